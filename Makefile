@@ -1,0 +1,35 @@
+# The front door. Everything it does is cmake, ctest or a script in scripts/.
+.POSIX:
+.PHONY: demo test test-sanitize fuzz lint format clean
+
+QKV = build/release/apps/cli/qkv
+
+demo:
+	scripts/install-packages build
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF
+	cmake --build --preset release
+	$(QKV)
+
+test:
+	scripts/install-packages build test
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON
+	cmake --build --preset release
+	ctest --preset release
+
+test-sanitize:
+	scripts/install-packages build test sanitize
+	scripts/quietly cmake --preset sanitize
+	cmake --build --preset sanitize
+	ctest --preset sanitize
+
+lint:
+	scripts/install-packages build test sanitize lint
+	scripts/quietly cmake --preset clang
+	scripts/lint build/clang
+
+format:
+	scripts/install-packages lint
+	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,38 @@
+# How every target of ours is compiled, so that no CMakeLists repeats it.
+
+function(qkv_compile_options target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Werror
+    -ffp-contract=off)
+  if(QKV_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${QKV_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${QKV_SANITIZE})
+  endif()
+endfunction()
+
+# qkv_library(<target> <exported name>): a library whose rooms add their sources with target_sources.
+function(qkv_library target name)
+  add_library(${target})
+  add_library(qkv::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+                                             SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  qkv_compile_options(${target})
+endfunction()
+
+# qkv_test(<room> SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its label.
+function(qkv_test room)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(test_${room} ${arg_SOURCES})
+  target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(test_${room} PRIVATE qkv::qkv ${arg_LIBS} GTest::gmock_main)
+  target_compile_definitions(test_${room} PRIVATE QKV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                                  QKV_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  qkv_compile_options(test_${room})
+  gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
+                       DISCOVERY_MODE PRE_TEST)
+endfunction()

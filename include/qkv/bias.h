@@ -1,0 +1,68 @@
+// Biases: numbers added to the scores before the mask. Closed under +.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/mask.h"
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+namespace bias_detail {
+class Node;
+}
+
+/// An immutable value, cheap to copy. Default: zero everywhere.
+class Bias {
+ public:
+  Bias();
+  explicit Bias(std::shared_ptr<const bias_detail::Node> node);
+
+  /// What is added to the score at `place`. -inf forbids the pair as a mask would.
+  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const;
+
+  /// Throws InvalidArgument if the bias cannot stand over this shape.
+  void validate(const MaskShape& shape) const;
+
+  [[nodiscard]] bool is_zero() const;
+  [[nodiscard]] std::string to_string() const;
+
+ private:
+  std::shared_ptr<const bias_detail::Node> node_;
+};
+
+[[nodiscard]] Bias operator+(const Bias& a, const Bias& b);
+
+/// The slopes of Press et al. 2022 for H heads: 2^(-8/n), 2^(-16/n), … for n heads a power of two, otherwise those of
+/// the next lower power of two followed by every other slope of the next higher one.
+[[nodiscard]] std::vector<double> alibi_slopes(std::int64_t heads);
+
+/// -slopes[h] * |p - j|. Without slopes: alibi_slopes(H) of the shape it is used on.
+[[nodiscard]] Bias alibi(Align align = Align::bottom_right);
+[[nodiscard]] Bias alibi(std::vector<double> slopes, Align align = Align::bottom_right);
+
+struct T5Buckets {
+  std::int64_t buckets = 32;
+  std::int64_t max_distance = 128;
+  bool bidirectional = true;
+};
+
+/// The bucket of a relative position j - p (Raffel et al. 2020, as the reference code of T5 counts it).
+[[nodiscard]] std::int64_t t5_bucket(std::int64_t relative_position, const T5Buckets& buckets);
+
+/// table[bucket(j - p), h]; `table` is [buckets, H] of any floating dtype. The elements are copied.
+[[nodiscard]] Bias t5_bias(const TensorView& table, const T5Buckets& buckets = {}, Align align = Align::bottom_right);
+
+/// Any floating tensor that broadcasts to [B, H, Tq, Tk]. The elements are copied.
+[[nodiscard]] Bias dense_bias(const TensorView& values);
+
+/// Reads the text form: terms joined by `+`, e.g. "alibi", "alibi(0.5, 0.25) + t5([[0.1], [0.2]], …)".
+/// Throws MaskSyntaxError, whose message points at the column.
+[[nodiscard]] Bias parse_bias(std::string_view text);
+
+}  // namespace qkv

@@ -1,0 +1,30 @@
+// Errors of the public interface: every one names the thing, what was expected and what came.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace qkv {
+
+/// Something failed while the request itself was sound: an unreadable file, a malformed byte string.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The caller asked for something that has no meaning: a shape, an option or a word that cannot be.
+/// what() reads "<function>: <argument>: expected <expected>, got <got>".
+class InvalidArgument : public Error {
+ public:
+  InvalidArgument(std::string_view function, std::string_view argument, std::string_view expected,
+                  std::string_view got);
+
+  /// The name of the argument at fault, e.g. "k".
+  [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
+
+ private:
+  std::string argument_;
+};
+
+}  // namespace qkv

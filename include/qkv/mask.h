@@ -1,0 +1,141 @@
+// Masks: a small closed algebra of values that say which query sees which key.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/random.h"
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+/// The extents that a mask is asked about. H counts query heads.
+struct MaskShape {
+  std::int64_t B = 1;
+  std::int64_t H = 1;
+  std::int64_t Tq = 0;
+  std::int64_t Tk = 0;
+};
+
+/// Which corner of the Tq x Tk matrix is the diagonal's end. The position of query i is
+/// p = i + (Tk - Tq) for bottom_right and p = i for top_left; masks compare p with the key's index j.
+enum class Align : std::uint8_t { bottom_right, top_left };
+
+/// How a rectangle of the matrix stands to a mask.
+enum class TileClass : std::uint8_t { skip, full, partial };
+
+/// Half-open rectangle of queries [i_begin, i_end) and keys [j_begin, j_end) of one head of one batch entry.
+struct Tile {
+  std::int64_t b = 0;
+  std::int64_t h = 0;
+  std::int64_t i_begin = 0;
+  std::int64_t i_end = 0;
+  std::int64_t j_begin = 0;
+  std::int64_t j_end = 0;
+};
+
+namespace mask_detail {
+class Node;
+}
+
+/// An immutable value, cheap to copy. Default: everything is visible.
+class Mask {
+ public:
+  Mask();
+  explicit Mask(std::shared_ptr<const mask_detail::Node> node);
+
+  /// True if query `place.i` sees key `place.j`.
+  [[nodiscard]] bool allows(const Place& place, const MaskShape& shape) const;
+
+  /// By interval arithmetic on the primitives, without looking at each pair: skip and full are certain, partial may be
+  /// cautious (an empty or full tile that could not be proved so).
+  [[nodiscard]] TileClass classify(const Tile& tile, const MaskShape& shape) const;
+
+  /// Throws InvalidArgument if the mask cannot stand over this shape (lengths per batch entry, dense extents, …).
+  void validate(const MaskShape& shape) const;
+
+  [[nodiscard]] bool is_all() const;
+  [[nodiscard]] bool varies_by_batch() const;
+  [[nodiscard]] bool varies_by_head() const;
+
+  /// The text form; parse_mask(to_string()) gives the same mask back, except for predicates and for dense masks of more
+  /// than 64 elements, which print as a summary.
+  [[nodiscard]] std::string to_string() const;
+
+  [[nodiscard]] const mask_detail::Node& node() const { return *node_; }
+
+ private:
+  std::shared_ptr<const mask_detail::Node> node_;
+};
+
+[[nodiscard]] Mask operator&(const Mask& a, const Mask& b);
+[[nodiscard]] Mask operator|(const Mask& a, const Mask& b);
+[[nodiscard]] Mask operator!(const Mask& a);
+
+/// Everything / nothing is visible.
+[[nodiscard]] Mask all();
+[[nodiscard]] Mask none();
+
+/// j <= p + offset.
+[[nodiscard]] Mask causal(Align align = Align::bottom_right, std::int64_t offset = 0);
+/// j <= p + offsets[b]: one offset for each batch entry.
+[[nodiscard]] Mask causal(Align align, std::vector<std::int64_t> offsets);
+
+/// p - width < j < p + width: with causal() a query sees exactly `width` keys, itself included. width >= 1.
+[[nodiscard]] Mask window(std::int64_t width, Align align = Align::bottom_right);
+/// p - left <= j <= p + right, FlashAttention's `window_size=(left, right)`; nullopt is unbounded.
+[[nodiscard]] Mask window(std::optional<std::int64_t> left, std::optional<std::int64_t> right,
+                          Align align = Align::bottom_right);
+
+/// j < length: every query sees the first `length` keys (prefix-LM: causal() | prefix(n)).
+[[nodiscard]] Mask prefix(std::int64_t length);
+
+/// Documents packed end to end: query and key must lie in the same one. `lengths` sum to Tk; query i lies at p.
+[[nodiscard]] Mask documents(std::vector<std::int64_t> lengths, Align align = Align::bottom_right);
+
+/// j < lengths[b]: padding at the end of each batch entry's keys. One length, or one for each batch entry.
+[[nodiscard]] Mask key_lengths(std::vector<std::int64_t> lengths);
+
+/// (p - j) mod stride == 0: every stride-th key, counted from the query (Child et al. 2019, section 4.3).
+[[nodiscard]] Mask strided(std::int64_t stride, Align align = Align::bottom_right);
+
+/// |p - j| < width * dilation and (p - j) mod dilation == 0: a window with gaps (Beltagy et al. 2020, section 3.1).
+[[nodiscard]] Mask dilated(std::int64_t width, std::int64_t dilation, Align align = Align::bottom_right);
+
+/// p < count or j < count: the first `count` tokens see all and are seen by all.
+[[nodiscard]] Mask global_tokens(std::int64_t count, Align align = Align::bottom_right);
+/// The same for tokens at the given positions.
+[[nodiscard]] Mask global_tokens(std::vector<std::int64_t> positions, Align align = Align::bottom_right);
+
+/// Block (i / block, j / block) of `kept` decides. `kept` is b8 [ceil(Tq / block), ceil(Tk / block)], or with leading
+/// [H] or [B, H] axes that broadcast. The elements are copied.
+[[nodiscard]] Mask block_sparse(std::int64_t block, const TensorView& kept);
+
+/// Any boolean (or u8) tensor that broadcasts to [B, H, Tq, Tk]; nonzero is visible. The elements are copied.
+[[nodiscard]] Mask dense(const TensorView& visible);
+
+/// A caller's own rule. It must be pure; it is evaluated once for each pair when a plan is made.
+[[nodiscard]] Mask predicate(std::string name, std::function<bool(const Place&, const MaskShape&)> rule);
+
+/// Reads the text form, e.g. "causal & window(512) | global(4)"; `!` binds before `&` before `|`. docs/masks.md has the
+/// grammar. Throws MaskSyntaxError, whose message points at the column.
+[[nodiscard]] Mask parse_mask(std::string_view text);
+
+/// The text could not be read: what() shows the text, a caret under the column, and what was expected there.
+class MaskSyntaxError : public InvalidArgument {
+ public:
+  MaskSyntaxError(std::string_view function, std::string_view text, std::size_t column, std::string_view expected,
+                  std::string_view got);
+  /// 1-based, in characters (code points).
+  [[nodiscard]] std::size_t column() const noexcept { return column_; }
+
+ private:
+  std::size_t column_;
+};
+
+}  // namespace qkv

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+Dims::Dims(std::initializer_list<std::int64_t> values)
+    : Dims(std::span<const std::int64_t>(values.begin(), values.size())) {}
+
+Dims::Dims(std::span<const std::int64_t> values) {
+  for (const std::int64_t value : values) push_back(value);
+}
+
+bool Dims::operator==(const Dims& other) const noexcept {
+  return std::equal(begin(), end(), other.begin(), other.end());
+}
+
+void Dims::push_back(std::int64_t value) {
+  if (rank_ == kMaxRank) throw InvalidArgument("Dims", "rank", "at most 8 axes", "9 or more");
+  values_[index(rank_++)] = value;
+}
+
+Dims Dims::without(int axis) const {
+  Dims result;
+  for (int i = 0; i < rank_; ++i) {
+    if (i != axis) result.push_back((*this)[i]);
+  }
+  return result;
+}
+
+Dims Dims::inserted(int axis, std::int64_t value) const {
+  Dims result;
+  for (int i = 0; i <= rank_; ++i) {
+    if (i == axis) result.push_back(value);
+    if (i < rank_) result.push_back((*this)[i]);
+  }
+  return result;
+}
+
+std::int64_t Dims::product() const {
+  std::int64_t total = 1;
+  bool zero = false;
+  for (const std::int64_t value : *this) {
+    if (value < 0) throw InvalidArgument("Dims", "extent", "0 or more", std::to_string(value));
+    zero = zero || value == 0;
+  }
+  if (zero) return 0;
+  for (const std::int64_t value : *this) {
+    if (__builtin_mul_overflow(total, value, &total)) {
+      throw InvalidArgument("Dims", "shape", "fewer than 2^63 elements", to_string());
+    }
+  }
+  return total;
+}
+
+std::string Dims::to_string() const {
+  std::string text = "[";
+  for (int i = 0; i < rank_; ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string((*this)[i]);
+  }
+  return text + "]";
+}
+
+Strides contiguous_strides(const Shape& shape) {
+  Strides strides = shape;
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[axis] = step;
+    step *= std::max<std::int64_t>(shape[axis], 1);
+  }
+  return strides;
+}
+
+}  // namespace qkv
