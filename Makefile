@@ -22,6 +22,12 @@ test-sanitize:
 	cmake --build --preset sanitize
 	ctest --preset sanitize
 
+fuzz:
+	scripts/install-packages build sanitize
+	scripts/quietly cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz build/fuzz
+
 lint:
 	scripts/install-packages build test sanitize lint
 	scripts/quietly cmake --preset clang

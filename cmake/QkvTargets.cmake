@@ -36,3 +36,22 @@ function(qkv_test room)
   gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
                        DISCOVERY_MODE PRE_TEST)
 endfunction()
+
+# qkv_fuzz(<name> SOURCES … [LIBS …]): one executable fuzz_<name> around an LLVMFuzzerTestOneInput, with its seeds in
+# tests/fuzz/corpus/<name>/. The fuzz preset links libFuzzer (scripts/fuzz runs it); any other build links a main that
+# replays the seeds once, as the test fuzz/<name>.
+function(qkv_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  add_executable(fuzz_${name} ${arg_SOURCES})
+  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(fuzz_${name} PRIVATE qkv::qkv ${arg_LIBS})
+  qkv_compile_options(fuzz_${name})
+  if(QKV_FUZZ)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cc)
+    add_test(NAME fuzz/${name} COMMAND fuzz_${name} ${corpus})
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+  endif()
+endfunction()
