@@ -1,0 +1,21 @@
+// The subcommands: each file of this folder adds one, and its callback does the work when the command line is read.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace qkv::cli {
+
+/// Exit codes of the command.
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;  // the request was sound, its execution failed (or: the two files differ)
+inline constexpr int kMisuse = 2;   // the request has no meaning
+
+/// Thrown by a command that has already said all there is to say, and whose answer is an exit code.
+struct Exit {
+  int code = kSuccess;
+};
+
+void add_help(CLI::App& app);
+void add_info(CLI::App& app);
+
+}  // namespace qkv::cli

@@ -1,0 +1,40 @@
+// What this copy of qkv is, and what the machine under it can do.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qkv {
+
+/// How the library was built. Every text lives as long as the program; `commit` is empty where it was not known.
+struct BuildInfo {
+  std::string_view version;     // "0.1.0"
+  std::string_view compiler;    // "GNU 12.2.0"
+  std::string_view flags;       // as CMake passed them for this build type
+  std::string_view build_type;  // "Release"
+  std::string_view commit;      // of the source tree when it was configured
+};
+[[nodiscard]] const BuildInfo& build_info() noexcept;
+
+/// A set of CPU kernels, by the instructions that it needs.
+struct CpuTarget {
+  std::string name;          // "reference", "avx2", …
+  std::string instructions;  // what the machine must offer
+  bool compiled = false;     // this build holds kernels for it
+  bool runs_here = false;    // the machine offers the instructions
+  bool chosen = false;       // attention() uses it; exactly one target is chosen
+};
+
+/// What the processor calls itself, e.g. "Intel(R) Xeon(R) Platinum 8481C"; "unknown" where it does not say.
+[[nodiscard]] std::string cpu_model();
+
+/// The instruction-set extensions that the machine offers and that attention kernels can use, e.g. "avx2", "fma".
+[[nodiscard]] std::vector<std::string> cpu_instructions();
+
+/// Every target that qkv knows, slowest first. The best that is compiled and runs here is chosen, unless the
+/// environment variable QKV_FORCE_TARGET names another. Throws InvalidArgument if it names one that is unknown, not
+/// compiled in or not possible on this machine.
+[[nodiscard]] std::vector<CpuTarget> cpu_targets();
+
+}  // namespace qkv

@@ -1,0 +1,16 @@
+#include "qkv/info.h"
+
+namespace qkv {
+
+const BuildInfo& build_info() noexcept {
+  static constexpr BuildInfo kInfo{
+      .version = QKV_VERSION,
+      .compiler = QKV_COMPILER,
+      .flags = QKV_FLAGS,
+      .build_type = QKV_BUILD_TYPE,
+      .commit = QKV_COMMIT,
+  };
+  return kInfo;
+}
+
+}  // namespace qkv

@@ -1,0 +1,59 @@
+#include <fstream>
+
+#include "qkv/info.h"
+
+namespace qkv {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
+}
+
+// __builtin_cpu_supports takes a literal only. It also asks whether the operating system saves the registers.
+#if defined(__x86_64__)
+#define QKV_LIST_IF_OFFERED(list, name) \
+  if (__builtin_cpu_supports(name)) (list).emplace_back(name)
+#endif
+
+}  // namespace
+
+std::string cpu_model() {
+  std::ifstream stream("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(stream, line)) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = trimmed(std::string_view(line).substr(0, colon));
+    if (key == "model name" || key == "Model") return trimmed(std::string_view(line).substr(colon + 1));
+  }
+  return "unknown";
+}
+
+std::vector<std::string> cpu_instructions() {
+  std::vector<std::string> found;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  QKV_LIST_IF_OFFERED(found, "sse4.2");
+  QKV_LIST_IF_OFFERED(found, "avx");
+  QKV_LIST_IF_OFFERED(found, "avx2");
+  QKV_LIST_IF_OFFERED(found, "fma");
+  QKV_LIST_IF_OFFERED(found, "f16c");
+  QKV_LIST_IF_OFFERED(found, "avx512f");
+  QKV_LIST_IF_OFFERED(found, "avx512bw");
+  QKV_LIST_IF_OFFERED(found, "avx512dq");
+  QKV_LIST_IF_OFFERED(found, "avx512vl");
+  QKV_LIST_IF_OFFERED(found, "avx512bf16");
+  QKV_LIST_IF_OFFERED(found, "avx512fp16");
+  QKV_LIST_IF_OFFERED(found, "amx-tile");
+  QKV_LIST_IF_OFFERED(found, "amx-bf16");
+  QKV_LIST_IF_OFFERED(found, "amx-int8");
+#elif defined(__aarch64__)
+  found.emplace_back("neon");  // part of the base architecture
+#endif
+  return found;
+}
+
+}  // namespace qkv
