@@ -1,37 +1,21 @@
 // Exact attention. docs/semantics.md writes down what every option means.
 #pragma once
 
-#include <cstdint>
+#include <initializer_list>
 #include <optional>
-#include <string_view>
+#include <vector>
 
 #include "qkv/bias.h"
 #include "qkv/mask.h"
+#include "qkv/random.h"
+#include "qkv/stage.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
 
-struct Dropout {
-  double p = 0.0;  // in [0, 1)
-  std::uint64_t seed = 0;
-};
-
-/// The T x T intermediates in the order in which they are made.
-enum class Stage : std::uint8_t {
-  raw,         // q . k
-  scaled,      // * scale
-  softcapped,  // c * tanh(x / c)
-  biased,      // + bias
-  masked,      // hidden pairs are -inf
-  weights,     // softmax of each row; a row that sees nothing is zero
-  dropped,     // dropout: 0, or weight / (1 - p)
-};
-inline constexpr int kStages = 7;
-[[nodiscard]] std::string_view name_of(Stage stage) noexcept;
-
 struct AttentionOptions {
-  std::optional<double> scale = std::nullopt;    // 1 / sqrt(D) where not given
-  std::optional<double> softcap = std::nullopt;  // > 0
+  std::optional<double> scale = std::nullopt;    // finite; 1 / sqrt(D) where not given
+  std::optional<double> softcap = std::nullopt;  // finite and > 0
   Bias bias = {};
   Mask mask = {};
   std::optional<Dropout> dropout = std::nullopt;
@@ -43,17 +27,29 @@ struct AttentionResult {
                // else f32
 };
 
-/// softmax(mask(softcap(scale * q k^T) + bias)) v, with the rows of `k` and `v` that no query may see never read.
-/// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv], all of one floating dtype, any strides; Hq a multiple of Hk.
-/// Sums in f64 (reference target). Allocates the result and a few rows of scratch. Throws InvalidArgument naming q, k,
-/// v, scale, softcap, mask, bias or dropout. Vaswani et al. 2017, section 3.2.
+/// dropout(softmax(mask(softcap(scale * q k^T) + bias))) v.
+/// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv], all of one floating dtype, any strides; Hq a multiple of Hk,
+/// query head h reads key head h / (Hq / Hk). B, Tq, Tk and Dv may be 0.
+///
+/// A pair is forbidden where the mask hides it or its biased score is -inf: it has no weight and its k and v are not
+/// used, so a NaN there does not reach the row. A row that sees nothing gives zeros and lse -inf. A visible NaN or +inf
+/// score makes the row and its lse NaN.
+///
+/// Sums in f64, in the order of the keys, rounded once to the dtype of q. Allocates the result and a few rows of
+/// scratch. Throws InvalidArgument naming q, k, v, scale, softcap, mask, bias or dropout.
+/// Vaswani et al. 2017, section 3.2.
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                         const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.
-/// For `raw`, `scaled`, `softcapped` and `biased` hidden pairs hold their true numbers; from `masked` on they are -inf
-/// or 0.
+/// For `raw`, `scaled`, `softcapped` and `biased` hidden pairs hold their true numbers (their k is read); from `masked`
+/// on they are -inf or 0. Throws as attention() does, and for a dtype that is not floating.
 [[nodiscard]] Tensor attention_stage(const TensorView& q, const TensorView& k, const AttentionOptions& options,
                                      Stage stage, DType dtype = DType::f64);
+
+/// Several intermediates of one walk over the scores, in the order asked for.
+[[nodiscard]] std::vector<Tensor> attention_stages(const TensorView& q, const TensorView& k,
+                                                   const AttentionOptions& options, std::initializer_list<Stage> stages,
+                                                   DType dtype = DType::f64);
 
 }  // namespace qkv

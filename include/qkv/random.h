@@ -34,6 +34,12 @@ class Generator {
   std::unique_ptr<State> state_;
 };
 
+/// Each weight is set to 0 with probability p; those that stay are divided by 1 - p.
+struct Dropout {
+  double p = 0.0;  // in [0, 1)
+  std::uint64_t seed = 0;
+};
+
 /// Where a weight stands: batch, query head, query, key.
 struct Place {
   std::int64_t b = 0;
@@ -44,7 +50,8 @@ struct Place {
 
 /// Dropout's function: true if the weight at `place` is kept, with probability 1 - p. A pure function of (seed, place),
 /// so the same on every target, in any order, and again in the backward. Philox4x32-10 (Salmon et al. 2011):
-/// key = seed, counter = (j / 4, i, h, b), word j mod 4; kept if the word is at least floor(p * 2^32).
+/// key = (low, high half of seed), counter = (j / 4, i, h, b), each of 32 bits; word j mod 4; kept if the word is at
+/// least floor(p * 2^32).
 [[nodiscard]] bool dropout_keeps(std::uint64_t seed, double p, const Place& place) noexcept;
 
 }  // namespace qkv

@@ -1,0 +1,51 @@
+#include "qkv/softmax.h"
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "kernels/reference/softmax.h"
+
+namespace qkv {
+namespace {
+
+// Calls map(row, result) for each row along the axis, and gives the results back where the rows stood.
+template <class Map>
+Tensor map_rows(const char* function, const TensorView& x, int axis, const Map& map) {
+  if (!is_floating(x.dtype())) {
+    throw InvalidArgument(function, "x", "f64, f32, f16 or bf16", name_of(x.dtype()));
+  }
+  if (axis < -x.rank() || axis >= x.rank()) {
+    throw InvalidArgument(function, "axis", "an axis of " + x.shape().to_string(), std::to_string(axis));
+  }
+  const TensorView rows = x.transpose(axis, -1);
+  const std::int64_t width = rows.dim(-1);
+  const Tensor dense = Tensor(rows).reshaped({width == 0 ? 0 : x.size() / width, width});
+  Tensor mapped(x.dtype(), dense.shape());
+  std::vector<double> row(static_cast<std::size_t>(width));
+  std::vector<double> result = row;
+  for (std::int64_t r = 0; r < dense.dim(0); ++r) {
+    dense.view().load_row(std::array{r}, row);
+    map(std::span<const double>(row), std::span<double>(result));
+    mapped.store_row(std::array{r}, result);
+  }
+  return Tensor(std::move(mapped).reshaped(rows.shape()).view().transpose(axis, -1));
+}
+
+}  // namespace
+
+Tensor softmax(const TensorView& x, int axis) {
+  return map_rows("softmax", x, axis, [](std::span<const double> row, std::span<double> result) {
+    static_cast<void>(kernels::reference::softmax_row(row, result));
+  });
+}
+
+Tensor log_softmax(const TensorView& x, int axis) {
+  return map_rows("log_softmax", x, axis, [](std::span<const double> row, std::span<double> result) {
+    const double lse = kernels::reference::log_sum_exp(row);
+    for (std::size_t i = 0; i < row.size(); ++i) result[i] = std::isinf(lse) ? lse : row[i] - lse;
+  });
+}
+
+}  // namespace qkv

@@ -1,0 +1,99 @@
+#include "attention/validate.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <string>
+
+namespace qkv {
+namespace {
+
+class Check {
+ public:
+  explicit Check(std::string_view function) : function_(function) {}
+
+  void that(bool holds, std::string_view argument, const std::string& expected, const std::string& got) const {
+    if (!holds) throw InvalidArgument(function_, argument, expected, got);
+  }
+
+  void tensor(std::string_view argument, const TensorView& view, std::string_view axes) const {
+    that(view.rank() == 4, argument, "a shape " + std::string(axes), view.shape().to_string());
+    that(is_floating(view.dtype()), argument, "f64, f32, f16 or bf16", std::string(name_of(view.dtype())));
+  }
+
+  void same_dtype(std::string_view argument, const TensorView& view, std::string_view other_argument,
+                  const TensorView& other) const {
+    that(view.dtype() == other.dtype(), argument,
+         std::string(name_of(other.dtype())) + " as " + std::string(other_argument),
+         std::string(name_of(view.dtype())));
+  }
+
+  void extent(std::string_view argument, const TensorView& view, int axis, std::string_view letter,
+              std::string_view other_argument, const TensorView& other) const {
+    that(view.dim(axis) == other.dim(axis), argument,
+         std::string(letter) + " = " + fmt::to_string(other.dim(axis)) + " as in " + std::string(other_argument) + " " +
+             other.shape().to_string(),
+         view.shape().to_string());
+  }
+
+ private:
+  std::string_view function_;
+};
+
+void check_shapes(const Check& check, const TensorView& q, const TensorView& k) {
+  check.tensor("q", q, "[B, Hq, Tq, D]");
+  check.tensor("k", k, "[B, Hk, Tk, D]");
+  check.same_dtype("k", k, "q", q);
+  check.that(q.dim(1) > 0, "q", "Hq >= 1 in [B, Hq, Tq, D]", q.shape().to_string());
+  check.that(q.dim(3) > 0, "q", "D >= 1 in [B, Hq, Tq, D]", q.shape().to_string());
+  check.extent("k", k, 0, "B", "q", q);
+  check.extent("k", k, 3, "D", "q", q);
+  check.that(k.dim(1) > 0, "k", "Hk >= 1 in [B, Hk, Tk, D]", k.shape().to_string());
+  check.that(q.dim(1) % k.dim(1) == 0, "k", "Hk that divides Hq = " + fmt::to_string(q.dim(1)),
+             "Hk = " + fmt::to_string(k.dim(1)));
+}
+
+void check_numbers(const Check& check, const AttentionOptions& options) {
+  if (options.scale)
+    check.that(std::isfinite(*options.scale), "scale", "a finite number", fmt::to_string(*options.scale));
+  if (options.softcap) {
+    check.that(std::isfinite(*options.softcap) && *options.softcap > 0, "softcap", "a finite number > 0",
+               fmt::to_string(*options.softcap));
+  }
+  if (options.dropout) {
+    const double p = options.dropout->p;
+    check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", "p = " + fmt::to_string(p));
+  }
+}
+
+}  // namespace
+
+kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
+                           const AttentionOptions& options) {
+  const Check check(function);
+  check_shapes(check, q, k);
+  check_numbers(check, options);
+  const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
+  options.mask.validate(shape);
+  options.bias.validate(shape);
+  return {.q = q,
+          .k = k,
+          .shape = shape,
+          .group = q.dim(1) / k.dim(1),
+          .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
+          .softcap = options.softcap,
+          .bias = options.bias,
+          .mask = options.mask,
+          .dropout = options.dropout};
+}
+
+void validate_values(std::string_view function, const TensorView& k, const TensorView& v) {
+  const Check check(function);
+  check.tensor("v", v, "[B, Hk, Tk, Dv]");
+  check.same_dtype("v", v, "k", k);
+  check.extent("v", v, 0, "B", "k", k);
+  check.extent("v", v, 1, "Hk", "k", k);
+  check.extent("v", v, 2, "Tk", "k", k);
+}
+
+}  // namespace qkv

@@ -1,0 +1,18 @@
+// Checks a call of attention before any kernel sees it.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/problem.h"
+#include "qkv/attention.h"
+
+namespace qkv {
+
+/// The scores' half of the call. Throws InvalidArgument as attention() does; `function` is the name it carries.
+[[nodiscard]] kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
+                                         const AttentionOptions& options);
+
+/// That v stands beside k.
+void validate_values(std::string_view function, const TensorView& k, const TensorView& v);
+
+}  // namespace qkv

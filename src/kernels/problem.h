@@ -1,0 +1,27 @@
+// What a kernel is asked: one validated call of attention.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "qkv/bias.h"
+#include "qkv/mask.h"
+#include "qkv/random.h"
+#include "qkv/tensor.h"
+
+namespace qkv::kernels {
+
+/// Extents, dtypes and options have been checked; a kernel checks nothing again.
+struct Problem {
+  TensorView q;  // [B, Hq, Tq, D]
+  TensorView k;  // [B, Hk, Tk, D]
+  MaskShape shape;
+  std::int64_t group = 1;  // Hq / Hk: query head h reads key head h / group
+  double scale = 1;
+  std::optional<double> softcap = std::nullopt;
+  Bias bias = {};
+  Mask mask = {};
+  std::optional<Dropout> dropout = std::nullopt;
+};
+
+}  // namespace qkv::kernels

@@ -1,0 +1,135 @@
+#include "kernels/reference/attention.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/reference/softmax.h"
+
+namespace qkv::kernels::reference {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+using Values = std::vector<double>;
+
+Values row_of(std::int64_t size) { return Values(static_cast<std::size_t>(size)); }
+
+// The scores of one query, one row of Tk numbers for each stage.
+class Row {
+ public:
+  explicit Row(const Problem& problem)
+      : problem_(problem), q_(row_of(problem.q.dim(-1))), k_(row_of(problem.k.dim(-1))) {
+    stages_.fill(row_of(problem.shape.Tk));
+  }
+
+  [[nodiscard]] Values& operator[](Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
+
+  // For attention itself: k of a pair that cannot count is left alone.
+  void score_visible(std::int64_t b, std::int64_t h, std::int64_t i) {
+    load_query(b, h, i);
+    for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
+      const Place place = {b, h, i, j};
+      const double bias = problem_.bias.at(place, problem_.shape);
+      if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
+        (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
+      } else {
+        score_pair(place, bias);
+      }
+    }
+  }
+
+  // For showing: every pair's number, also of those that the mask hides.
+  void score_all(std::int64_t b, std::int64_t h, std::int64_t i) {
+    load_query(b, h, i);
+    for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
+      const Place place = {b, h, i, j};
+      const double bias = problem_.bias.at(place, problem_.shape);
+      score_pair(place, bias);
+      if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
+        (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
+      }
+    }
+  }
+
+  // softmax and dropout of the masked scores; returns lse.
+  double weigh(std::int64_t b, std::int64_t h, std::int64_t i) {
+    const Values& weights = (*this)[Stage::weights];
+    const double lse = softmax_row((*this)[Stage::masked], (*this)[Stage::weights]);
+    Values& dropped = (*this)[Stage::dropped];
+    dropped = weights;
+    if (!problem_.dropout) return lse;
+    const auto [p, seed] = *problem_.dropout;
+    for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
+      double& weight = dropped[static_cast<std::size_t>(j)];
+      weight = dropout_keeps(seed, p, {b, h, i, j}) ? weight / (1 - p) : 0;
+    }
+    return lse;
+  }
+
+ private:
+  void load_query(std::int64_t b, std::int64_t h, std::int64_t i) {
+    problem_.q.load_row(std::array<std::int64_t, 3>{b, h, i}, q_);
+  }
+
+  void score_pair(const Place& place, double bias) {
+    const auto j = static_cast<std::size_t>(place.j);
+    problem_.k.load_row(std::array<std::int64_t, 3>{place.b, place.h / problem_.group, place.j}, k_);
+    double dot = 0;
+    for (std::size_t d = 0; d < q_.size(); ++d) dot += q_[d] * k_[d];
+    (*this)[Stage::raw][j] = dot;
+    const double scaled = (*this)[Stage::scaled][j] = problem_.scale * dot;
+    const double softcapped = (*this)[Stage::softcapped][j] =
+        problem_.softcap ? *problem_.softcap * std::tanh(scaled / *problem_.softcap) : scaled;
+    (*this)[Stage::masked][j] = (*this)[Stage::biased][j] = softcapped + bias;
+  }
+
+  const Problem& problem_;
+  Values q_;
+  Values k_;
+  std::array<Values, kStages> stages_;
+};
+
+template <class Body>
+void for_each_row(const MaskShape& shape, const Body& body) {
+  for (std::int64_t b = 0; b < shape.B; ++b) {
+    for (std::int64_t h = 0; h < shape.H; ++h) {
+      for (std::int64_t i = 0; i < shape.Tq; ++i) body(b, h, i);
+    }
+  }
+}
+
+}  // namespace
+
+void forward(const Problem& problem, const TensorView& v, Tensor& out, Tensor& lse) {
+  Row row(problem);
+  Values value = row_of(v.dim(-1));
+  Values sum = value;
+  for_each_row(problem.shape, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    row.score_visible(b, h, i);
+    const double row_lse = row.weigh(b, h, i);
+    sum.assign(sum.size(), 0);
+    for (std::int64_t j = 0; j < problem.shape.Tk; ++j) {
+      if (row[Stage::masked][static_cast<std::size_t>(j)] == -kInfinity) continue;
+      const double weight = row[Stage::dropped][static_cast<std::size_t>(j)];
+      v.load_row(std::array<std::int64_t, 3>{b, h / problem.group, j}, value);
+      for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += weight * value[d];
+    }
+    out.store_row(std::array<std::int64_t, 3>{b, h, i}, sum);
+    lse.set({b, h, i}, row_lse);
+  });
+}
+
+void write_stages(const Problem& problem, std::span<const Stage> stages, std::span<Tensor> results) {
+  Row row(problem);
+  for_each_row(problem.shape, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    row.score_all(b, h, i);
+    static_cast<void>(row.weigh(b, h, i));
+    for (std::size_t n = 0; n < stages.size(); ++n) {
+      results[n].store_row(std::array<std::int64_t, 3>{b, h, i}, row[stages[n]]);
+    }
+  });
+}
+
+}  // namespace qkv::kernels::reference

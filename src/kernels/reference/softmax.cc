@@ -1,0 +1,46 @@
+#include "kernels/reference/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace qkv::kernels::reference {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct RowSum {
+  double max;
+  double sum;  // of exp(score - max)
+};
+
+RowSum sum_row(std::span<const double> scores) {
+  RowSum row = {-kInfinity, 0};
+  bool sees_nothing = true;
+  for (const double score : scores) {
+    row.max = std::max(row.max, score);
+    sees_nothing = sees_nothing && score == -kInfinity;
+  }
+  if (sees_nothing) return row;
+  for (const double score : scores) {
+    if (score != -kInfinity) row.sum += std::exp(score - row.max);  // +inf - +inf and NaN make the row NaN
+  }
+  return row;
+}
+
+}  // namespace
+
+double log_sum_exp(std::span<const double> scores) {
+  const RowSum row = sum_row(scores);
+  return row.sum == 0 ? -kInfinity : row.max + std::log(row.sum);
+}
+
+double softmax_row(std::span<const double> scores, std::span<double> weights) {
+  const RowSum row = sum_row(scores);
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    weights[j] = scores[j] == -kInfinity ? 0 : std::exp(scores[j] - row.max) / row.sum;
+  }
+  return row.sum == 0 ? -kInfinity : row.max + std::log(row.sum);
+}
+
+}  // namespace qkv::kernels::reference

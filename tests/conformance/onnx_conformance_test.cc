@@ -1,0 +1,96 @@
+// Every ONNX node test of an operator that qkv has, as a test of its own name, at the tolerance of ONNX's runner.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "conformance/data_folder.h"
+#include "conformance/onnx_case.h"
+#include "conformance/onnx_operator.h"
+
+namespace qkv::conformance {
+namespace {
+
+constexpr double kRelative = 1e-3;
+constexpr double kAbsolute = 1e-7;
+
+bool agrees(double got, double want) {
+  if (std::isnan(want)) return std::isnan(got);
+  return got == want || std::fabs(got - want) <= kAbsolute + kRelative * std::fabs(want);
+}
+
+void expect_same(const Tensor& got, const Tensor& want, std::size_t output) {
+  SCOPED_TRACE("output " + std::to_string(output));
+  ASSERT_FALSE(got.empty());
+  EXPECT_EQ(name_of(got.dtype()), name_of(want.dtype()));
+  ASSERT_EQ(got.shape().to_string(), want.shape().to_string());
+  const std::vector<double> have = got.to_vector();
+  const std::vector<double> need = want.to_vector();
+  const auto bad = std::mismatch(have.begin(), have.end(), need.begin(), agrees);
+  if (bad.first == have.end()) return;
+  ADD_FAILURE() << "element " << bad.first - have.begin() << " of " << have.size() << " in row-major order: got "
+                << *bad.first << ", expected " << *bad.second;
+}
+
+class Case : public testing::Test {
+ public:
+  Case(std::filesystem::path folder, const OnnxOperator& op) : folder_(std::move(folder)), op_(op) {}
+
+  void TestBody() override {
+    const OnnxCase onnx = read_onnx_case(folder_);
+    ASSERT_EQ(onnx.operator_name, op_.name);
+    const std::vector<Tensor> got = op_.run(onnx);
+    for (std::size_t k = 0; k < onnx.outputs.size(); ++k) {
+      if (!onnx.has_output(k)) continue;
+      ASSERT_LT(k, got.size());
+      expect_same(got[k], onnx.outputs[k], k);
+    }
+  }
+
+ private:
+  std::filesystem::path folder_;
+  const OnnxOperator& op_;
+};
+
+// The prefix ends in "_"; test_rotary_embedding is a case of test_rotary_embedding_, too.
+bool belongs_to(const std::string& folder, const OnnxOperator& op) {
+  return (folder + "_").starts_with(op.test_prefix);
+}
+
+std::vector<std::filesystem::path> case_folders(const OnnxOperator& op) {
+  std::vector<std::filesystem::path> folders;
+  const auto data = data_folder("onnx");
+  if (!data) return folders;
+  for (const auto& entry : std::filesystem::directory_iterator(*data)) {
+    if (belongs_to(entry.path().filename().string(), op)) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+bool register_cases() {
+  for (const OnnxOperator& op : onnx_operators()) {
+    const std::string suite = "Onnx" + std::string(op.name);
+    for (const auto& folder : case_folders(op)) {
+      const std::string name = folder.filename().string();
+      testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [folder, &op]() -> testing::Test* { return new Case(folder, op); });
+    }
+  }
+  return true;
+}
+
+const bool kRegistered = register_cases();  // NOLINT(cert-err58-cpp): without its cases there is nothing to run
+
+TEST(OnnxData, EveryCaseOfEveryOperatorIsThere) {
+  if (!data_folder("onnx")) GTEST_SKIP() << missing_data("onnx");
+  ASSERT_TRUE(kRegistered);
+  for (const OnnxOperator& op : onnx_operators()) {
+    EXPECT_EQ(case_folders(op).size(), static_cast<std::size_t>(op.cases)) << op.name;
+  }
+}
+
+}  // namespace
+}  // namespace qkv::conformance
