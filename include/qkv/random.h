@@ -10,7 +10,8 @@
 namespace qkv {
 
 /// mt19937 drawn from as PyTorch's CPU generator does (`torch.manual_seed(seed)`): the same numbers for the same
-/// sequence of calls, to 1e-6, in f32 and f64. Not safe to share between threads without a lock.
+/// sequence of calls, to 1e-6, in f32 and f64. Each call allocates its result and throws InvalidArgument for another
+/// dtype, a negative extent, an empty range or a probability outside [0, 1]. Not safe to share between threads.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed);
@@ -28,6 +29,9 @@ class Generator {
   [[nodiscard]] Tensor randperm(std::int64_t n);
   /// 1 with probability p, else 0: `torch.empty(shape, dtype).bernoulli_(p)`. dtype f32 or f64.
   [[nodiscard]] Tensor bernoulli(double p, const Shape& shape, DType dtype = DType::f32);
+  /// 1 with the probability that p has at the same place, else 0, in p's shape and dtype: `torch.bernoulli(p)` of a
+  /// contiguous p. f32 or f64.
+  [[nodiscard]] Tensor bernoulli(const TensorView& p);
 
  private:
   struct State;

@@ -41,7 +41,7 @@ std::int64_t Dims::product() const {
   std::int64_t total = 1;
   bool zero = false;
   for (const std::int64_t value : *this) {
-    if (value < 0) throw InvalidArgument("Dims", "extent", "0 or more", std::to_string(value));
+    if (value < 0) throw InvalidArgument("Dims", "shape", "extents of 0 or more", to_string());
     zero = zero || value == 0;
   }
   if (zero) return 0;
