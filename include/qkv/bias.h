@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,17 +26,26 @@ class Bias {
   /// What is added to the score at `place`. -inf forbids the pair as a mask would.
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const;
 
+  /// Adds the biases of keys `first.j`, `first.j` + 1, … of query `first.i` to `row`.
+  void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const;
+
   /// Throws InvalidArgument if the bias cannot stand over this shape.
   void validate(const MaskShape& shape) const;
 
   [[nodiscard]] bool is_zero() const;
+  /// The text form; parse_bias(to_string()) gives the same bias back, except for arrays of more than 64 elements, which
+  /// print as a summary.
   [[nodiscard]] std::string to_string() const;
+
+  [[nodiscard]] const bias_detail::Node& node() const { return *node_; }
 
  private:
   std::shared_ptr<const bias_detail::Node> node_;
 };
 
 [[nodiscard]] Bias operator+(const Bias& a, const Bias& b);
+/// All terms added; zero where there are none.
+[[nodiscard]] Bias sum(const std::vector<Bias>& terms);
 
 /// The slopes of Press et al. 2022 for H heads: 2^(-8/n), 2^(-16/n), … for n heads a power of two, otherwise those of
 /// the next lower power of two followed by every other slope of the next higher one.

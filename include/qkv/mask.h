@@ -39,6 +39,12 @@ struct Tile {
   std::int64_t j_end = 0;
 };
 
+/// Half-open range of keys; empty where end <= begin.
+struct KeyRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
 namespace mask_detail {
 class Node;
 }
@@ -49,12 +55,19 @@ class Mask {
   Mask();
   explicit Mask(std::shared_ptr<const mask_detail::Node> node);
 
-  /// True if query `place.i` sees key `place.j`.
+  /// True if query `place.i` sees key `place.j`. The place lies within the shape, and the mask stands over it (see
+  /// validate): the same holds for classify, row_bits and hull.
   [[nodiscard]] bool allows(const Place& place, const MaskShape& shape) const;
 
   /// By interval arithmetic on the primitives, without looking at each pair: skip and full are certain, partial may be
   /// cautious (an empty or full tile that could not be proved so).
   [[nodiscard]] TileClass classify(const Tile& tile, const MaskShape& shape) const;
+
+  /// A row of a tile as bits: bit c is set if query `first.i` sees key `first.j` + c, for 0 <= c < count <= 64.
+  [[nodiscard]] std::uint64_t row_bits(const Place& first, int count, const MaskShape& shape) const;
+
+  /// A range within the tile's keys outside of which none of its queries sees anything; may be cautious.
+  [[nodiscard]] KeyRange hull(const Tile& tile, const MaskShape& shape) const;
 
   /// Throws InvalidArgument if the mask cannot stand over this shape (lengths per batch entry, dense extents, …).
   void validate(const MaskShape& shape) const;
@@ -107,7 +120,7 @@ class Mask {
 /// |p - j| < width * dilation and (p - j) mod dilation == 0: a window with gaps (Beltagy et al. 2020, section 3.1).
 [[nodiscard]] Mask dilated(std::int64_t width, std::int64_t dilation, Align align = Align::bottom_right);
 
-/// p < count or j < count: the first `count` tokens see all and are seen by all.
+/// 0 <= p < count or j < count: the first `count` tokens see all and are seen by all.
 [[nodiscard]] Mask global_tokens(std::int64_t count, Align align = Align::bottom_right);
 /// The same for tokens at the given positions.
 [[nodiscard]] Mask global_tokens(std::vector<std::int64_t> positions, Align align = Align::bottom_right);

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "mask/array_text.h"
+#include "mask/bias_node.h"
+#include "mask/node.h"
+
+namespace qkv {
+namespace {
+
+// Slope h of `heads`: the heads beyond the lower power of two take every other slope of the next higher one.
+double alibi_slope(std::int64_t h, std::int64_t heads) {
+  const auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  const auto step = static_cast<double>(h < lower ? h + 1 : 2 * (h - lower) + 1);
+  const auto count = static_cast<double>(h < lower ? lower : 2 * lower);
+  return std::exp2(-8.0 * step / count);
+}
+
+class Alibi final : public bias_detail::Node {
+ public:
+  Alibi(std::optional<std::vector<double>> slopes, Align align) : slopes_(std::move(slopes)), align_(align) {}
+
+  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
+    return -slope(place.h, shape) * distance(place.i, place.j, shape);
+  }
+
+  void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const override {
+    const double minus_slope = -slope(first.h, shape);
+    std::int64_t j = first.j;
+    for (double& value : row) value += minus_slope * distance(first.i, j++, shape);
+  }
+
+  void validate(const MaskShape& shape) const override {
+    if (!slopes_ || static_cast<std::int64_t>(slopes_->size()) == shape.H) return;
+    throw InvalidArgument("alibi", "slopes", fmt::format("one for each of {} heads", shape.H),
+                          std::to_string(slopes_->size()));
+  }
+
+  [[nodiscard]] std::string to_string() const override {
+    std::vector<std::string> arguments;
+    for (const double slope : slopes_.value_or(std::vector<double>{})) {
+      arguments.push_back(mask_detail::number_text(slope));
+    }
+    mask_detail::append_align(arguments, align_);
+    return mask_detail::call_text("alibi", arguments);
+  }
+
+ private:
+  [[nodiscard]] double slope(std::int64_t h, const MaskShape& shape) const {
+    return slopes_ ? (*slopes_)[static_cast<std::size_t>(h)] : alibi_slope(h, shape.H);
+  }
+  [[nodiscard]] double distance(std::int64_t i, std::int64_t j, const MaskShape& shape) const {
+    return std::fabs(static_cast<double>(mask_detail::position(align_, i, shape) - j));
+  }
+
+  std::optional<std::vector<double>> slopes_;
+  Align align_;
+};
+
+}  // namespace
+
+std::vector<double> alibi_slopes(std::int64_t heads) {
+  mask_detail::require_at_least("alibi_slopes", "heads", 1, heads);
+  std::vector<double> slopes;
+  for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(alibi_slope(h, heads));
+  return slopes;
+}
+
+Bias alibi(Align align) { return Bias(std::make_shared<const Alibi>(std::nullopt, align)); }
+
+Bias alibi(std::vector<double> slopes, Align align) {
+  if (slopes.empty()) throw InvalidArgument("alibi", "slopes", "one slope or more", "none");
+  for (const double slope : slopes) {
+    if (!std::isfinite(slope)) throw InvalidArgument("alibi", "slopes", "finite numbers", std::to_string(slope));
+  }
+  return Bias(std::make_shared<const Alibi>(std::move(slopes), align));
+}
+
+}  // namespace qkv

@@ -1,0 +1,34 @@
+#include "mask/array_text.h"
+
+#include <fmt/format.h>
+
+namespace qkv::mask_detail {
+namespace {
+
+void append_nested(std::string& text, const TensorView& values) {
+  if (values.rank() == 0) {
+    text += number_text(values.at({}));
+    return;
+  }
+  text += '[';
+  for (std::int64_t i = 0; i < values.dim(0); ++i) {
+    if (i > 0) text += ", ";
+    append_nested(text, values.select(0, i));
+  }
+  text += ']';
+}
+
+}  // namespace
+
+std::string array_text(const TensorView& values) {
+  if (values.size() == 0 || values.size() > kMaxPrintedElements) {
+    return fmt::format("<{} {}>", name_of(values.dtype()), values.shape().to_string());
+  }
+  std::string text;
+  append_nested(text, values);
+  return text;
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+}  // namespace qkv::mask_detail

@@ -1,0 +1,86 @@
+#include "qkv/bias.h"
+
+#include "mask/bias_node.h"
+
+namespace qkv {
+namespace {
+
+class Zero final : public bias_detail::Node {
+ public:
+  [[nodiscard]] double at(const Place& /*place*/, const MaskShape& /*shape*/) const override { return 0; }
+  void add_row(const Place& /*first*/, std::span<double> /*row*/, const MaskShape& /*shape*/) const override {}
+  [[nodiscard]] std::string to_string() const override { return "zero"; }
+};
+
+class Sum final : public bias_detail::Node {
+ public:
+  explicit Sum(std::vector<Bias> terms) : terms_(std::move(terms)) {}
+
+  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
+    double sum = 0;
+    for (const Bias& term : terms_) sum += term.at(place, shape);
+    return sum;
+  }
+  void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const override {
+    for (const Bias& term : terms_) term.add_row(first, row, shape);
+  }
+  void validate(const MaskShape& shape) const override {
+    for (const Bias& term : terms_) term.validate(shape);
+  }
+  [[nodiscard]] std::string to_string() const override {
+    std::string text;
+    for (const Bias& term : terms_) text.append(text.empty() ? "" : " + ").append(term.to_string());
+    return text;
+  }
+  [[nodiscard]] const std::vector<Bias>& terms() const { return terms_; }
+
+ private:
+  std::vector<Bias> terms_;
+};
+
+const std::shared_ptr<const bias_detail::Node>& zero_node() {
+  static const std::shared_ptr<const bias_detail::Node> kNode = std::make_shared<const Zero>();
+  return kNode;
+}
+
+}  // namespace
+
+void bias_detail::Node::add_row(const Place& first, std::span<double> row, const MaskShape& shape) const {
+  Place place = first;
+  for (double& value : row) {
+    value += at(place, shape);
+    ++place.j;
+  }
+}
+
+void bias_detail::Node::validate(const MaskShape& /*shape*/) const {}
+
+Bias::Bias() : node_(zero_node()) {}
+Bias::Bias(std::shared_ptr<const bias_detail::Node> node) : node_(std::move(node)) {}
+
+double Bias::at(const Place& place, const MaskShape& shape) const { return node_->at(place, shape); }
+void Bias::add_row(const Place& first, std::span<double> row, const MaskShape& shape) const {
+  node_->add_row(first, row, shape);
+}
+void Bias::validate(const MaskShape& shape) const { node_->validate(shape); }
+bool Bias::is_zero() const { return node_ == zero_node(); }
+std::string Bias::to_string() const { return node_->to_string(); }
+
+Bias sum(const std::vector<Bias>& terms) {
+  std::vector<Bias> flat;
+  for (const Bias& term : terms) {
+    if (term.is_zero()) continue;
+    const auto* inner = dynamic_cast<const Sum*>(&term.node());
+    if (inner == nullptr) {
+      flat.push_back(term);
+    } else {
+      flat.insert(flat.end(), inner->terms().begin(), inner->terms().end());
+    }
+  }
+  if (flat.empty()) return {};
+  return flat.size() == 1 ? flat.front() : Bias(std::make_shared<const Sum>(std::move(flat)));
+}
+
+Bias operator+(const Bias& a, const Bias& b) { return sum({a, b}); }
+
+}  // namespace qkv

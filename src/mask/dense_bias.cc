@@ -1,0 +1,56 @@
+#include "mask/array_text.h"
+#include "mask/bias_node.h"
+#include "mask/broadcast.h"
+
+namespace qkv {
+namespace {
+
+using mask_detail::Broadcast;
+
+// f32 holds every f16 and bf16 exactly.
+DType storage_of(const TensorView& values) {
+  if (!is_floating(values.dtype())) {
+    throw InvalidArgument("dense_bias", "values", "dtype f64, f32, f16 or bf16", name_of(values.dtype()));
+  }
+  return values.dtype() == DType::f64 ? DType::f64 : DType::f32;
+}
+
+template <class T>
+class DenseBias final : public bias_detail::Node {
+ public:
+  explicit DenseBias(const TensorView& values)
+      : printed_(mask_detail::array_text(values)),
+        values_(values, dtype_of_v<T>),
+        layout_("dense_bias", "values", values.shape()) {}
+
+  [[nodiscard]] double at(const Place& place, const MaskShape& /*shape*/) const override {
+    return static_cast<double>(*address(place));
+  }
+  void add_row(const Place& first, std::span<double> row, const MaskShape& /*shape*/) const override {
+    if (row.empty()) return;
+    const T* source = address(first);
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      row[c] += static_cast<double>(source[static_cast<std::int64_t>(c) * layout_.column_stride()]);
+    }
+  }
+  void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
+  [[nodiscard]] std::string to_string() const override { return "dense(" + printed_ + ")"; }
+
+ private:
+  [[nodiscard]] const T* address(const Place& place) const {
+    return values_.values<T>().data() + layout_.offset(place.b, place.h, place.i, place.j);
+  }
+
+  std::string printed_;
+  Tensor values_;
+  Broadcast layout_;
+};
+
+}  // namespace
+
+Bias dense_bias(const TensorView& values) {
+  if (storage_of(values) == DType::f64) return Bias(std::make_shared<const DenseBias<double>>(values));
+  return Bias(std::make_shared<const DenseBias<float>>(values));
+}
+
+}  // namespace qkv

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mask/array_text.h"
+#include "mask/bias_node.h"
+#include "mask/node.h"
+
+namespace qkv {
+namespace {
+
+// Buckets on one side of the diagonal, and how many of them hold a single distance.
+struct Side {
+  std::int64_t buckets;
+  std::int64_t exact;
+};
+
+Side side_of(const T5Buckets& buckets) {
+  const std::int64_t count = buckets.bidirectional ? buckets.buckets / 2 : buckets.buckets;
+  return {count, count / 2};
+}
+
+void require_sound(std::string_view function, const T5Buckets& buckets) {
+  mask_detail::require_at_least(function, "buckets", buckets.bidirectional ? 4 : 2, buckets.buckets);
+  if (buckets.bidirectional && buckets.buckets % 2 != 0) {
+    throw InvalidArgument(function, "buckets", "an even number, half for each direction",
+                          std::to_string(buckets.buckets));
+  }
+  mask_detail::require_at_least(function, "max_distance", side_of(buckets).exact + 1, buckets.max_distance);
+}
+
+std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets) {
+  const Side side = side_of(buckets);
+  const bool after = relative_position > 0;
+  const std::int64_t base = buckets.bidirectional && after ? side.buckets : 0;
+  if (!buckets.bidirectional && after) return 0;
+  const double distance = std::fabs(static_cast<double>(relative_position));
+  const auto exact = static_cast<double>(side.exact);
+  if (distance < exact) return base + static_cast<std::int64_t>(distance);
+  const double share = std::log(distance / exact) / std::log(static_cast<double>(buckets.max_distance) / exact);
+  const double beyond = std::floor(share * static_cast<double>(side.buckets - side.exact));
+  const auto last = static_cast<double>(side.buckets - 1);
+  return base + static_cast<std::int64_t>(std::min(exact + beyond, last));
+}
+
+class T5Bias final : public bias_detail::Node {
+ public:
+  T5Bias(const TensorView& table, const T5Buckets& buckets, Align align)
+      : printed_(mask_detail::array_text(table)),
+        table_(table, DType::f64),
+        heads_(table.dim(1)),
+        buckets_(buckets),
+        align_(align) {}
+
+  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
+    const std::int64_t p = mask_detail::position(align_, place.i, shape);
+    return table_.values<double>()[static_cast<std::size_t>(bucket_of(place.j - p, buckets_) * heads_ + place.h)];
+  }
+
+  void validate(const MaskShape& shape) const override {
+    if (heads_ == shape.H) return;
+    throw InvalidArgument("t5_bias", "table", fmt::format("one column for each of {} heads", shape.H),
+                          table_.shape().to_string());
+  }
+
+  [[nodiscard]] std::string to_string() const override {
+    std::vector<std::string> arguments{"table=" + printed_, fmt::format("max_distance={}", buckets_.max_distance),
+                                       buckets_.bidirectional ? "bidirectional" : "unidirectional"};
+    mask_detail::append_align(arguments, align_);
+    return mask_detail::call_text("t5", arguments);
+  }
+
+ private:
+  std::string printed_;
+  Tensor table_;
+  std::int64_t heads_;
+  T5Buckets buckets_;
+  Align align_;
+};
+
+}  // namespace
+
+std::int64_t t5_bucket(std::int64_t relative_position, const T5Buckets& buckets) {
+  require_sound("t5_bucket", buckets);
+  return bucket_of(relative_position, buckets);
+}
+
+Bias t5_bias(const TensorView& table, const T5Buckets& buckets, Align align) {
+  require_sound("t5_bias", buckets);
+  if (!is_floating(table.dtype())) {
+    throw InvalidArgument("t5_bias", "table", "dtype f64, f32, f16 or bf16", name_of(table.dtype()));
+  }
+  if (table.rank() != 2 || table.dim(0) != buckets.buckets) {
+    throw InvalidArgument("t5_bias", "table", fmt::format("[{}, H]", buckets.buckets), table.shape().to_string());
+  }
+  return Bias(std::make_shared<const T5Bias>(table, buckets, align));
+}
+
+}  // namespace qkv
