@@ -15,6 +15,7 @@ namespace qkv::cli {
 namespace {
 
 void add_commands(CLI::App& app) {
+  add_cost(app);
   add_info(app);
   add_help(app);
 }
