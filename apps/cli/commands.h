@@ -15,7 +15,6 @@ struct Exit {
   int code = kSuccess;
 };
 
-void add_cost(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 

@@ -15,7 +15,6 @@ namespace qkv::cli {
 namespace {
 
 void add_commands(CLI::App& app) {
-  add_cost(app);
   add_info(app);
   add_help(app);
 }

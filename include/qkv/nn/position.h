@@ -1,0 +1,114 @@
+// Where a token stands: vectors added to the embeddings, and rotations of q and k. Positions that act as biases on the
+// scores, ALiBi and T5's, are in qkv/bias.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "qkv/random.h"
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+/// [T, d_model]: column 2i holds sin(t / base^(2i / d_model)), column 2i + 1 the cosine of the same angle; an odd
+/// d_model ends on a sine that has no cosine. Vaswani et al. 2017, section 3.5. Throws InvalidArgument naming T,
+/// d_model, base or dtype.
+[[nodiscard]] Tensor sinusoidal(std::int64_t T, std::int64_t d_model, double base = 10000.0, DType dtype = DType::f64);
+
+/// A learned vector for each position: a table [length, d_model] that ends.
+class LearnedPositions {
+ public:
+  /// Normal with standard deviation 0.02, as GPT-2 draws. Throws InvalidArgument naming length, d_model or dtype.
+  LearnedPositions(std::int64_t length, std::int64_t d_model, Generator& generator, DType dtype = DType::f32);
+
+  /// Throws InvalidArgument naming table.
+  explicit LearnedPositions(Tensor table);
+
+  /// Positions 0 … T-1 -> [T, d_model]. Throws InvalidArgument naming T and the table's length.
+  [[nodiscard]] Tensor forward(std::int64_t T) const;
+  /// Integer positions [...] -> [..., d_model]. Throws InvalidArgument naming the position and the table's length.
+  [[nodiscard]] Tensor forward(const TensorView& positions) const;
+
+  [[nodiscard]] std::int64_t length() const { return table_.dim(0); }
+  [[nodiscard]] const Tensor& table() const noexcept { return table_; }
+
+ private:
+  Tensor table_;
+};
+
+/// Which elements of a head make a pair.
+enum class RotaryLayout : std::uint8_t {
+  interleaved,  // (2i, 2i + 1): the paper, GPT-J, Llama's own code
+  half_split,   // (i, i + dim / 2): GPT-NeoX, Hugging Face
+};
+
+/// Positions divided by `factor` (Chen et al. 2023, position interpolation).
+struct LinearScaling {
+  double factor = 1.0;  // > 0
+};
+
+/// base * factor^(dim / (dim - 2)): high frequencies stay, the lowest is divided by `factor` ("NTK-aware" RoPE, bloc97
+/// 2023; in Peng et al. 2023, section 3.1). dim > 2.
+struct NtkScaling {
+  double factor = 1.0;  // > 0
+};
+
+/// YaRN (Peng et al. 2023, section 3): frequencies that turn more than `beta_fast` times within `original_max`
+/// positions stay, those that turn less than `beta_slow` times are divided by `factor`, with a ramp between them.
+struct YarnScaling {
+  double factor = 1.0;                                    // >= 1
+  std::int64_t original_max = 0;                          // positions seen in training, > 0
+  double beta_fast = 32.0;                                // > beta_slow
+  double beta_slow = 1.0;                                 // > 0
+  std::optional<double> attention_factor = std::nullopt;  // cos and sin times this; 0.1 ln(factor) + 1 if not given
+  std::optional<double> mscale = std::nullopt;            // DeepSeek's form: both or neither;
+  std::optional<double> mscale_all_dim = std::nullopt;    // the ratio of the two magnitudes, not with attention_factor
+};
+
+/// Llama 3.1: wavelengths beyond original_max / low_freq_factor are stretched by `factor`, those under
+/// original_max / high_freq_factor stay, with a ramp between them (Dubey et al. 2024; as in Meta's reference code).
+struct Llama3Scaling {
+  double factor = 8.0;               // > 0
+  double low_freq_factor = 1.0;      // > 0
+  double high_freq_factor = 4.0;     // > low_freq_factor
+  std::int64_t original_max = 8192;  // > 0
+};
+
+using RotaryScaling = std::variant<std::monostate, LinearScaling, NtkScaling, YarnScaling, Llama3Scaling>;
+
+struct RotaryOptions {
+  std::int64_t dim = 0;   // even; the first `dim` elements of each head turn, the rest pass
+  double base = 10000.0;  // > 0
+  RotaryLayout layout = RotaryLayout::half_split;
+  RotaryScaling scaling = {};
+};
+
+/// The dim / 2 angles a position, after scaling; without scaling base^(-2i / dim) (Su et al. 2021, section 3.2.2).
+/// Throws InvalidArgument naming dim, base or the scaling's parameter.
+[[nodiscard]] std::vector<double> rotary_frequencies(const RotaryOptions& options);
+
+/// What cos and sin are multiplied with: YaRN's attention factor, else 1.
+[[nodiscard]] double rotary_magnitude(const RotaryOptions& options);
+
+/// cos and sin of every (position, pair): [T, dim / 2], or [B, T, dim / 2] where each batch entry has its own
+/// positions.
+struct RotaryTables {
+  Tensor cos;
+  Tensor sin;
+  RotaryLayout layout = RotaryLayout::half_split;
+};
+
+/// Tables at integer `positions` [T] or [B, T], any values, negative ones too. Throws InvalidArgument as
+/// rotary_frequencies does, or naming positions or dtype.
+[[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions,
+                                         DType dtype = DType::f64);
+/// Positions 0 … T-1.
+[[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype = DType::f64);
+
+/// x [B, H, T, D] with each pair (a, b) of its first dim elements turned into (a cos - b sin, a sin + b cos); the other
+/// D - dim elements pass. The dtype of `x`; f64 inside. Throws InvalidArgument naming x, cos or sin.
+[[nodiscard]] Tensor apply_rotary(const TensorView& x, const RotaryTables& tables);
+
+}  // namespace qkv

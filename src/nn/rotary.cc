@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+
+#include "core/element.h"
+#include "nn/require.h"
+#include "qkv/nn/position.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kOptions = "RotaryOptions";
+
+void require_dim(std::int64_t dim) {
+  if (dim <= 0 || dim % 2 != 0) {
+    throw InvalidArgument(kOptions, "dim", "an even number, 2 or more", fmt::format("{}", dim));
+  }
+}
+
+std::vector<double> plain_frequencies(std::int64_t dim, double base) {
+  std::vector<double> frequencies;
+  for (std::int64_t i = 0; i < dim; i += 2) {
+    frequencies.push_back(1.0 / std::pow(base, static_cast<double>(i) / static_cast<double>(dim)));
+  }
+  return frequencies;
+}
+
+std::vector<double> scaled(const RotaryOptions& options, std::monostate /*none*/) {
+  return plain_frequencies(options.dim, options.base);
+}
+
+std::vector<double> scaled(const RotaryOptions& options, const LinearScaling& scaling) {
+  nn::require_positive("LinearScaling", "factor", scaling.factor);
+  std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
+  for (double& frequency : frequencies) frequency /= scaling.factor;
+  return frequencies;
+}
+
+std::vector<double> scaled(const RotaryOptions& options, const NtkScaling& scaling) {
+  nn::require_positive("NtkScaling", "factor", scaling.factor);
+  if (options.dim == 2) throw InvalidArgument("NtkScaling", "dim", "more than 2", "2");
+  const auto dim = static_cast<double>(options.dim);
+  return plain_frequencies(options.dim, options.base * std::pow(scaling.factor, dim / (dim - 2)));
+}
+
+void require_yarn(const RotaryOptions& options, const YarnScaling& scaling) {
+  constexpr std::string_view kName = "YarnScaling";
+  if (!(scaling.factor >= 1) || !std::isfinite(scaling.factor)) {
+    throw InvalidArgument(kName, "factor", "1 or more", fmt::format("{}", scaling.factor));
+  }
+  nn::require_positive(kName, "original_max", scaling.original_max);
+  nn::require_positive(kName, "beta_slow", scaling.beta_slow);
+  if (!(scaling.beta_fast > scaling.beta_slow)) {
+    throw InvalidArgument(kName, "beta_fast", fmt::format("more than beta_slow, {}", scaling.beta_slow),
+                          fmt::format("{}", scaling.beta_fast));
+  }
+  if (!(options.base > 1)) throw InvalidArgument(kName, "base", "more than 1", fmt::format("{}", options.base));
+  if (scaling.mscale.has_value() != scaling.mscale_all_dim.has_value()) {
+    throw InvalidArgument(kName, "mscale", "both mscale and mscale_all_dim, or neither", "one of them");
+  }
+  if (scaling.attention_factor && scaling.mscale) {
+    throw InvalidArgument(kName, "attention_factor", "none beside mscale", "both");
+  }
+  if (scaling.attention_factor) nn::require_positive(kName, "attention_factor", *scaling.attention_factor);
+  if (scaling.mscale) nn::require_positive(kName, "mscale", *scaling.mscale);
+  if (scaling.mscale_all_dim) nn::require_positive(kName, "mscale_all_dim", *scaling.mscale_all_dim);
+}
+
+// The (fractional) pair whose frequency makes `turns` turns within the training length: equation 16 solved for i.
+double pair_of(double turns, const RotaryOptions& options, const YarnScaling& scaling) {
+  const double wavelength = static_cast<double>(scaling.original_max) / (turns * 2 * std::numbers::pi);
+  return static_cast<double>(options.dim) * std::log(wavelength) / (2 * std::log(options.base));
+}
+
+std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scaling) {
+  require_yarn(options, scaling);
+  const double first = std::max(std::floor(pair_of(scaling.beta_fast, options, scaling)), 0.0);
+  const double last =
+      std::min(std::ceil(pair_of(scaling.beta_slow, options, scaling)), static_cast<double>(options.dim - 1));
+  // Where both ends fall on one pair the ramp is a step; 0.001 is what the published code divides by then.
+  const double width = first == last ? 0.001 : last - first;
+  std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
+  for (std::size_t i = 0; i < frequencies.size(); ++i) {
+    const double stretched = std::clamp((static_cast<double>(i) - first) / width, 0.0, 1.0);
+    frequencies[i] = frequencies[i] / scaling.factor * stretched + frequencies[i] * (1 - stretched);
+  }
+  return frequencies;
+}
+
+std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& scaling) {
+  constexpr std::string_view kName = "Llama3Scaling";
+  nn::require_positive(kName, "factor", scaling.factor);
+  nn::require_positive(kName, "low_freq_factor", scaling.low_freq_factor);
+  nn::require_positive(kName, "original_max", scaling.original_max);
+  if (!(scaling.high_freq_factor > scaling.low_freq_factor)) {
+    throw InvalidArgument(kName, "high_freq_factor", fmt::format("more than {}", scaling.low_freq_factor),
+                          fmt::format("{}", scaling.high_freq_factor));
+  }
+  std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
+  for (double& frequency : frequencies) {
+    const double turns = static_cast<double>(scaling.original_max) * frequency / (2 * std::numbers::pi);
+    const double kept =
+        std::clamp((turns - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor), 0.0, 1.0);
+    frequency = (1 - kept) * frequency / scaling.factor + kept * frequency;
+  }
+  return frequencies;
+}
+
+double yarn_magnitude(double factor, double mscale) { return 0.1 * mscale * std::log(factor) + 1.0; }
+
+// The leading axes of a table that stands over x [B, H, T, D]: [T] or [B, T].
+void require_table_shape(std::string_view name, const TensorView& table, const TensorView& x) {
+  nn::require_floating("apply_rotary", name, table.dtype());
+  const bool per_batch = table.rank() == 3;
+  const bool fits = (table.rank() == 2 || (per_batch && table.dim(0) == x.dim(0))) && table.dim(-2) == x.dim(2) &&
+                    2 * table.dim(-1) <= x.dim(3) && table.dim(-1) > 0;
+  if (fits) return;
+  throw InvalidArgument(
+      "apply_rotary", name,
+      fmt::format("[{1}, pairs] or [{0}, {1}, pairs] with 1 to {2} pairs", x.dim(0), x.dim(2), x.dim(3) / 2),
+      table.shape().to_string());
+}
+
+void turn(std::span<double> row, std::span<const double> cos, std::span<const double> sin, RotaryLayout layout) {
+  const std::size_t pairs = cos.size();
+  for (std::size_t i = 0; i < pairs; ++i) {
+    double& a = layout == RotaryLayout::interleaved ? row[2 * i] : row[i];
+    double& b = layout == RotaryLayout::interleaved ? row[2 * i + 1] : row[i + pairs];
+    const double turned = a * cos[i] - b * sin[i];
+    b = a * sin[i] + b * cos[i];
+    a = turned;
+  }
+}
+
+}  // namespace
+
+std::vector<double> rotary_frequencies(const RotaryOptions& options) {
+  require_dim(options.dim);
+  nn::require_positive(kOptions, "base", options.base);
+  return std::visit([&](const auto& scaling) { return scaled(options, scaling); }, options.scaling);
+}
+
+double rotary_magnitude(const RotaryOptions& options) {
+  const auto* yarn = std::get_if<YarnScaling>(&options.scaling);
+  if (yarn == nullptr) return 1.0;
+  require_yarn(options, *yarn);
+  if (yarn->attention_factor) return *yarn->attention_factor;
+  if (yarn->mscale) {
+    return yarn_magnitude(yarn->factor, *yarn->mscale) / yarn_magnitude(yarn->factor, *yarn->mscale_all_dim);
+  }
+  return yarn_magnitude(yarn->factor, 1.0);
+}
+
+RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions, DType dtype) {
+  const std::vector<double> frequencies = rotary_frequencies(options);
+  const double magnitude = rotary_magnitude(options);
+  nn::require_integers("rotary_tables", "positions", positions.dtype());
+  nn::require_floating("rotary_tables", "dtype", dtype);
+  if (positions.rank() != 1 && positions.rank() != 2) {
+    throw InvalidArgument("rotary_tables", "positions", "[T] or [B, T]", positions.shape().to_string());
+  }
+  std::vector<double> cos;
+  std::vector<double> sin;
+  for (const double position : positions.to_vector()) {
+    for (const double frequency : frequencies) {
+      cos.push_back(std::cos(position * frequency) * magnitude);
+      sin.push_back(std::sin(position * frequency) * magnitude);
+    }
+  }
+  const Shape shape = positions.shape().inserted(positions.rank(), options.dim / 2);
+  return {Tensor(cos, shape).to(dtype), Tensor(sin, shape).to(dtype), options.layout};
+}
+
+RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype) {
+  if (T < 0) throw InvalidArgument("rotary_tables", "T", "0 or more", fmt::format("{}", T));
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(T));
+  for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<std::int64_t>(t);
+  return rotary_tables(options, Tensor(positions, {T}), dtype);
+}
+
+Tensor apply_rotary(const TensorView& x, const RotaryTables& tables) {
+  nn::require_floating("apply_rotary", "x", x.dtype());
+  if (x.rank() != 4) throw InvalidArgument("apply_rotary", "x", "[B, H, T, D]", x.shape().to_string());
+  require_table_shape("cos", tables.cos, x);
+  require_table_shape("sin", tables.sin, x);
+  nn::require_shape("apply_rotary", "sin", tables.cos.shape(), tables.sin.shape());
+  const auto pairs = static_cast<std::size_t>(tables.cos.dim(-1));
+  const bool per_batch = tables.cos.rank() == 3;
+  const std::vector<double> cos = tables.cos.to_vector();
+  const std::vector<double> sin = tables.sin.to_vector();
+  std::vector<double> row(static_cast<std::size_t>(x.dim(3)));
+  Tensor out(x.dtype(), x.shape());
+  for (std::int64_t b = 0; b < x.dim(0); ++b) {
+    for (std::int64_t h = 0; h < x.dim(1); ++h) {
+      for (std::int64_t t = 0; t < x.dim(2); ++t) {
+        const std::array leading{b, h, t};
+        const std::size_t start = static_cast<std::size_t>(per_batch ? b * x.dim(2) + t : t) * pairs;
+        x.load_row(leading, row);
+        turn(row, std::span(cos).subspan(start, pairs), std::span(sin).subspan(start, pairs), tables.layout);
+        out.store_row(leading, row);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace qkv

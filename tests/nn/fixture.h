@@ -1,0 +1,59 @@
+// Numbers that others computed, from tests/nn/fixtures, and how close qkv must come to them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "qkv/tensor.h"
+
+namespace qkv::nn {
+
+using Json = nlohmann::json;
+
+inline Json read_fixture(const std::string& name) {
+  std::ifstream file(std::string(QKV_SOURCE_DIR) + "/tests/nn/fixtures/" + name);
+  return Json::parse(file);
+}
+
+inline Shape shape_of(const Json& json) {
+  const auto extents = json.at("shape").get<std::vector<std::int64_t>>();
+  return Shape(extents);
+}
+
+inline Tensor tensor_of(const Json& json) { return {json.at("values").get<std::vector<double>>(), shape_of(json)}; }
+
+inline Tensor integers_of(const Json& json) {
+  return {json.at("values").get<std::vector<std::int64_t>>(), shape_of(json)};
+}
+
+// Both sides computed in f64 with at most 512 roundings of numbers of the order of 10: 512 * 2^-53 * 10.
+inline constexpr double kF64Tolerance = 6e-13;
+
+inline void expect_close(const TensorView& got, const TensorView& want, double tolerance = kF64Tolerance) {
+  ASSERT_EQ(got.shape().to_string(), want.shape().to_string());
+  const std::vector<double> a = got.to_vector();
+  const std::vector<double> b = want.to_vector();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    ASSERT_LE(std::fabs(a[i] - b[i]), tolerance) << "element " << i << ": got " << a[i] << ", expected " << b[i];
+  }
+}
+
+// The message of the exception that `call` throws; a call that throws nothing fails the test.
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+}  // namespace qkv::nn
