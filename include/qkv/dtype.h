@@ -19,7 +19,8 @@ enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, b8 };
 /// True for f64, f32, f16 and bf16.
 [[nodiscard]] bool is_floating(DType dtype) noexcept;
 
-/// IEEE 754 binary16. Conversion from float rounds to nearest, ties to even; overflow gives infinity.
+/// IEEE 754 binary16. Conversion from float rounds to nearest, ties to even; overflow gives infinity; a NaN keeps the
+/// upper bits of its payload and becomes quiet, as the processors' own instruction has it.
 struct Half {
   std::uint16_t bits = 0;
 
@@ -29,7 +30,7 @@ struct Half {
   [[nodiscard]] static Half from_bits(std::uint16_t bits) noexcept;
 };
 
-/// The upper half of an IEEE 754 binary32. Conversion from float rounds to nearest, ties to even.
+/// The upper half of an IEEE 754 binary32. Conversion from float rounds to nearest, ties to even; NaN as Half.
 struct BFloat16 {
   std::uint16_t bits = 0;
 

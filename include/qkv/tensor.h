@@ -26,6 +26,7 @@ class Dims {
   explicit Dims(std::span<const std::int64_t> values);
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
+  /// `axis` is from 0 to rank() - 1; it is not checked.
   [[nodiscard]] std::int64_t operator[](int axis) const noexcept { return values_[index(axis)]; }
   [[nodiscard]] std::int64_t& operator[](int axis) noexcept { return values_[index(axis)]; }
   [[nodiscard]] const std::int64_t* begin() const noexcept { return values_.data(); }
@@ -36,7 +37,8 @@ class Dims {
   [[nodiscard]] Dims without(int axis) const;
   [[nodiscard]] Dims inserted(int axis, std::int64_t value) const;
 
-  /// The product of all entries; 1 for rank 0. Throws InvalidArgument on a negative entry or overflow.
+  /// The product of all entries; 1 for rank 0. Throws InvalidArgument on a negative entry, and where the entries other
+  /// than 0 multiply to 2^63 or more.
   [[nodiscard]] std::int64_t product() const;
 
   /// "[2, 8, 128, 64]"
@@ -52,16 +54,19 @@ class Dims {
 using Shape = Dims;
 using Strides = Dims;  // in elements, not bytes
 
-/// Row-major strides of a dense tensor of this shape.
+/// Row-major strides of a dense tensor of this shape. Throws InvalidArgument where Dims::product does.
 [[nodiscard]] Strides contiguous_strides(const Shape& shape);
 
 /// Reads elements that somebody else owns. Any strides, negative and zero included. Copying copies the view.
 class TensorView {
  public:
+  /// No elements, shape [0].
   TensorView() = default;
   /// A dense row-major view. `data` must outlive the view.
   template <class T>
   TensorView(const T* data, const Shape& shape) : TensorView(data, dtype_of_v<T>, shape, contiguous_strides(shape)) {}
+  /// Throws InvalidArgument for a negative extent, strides of another rank or that reach 2^63 bytes, data that is not
+  /// aligned for the dtype, and null data unless there are no elements.
   TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides);
 
   [[nodiscard]] const void* data() const noexcept { return data_; }
@@ -105,13 +110,15 @@ class TensorView {
 
   const void* data_ = nullptr;
   DType dtype_ = DType::f32;
-  Shape shape_;
-  Strides strides_;
+  Shape shape_{0};
+  Strides strides_{1};
 };
 
-/// Owns a dense, row-major, 64-byte aligned block. Copying copies the elements; moving is free.
+/// Owns a dense, row-major, 64-byte aligned block. Copying copies the elements; moving is free and leaves an empty
+/// tensor behind.
 class Tensor {
  public:
+  /// No elements, shape [0].
   Tensor() = default;
   /// Zero-filled. Throws InvalidArgument for a negative extent.
   Tensor(DType dtype, const Shape& shape);
@@ -127,8 +134,8 @@ class Tensor {
   explicit Tensor(const TensorView& source) : Tensor(source, source.dtype()) {}
   Tensor(const Tensor& other);
   Tensor& operator=(const Tensor& other);
-  Tensor(Tensor&&) noexcept = default;
-  Tensor& operator=(Tensor&&) noexcept = default;
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor() = default;
 
   [[nodiscard]] TensorView view() const;
@@ -139,7 +146,7 @@ class Tensor {
   [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
   [[nodiscard]] std::int64_t dim(int axis) const { return view().dim(axis); }
   [[nodiscard]] std::int64_t size() const { return shape_.product(); }
-  /// True for a default-constructed tensor, which has no elements and no meaning.
+  /// True for a default-constructed tensor and one that was moved from: not the same as a size of 0.
   [[nodiscard]] bool empty() const noexcept { return data_ == nullptr; }
   [[nodiscard]] double at(std::initializer_list<std::int64_t> index) const { return view().at(index); }
   [[nodiscard]] std::vector<double> to_vector() const { return view().to_vector(); }
@@ -169,11 +176,12 @@ class Tensor {
   struct Free {
     void operator()(void* block) const noexcept;
   };
+  void swap(Tensor& other) noexcept;
   void require_count(std::int64_t count) const;
 
   std::unique_ptr<void, Free> data_;
   DType dtype_ = DType::f32;
-  Shape shape_;
+  Shape shape_{0};
 };
 
 }  // namespace qkv

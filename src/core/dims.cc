@@ -39,18 +39,15 @@ Dims Dims::inserted(int axis, std::int64_t value) const {
 
 std::int64_t Dims::product() const {
   std::int64_t total = 1;
-  bool zero = false;
+  bool empty = false;
   for (const std::int64_t value : *this) {
     if (value < 0) throw InvalidArgument("Dims", "shape", "extents of 0 or more", to_string());
-    zero = zero || value == 0;
-  }
-  if (zero) return 0;
-  for (const std::int64_t value : *this) {
-    if (__builtin_mul_overflow(total, value, &total)) {
+    empty = empty || value == 0;
+    if (__builtin_mul_overflow(total, std::max<std::int64_t>(value, 1), &total)) {
       throw InvalidArgument("Dims", "shape", "fewer than 2^63 elements", to_string());
     }
   }
-  return total;
+  return empty ? 0 : total;
 }
 
 std::string Dims::to_string() const {
@@ -63,6 +60,7 @@ std::string Dims::to_string() const {
 }
 
 Strides contiguous_strides(const Shape& shape) {
+  static_cast<void>(shape.product());
   Strides strides = shape;
   std::int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {

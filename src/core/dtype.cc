@@ -32,7 +32,7 @@ std::uint16_t half_bits(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16U) & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > 0x7F800000U) return sign | 0x7E00U;   // NaN
+  if (magnitude > 0x7F800000U) return sign | static_cast<std::uint16_t>(0x7E00U | ((magnitude >> 13U) & 0x3FFU));
   if (magnitude >= 0x477FF000U) return sign | 0x7C00U;  // 65520 and beyond rounds to infinity
   if (magnitude < 0x38800000U) return sign | subnormal_half(std::bit_cast<float>(magnitude));
   const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13U) & 1U);

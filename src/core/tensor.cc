@@ -1,8 +1,12 @@
 #include "qkv/tensor.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 #include "core/element.h"
 
@@ -38,26 +42,79 @@ void require_rank(const TensorView& view, std::size_t wanted) {
   throw InvalidArgument("TensorView", "index", std::to_string(view.rank()) + " places", std::to_string(wanted));
 }
 
-// Row-major walk: body(offset) for each element of the view.
+void require_row(const char* function, const Shape& shape, std::size_t leading, std::size_t row) {
+  const auto rank = static_cast<std::size_t>(shape.rank());
+  if (leading + 1 != rank) {
+    throw InvalidArgument(function, "leading", "one place for each axis of " + shape.to_string() + " but the last",
+                          std::to_string(leading) + " of them");
+  }
+  const std::int64_t width = shape[shape.rank() - 1];
+  if (static_cast<std::int64_t>(row) == width) return;
+  throw InvalidArgument(function, "row", std::to_string(width) + " places", std::to_string(row));
+}
+
+// So that no offset into the view, in bytes, can overflow.
+void require_reach(DType dtype, const Shape& shape, const Strides& strides) {
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    std::int64_t step = 0;
+    bool overflow = __builtin_mul_overflow(std::max<std::int64_t>(shape[axis] - 1, 0), strides[axis], &step);
+    overflow = __builtin_mul_overflow(step, size, &step) || overflow;
+    std::int64_t& end = step < 0 ? low : high;
+    overflow = __builtin_add_overflow(end, step, &end) || overflow;
+    if (overflow) {
+      throw InvalidArgument("TensorView", "strides", "a reach of less than 2^63 bytes over " + shape.to_string(),
+                            strides.to_string());
+    }
+  }
+}
+
+void require_data(const void* data, DType dtype, std::int64_t count) {
+  if (data == nullptr && count > 0) {
+    throw InvalidArgument("TensorView", "data", "the address of " + std::to_string(count) + " elements", "null");
+  }
+  if (std::bit_cast<std::uintptr_t>(data) % size_of(dtype) == 0) return;
+  throw InvalidArgument("TensorView", "data", "an address aligned for " + std::string(name_of(dtype)),
+                        "one that is not");
+}
+
+// A byte of b8 that came from outside may be neither 0 nor 1, which a bool must not hold.
+template <class T>
+double read(const T* element) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const std::uint8_t*>(element) != 0 ? 1 : 0;
+  } else {
+    return core::to_double(*element);
+  }
+}
+
 template <class Body>
-void for_each_offset(const Shape& shape, const Strides& strides, int axis, std::int64_t offset, const Body& body) {
+void walk(const Shape& shape, const Strides& strides, int axis, std::int64_t offset, const Body& body) {
   if (axis == shape.rank()) {
     body(offset);
     return;
   }
-  for (std::int64_t i = 0; i < shape[axis]; ++i) {
-    for_each_offset(shape, strides, axis + 1, offset + i * strides[axis], body);
-  }
+  for (std::int64_t i = 0; i < shape[axis]; ++i) walk(shape, strides, axis + 1, offset + i * strides[axis], body);
+}
+
+// body(offset) for each element of the view, in row-major order.
+template <class Body>
+void for_each_offset(const TensorView& view, const Body& body) {
+  if (view.size() > 0) walk(view.shape(), view.strides(), 0, 0, body);
 }
 
 }  // namespace
 
 TensorView::TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides)
     : data_(data), dtype_(dtype), shape_(shape), strides_(strides) {
-  static_cast<void>(shape.product());
+  const std::int64_t count = shape.product();
   if (shape.rank() != strides.rank()) {
     throw InvalidArgument("TensorView", "strides", "one for each axis of " + shape.to_string(), strides.to_string());
   }
+  require_reach(dtype, shape, strides);
+  require_data(data, dtype, count);
 }
 
 std::int64_t TensorView::dim(int axis) const { return shape_[axis_index("TensorView::dim", axis, rank())]; }
@@ -74,22 +131,16 @@ bool TensorView::is_contiguous() const {
 double TensorView::at(std::initializer_list<std::int64_t> index) const {
   require_rank(*this, index.size());
   const std::int64_t offset = offset_of(*this, {index.begin(), index.size()});
-  return core::with_type(dtype_, [&]<class T>(T) { return core::to_double(static_cast<const T*>(data_)[offset]); });
+  return core::with_type(dtype_, [&]<class T>(T) { return read(static_cast<const T*>(data_) + offset); });
 }
 
 void TensorView::load_row(std::span<const std::int64_t> leading, std::span<double> row) const {
-  require_rank(*this, leading.size() + 1);
-  if (static_cast<std::int64_t>(row.size()) != dim(-1)) {
-    throw InvalidArgument("TensorView::load_row", "row", std::to_string(dim(-1)) + " places",
-                          std::to_string(row.size()));
-  }
+  require_row("TensorView::load_row", shape_, leading.size(), row.size());
   const std::int64_t start = offset_of(*this, leading);
   const std::int64_t stride = strides_[rank() - 1];
   core::with_type(dtype_, [&]<class T>(T) {
-    const T* source = static_cast<const T*>(data_) + start;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = core::to_double(source[static_cast<std::int64_t>(i) * stride]);
-    }
+    const T* source = static_cast<const T*>(data_);
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] = read(source + start + static_cast<std::int64_t>(i) * stride);
   });
 }
 
@@ -98,8 +149,7 @@ std::vector<double> TensorView::to_vector() const {
   result.reserve(static_cast<std::size_t>(size()));
   core::with_type(dtype_, [&]<class T>(T) {
     const T* source = static_cast<const T*>(data_);
-    for_each_offset(shape_, strides_, 0, 0,
-                    [&](std::int64_t offset) { result.push_back(core::to_double(source[offset])); });
+    for_each_offset(*this, [&](std::int64_t offset) { result.push_back(read(source + offset)); });
   });
   return result;
 }
@@ -121,15 +171,16 @@ TensorView TensorView::slice(int axis, std::int64_t begin, std::int64_t end) con
   }
   TensorView result = *this;
   result.shape_[a] = end - begin;
+  if (result.size() == 0) return result;
   const std::int64_t bytes = begin * strides_[a] * static_cast<std::int64_t>(size_of(dtype_));
-  if (end > begin && data_ != nullptr) result.data_ = static_cast<const std::byte*>(data_) + bytes;
+  result.data_ = static_cast<const std::byte*>(data_) + bytes;
   return result;
 }
 
 TensorView TensorView::select(int axis, std::int64_t index) const {
   const int a = axis_index("TensorView::select", axis, rank());
   if (index < 0 || index >= shape_[a]) {
-    throw InvalidArgument("TensorView::select", "index", "0 to " + std::to_string(shape_[a] - 1),
+    throw InvalidArgument("TensorView::select", "index", "0 <= index < " + std::to_string(shape_[a]),
                           std::to_string(index));
   }
   TensorView result = slice(a, index, index + 1);
@@ -189,7 +240,7 @@ Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
 }
 
 Tensor::Tensor(const TensorView& source, DType dtype) : Tensor(dtype, source.shape()) {
-  if (source.dtype() == dtype && source.is_contiguous()) {
+  if (source.dtype() == dtype && dtype != DType::b8 && source.is_contiguous()) {
     const std::size_t bytes = static_cast<std::size_t>(size()) * size_of(dtype);
     if (bytes > 0) std::memcpy(data_.get(), source.data(), bytes);
     return;
@@ -198,11 +249,11 @@ Tensor::Tensor(const TensorView& source, DType dtype) : Tensor(dtype, source.sha
     core::with_type(dtype, [&]<class To>(To) {
       const From* from = static_cast<const From*>(source.data());
       To* to = static_cast<To*>(data_.get());
-      for_each_offset(source.shape(), source.strides(), 0, 0, [&](std::int64_t offset) {
-        if constexpr (std::is_same_v<From, To>) {
+      for_each_offset(source, [&](std::int64_t offset) {
+        if constexpr (std::is_same_v<From, To> && !std::is_same_v<From, bool>) {
           *to++ = from[offset];
         } else {
-          *to++ = core::from_double<To>(core::to_double(from[offset]));
+          *to++ = core::from_double<To>(read(from + offset));
         }
       });
     });
@@ -211,6 +262,20 @@ Tensor::Tensor(const TensorView& source, DType dtype) : Tensor(dtype, source.sha
 
 Tensor::Tensor(const Tensor& other) : dtype_(other.dtype_) {
   if (!other.empty()) *this = Tensor(other.view());
+}
+
+Tensor::Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  Tensor taken(std::move(other));
+  swap(taken);
+  return *this;
+}
+
+void Tensor::swap(Tensor& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(dtype_, other.dtype_);
+  std::swap(shape_, other.shape_);
 }
 
 Tensor& Tensor::operator=(const Tensor& other) {
@@ -227,10 +292,7 @@ void Tensor::set(std::initializer_list<std::int64_t> index, double value) {
 }
 
 void Tensor::store_row(std::span<const std::int64_t> leading, std::span<const double> row) {
-  require_rank(view(), leading.size() + 1);
-  if (static_cast<std::int64_t>(row.size()) != dim(-1)) {
-    throw InvalidArgument("Tensor::store_row", "row", std::to_string(dim(-1)) + " places", std::to_string(row.size()));
-  }
+  require_row("Tensor::store_row", shape_, leading.size(), row.size());
   const std::int64_t start = offset_of(view(), leading);
   core::with_type(dtype_, [&]<class T>(T) {
     T* target = static_cast<T*>(data_.get()) + start;
