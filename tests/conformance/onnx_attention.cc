@@ -1,0 +1,104 @@
+// ONNX Attention (opsets 23 and 24) said in qkv's words; docs/semantics.md lists where the two differ.
+#include <limits>
+#include <vector>
+
+#include "conformance/onnx_operator.h"
+#include "qkv/attention.h"
+#include "qkv/heads.h"
+#include "qkv/kv.h"
+
+namespace qkv::conformance {
+namespace {
+
+enum Input : std::size_t { kQ, kK, kV, kAttnMask, kPastKey, kPastValue, kNonpad };
+
+// q, k and v as [B, H, T, D], the past in front of k and v.
+struct Heads {
+  TensorView q;
+  Tensor k;
+  Tensor v;
+  std::int64_t past = 0;
+};
+
+TensorView heads_of(const Tensor& x, std::int64_t heads) { return x.rank() == 3 ? split_heads(x, heads) : x.view(); }
+
+Heads heads_of(const OnnxCase& onnx) {
+  const std::int64_t kv_heads = onnx.integer("kv_num_heads", 0);
+  const TensorView k = heads_of(onnx.inputs.at(kK), kv_heads);
+  const TensorView v = heads_of(onnx.inputs.at(kV), kv_heads);
+  const TensorView q = heads_of(onnx.inputs.at(kQ), onnx.integer("q_num_heads", 0));
+  if (!onnx.has_input(kPastKey)) return {.q = q, .k = Tensor(k), .v = Tensor(v)};
+  const Tensor& past = onnx.inputs[kPastKey];
+  return {.q = q, .k = concat_time(past, k), .v = concat_time(onnx.inputs[kPastValue], v), .past = past.dim(2)};
+}
+
+// Causal counts from the top left: behind the past, or so that the last query meets the last key that is not padding.
+Mask causal_mask(const OnnxCase& onnx, const Heads& heads) {
+  if (!onnx.has_input(kNonpad)) return causal(Align::top_left, heads.past);
+  std::vector<std::int64_t> offsets;
+  for (const std::int64_t length : onnx.inputs[kNonpad].values<std::int64_t>()) {
+    offsets.push_back(length - heads.q.dim(2));
+  }
+  return causal(Align::top_left, offsets);
+}
+
+// attn_mask over all keys: opset 24 allows it to stop short of them.
+Tensor widened(const Tensor& mask, std::int64_t Tk, double hidden) {
+  const std::int64_t width = mask.dim(-1);
+  if (width == Tk || width == 1) return mask;
+  Shape shape = mask.shape();
+  shape[mask.rank() - 1] = Tk;
+  std::vector<double> values;
+  for (const double value : mask.to_vector()) {
+    values.push_back(value);
+    const auto column = static_cast<std::int64_t>(values.size()) % Tk;
+    if (column == width) values.insert(values.end(), static_cast<std::size_t>(Tk - width), hidden);
+  }
+  return Tensor(values, shape).to(mask.dtype());
+}
+
+AttentionOptions options_of(const OnnxCase& onnx, const Heads& heads) {
+  constexpr double kNegativeInfinity = -std::numeric_limits<double>::infinity();
+  AttentionOptions options;
+  if (onnx.has("scale")) options.scale = onnx.number("scale", 0);
+  if (onnx.number("softcap", 0) != 0) options.softcap = onnx.number("softcap", 0);
+  if (onnx.integer("is_causal", 0) != 0) options.mask = causal_mask(onnx, heads);
+  if (onnx.has_input(kNonpad)) {
+    const auto lengths = onnx.inputs[kNonpad].values<std::int64_t>();
+    options.mask = options.mask & key_lengths({lengths.begin(), lengths.end()});
+  }
+  if (!onnx.has_input(kAttnMask)) return options;
+  const Tensor& mask = onnx.inputs[kAttnMask];
+  if (mask.dtype() == DType::b8) {
+    options.mask = options.mask & dense(widened(mask, heads.k.dim(2), 0));
+  } else {
+    options.bias = dense_bias(widened(mask, heads.k.dim(2), kNegativeInfinity));
+  }
+  return options;
+}
+
+Stage stage_of(std::int64_t qk_matmul_output_mode) {
+  switch (qk_matmul_output_mode) {
+    case 0:
+      return Stage::scaled;
+    case 1:
+      return Stage::softcapped;
+    case 2:
+      return Stage::masked;
+    default:
+      return Stage::weights;
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> run_attention(const OnnxCase& onnx) {
+  const Heads heads = heads_of(onnx);
+  const AttentionOptions options = options_of(onnx, heads);
+  Tensor out = attention(heads.q, heads.k, heads.v, options).out;
+  if (onnx.inputs[kQ].rank() == 3) out = merge_heads(out);
+  const Stage stage = stage_of(onnx.integer("qk_matmul_output_mode", 0));
+  return {out, heads.k, heads.v, attention_stage(heads.q, heads.k, options, stage, heads.q.dtype())};
+}
+
+}  // namespace qkv::conformance
