@@ -1,21 +1,18 @@
 // A matrix as a picture: labels, values, colour bar and title, for the terminal, SVG, PNG and PDF.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "qkv/picture/colour.h"
+#include "qkv/picture/terminal.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
 
-enum class ColourMap : std::uint8_t {
-  sequential,  // from light to dark, for weights: 0 is the paper's colour
-  diverging,   // two hues meeting at a neutral zero, for signed scores
-};
-
-/// A matrix to be drawn. Cells that are -inf, NaN or listed in `hidden` are drawn as hidden: hatched, never just dark.
+/// A matrix to be drawn. Cells that are -inf or listed in `hidden` are drawn as hidden: hatched, never just dark.
+/// NaN is crossed out; +inf and what lies beyond `low` or `high` takes the end's colour, and the colour bar says so.
 struct Heatmap {
   std::string title;
   Tensor values;                           // [rows, columns], any dtype
@@ -31,25 +28,29 @@ struct Heatmap {
   int decimals = 2;            // of the numbers written into the cells where they fit
 };
 
-/// One or more heatmaps side by side, wrapped into rows.
+/// One or more heatmaps side by side, wrapped into rows. Cells have one size throughout, and heatmaps of the same
+/// colour map and value name share one scale, so that heads can be compared, unless they give their own `low` or
+/// `high`.
 struct Panel {
   std::string title;
   std::vector<Heatmap> heatmaps;
 };
 
-enum class TerminalColour : std::uint8_t { truecolour, palette256, ascii };
+// All four throw InvalidArgument for a panel without heatmaps, for values or a hidden mask that are not [rows,
+// columns], for labels of the wrong number, and for a low end that is not below the high one. The same panel always
+// gives the same bytes.
 
-struct TerminalOptions {
-  TerminalColour colour = TerminalColour::ascii;
-  int width = 80;  // columns of the terminal
-};
-
-/// Text with escape sequences as `options.colour` allows; lines end in '\n'.
+/// Text with escape sequences as `options.colour` allows; lines end in '\n' and take at most options.width columns
+/// (at least 20). What does not fit is thinned out, and a note below says so.
 [[nodiscard]] std::string to_terminal(const Panel& panel, const TerminalOptions& options);
 
-/// Documents as bytes. Throw InvalidArgument for values that are not rank 2 or labels of the wrong number.
+/// A document with role="img", <title> and <desc>; its ids are unique to its content, so that several fit one page.
 [[nodiscard]] std::string to_svg(const Panel& panel);
+
+/// Throws InvalidArgument also where pixels_per_point is not positive or an edge would pass 32,000 pixels.
 [[nodiscard]] std::string to_png(const Panel& panel, double pixels_per_point = 2.0);
+
+/// One page, as large as the picture.
 [[nodiscard]] std::string to_pdf(const Panel& panel);
 
 }  // namespace qkv

@@ -1,0 +1,31 @@
+// What the terminal can show, and how much room a text takes there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace qkv {
+
+enum class TerminalColour : std::uint8_t {
+  truecolour,  // 24-bit escape sequences
+  palette256,  // the nearest of xterm's fixed 240 colours
+  ascii,       // no escape sequence; only 7-bit characters, but for those of the caller's own titles and labels
+};
+
+struct TerminalOptions {
+  TerminalColour colour = TerminalColour::ascii;
+  int width = 80;  // columns of the terminal
+};
+
+/// Columns that `text` takes: 2 for a wide East Asian character or an emoji, 0 for a combining mark (Unicode UAX #11).
+[[nodiscard]] int display_width(std::string_view text);
+
+/// `text` cut to at most `width` columns, its last one being `ellipsis` where something was cut.
+[[nodiscard]] std::string fit_to_width(std::string_view text, int width, std::string_view ellipsis = "…");
+
+/// `text` made fit for one line: control characters as \n, \t or \x1b, line and direction controls as \u2028,
+/// bytes that are no UTF-8 as U+FFFD.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+}  // namespace qkv

@@ -1,0 +1,144 @@
+#include "qkv/picture/colour.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "picture/oklab.h"
+
+namespace qkv {
+namespace {
+
+using picture::Triple;
+using Colours = std::array<Rgb, kColourCount>;
+
+struct Knot {
+  double lightness, chroma, hue;  // OKLCh, hue in degrees
+};
+
+// Paper, leaf, teal, blue, night: the light falls all the way, and red against green never carries meaning.
+constexpr std::array<Knot, 6> kSequential{{{0.985, 0.008, 95},
+                                           {0.90, 0.075, 120},
+                                           {0.78, 0.105, 165},
+                                           {0.63, 0.105, 210},
+                                           {0.46, 0.115, 255},
+                                           {0.27, 0.090, 275}}};
+// One arm, drawn in two hues: blue below zero and rust above it have the same lightness and chroma at every step.
+constexpr std::array<std::array<double, 2>, 5> kArm{
+    {{0.97, 0}, {0.87, 0.055}, {0.73, 0.105}, {0.56, 0.13}, {0.38, 0.10}}};
+constexpr double kNegativeHue = 250;
+constexpr double kPositiveHue = 45;
+
+constexpr Rgb kInk{0x1a, 0x1c, 0x22};
+constexpr Rgb kBlack{0, 0, 0};
+constexpr Rgb kWhite{255, 255, 255};
+constexpr double kReadable = 4.5;
+
+Triple oklab_of_knot(const Knot& knot) {
+  const double angle = knot.hue * std::numbers::pi / 180;
+  return {knot.lightness, knot.chroma * std::cos(angle), knot.chroma * std::sin(angle)};
+}
+
+/// The Catmull-Rom spline through the knots, at `at` in [0, knots - 1].
+Triple on_spline(std::span<const Triple> knots, double at) {
+  const auto last = static_cast<int>(knots.size()) - 1;
+  const int from = std::min(static_cast<int>(at), last - 1);
+  const double t = at - from;
+  const auto knot = [&](int index, std::size_t axis) {
+    if (index < 0) return 2 * knots[0][axis] - knots[1][axis];
+    if (index > last) return 2 * knots[last][axis] - knots[last - 1][axis];
+    return knots[index][axis];
+  };
+  Triple point{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double a = knot(from - 1, axis);
+    const double b = knot(from, axis);
+    const double c = knot(from + 1, axis);
+    const double d = knot(from + 2, axis);
+    point[axis] = b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+  }
+  return point;
+}
+
+/// `count` points on the spline through `knots`, equally far apart along it.
+std::vector<Triple> evenly_spaced(std::span<const Knot> knots, int count) {
+  constexpr int kFine = 4096;
+  std::vector<Triple> corners;
+  for (const Knot& knot : knots) corners.push_back(oklab_of_knot(knot));
+  const auto last = static_cast<double>(knots.size() - 1);
+  const auto spline = [&](int step) { return on_spline(corners, last * step / kFine); };
+  std::vector<double> length{0};
+  for (int step = 1; step <= kFine; ++step)
+    length.push_back(length.back() + picture::distance(spline(step - 1), spline(step)));
+
+  std::vector<Triple> points;
+  for (int i = 0, step = 0; i < count; ++i) {
+    while (step < kFine && length[step] < length.back() * i / (count - 1)) ++step;
+    points.push_back(spline(step));
+  }
+  return points;
+}
+
+Colours make_sequential() {
+  const std::vector<Triple> points = evenly_spaced(kSequential, kColourCount);
+  Colours colours{};
+  for (int i = 0; i < kColourCount; ++i) colours[i] = picture::srgb_of(picture::linear_of_oklab(points[i]));
+  return colours;
+}
+
+std::vector<Triple> arm_of(double hue) {
+  std::vector<Knot> knots;
+  for (const auto& [lightness, chroma] : kArm) knots.push_back({lightness, chroma, hue});
+  // An even number of entries has no middle one: both arms begin half a step away from it.
+  const std::vector<Triple> halves = evenly_spaced(knots, kColourCount);
+  std::vector<Triple> points;
+  for (int i = 1; i < kColourCount; i += 2) points.push_back(halves[i]);
+  return points;
+}
+
+Colours make_diverging() {
+  const std::vector<Triple> negative = arm_of(kNegativeHue);
+  const std::vector<Triple> positive = arm_of(kPositiveHue);
+  constexpr int kHalf = kColourCount / 2;
+  Colours colours{};
+  for (int i = 0; i < kHalf; ++i) {
+    colours[kHalf - 1 - i] = picture::srgb_of(picture::linear_of_oklab(negative[i]));
+    colours[kHalf + i] = picture::srgb_of(picture::linear_of_oklab(positive[i]));
+  }
+  return colours;
+}
+
+double luminance(Rgb colour) {
+  const Triple linear = picture::linear_of(colour);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+}  // namespace
+
+Rgb colour_at(ColourMap map, int index) {
+  static const Colours sequential = make_sequential();
+  static const Colours diverging = make_diverging();
+  const int entry = std::clamp(index, 0, kColourCount - 1);
+  return map == ColourMap::sequential ? sequential[entry] : diverging[entry];
+}
+
+Rgb colour_of(ColourMap map, double fraction) {
+  if (!(fraction > 0)) return colour_at(map, 0);
+  return colour_at(map, static_cast<int>(std::lround(std::min(fraction, 1.0) * (kColourCount - 1))));
+}
+
+double contrast(Rgb a, Rgb b) {
+  const double light = std::max(luminance(a), luminance(b));
+  const double dark = std::min(luminance(a), luminance(b));
+  return (light + 0.05) / (dark + 0.05);
+}
+
+Rgb text_colour_on(Rgb background) {
+  if (contrast(kInk, background) >= kReadable) return kInk;
+  return contrast(kWhite, background) >= kReadable ? kWhite : kBlack;
+}
+
+}  // namespace qkv

@@ -1,0 +1,66 @@
+// A heatmap read, checked and ready to be drawn by any of the painters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "picture/numbers.h"
+#include "qkv/picture/heatmap.h"
+
+namespace qkv::picture {
+
+enum class Cell : std::uint8_t { number, hidden, not_a_number };
+
+/// What the colours mean.
+struct Scale {
+  ColourMap colours = ColourMap::sequential;
+  double low = 0;
+  double high = 1;
+  bool beyond_low = false;  // some value lies below `low`
+  bool beyond_high = false;
+  NumberStyle style;
+  std::string value_name;
+
+  [[nodiscard]] double fraction(double value) const;  // 0 at low, 1 at high, clamped
+  [[nodiscard]] Rgb colour(double value) const { return colour_of(colours, fraction(value)); }
+  [[nodiscard]] bool operator==(const Scale& other) const;
+};
+
+struct Grid {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::vector<double> values;  // row-major
+  std::vector<Cell> cells;
+  std::vector<std::string> row_labels;  // each fit for one line; empty, or one a row
+  std::vector<std::string> column_labels;
+  std::string title, row_axis, column_axis;
+  Scale scale;
+  bool has_hidden = false;
+  bool has_not_a_number = false;
+  std::int64_t row_step = 1;  // rows and columns of the heatmap that one cell stands for
+  std::int64_t column_step = 1;
+
+  [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::size_t>(row * columns + column);
+  }
+  [[nodiscard]] Cell cell(std::int64_t row, std::int64_t column) const { return cells[index(row, column)]; }
+  [[nodiscard]] double value(std::int64_t row, std::int64_t column) const { return values[index(row, column)]; }
+  [[nodiscard]] std::string number(std::int64_t row, std::int64_t column) const;
+};
+
+/// Checks and reads every heatmap of a panel; `function` is named in errors. Allocates 9 bytes a cell.
+[[nodiscard]] std::vector<Grid> read_panel(std::string_view function, const Panel& panel);
+
+/// True where one colour bar can stand for all.
+[[nodiscard]] bool share_scale(const std::vector<Grid>& grids);
+
+/// A smaller grid: each cell shows the value of largest magnitude among row_step x column_step cells, and is hidden
+/// only where all of them are. Labels stay those of the first row and column of each.
+[[nodiscard]] Grid coarsened(const Grid& grid, std::int64_t row_step, std::int64_t column_step);
+
+/// "each cell shows the strongest of 4 x 4", or empty where nothing was left out.
+[[nodiscard]] std::string coarse_note(const Grid& grid);
+
+}  // namespace qkv::picture
