@@ -36,6 +36,12 @@ void require_width(std::string_view function, std::string_view argument, std::in
   }
 }
 
+void require_sequence(std::string_view function, std::string_view argument, std::int64_t width, const TensorView& got) {
+  require_floating(function, argument, got.dtype());
+  if ((got.rank() == 2 || got.rank() == 3) && got.dim(-1) == width) return;
+  throw InvalidArgument(function, argument, fmt::format("[T, {0}] or [B, T, {0}]", width), got.shape().to_string());
+}
+
 void require_table(std::string_view function, std::string_view argument, const Tensor& table) {
   require_floating(function, argument, table.dtype());
   if (table.rank() != 2 || table.dim(0) == 0 || table.dim(1) == 0) {

@@ -16,6 +16,8 @@ void require_positive(std::string_view function, std::string_view argument, doub
 void require_shape(std::string_view function, std::string_view argument, const Shape& expected, const Shape& got);
 /// Rank 1 or more and the last extent `width`.
 void require_width(std::string_view function, std::string_view argument, std::int64_t width, const Shape& got);
+/// A floating [T, width] or [B, T, width].
+void require_sequence(std::string_view function, std::string_view argument, std::int64_t width, const TensorView& got);
 /// A floating table of rows: rank 2 with both extents positive.
 void require_table(std::string_view function, std::string_view argument, const Tensor& table);
 
