@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <variant>
 
 #include "qkv/tensor.h"
 
@@ -58,13 +57,5 @@ class RMSNorm {
  private:
   RMSNormOptions options_;
 };
-
-/// Either norm, where a layer may have the one or the other.
-using Norm = std::variant<LayerNorm, RMSNorm>;
-
-/// The norm's forward().
-[[nodiscard]] Tensor normalize(const Norm& norm, const TensorView& x);
-/// The norm's axes.
-[[nodiscard]] const Shape& normalized_of(const Norm& norm) noexcept;
 
 }  // namespace qkv

@@ -1,0 +1,132 @@
+#include "house/rooms.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <regex>
+
+namespace qkv::house {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Include {
+  std::string name;
+  bool quoted = false;
+};
+
+std::optional<Include> include_of(const std::string& line) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  std::smatch match;
+  if (!std::regex_search(line, match, kInclude)) return std::nullopt;
+  return Include{match[2].str(), match[1] == "\""};
+}
+
+const Room* find_room(std::string_view name) {
+  const auto found = std::ranges::find(rooms(), name, &Room::name);
+  return found == rooms().end() ? nullptr : &*found;
+}
+
+std::string first_part(const fs::path& path) { return path.begin() == path.end() ? "" : path.begin()->string(); }
+
+bool may_use(const Room& room, std::string_view other) {
+  return room.name == other || std::ranges::find(room.may_use, other) != room.may_use.end();
+}
+
+bool is_standard(const Include& include) {
+  return !include.quoted && include.name.find_first_of("./") == std::string::npos;
+}
+
+std::string use_of(const Room& room, std::string_view other, std::string_view header) {
+  if (other.empty()) return std::string(header) + ": a public header that the table of rooms does not know";
+  if (may_use(room, other)) return {};
+  return std::string(header) + ": " + std::string(room.name) + " may not use " + std::string(other);
+}
+
+std::string fault_in_public(const Room& room, const Include& include) {
+  if (is_standard(include)) return {};
+  if (include.name.starts_with("qkv/")) return use_of(room, room_of_public(include.name), include.name);
+  return include.name + ": a public header includes the standard library and qkv/ only";
+}
+
+std::string fault_in_room(const Room& room, const Include& include) {
+  if (include.name.starts_with("qkv/")) return use_of(room, room_of_public(include.name), include.name);
+  if (include.quoted) {
+    const std::string other = first_part(include.name);
+    if (find_room(other) != nullptr) return use_of(room, other, include.name);
+    return include.name + ": a header of src/ is included by its path, room first";
+  }
+  const auto brought = [&](std::string_view start) { return include.name.starts_with(start); };
+  if (is_standard(include) || std::ranges::any_of(room.brings, brought)) return {};
+  return include.name + ": " + std::string(room.name) + " does not bring this library";
+}
+
+std::string fault_in_app(const Include& include) {
+  if (!include.quoted || include.name.starts_with("qkv/")) return {};
+  if (find_room(first_part(include.name)) == nullptr) return {};
+  return include.name + ": an app uses the public headers only";
+}
+
+std::string fault(const fs::path& path, const Include& include) {
+  const std::string top = first_part(path);
+  if (top == "apps") return fault_in_app(include);
+  const std::string name = top == "include" ? std::string(room_of_public(path.lexically_relative("include").string()))
+                                            : first_part(path.lexically_relative("src"));
+  const Room* room = find_room(name);
+  if (room == nullptr) return "a file of no room that the table knows";
+  return top == "include" ? fault_in_public(*room, include) : fault_in_room(*room, include);
+}
+
+}  // namespace
+
+const std::vector<Room>& rooms() {
+  static const std::vector<Room> kRooms = {
+      {"core", {}, {}},
+      {"mask", {"core"}, {"fmt/", "utf8.h"}},
+      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "immintrin.h"}},
+      {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
+      {"nn", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
+      {"cost", {"core", "mask"}, {"fmt/"}},
+      {"files", {"core"}, {"fmt/", "nlohmann/", "utf8.h", "zip.h", "fcntl.h", "sys/stat.h", "unistd.h"}},
+      {"picture", {"core"}, {"fmt/", "utf8.h", "cairo"}},
+      {"explain",
+       {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
+       {"fmt/", "nlohmann/", "utf8.h"}},
+  };
+  return kRooms;
+}
+
+std::string_view room_of_public(std::string_view header) {
+  static const std::map<std::string_view, std::string_view> kOwners = {
+      {"dtype", "core"},        {"error", "core"},          {"info", "core"},         {"nearest_word", "core"},
+      {"random", "core"},       {"tensor", "core"},         {"bias", "mask"},         {"mask", "mask"},
+      {"tile_plan", "mask"},    {"stage", "kernels"},       {"heads", "attention"},   {"kv", "attention"},
+      {"softmax", "attention"}, {"attention", "attention"}, {"cost", "cost"},         {"files", "files"},
+      {"npy", "files"},         {"npz", "files"},           {"safetensors", "files"}, {"explain", "explain"},
+      {"worked", "explain"},
+  };
+  if (!header.starts_with("qkv/") || !header.ends_with(".h")) return {};
+  header = header.substr(4, header.size() - 6);
+  const std::size_t slash = header.find('/');
+  if (slash != std::string_view::npos) {
+    const Room* room = find_room(header.substr(0, slash));
+    return room == nullptr ? std::string_view{} : room->name;
+  }
+  const auto found = kOwners.find(header);
+  return found == kOwners.end() ? std::string_view{} : found->second;
+}
+
+std::vector<std::string> violations(const SourceFile& file) {
+  std::vector<std::string> faults;
+  int number = 0;
+  for (const std::string& line : lines_of(file.text)) {
+    ++number;
+    const std::optional<Include> include = include_of(line);
+    if (!include) continue;
+    const std::string text = fault(file.path, *include);
+    if (!text.empty()) faults.push_back(file.path.string() + ":" + std::to_string(number) + ": " + text);
+  }
+  return faults;
+}
+
+}  // namespace qkv::house
