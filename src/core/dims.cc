@@ -62,10 +62,10 @@ std::string Dims::to_string() const {
 Strides contiguous_strides(const Shape& shape) {
   static_cast<void>(shape.product());
   Strides strides = shape;
-  std::int64_t step = 1;
+  std::uint64_t step = 1;  // unsigned: may wrap for a shape without elements, whose strides nobody follows
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    strides[axis] = step;
-    step *= std::max<std::int64_t>(shape[axis], 1);
+    strides[axis] = static_cast<std::int64_t>(step);
+    step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));
   }
   return strides;
 }

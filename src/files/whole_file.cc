@@ -1,65 +1,219 @@
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
 
 #include "qkv/files.h"
 
 namespace qkv {
 namespace {
 
+namespace fs = std::filesystem;
+
 [[noreturn]] void fail(std::string_view action, const std::string& path, const std::string& reason) {
   throw Error(std::string(action) + " " + path + ": " + reason);
 }
 
-std::string system_reason() { return std::generic_category().message(errno); }
+std::string system_reason(int code) { return std::generic_category().message(code); }
 
-void write_all(const std::string& path, std::span<const std::byte> bytes) {
-  errno = 0;
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  if (!stream) fail("cannot write", path, system_reason());
-  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (!stream) fail("cannot write", path, system_reason());
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { static_cast<void>(close()); }
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  /// close() is where some file systems tell that a write has failed.
+  [[nodiscard]] bool close() {
+    const int number = std::exchange(number_, -1);
+    return number < 0 || ::close(number) == 0;
+  }
+
+ private:
+  int number_;
+};
+
+Descriptor open_to_read(const std::string& path) {
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.is_open()) fail("cannot read", path, system_reason(errno));
+  struct stat state{};
+  if (::fstat(descriptor.number(), &state) != 0) fail("cannot read", path, system_reason(errno));
+  if (S_ISDIR(state.st_mode)) fail("cannot read", path, "it is a directory");
+  return descriptor;
 }
+
+// 0 for a pipe and for files that the kernel makes up as they are read.
+std::size_t size_hint(const Descriptor& descriptor) {
+  struct stat state{};
+  const bool known = ::fstat(descriptor.number(), &state) == 0 && S_ISREG(state.st_mode);
+  return known ? static_cast<std::size_t>(state.st_size) : 0;
+}
+
+void write_all(const Descriptor& descriptor, const std::string& path, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write", path, system_reason(errno));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+// Where the bytes go: `file` after following links, and whether it is a device or a pipe, which is written to in place.
+struct Target {
+  std::string file;
+  bool in_place = false;
+  std::optional<mode_t> permissions;  // of the file that is there already
+};
+
+Target target_of(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  fs::path file = path;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(file, none); ++i) {
+    // /dev/stdout and /proc/self/fd/1 name an open file, which a rename would not reach.
+    if (file.parent_path() == "/dev" || file.native().starts_with("/dev/fd/") || file.native().starts_with("/proc/")) {
+      return {.file = file, .in_place = true, .permissions = std::nullopt};
+    }
+    file = file.parent_path() / fs::read_symlink(file, none);
+  }
+  struct stat state{};
+  if (::stat(file.c_str(), &state) != 0) return {.file = file, .in_place = false, .permissions = std::nullopt};
+  if (S_ISDIR(state.st_mode)) fail("cannot write", path, "it is a directory");
+  return {.file = file, .in_place = !S_ISREG(state.st_mode), .permissions = state.st_mode & 07777U};
+}
+
+std::string directory_of(const std::string& file) {
+  const fs::path parent = fs::path(file).parent_path();
+  return parent.empty() ? "." : parent.native();
+}
+
+// A file that is still under its temporary name, and is gone with this value unless it was given its real one.
+class Staged {
+ public:
+  Staged(const std::string& path, std::span<const std::byte> bytes) : path_(path), target_(target_of(path)) {
+    if (target_.in_place) return;
+    Descriptor descriptor(create());
+    try {
+      write_all(descriptor, path, bytes);
+      if (target_.permissions) static_cast<void>(::fchmod(descriptor.number(), *target_.permissions));
+      if (::fsync(descriptor.number()) != 0 || !descriptor.close()) fail("cannot write", path, system_reason(errno));
+    } catch (...) {
+      discard();
+      throw;
+    }
+  }
+  Staged(Staged&& other) noexcept
+      : path_(std::move(other.path_)),
+        target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})) {}
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+  Staged& operator=(Staged&&) = delete;
+  ~Staged() { discard(); }
+
+  void appear(std::span<const std::byte> bytes) {
+    if (target_.in_place) {
+      write_in_place(bytes);
+      return;
+    }
+    if (::rename(temporary_.c_str(), target_.file.c_str()) != 0) fail("cannot write", path_, system_reason(errno));
+    temporary_.clear();
+    // The name itself is on the disk when the directory is; some file systems do not offer that, which is no failure.
+    const Descriptor directory(::open(directory_of(target_.file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.is_open()) static_cast<void>(::fsync(directory.number()));
+  }
+
+ private:
+  // Exclusive, so that neither another writer's file nor a link that somebody laid there is opened. The kernel applies
+  // the umask to 0666.
+  int create() {
+    static std::atomic<unsigned> serial{0};
+    for (;;) {
+      temporary_ =
+          directory_of(target_.file) + "/.qkv-partial-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
+      const int number = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (number >= 0) return number;
+      if (errno == EEXIST || errno == EINTR) continue;
+      const int reason = errno;
+      temporary_.clear();
+      fail("cannot write", path_, system_reason(reason));
+    }
+  }
+
+  void write_in_place(std::span<const std::byte> bytes) const {
+    Descriptor descriptor(::open(target_.file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (!descriptor.is_open()) fail("cannot write", path_, system_reason(errno));
+    write_all(descriptor, path_, bytes);
+    if (!descriptor.close()) fail("cannot write", path_, system_reason(errno));
+  }
+
+  void discard() noexcept {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    temporary_.clear();
+  }
+
+  std::string path_;
+  Target target_;
+  std::string temporary_;
+};
 
 }  // namespace
 
+void require_readable(const std::string& path) { static_cast<void>(open_to_read(path)); }
+
 std::vector<std::byte> read_file(const std::string& path) {
-  errno = 0;
-  std::error_code not_a_directory;
-  if (std::filesystem::is_directory(path, not_a_directory)) fail("cannot read", path, "it is a directory");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail("cannot read", path, system_reason());
-  std::vector<std::byte> bytes;
-  std::vector<char> chunk(1U << 20U);
-  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || stream.gcount() > 0) {
-    const auto* first = reinterpret_cast<const std::byte*>(chunk.data());
-    bytes.insert(bytes.end(), first, first + stream.gcount());
+  const Descriptor descriptor = open_to_read(path);
+  constexpr std::size_t kChunk = 1U << 20U;
+  std::vector<std::byte> bytes(size_hint(descriptor));
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == bytes.size()) bytes.resize(filled + kChunk);  // a pipe has no size, and a file may grow
+    const ssize_t got = ::read(descriptor.number(), bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read", path, system_reason(errno));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
   }
-  if (stream.bad()) fail("cannot read", path, system_reason());
+  bytes.resize(filled);
   return bytes;
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string temporary = path + ".partial-" + std::to_string(::getpid());
-  try {
-    write_all(temporary, bytes);
-    std::filesystem::rename(temporary, path);
-  } catch (const std::filesystem::filesystem_error& error) {
-    std::filesystem::remove(temporary);
-    fail("cannot write", path, error.code().message());
-  } catch (const Error& error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw;
+void write_file(const std::string& path, std::span<const std::byte> bytes) { Staged(path, bytes).appear(bytes); }
+
+void write_file(const std::string& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }
+
+void write_files(std::span<const FileContent> files) {
+  std::set<std::string> targets;
+  std::vector<Staged> staged;
+  for (const FileContent& file : files) {
+    const Target target = target_of(file.path);
+    if (!target.in_place && !targets.insert(fs::weakly_canonical(target.file)).second) {
+      throw InvalidArgument("write_files", "path", "one file for each path", file.path + " twice");
+    }
+    staged.emplace_back(file.path, file.bytes);
   }
+  for (std::size_t i = 0; i < staged.size(); ++i) staged[i].appear(files[i].bytes);
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+void require_writable(const std::string& path) {
+  const Target target = target_of(path);
+  const std::string place = target.in_place ? target.file : directory_of(target.file);
+  struct stat state{};
+  if (::stat(place.c_str(), &state) != 0) fail("cannot write", path, system_reason(errno));
+  if (!target.in_place && !S_ISDIR(state.st_mode)) fail("cannot write", path, system_reason(ENOTDIR));
+  if (::access(place.c_str(), W_OK) != 0) fail("cannot write", path, system_reason(errno));
 }
 
 }  // namespace qkv

@@ -116,4 +116,13 @@ Tensor RMSNorm::forward(const TensorView& x) const {
   return Tensor(values, x.shape()).to(x.dtype());
 }
 
+Tensor normalize(const Norm& norm, const TensorView& x) {
+  return std::visit([&](const auto& layer) { return layer.forward(x); }, norm);
+}
+
+const Shape& normalized_of(const Norm& norm) noexcept {
+  if (const auto* layer = std::get_if<LayerNorm>(&norm)) return layer->options().normalized;
+  return std::get_if<RMSNorm>(&norm)->options().normalized;
+}
+
 }  // namespace qkv

@@ -7,12 +7,12 @@
 
 namespace qkv {
 
-/// The message of the InvalidArgument that `call` throws, or why there is none.
-template <class Call>
+/// The message of the Expected that `call` throws, or why there is none.
+template <class Expected = InvalidArgument, class Call>
 std::string error_message(const Call& call) {
   try {
     call();
-  } catch (const InvalidArgument& error) {
+  } catch (const Expected& error) {
     return error.what();
   }
   return "nothing was thrown";

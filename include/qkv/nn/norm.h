@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <variant>
 
 #include "qkv/tensor.h"
 
@@ -57,5 +58,13 @@ class RMSNorm {
  private:
   RMSNormOptions options_;
 };
+
+/// Either norm, where a layer may have the one or the other.
+using Norm = std::variant<LayerNorm, RMSNorm>;
+
+/// The norm's forward().
+[[nodiscard]] Tensor normalize(const Norm& norm, const TensorView& x);
+/// The norm's axes.
+[[nodiscard]] const Shape& normalized_of(const Norm& norm) noexcept;
 
 }  // namespace qkv

@@ -1,0 +1,97 @@
+#include "qkv/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "files/elements.h"
+#include "files/safetensors_header.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::size_t kAlignment = 8;
+
+[[noreturn]] void fail(const std::string& source, std::string_view name, const std::string& what) {
+  throw Error(source + ": " + std::string(name) + ": " + what);
+}
+
+std::string listed(const std::vector<SafetensorsEntry>& entries) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(entries.size(), kMost); ++i) text += (i > 0 ? ", " : "") + entries[i].name;
+  if (entries.size() > kMost) text += " and " + std::to_string(entries.size() - kMost) + " more";
+  return text.empty() ? "nothing" : text;
+}
+
+void require_names(std::span<const NamedView> tensors) {
+  std::set<std::string> seen;
+  for (const NamedView& tensor : tensors) {
+    const auto refuse = [&](std::string_view expected) {
+      throw InvalidArgument("encode_safetensors", "name", expected, "\"" + tensor.name + "\"");
+    };
+    if (tensor.name.empty() || tensor.name == files::kMetadataKey)
+      refuse("a name other than \"\" and \"__metadata__\"");
+    if (!files::is_utf8(tensor.name)) refuse("UTF-8");
+    if (!seen.insert(tensor.name).second) refuse("each name once");
+  }
+}
+
+}  // namespace
+
+Safetensors::Safetensors(std::vector<std::byte> bytes, std::string source)
+    : bytes_(std::move(bytes)), source_(std::move(source)) {
+  files::SafetensorsHeader header = files::parse_safetensors_header(bytes_, source_);
+  data_begin_ = header.data_begin;
+  entries_ = std::move(header.entries);
+  metadata_ = std::move(header.metadata);
+}
+
+Safetensors Safetensors::read(const std::string& path) { return Safetensors(read_file(path), path); }
+
+bool Safetensors::contains(std::string_view name) const noexcept {
+  return std::ranges::find(entries_, name, &SafetensorsEntry::name) != entries_.end();
+}
+
+Tensor Safetensors::load(std::string_view name) const {
+  const auto entry = std::ranges::find(entries_, name, &SafetensorsEntry::name);
+  if (entry == entries_.end()) {
+    fail(source_, "TensorNotFound", "there is no tensor \"" + std::string(name) + "\"; it holds " + listed(entries_));
+  }
+  const files::SafetensorsType* type = files::find_safetensors_type(entry->dtype);
+  if (type == nullptr || !type->dtype) {
+    fail(source_, entry->name, "qkv has no element type for the safetensors dtype " + entry->dtype);
+  }
+  if (entry->shape.size() > kMaxRank) {
+    fail(source_, entry->name, "expected at most 8 axes, got " + std::to_string(entry->shape.size()));
+  }
+  const auto data = std::span(bytes_).subspan(data_begin_ + entry->begin, entry->end - entry->begin);
+  return files::tensor_from_bytes(data, *type->dtype, Shape{std::span<const std::int64_t>(entry->shape)},
+                                  std::endian::little);
+}
+
+std::vector<std::byte> encode_safetensors(std::span<const NamedView> tensors,
+                                          const std::map<std::string, std::string>& metadata) {
+  require_names(tensors);
+  for (const auto& [key, text] : metadata) {
+    if (!files::is_utf8(key) || !files::is_utf8(text)) {
+      throw InvalidArgument("encode_safetensors", "metadata", "UTF-8", "other bytes under \"" + key + "\"");
+    }
+  }
+  std::vector<const NamedView*> ordered;
+  for (const NamedView& tensor : tensors) ordered.push_back(&tensor);
+  std::ranges::sort(ordered, [](const NamedView* a, const NamedView* b) {
+    const std::size_t a_size = size_of(a->view.dtype());
+    const std::size_t b_size = size_of(b->view.dtype());
+    return a_size != b_size ? a_size > b_size : a->name < b->name;
+  });
+  std::string header = files::safetensors_header(ordered, metadata);
+  header.append((kAlignment - header.size() % kAlignment) % kAlignment, ' ');
+  std::vector<std::byte> bytes;
+  for (unsigned shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::byte>(header.size() >> shift));
+  files::append_text(bytes, header);
+  for (const NamedView* tensor : ordered) files::append_elements(bytes, tensor->view);
+  return bytes;
+}
+
+}  // namespace qkv

@@ -1,0 +1,152 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "core/error_message.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using tests::TemporaryDirectory;
+
+std::string text_of(const std::string& path) {
+  const auto bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat state{};
+  EXPECT_EQ(::stat(path.c_str(), &state), 0);
+  return state.st_mode & 07777U;
+}
+
+TEST(ReadFile, NamesThePathAndTheReason) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(error_message<Error>([&] { (void)read_file(directory / "none"); }),
+            "cannot read " + directory / "none" + ": No such file or directory");
+  EXPECT_EQ(error_message<Error>([&] { (void)read_file(directory.path()); }),
+            "cannot read " + directory.path() + ": it is a directory");
+}
+
+TEST(ReadFile, ReadsFilesWithoutASize) { EXPECT_THAT(text_of("/proc/self/status"), HasSubstr("Name:")); }
+
+TEST(WriteFile, ReplacesAndLeavesNothingElse) {
+  const TemporaryDirectory directory;
+  write_file(directory / "a", "first, and longer");
+  write_file(directory / "a", "second");
+  EXPECT_EQ(text_of(directory / "a"), "second");
+  EXPECT_THAT(directory.names(), ElementsAre("a"));
+}
+
+TEST(WriteFile, GivesANewFileWhatTheUmaskLeavesAndKeepsAnOldOnes) {
+  const TemporaryDirectory directory;
+  const mode_t before = ::umask(027);
+  write_file(directory / "new", "x");
+  ::umask(before);
+  EXPECT_EQ(mode_of(directory / "new"), 0640U);
+  ASSERT_EQ(::chmod((directory / "new").c_str(), 0604), 0);
+  write_file(directory / "new", "y");
+  EXPECT_EQ(mode_of(directory / "new"), 0604U);
+}
+
+TEST(WriteFile, FollowsASymbolicLinkAndKeepsIt) {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory / "inner");
+  fs::create_symlink("inner/target", directory / "link");
+  write_file(directory / "link", "x");
+  EXPECT_TRUE(fs::is_symlink(directory / "link"));
+  EXPECT_EQ(text_of(directory / "inner/target"), "x");
+}
+
+TEST(WriteFile, TakesNamesAsLongAsTheFileSystemDoes) {
+  const TemporaryDirectory directory;
+  const std::string name(255, 'n');
+  write_file(directory / name, "x");
+  EXPECT_THAT(directory.names(), ElementsAre(name));
+}
+
+TEST(WriteFile, WritesIntoAPipe) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = text_of(directory / "pipe"); });
+  write_file(directory / "pipe", "through");
+  reader.join();
+  EXPECT_EQ(got, "through");
+  EXPECT_THAT(directory.names(), ElementsAre("pipe"));
+}
+
+TEST(WriteFile, NamesThePathAndTheReasonAndLeavesNothing) {
+  const TemporaryDirectory directory;
+  write_file(directory / "file", "x");
+  const auto refusal = [&](const std::string& path) { return error_message<Error>([&] { write_file(path, "y"); }); };
+  EXPECT_EQ(refusal(directory / "none/a"), "cannot write " + directory / "none/a" + ": No such file or directory");
+  EXPECT_EQ(refusal(directory / "file/a"), "cannot write " + directory / "file/a" + ": Not a directory");
+  EXPECT_EQ(refusal(directory.path()), "cannot write " + directory.path() + ": it is a directory");
+  EXPECT_EQ(refusal("/dev/full"), "cannot write /dev/full: No space left on device");
+  EXPECT_THAT(directory.names(), ElementsAre("file"));
+}
+
+TEST(WriteFile, FromManyThreadsLeavesOneWholeFile) {
+  const TemporaryDirectory directory;
+  constexpr std::size_t kLength = 100'000;
+  std::vector<std::thread> writers;
+  for (const char letter : {'a', 'b', 'c', 'd'}) {
+    writers.emplace_back([&, letter] {
+      for (int i = 0; i < 10; ++i) write_file(directory / "file", std::string(kLength, letter));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string text = text_of(directory / "file");
+  EXPECT_EQ(text, std::string(kLength, text.at(0)));
+  EXPECT_THAT(directory.names(), ElementsAre("file"));
+}
+
+TEST(WriteFiles, WritesAllOrNone) {
+  const TemporaryDirectory directory;
+  const std::vector<FileContent> files{{directory / "a", std::vector<std::byte>(3)},
+                                       {directory / "none/b", std::vector<std::byte>(3)}};
+  EXPECT_THAT(error_message<Error>([&] { write_files(files); }), HasSubstr("none/b: No such file or directory"));
+  EXPECT_THAT(directory.names(), ElementsAre());
+  write_files(std::vector<FileContent>{files[0], {directory / "b", {}}});
+  EXPECT_THAT(directory.names(), ElementsAre("a", "b"));
+}
+
+TEST(WriteFiles, RefusesOnePathTwice) {
+  const TemporaryDirectory directory;
+  const std::vector<FileContent> files{{directory / "a", {}}, {directory.path() + "/./a", {}}};
+  EXPECT_THAT(error_message([&] { write_files(files); }), HasSubstr("expected one file for each path"));
+  EXPECT_THAT(directory.names(), ElementsAre());
+}
+
+TEST(RequireWritable, TellsBeforehandWhatWriteFileWouldMeet) {
+  const TemporaryDirectory directory;
+  write_file(directory / "file", "x");
+  require_writable(directory / "file");
+  require_writable(directory / "other");
+  require_writable("/dev/null");
+  EXPECT_THAT(error_message<Error>([&] { require_writable(directory / "none/a"); }),
+              HasSubstr("No such file or directory"));
+  EXPECT_THAT(error_message<Error>([&] { require_writable(directory / "file/a"); }), HasSubstr("Not a directory"));
+  EXPECT_THAT(error_message<Error>([&] { require_writable(directory.path()); }), HasSubstr("it is a directory"));
+}
+
+TEST(RequireWritable, TellsOfALockedDirectory) {
+  if (::geteuid() == 0) GTEST_SKIP() << "needs a user whom permissions bind; this is root";
+  const TemporaryDirectory directory;
+  fs::create_directory(directory / "locked");
+  ASSERT_EQ(::chmod((directory / "locked").c_str(), 0500), 0);
+  EXPECT_THAT(error_message<Error>([&] { require_writable(directory / "locked/a"); }), HasSubstr("Permission denied"));
+}
+
+}  // namespace
+}  // namespace qkv
