@@ -70,8 +70,11 @@ struct T5Buckets {
 /// Any floating tensor that broadcasts to [B, H, Tq, Tk]. The elements are copied.
 [[nodiscard]] Bias dense_bias(const TensorView& values);
 
-/// Reads the text form: terms joined by `+`, e.g. "alibi", "alibi(0.5, 0.25) + t5([[0.1], [0.2]], …)".
-/// Throws MaskSyntaxError, whose message points at the column.
+/// Reads the text form: terms joined by `+`, e.g. "alibi(0.5, 0.25) + dense([[0, -1], [1, 0]])". docs/masks.md has the
+/// grammar. Throws MaskSyntaxError, whose message points at the column.
 [[nodiscard]] Bias parse_bias(std::string_view text);
+
+/// The words that parse_bias knows.
+[[nodiscard]] std::span<const Word> bias_words();
 
 }  // namespace qkv

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -138,6 +139,19 @@ class Mask {
 /// Reads the text form, e.g. "causal & window(512) | global(4)"; `!` binds before `&` before `|`. docs/masks.md has the
 /// grammar. Throws MaskSyntaxError, whose message points at the column.
 [[nodiscard]] Mask parse_mask(std::string_view text);
+
+/// One word of a language, with its ways of being written and what it means in one line.
+struct Word {
+  std::string_view word;
+  std::string_view form;
+  std::string_view meaning;
+};
+
+/// The words that parse_mask knows.
+[[nodiscard]] std::span<const Word> mask_words();
+
+/// A text that shows what `word`, one of mask_words(), does over a shape, e.g. "window(128)" for 1024 keys.
+[[nodiscard]] std::string mask_sample(std::string_view word, const MaskShape& shape);
 
 /// The text could not be read: what() shows the text, a caret under the column, and what was expected there.
 class MaskSyntaxError : public InvalidArgument {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "qkv/mask.h"
@@ -28,29 +30,51 @@ struct TileCounts {
   [[nodiscard]] double cost() const noexcept;
 };
 
-/// The plan of one (batch, head), or of all of them where the mask is the same for each. Exact: a tile is `partial`
-/// only if it holds both visible and hidden pairs. Reusable for any call of the same shape. Allocates one byte a tile
-/// and, for partial tiles, one bit a pair.
+/// The plan of every (batch, head), kept once for all of them where the mask is the same for each. Exact: a tile is
+/// `partial` only if it holds both visible and hidden pairs. Reusable for any call of the same shape, and cheap to
+/// copy. Allocates four bytes a tile between the first and the last tile of a row that is not skipped, and one bit a
+/// pair for each partial tile unlike those before it.
 class TilePlan {
  public:
+  /// Throws InvalidArgument if the mask cannot stand over the shape, the shape has 2^63 pairs or more, or an extent of
+  /// `size` is below 1. The last tile of a row or column may be cut short by the matrix's edge.
   TilePlan(const Mask& mask, const MaskShape& shape, TileSize size = {});
 
   [[nodiscard]] const MaskShape& shape() const noexcept { return shape_; }
+  /// No more than the matrix's own extents.
   [[nodiscard]] TileSize tile_size() const noexcept { return size_; }
   [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::int64_t columns() const noexcept { return columns_; }
 
   [[nodiscard]] TileClass tile(std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) const;
-  /// A partial tile's visible keys of query i (any i of that tile), bit c for key column * keys + c.
+  /// The columns of a row of tiles outside of which every tile is skipped.
+  [[nodiscard]] KeyRange columns_of(std::int64_t b, std::int64_t h, std::int64_t row) const;
+  /// A partial tile's visible pairs: words_per_row() words for each of its queries, bit c of a row's words for its c-th
+  /// key. Empty for other tiles.
+  [[nodiscard]] std::span<const std::uint64_t> bits(std::int64_t b, std::int64_t h, std::int64_t row,
+                                                    std::int64_t column) const;
+  [[nodiscard]] std::int64_t words_per_row() const noexcept { return (size_.keys - 1) / 64 + 1; }
+  /// True if query i sees key j.
   [[nodiscard]] bool visible(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+  /// How many pairs of a tile are visible.
+  [[nodiscard]] std::int64_t pairs_kept(std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) const;
   /// Over every batch entry and head of the shape.
   [[nodiscard]] TileCounts counts() const;
 
  private:
+  struct Head;
+  class Builder;
+
+  [[nodiscard]] const Head& head(std::int64_t b, std::int64_t h) const;
+  [[nodiscard]] Tile extent(std::int64_t b, std::int64_t h, std::int64_t row, const KeyRange& columns) const;
+  void require_inside(std::int64_t row, std::int64_t column) const;
+
   MaskShape shape_;
   TileSize size_;
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
+  MaskShape distinct_;  // B and H of the heads that are kept: 1 where the mask does not vary
+  std::shared_ptr<const std::vector<Head>> heads_;
 };
 
 }  // namespace qkv

@@ -81,6 +81,10 @@ Mask global_tokens(std::int64_t count, Align align) {
 
 Mask global_tokens(std::vector<std::int64_t> positions, Align align) {
   mask_detail::require_all_at_least("global_tokens", "positions", 0, positions);
+  const auto last = std::ranges::max_element(positions);
+  if (last != positions.end() && *last == std::numeric_limits<std::int64_t>::max()) {
+    throw InvalidArgument("global_tokens", "positions", "positions below 2^63 - 1", std::to_string(*last));
+  }
   std::ranges::sort(positions);
   std::vector<KeyRange> ranges;
   for (const std::int64_t token : positions) {

@@ -1,0 +1,15 @@
+// "Did you mean": the known word that a typed one is a slip of.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace qkv {
+
+/// The known word with the fewest edits (insert, delete, replace, swap of neighbours), if they are few enough for a
+/// slip of the hand: at most a third of the letters, rounded up.
+[[nodiscard]] std::optional<std::string_view> nearest_word(std::string_view typed,
+                                                           std::span<const std::string_view> known);
+
+}  // namespace qkv

@@ -1,0 +1,44 @@
+#include "qkv/nearest_word.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace qkv {
+namespace {
+
+// Damerau-Levenshtein with adjacent swaps: the usual table, one row for each letter of `a`.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+    }
+  }
+  return table[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string_view> nearest_word(std::string_view typed, std::span<const std::string_view> known) {
+  constexpr std::size_t kLongestWord = 64;
+  if (typed.empty() || typed.size() > kLongestWord) return std::nullopt;
+  std::optional<std::string_view> nearest;
+  std::size_t fewest = (typed.size() + 2) / 3 + 1;
+  for (const std::string_view word : known) {
+    const std::size_t edits = edits_between(typed, word);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    nearest = word;
+  }
+  return nearest;
+}
+
+}  // namespace qkv

@@ -1,0 +1,18 @@
+// The words of the mask language: how each is written, what it means, and what makes it.
+#pragma once
+
+#include "mask/call.h"
+
+namespace qkv::mask_detail {
+
+struct MaskWord {
+  Signature signature;
+  std::string_view meaning;
+  Mask (*make)(const Call& call);
+  std::string (*sample)(const MaskShape& shape);
+};
+
+/// Null where there is none of that name.
+[[nodiscard]] const MaskWord* find_mask_word(std::string_view word);
+
+}  // namespace qkv::mask_detail
