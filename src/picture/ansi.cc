@@ -80,10 +80,13 @@ Line& Line::append(const Line& other) {
   return *this;
 }
 
-std::string Line::str() const {
-  if (current_ != Paint{}) return text_ + "\x1b[0m";
-  const std::size_t last = text_.find_last_not_of(' ');
-  return text_.substr(0, last == std::string::npos ? 0 : last + 1);
+std::string Line::str() const { return current_ == Paint{} ? text_ : text_ + "\x1b[0m"; }
+
+std::string Line::trimmed() const {
+  std::string text = str();
+  const std::size_t last = text.find_last_not_of(' ');
+  text.resize(last == std::string::npos ? 0 : last + 1);
+  return text;
 }
 
 int width_of(const Block& block) {

@@ -32,7 +32,8 @@ class Line {
   Line& append(const Line& other);
 
   [[nodiscard]] int width() const { return width_; }
-  [[nodiscard]] std::string str() const;  // without '\n'; leaves no paint behind
+  [[nodiscard]] std::string str() const;      // without '\n'; leaves no paint behind
+  [[nodiscard]] std::string trimmed() const;  // and without blanks at its end
 
  private:
   void change_to(const Paint& paint);

@@ -158,7 +158,7 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
   bar.width = std::max(bar.width, ruler.width(scale.value_name, kLabel));
   if (has_hidden || has_not_a_number) bar.width = std::max(bar.width, kBarWidth + 7 + ruler.width("hidden", kSmall));
   bar.height =
-      (scale.value_name.empty() ? 5 : 20) + bar.length + 5 + (has_hidden ? 20 : 0) + (has_not_a_number ? 20 : 0);
+      (scale.value_name.empty() ? 5 : 23) + bar.length + 5 + (has_hidden ? 20 : 0) + (has_not_a_number ? 20 : 0);
   return bar;
 }
 
@@ -253,7 +253,6 @@ void place(PanelLayout& layout, double top) {
   }
   if (layout.boxes.front().own_bar) return;
   const HeatmapBox& last = layout.boxes[std::min(in_row, layout.boxes.size()) - 1];
-  layout.bar_x = std::max(layout.width - last.column_labels.overhang, last.x + last.left + last.matrix_width) + kBarGap;
   layout.bar_x =
       std::max(last.x + last.left + last.matrix_width, in_row < layout.boxes.size() ? layout.width : 0) + kBarGap;
   layout.bar_y = layout.boxes.front().y + layout.boxes.front().top;

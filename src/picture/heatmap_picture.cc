@@ -123,42 +123,45 @@ void paint_rectangles(cairo_t* cr, const HeatmapBox& box) {
   });
 }
 
-/// One pixel a cell. Hidden cells form a hatch of their own here, a diagonal of pixels every few cells.
-void paint_image(cairo_t* cr, const HeatmapBox& box) {
-  const Grid& grid = box.grid;
-  const auto pixel_of = [](Rgb colour) {
-    return static_cast<std::uint32_t>(colour.red) << 16 | static_cast<std::uint32_t>(colour.green) << 8 | colour.blue;
-  };
-  const auto period = std::max<std::int64_t>(3, std::lround(2 * kHatchSpacing / (box.cell.width + box.cell.height)));
+struct Rectangle {
+  double x, y, width, height;
+};
+
+/// An image of rows x columns pixels with sharp edges, stretched over `place`.
+template <class ColourAt>
+void paint_pixels(cairo_t* cr, const Rectangle& place, std::int64_t rows, std::int64_t columns, ColourAt colour_at) {
   const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> image(
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(grid.columns), static_cast<int>(grid.rows)),
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns), static_cast<int>(rows)),
       cairo_surface_destroy);
   unsigned char* const bytes = cairo_image_surface_get_data(image.get());
   const int stride = cairo_image_surface_get_stride(image.get());
-  for (std::int64_t row = 0; row < grid.rows; ++row) {
+  for (std::int64_t row = 0; row < rows; ++row) {
     auto* const pixels = reinterpret_cast<std::uint32_t*>(bytes + row * stride);
-    for (std::int64_t column = 0; column < grid.columns; ++column) {
-      switch (grid.cell(row, column)) {
-        case Cell::number:
-          pixels[column] = pixel_of(grid.scale.colour(grid.value(row, column)));
-          break;
-        case Cell::hidden:
-          pixels[column] = pixel_of((row + column) % period == 0 ? kHatchLine : kHatchPaper);
-          break;
-        case Cell::not_a_number:
-          pixels[column] = pixel_of(kCross);
-          break;
-      }
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const Rgb colour = colour_at(row, column);
+      pixels[column] = static_cast<std::uint32_t>(colour.red << 16 | colour.green << 8 | colour.blue);
     }
   }
   cairo_surface_mark_dirty(image.get());
   cairo_save(cr);
-  cairo_translate(cr, box.left, box.top);
-  cairo_scale(cr, box.cell.width, box.cell.height);
+  cairo_translate(cr, place.x, place.y);
+  cairo_scale(cr, place.width / static_cast<double>(columns), place.height / static_cast<double>(rows));
   cairo_set_source_surface(cr, image.get(), 0, 0);
   cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
   cairo_paint(cr);
   cairo_restore(cr);
+}
+
+/// One pixel a cell. Hidden cells form a hatch of their own here, a diagonal of pixels every few cells.
+void paint_image(cairo_t* cr, const HeatmapBox& box) {
+  const Grid& grid = box.grid;
+  const auto period = std::max<std::int64_t>(3, std::lround(2 * kHatchSpacing / (box.cell.width + box.cell.height)));
+  const auto colour_of_cell = [&](std::int64_t row, std::int64_t column) {
+    if (grid.cell(row, column) == Cell::not_a_number) return kCross;
+    if (grid.cell(row, column) == Cell::number) return grid.scale.colour(grid.value(row, column));
+    return (row + column) % period == 0 ? kHatchLine : kHatchPaper;
+  };
+  paint_pixels(cr, {box.left, box.top, box.matrix_width, box.matrix_height}, grid.rows, grid.columns, colour_of_cell);
 }
 
 void paint_gaps(cairo_t* cr, const HeatmapBox& box) {
@@ -196,8 +199,7 @@ void paint_column_label(cairo_t* cr, const HeatmapBox& box, const std::string& t
       draw_text(cr, text, x, bottom, labels.font, kInk, Anchor::middle);
       break;
     case Slant::diagonal:
-      draw_text(cr, text, x + half * std::numbers::sqrt2 / 2, bottom, labels.font, kInk, Anchor::start,
-                -kQuarterTurn / 2);
+      draw_text(cr, text, x - 0.1 * labels.font.size, bottom, labels.font, kInk, Anchor::start, -kQuarterTurn / 2);
       break;
     case Slant::upright:
       draw_text(cr, text, x + half, bottom, labels.font, kInk, Anchor::start, -kQuarterTurn);
@@ -271,14 +273,12 @@ void paint_bar(cairo_t* cr, const Bar& bar) {
   double top = 0;
   if (!bar.scale.value_name.empty()) {
     draw_text(cr, bar.scale.value_name, 0, kLabel.size - 1, kLabel, kSoftInk);
-    top = 15;
+    top = 18;
   }
-  for (int i = 0; i < kColourCount; ++i) {
-    const double y = top + bar.length * (kColourCount - 1 - i) / kColourCount;
-    set_colour(cr, colour_at(bar.scale.colours, i));
-    cairo_rectangle(cr, 0, y, kWidth, std::min(top + bar.length - y, bar.length / kColourCount + 0.4));
-    cairo_fill(cr);
-  }
+  const auto colour_from_top = [&](std::int64_t row, std::int64_t) {
+    return colour_at(bar.scale.colours, kColourCount - 1 - static_cast<int>(row));
+  };
+  paint_pixels(cr, {0, top, kWidth, bar.length}, kColourCount, 1, colour_from_top);
   outline(cr, 0, top, kWidth, bar.length);
   for (std::size_t i = 0; i < bar.ticks.size(); ++i) {
     const double y = top + bar.length * (1 - bar.scale.fraction(bar.ticks[i]));

@@ -127,7 +127,7 @@ void add_cell(Line& line, const Layout& layout, std::int64_t row, std::int64_t c
   } else if (style.ascii()) {
     const std::string shade(number ? 1 : static_cast<std::size_t>(layout.cell_width),
                             ramp_character(grid.scale, value));
-    line.add(number ? padded(grid.number(row, column) + " " + shade, layout.cell_width, Side::right) : shade);
+    line.add(number ? padded(grid.number(row, column) + " " + shade, layout.cell_width, Side::centre) : shade);
   } else {
     const Rgb back = grid.scale.colour(value);
     const std::string text = number ? grid.number(row, column) : "";
@@ -328,7 +328,7 @@ std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
     add_colour_bar(page, grids.front().scale, has_hidden, has_not_a_number, style, width);
 
   std::string text;
-  for (const Line& line : page) text += line.str() + "\n";
+  for (const Line& line : page) text += line.trimmed() + "\n";
   return text;
 }
 
