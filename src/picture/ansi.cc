@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "picture/oklab.h"
 #include "picture/text.h"
@@ -35,16 +34,15 @@ std::string code(TerminalColour colour, int layer, const std::optional<Rgb>& rgb
 }  // namespace
 
 int palette_index(Rgb colour) {
+  static const std::array<Triple, 256> kPalette = [] {
+    std::array<Triple, 256> lab{};
+    for (int index = kFirstOfCube; index < 256; ++index)
+      lab[static_cast<std::size_t>(index)] = oklab_of(linear_of(palette_colour(index)));
+    return lab;
+  }();
   const Triple wanted = oklab_of(linear_of(colour));
-  double nearest = std::numeric_limits<double>::infinity();
-  int best = kFirstOfCube;
-  for (int index = kFirstOfCube; index < 256; ++index) {
-    const double away = distance(wanted, oklab_of(linear_of(palette_colour(index))));
-    if (away >= nearest) continue;
-    nearest = away;
-    best = index;
-  }
-  return best;
+  const auto nearer = [&](const Triple& a, const Triple& b) { return distance(wanted, a) < distance(wanted, b); };
+  return static_cast<int>(std::min_element(kPalette.begin() + kFirstOfCube, kPalette.end(), nearer) - kPalette.begin());
 }
 
 void Line::change_to(const Paint& paint) {

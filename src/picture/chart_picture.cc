@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
-#include <numeric>
 
 #include "picture/document.h"
 #include "picture/plot.h"
@@ -53,7 +52,8 @@ struct ChartLayout {
 
 /// Moves names apart, from the top down, and then up again where the last ones would leave the plot.
 void spread(std::vector<EndName>& names) {
-  std::stable_sort(names.begin(), names.end(), [](const EndName& a, const EndName& b) { return a.y < b.y; });
+  std::sort(names.begin(), names.end(),
+            [](const EndName& a, const EndName& b) { return a.y != b.y ? a.y < b.y : a.text < b.text; });
   for (std::size_t i = 1; i < names.size(); ++i) names[i].y = std::max(names[i].y, names[i - 1].y + kNameSpacing);
   double limit = std::max(kPlotHeight, static_cast<double>(names.size()) * kNameSpacing - kNameSpacing);
   for (std::size_t i = names.size(); i-- > 0; limit = names[i].y - kNameSpacing)

@@ -18,6 +18,7 @@ constexpr double kLongestRowLabel = 120;
 constexpr double kLongestColumnLabel = 96;
 constexpr double kLabelGap = kMatrixGap;
 constexpr double kTick = kTickLength;
+constexpr double kGuideSpacing = 24;
 constexpr double kBarGap = 16;
 constexpr double kBarWidth = 11;
 constexpr double kAxisName = 15;  // room for an axis name
@@ -43,9 +44,9 @@ CellSize cell_size(const std::vector<Grid>& grids) {
   const double room = grids.size() == 1 ? kRoomAlone : kRoomBeside;
   CellSize size{side_for(columns, room), side_for(rows, room)};
   // Square, but for matrices so long and narrow that their short side would be a thread.
-  constexpr double kMostRatio = 4;
   const double least = std::min(size.width, size.height);
-  const double most = std::max(rows, columns) > 96 ? kMostRatio * least : least;
+  const std::int64_t longest = std::max(rows, columns);
+  const double most = least * (longest > 96 ? 4 : longest > 32 ? 2 : 1);
   return {std::min(size.width, most), std::min(size.height, most)};
 }
 
@@ -93,7 +94,9 @@ Labels row_labels(const Grid& grid, double cell, const Ruler& ruler) {
   Labels labels;
   labels.texts = grid.row_labels.empty() ? indices(grid.rows, grid.row_step) : grid.row_labels;
   if (cell < 11) labels.font = kSmall;
-  keep_every(labels, cell, labels.font.size + 1.5);
+  // Words are wanted each, as far as they can be read; numbers only as a guide.
+  const bool guide = grid.row_labels.empty() && cell < 11;
+  keep_every(labels, cell, guide ? kGuideSpacing : labels.font.size + 1.5);
   fit_all(labels, kLongestRowLabel, ruler);
   labels.extent = widest(labels.texts, labels.font, ruler) + kLabelGap + (labels.ticks ? kTick : 0);
   return labels;
@@ -275,12 +278,13 @@ PanelLayout lay_out(const std::string& title, std::vector<Grid> grids) {
   const CellSize cell = cell_size(grids);
   const bool shared = share_scale(grids);
   for (Grid& grid : grids) layout.boxes.push_back(make_box(std::move(grid), cell, ruler));
-  // Numbers of one size throughout, or none: mixed sizes would read as emphasis.
+  // Numbers of one size throughout: mixed sizes would read as emphasis.
   double size = HUGE_VAL;
-  for (const HeatmapBox& box : layout.boxes) size = std::min(size, box.number_size);
+  for (const HeatmapBox& box : layout.boxes)
+    if (box.number_size > 0) size = std::min(size, box.number_size);
   const Frame frame = frame_of(layout.boxes);
   for (HeatmapBox& box : layout.boxes) {
-    box.number_size = size;
+    box.number_size = std::min(box.number_size, size);
     const bool marks = shared ? has_hidden : box.grid.has_hidden;
     const bool crosses = shared ? has_not_a_number : box.grid.has_not_a_number;
     if (!shared || layout.bars.empty())
