@@ -37,7 +37,7 @@ function(qkv_test room)
   target_compile_definitions(test_${room} PRIVATE QKV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   QKV_BINARY_DIR="${PROJECT_BINARY_DIR}")
   qkv_compile_options(test_${room})
-  gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ NO_PRETTY_VALUES PROPERTIES LABELS ${room} TIMEOUT 300
+  gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
                        DISCOVERY_MODE PRE_TEST)
 endfunction()
 

@@ -15,6 +15,8 @@ struct Exit {
   int code = kSuccess;
 };
 
+void add_attend(CLI::App& app);
+void add_check(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 

@@ -15,6 +15,8 @@ namespace qkv::cli {
 namespace {
 
 void add_commands(CLI::App& app) {
+  add_attend(app);
+  add_check(app);
   add_info(app);
   add_help(app);
 }

@@ -75,4 +75,8 @@ struct NamedView {
 void write_tensors(std::span<const NamedView> tensors);
 void write_tensor(const std::string& path, const TensorView& view);
 
+/// Throws what write_tensors() would throw for these tensor paths whatever the tensors: for telling so before a long
+/// computation.
+void require_writable_tensors(std::span<const std::string> paths);
+
 }  // namespace qkv

@@ -10,7 +10,7 @@
 namespace qkv::conformance {
 namespace {
 
-enum Input : std::uint8_t { kQ, kK, kV, kAttnMask, kPastKey, kPastValue, kNonpad };
+enum Input : std::size_t { kQ, kK, kV, kAttnMask, kPastKey, kPastValue, kNonpad };
 
 // q, k and v as [B, H, T, D], the past in front of k and v.
 struct Heads {

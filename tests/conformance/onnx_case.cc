@@ -67,9 +67,8 @@ std::vector<Tensor> read_values(const std::filesystem::path& folder, const std::
     const auto found =
         std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.name() == name; });
     if (found == values.end()) throw Error(folder.string() + ": the graph has no value " + name);
-    std::string file = kind + "_";
-    file.append(std::to_string(std::distance(values.begin(), found))).append(".pb");
-    tensors.push_back(read_tensor(folder / "test_data_set_0" / file));
+    const auto k = std::to_string(std::distance(values.begin(), found));
+    tensors.push_back(read_tensor(folder / "test_data_set_0" / (kind + "_" + k + ".pb")));
   }
   return tensors;
 }

@@ -30,7 +30,7 @@ class Row {
   void score_visible(std::int64_t b, std::int64_t h, std::int64_t i) {
     load_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {.b = b, .h = h, .i = i, .j = j};
+      const Place place = {b, h, i, j};
       const double bias = problem_.bias.at(place, problem_.shape);
       if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
         (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
@@ -44,7 +44,7 @@ class Row {
   void score_all(std::int64_t b, std::int64_t h, std::int64_t i) {
     load_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {.b = b, .h = h, .i = i, .j = j};
+      const Place place = {b, h, i, j};
       const double bias = problem_.bias.at(place, problem_.shape);
       score_pair(place, bias);
       if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
@@ -63,7 +63,7 @@ class Row {
     const auto [p, seed] = *problem_.dropout;
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
       double& weight = dropped[static_cast<std::size_t>(j)];
-      weight = dropout_keeps(seed, p, {.b = b, .h = h, .i = i, .j = j}) ? weight / (1 - p) : 0;
+      weight = dropout_keeps(seed, p, {b, h, i, j}) ? weight / (1 - p) : 0;
     }
     return lse;
   }

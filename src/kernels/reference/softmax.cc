@@ -15,7 +15,7 @@ struct RowSum {
 };
 
 RowSum sum_row(std::span<const double> scores) {
-  RowSum row = {.max = -kInfinity, .sum = 0};
+  RowSum row = {-kInfinity, 0};
   bool sees_nothing = true;
   for (const double score : scores) {
     row.max = std::max(row.max, score);

@@ -1,0 +1,228 @@
+// qkv attend: the operator on files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "attend_problem.h"
+#include "attend_summary.h"
+#include "commands.h"
+#include "misuse.h"
+#include "output.h"
+#include "qkv/files.h"
+#include "qkv/info.h"
+
+namespace qkv::cli {
+namespace {
+
+struct Output {
+  std::string name;
+  std::string path;
+  Tensor tensor;
+};
+
+// Before the work: places that cannot be written to, and two results for one place.
+void check_outputs(const AttendFlags& flags) {
+  std::vector<std::string> paths;
+  for (const auto* path : {&flags.out, &flags.lse, &flags.weights, &flags.scores, &flags.present_k, &flags.present_v}) {
+    if (!path->empty()) paths.push_back(*path);
+  }
+  if (paths.empty()) {
+    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
+  }
+  require_writable_tensors(paths);
+}
+
+Stage stage_of(const std::string& name) {
+  std::string names;
+  for (int i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (name_of(stage) == name) return stage;
+    names += (i > 0 ? ", " : "") + std::string(name_of(stage));
+  }
+  misuse("--stage", "one of " + names, "\"" + name + "\"");
+}
+
+// Runs `body`; where memory ends, says for what.
+template <class Body>
+auto with_memory_for(const std::string& what, const Shape& shape, DType dtype, const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    const double gib = static_cast<double>(shape.product()) * static_cast<double>(size_of(dtype)) / 0x1p30;
+    throw Error(
+        fmt::format("not enough memory for {} {} of {}, {:.1f} GiB", what, shape.to_string(), name_of(dtype), gib));
+  }
+}
+
+// The T x T results, in the order --scores, --weights. One walk over the scores makes both.
+void add_scores(const AttendFlags& flags, const AttendProblem& problem, std::vector<Output>& outputs) {
+  if (flags.scores.empty() && flags.weights.empty()) return;
+  const Stage stage = stage_of(flags.stage);
+  const auto& [layout, q, k, v, options] = problem;
+  const DType dtype = q.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Shape shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
+  std::vector<Tensor> made = with_memory_for("the scores", shape, dtype, [&] {
+    if (flags.weights.empty()) return attention_stages(q, k, options, {stage}, dtype);
+    if (flags.scores.empty()) return attention_stages(q, k, options, {Stage::weights}, dtype);
+    return attention_stages(q, k, options, {stage, Stage::weights}, dtype);
+  });
+  const auto add = [&](const std::string& name, const std::string& path, Tensor& tensor) {
+    outputs.push_back({.name = name, .path = path, .tensor = without_absent_axes(std::move(tensor), layout)});
+  };
+  if (!flags.scores.empty()) add("scores", flags.scores, made.front());
+  if (!flags.weights.empty()) add("weights", flags.weights, made.back());
+}
+
+std::int64_t count_blind(const Tensor& lse) {
+  const std::vector<double> values = lse.to_vector();
+  return std::ranges::count(values, -INFINITY);
+}
+
+std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& problem, AttendSummary& summary) {
+  const auto& [layout, q, k, v, options] = problem;
+  AttentionResult result = with_memory_for("out", {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.dtype(),
+                                           [&] { return attention(q, k, v, options); });
+  summary.blind_rows = count_blind(result.lse);
+  std::vector<Output> outputs;
+  const auto add = [&](const std::string& name, const std::string& path, Tensor tensor) {
+    if (!path.empty()) outputs.push_back({.name = name, .path = path, .tensor = std::move(tensor)});
+  };
+  add("out", flags.out, in_layout(std::move(result.out), layout));
+  add("lse", flags.lse, without_absent_axes(std::move(result.lse), layout));
+  add_scores(flags, problem, outputs);
+  add("present_k", flags.present_k, in_layout(k, layout));
+  add("present_v", flags.present_v, in_layout(v, layout));
+  return outputs;
+}
+
+void describe(const AttendFlags& flags, const AttendProblem& problem, AttendSummary& summary) {
+  const auto& [layout, q, k, v, options] = problem;
+  const auto note = [&](const char* name, const std::string& path, const Tensor& tensor) {
+    summary.inputs.push_back({.name = name, .path = path, .shape = tensor.shape(), .dtype = tensor.dtype()});
+  };
+  note("q", flags.q, q);
+  note("k", flags.past_k.empty() ? flags.k : flags.past_k + " then " + flags.k, k);
+  note("v", flags.past_v.empty() ? flags.v : flags.past_v + " then " + flags.v, v);
+  summary.shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
+  summary.scale_is_default = !options.scale;
+  summary.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3))));
+  summary.options = options;
+  summary.tiles = TilePlan(options.mask, summary.shape, summary.tile).counts();
+}
+
+std::string chosen_target() {
+  const std::vector<CpuTarget> targets = cpu_targets();
+  return std::ranges::find_if(targets, &CpuTarget::chosen)->name;
+}
+
+void run(const AttendFlags& flags) {
+  AttendSummary summary;
+  summary.target = chosen_target();
+  check_outputs(flags);
+  static_cast<void>(stage_of(flags.stage));
+  const AttendProblem problem = load_problem(flags);
+  const std::vector<Output> outputs = compute(flags, problem, summary);
+  std::vector<NamedView> files;
+  for (const Output& output : outputs) {
+    files.push_back({.name = output.path, .view = output.tensor});
+    summary.outputs.push_back(
+        {.name = output.name, .path = output.path, .shape = output.tensor.shape(), .dtype = output.tensor.dtype()});
+  }
+  if (!flags.quiet) describe(flags, problem, summary);
+  write_tensors(files);
+  if (!flags.quiet) print(flags.json ? as_json(summary) : as_text(summary));
+}
+
+void add_input_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group =
+      "Inputs: [T, D], [B, T, H*D] or [B, H, T, D] (FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME)";
+  command.add_option("--q", flags.q, "Queries")->required()->type_name("FILE")->group(group);
+  command.add_option("--k", flags.k, "Keys")->required()->type_name("FILE")->group(group);
+  command.add_option("--v", flags.v, "Values")->required()->type_name("FILE")->group(group);
+  command.add_option("--heads", flags.heads, "Heads packed into the last axis of q")->type_name("N")->group(group);
+  command.add_option("--kv-heads", flags.kv_heads, "Those of k and v; --heads where not given")
+      ->type_name("N")
+      ->group(group);
+  auto* past_k = command.add_option("--past-k", flags.past_k, "Keys of earlier steps, put in front of --k");
+  auto* past_v = command.add_option("--past-v", flags.past_v, "Values of earlier steps, put in front of --v");
+  past_k->type_name("FILE")->group(group)->needs(past_v);
+  past_v->type_name("FILE")->group(group)->needs(past_k);
+}
+
+void add_mask_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group = "Who sees whom (what several of these hide is hidden)";
+  command.add_option("--mask", flags.mask, "A mask, e.g. \"causal & window(512) | global(4)\"")
+      ->type_name("EXPR")
+      ->group(group);
+  command.add_option("--mask-file", flags.mask_file, "b8 or u8 that broadcasts to [B, Hq, Tq, Tk]; nonzero is visible")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--causal", flags.causal, "No key after the query; the last query meets the last key")->group(group);
+  command.add_option("--window", flags.window, "Keys nearer than WIDTH, or LEFT before and RIGHT after the query")
+      ->type_name("WIDTH|LEFT,RIGHT")
+      ->group(group);
+  command.add_option("--kv-lengths", flags.kv_lengths, "Keys that count, of each batch entry: a file [B], or 3,5,…")
+      ->type_name("FILE|N,…")
+      ->group(group);
+}
+
+void add_score_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group = "Scores, in the order in which they act";
+  command.add_option("--scale", flags.scale, "Factor of q.k; 1/sqrt(D) where not given")->type_name("X")->group(group);
+  command.add_option("--softcap", flags.softcap, "c * tanh(x / c)")->type_name("C")->group(group);
+  command.add_option("--bias", flags.bias, "A bias, e.g. \"alibi\"")->type_name("EXPR")->group(group);
+  command.add_option("--bias-file", flags.bias_file, "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids")
+      ->type_name("FILE")
+      ->group(group);
+  auto* dropout = command.add_option("--dropout", flags.dropout, "Drop weights with probability P");
+  dropout->type_name("P")->group(group);
+  command.add_option("--seed", flags.seed, "Of the dropout; 0 where not given")
+      ->type_name("N")
+      ->group(group)
+      ->needs(dropout);
+}
+
+void add_output_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group = "Results (files appear all together or not at all)";
+  command.add_option("--out,-o", flags.out, "The weighted sums, in the layout of q")->type_name("FILE")->group(group);
+  command.add_option("--lse", flags.lse, "Log of each row's sum of exp, [B, Hq, Tq]")->type_name("FILE")->group(group);
+  command.add_option("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk]")->type_name("FILE")->group(group);
+  command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk]")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--stage", flags.stage,
+                  "raw, scaled, softcapped, biased, masked, weights or dropped; scaled where "
+                  "not given")
+      ->type_name("STAGE")
+      ->group(group);
+  command.add_option("--present-k", flags.present_k, "--past-k and --k, one after the other")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--present-v", flags.present_v, "--past-v and --v, one after the other")
+      ->type_name("FILE")
+      ->group(group);
+  auto* json = command.add_flag("--json", flags.json, "Print the summary as JSON")->group("Summary");
+  command.add_flag("--quiet", flags.quiet, "Print nothing")->group("Summary")->excludes(json);
+}
+
+}  // namespace
+
+void add_attend(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("attend", "Attention on files: q, k and v in, out out");
+  command->group("Compute");
+  command->footer("Example:\n  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(512)\" --out o.npy");
+  const auto flags = std::make_shared<AttendFlags>();
+  add_input_options(*command, *flags);
+  add_mask_options(*command, *flags);
+  add_score_options(*command, *flags);
+  add_output_options(*command, *flags);
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace qkv::cli

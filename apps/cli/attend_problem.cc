@@ -1,0 +1,155 @@
+#include "attend_problem.h"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "misuse.h"
+#include "qkv/files.h"
+#include "qkv/heads.h"
+#include "qkv/kv.h"
+
+namespace qkv::cli {
+namespace {
+
+Layout layout_of(const Tensor& q) {
+  switch (q.rank()) {
+    case 2:
+      return Layout::matrix;
+    case 3:
+      return Layout::packed;
+    case 4:
+      return Layout::heads;
+    default:
+      misuse("--q", "[T, D], [B, T, H * D] or [B, H, T, D]", q.shape().to_string());
+  }
+}
+
+// [B, H, T, D] of a tensor in the layout of q.
+Tensor with_heads(const std::string& option, Tensor tensor, Layout layout, const std::string& heads_option,
+                  std::optional<std::int64_t> heads) {
+  const int rank = layout == Layout::matrix ? 2 : layout == Layout::packed ? 3 : 4;
+  if (tensor.rank() != rank) {
+    misuse(option, "rank " + std::to_string(rank) + " as of --q", tensor.shape().to_string());
+  }
+  if (layout == Layout::heads) {
+    if (heads && *heads != tensor.dim(1)) {
+      misuse(heads_option, std::to_string(tensor.dim(1)) + ", which is axis 1 of " + option, std::to_string(*heads));
+    }
+    return tensor;
+  }
+  const TensorView packed = layout == Layout::matrix ? tensor.view().unsqueeze(0) : tensor.view();
+  const std::int64_t count = heads.value_or(1);
+  if (count < 1 || packed.dim(2) % count != 0) {
+    misuse(heads_option, "a divisor of " + std::to_string(packed.dim(2)) + ", the last axis of " + option,
+           std::to_string(count));
+  }
+  return Tensor(split_heads(packed, count));
+}
+
+std::vector<std::int64_t> integers(const std::string& option, std::string_view text) {
+  std::vector<std::int64_t> values;
+  for (;;) {
+    const auto comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || value < 0) {
+      misuse(option, "whole numbers, 0 or more, with commas between them", "\"" + std::string(word) + "\"");
+    }
+    values.push_back(value);
+    if (comma == std::string_view::npos) return values;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::int64_t> lengths_of(const std::string& text) {
+  const std::string option = "--kv-lengths";
+  if (text.find_first_not_of("0123456789,") == std::string::npos) return integers(option, text);
+  const Tensor file = read_tensor(text);
+  const bool integral = file.dtype() == DType::i64 || file.dtype() == DType::i32 || file.dtype() == DType::u8;
+  if (!integral || file.rank() != 1) {
+    misuse(option, "[B] of i64, i32 or u8", file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
+  }
+  const Tensor wide = file.to(DType::i64);
+  return {wide.values<std::int64_t>().begin(), wide.values<std::int64_t>().end()};
+}
+
+Mask window_of(const std::string& text) {
+  const auto numbers = integers("--window", text);
+  if (numbers.size() == 1) return window(numbers[0]);
+  if (numbers.size() != 2) misuse("--window", "WIDTH or LEFT,RIGHT", text);
+  return window(std::optional(numbers[0]), std::optional(numbers[1]));
+}
+
+Mask mask_from_file(const std::string& path) {
+  const Tensor file = read_tensor(path);
+  if (is_floating(file.dtype())) {
+    misuse("--mask-file", "b8 or u8, nonzero where a query sees a key (numbers to add go into --bias-file)",
+           std::string(name_of(file.dtype())));
+  }
+  return dense(file);
+}
+
+// Each way of hiding hides what the others leave.
+Mask mask_of(const AttendFlags& flags) {
+  std::vector<Mask> parts;
+  if (!flags.mask.empty()) parts.push_back(parse_mask(flags.mask));
+  if (flags.causal) parts.push_back(causal());
+  if (!flags.window.empty()) parts.push_back(window_of(flags.window));
+  if (!flags.kv_lengths.empty()) parts.push_back(key_lengths(lengths_of(flags.kv_lengths)));
+  if (!flags.mask_file.empty()) parts.push_back(mask_from_file(flags.mask_file));
+  Mask mask;
+  for (const Mask& part : parts) mask = mask.is_all() ? part : mask & part;
+  return mask;
+}
+
+Bias bias_of(const AttendFlags& flags) {
+  Bias bias;
+  if (!flags.bias.empty()) bias = parse_bias(flags.bias);
+  if (flags.bias_file.empty()) return bias;
+  const Tensor file = read_tensor(flags.bias_file);
+  if (!is_floating(file.dtype())) {
+    misuse("--bias-file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into --mask-file)",
+           std::string(name_of(file.dtype())));
+  }
+  return bias.is_zero() ? dense_bias(file) : bias + dense_bias(file);
+}
+
+}  // namespace
+
+AttendProblem load_problem(const AttendFlags& flags) {
+  AttendProblem problem;
+  problem.options = {.scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags), .mask = mask_of(flags)};
+  if (flags.dropout) problem.options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed};
+  Tensor q = read_tensor(flags.q);
+  problem.layout = layout_of(q);
+  std::optional<std::int64_t> kv_heads = flags.kv_heads;
+  if (!kv_heads && problem.layout != Layout::heads) kv_heads = flags.heads.value_or(1);
+  const auto keys_or_values = [&](const std::string& option, const std::string& path) {
+    return with_heads(option, read_tensor(path), problem.layout, "--kv-heads", kv_heads);
+  };
+  problem.q = with_heads("--q", std::move(q), problem.layout, "--heads", flags.heads);
+  problem.k = keys_or_values("--k", flags.k);
+  problem.v = keys_or_values("--v", flags.v);
+  if (!flags.past_k.empty()) problem.k = concat_time(keys_or_values("--past-k", flags.past_k), problem.k);
+  if (!flags.past_v.empty()) problem.v = concat_time(keys_or_values("--past-v", flags.past_v), problem.v);
+  return problem;
+}
+
+Tensor in_layout(Tensor tensor, Layout layout) {
+  if (layout == Layout::heads) return tensor;
+  Tensor packed = merge_heads(tensor);
+  if (layout == Layout::packed) return packed;
+  const Shape matrix = packed.shape().without(0);
+  return std::move(packed).reshaped(matrix);
+}
+
+Tensor without_absent_axes(Tensor tensor, Layout layout) {
+  if (layout != Layout::matrix) return tensor;
+  Shape shape = tensor.shape().without(0);
+  if (shape[0] == 1) shape = shape.without(0);
+  return std::move(tensor).reshaped(shape);
+}
+
+}  // namespace qkv::cli

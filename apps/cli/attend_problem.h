@@ -1,0 +1,52 @@
+// qkv attend's options, and what they come to: tensors [B, H, T, D] and what attention() is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "qkv/attention.h"
+
+namespace qkv::cli {
+
+/// The command line as it was read. Paths are tensor paths; an empty text is an option that was not given.
+struct AttendFlags {
+  std::string q, k, v, past_k, past_v;
+  std::optional<std::int64_t> heads, kv_heads;
+  std::string mask, mask_file, window, kv_lengths;
+  std::string bias, bias_file;
+  bool causal = false;
+  std::optional<double> scale, softcap, dropout;
+  std::uint64_t seed = 0;
+  std::string stage = "scaled";
+  std::string out, weights, scores, lse, present_k, present_v;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// How the heads lie in the files.
+enum class Layout : std::uint8_t {
+  matrix,  // [T, H * D]
+  packed,  // [B, T, H * D]
+  heads,   // [B, H, T, D]
+};
+
+struct AttendProblem {
+  Layout layout = Layout::heads;
+  Tensor q;  // [B, Hq, Tq, D]
+  Tensor k;  // [B, Hk, Tk, D], the past in front
+  Tensor v;  // [B, Hk, Tk, Dv]
+  AttentionOptions options;
+};
+
+/// Reads the files and the texts. Throws Error for a file that cannot be read, InvalidArgument, MaskSyntaxError or
+/// CLI::ParseError for what has no meaning.
+[[nodiscard]] AttendProblem load_problem(const AttendFlags& flags);
+
+/// A result [B, H, T, D] as the inputs lay.
+[[nodiscard]] Tensor in_layout(Tensor tensor, Layout layout);
+
+/// A result [B, H, Tq, …] that has a place for each query: without the axes that a matrix of one head does not have.
+[[nodiscard]] Tensor without_absent_axes(Tensor tensor, Layout layout);
+
+}  // namespace qkv::cli

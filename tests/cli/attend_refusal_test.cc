@@ -1,0 +1,180 @@
+// What qkv attend refuses, with which words and exit code; nothing is half-written then.
+#include <filesystem>
+
+#include "cli/attend_fixture.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::Outcome;
+using tests::TemporaryDirectory;
+
+class AttendRefusal : public tests::Attend {
+ protected:
+  AttendRefusal() { write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}); }
+
+  // What it says of bytes in place of q.npy.
+  [[nodiscard]] std::string refusal_of_q(std::string_view bytes) const {
+    write_file(path("q.npy"), bytes);
+    return refusal(1);
+  }
+};
+
+TEST_F(AttendRefusal, RaggedShapes) {
+  write_inputs({1, 2, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4});
+  EXPECT_THAT(refusal(2), HasSubstr("k: expected B = 1 as in q [1, 2, 3, 4], got [2, 2, 3, 4]"));
+  write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 5, 4});
+  EXPECT_THAT(refusal(2), AllOf(HasSubstr("v: expected "), HasSubstr("got [1, 2, 5, 4]")));
+}
+
+TEST_F(AttendRefusal, DifferentD) {
+  write_inputs({1, 2, 3, 4}, {1, 2, 3, 6}, {1, 2, 3, 4});
+  EXPECT_THAT(refusal(2), HasSubstr("k: expected D = 4 as in q [1, 2, 3, 4], got [1, 2, 3, 6]"));
+}
+
+TEST_F(AttendRefusal, HeadsThatDoNotDivide) {
+  write_inputs({1, 3, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4});
+  EXPECT_THAT(refusal(2), HasSubstr("k: expected Hk that divides Hq = 3, got Hk = 2"));
+  write_inputs({1, 3, 10}, {1, 3, 10}, {1, 3, 10});
+  EXPECT_THAT(refusal(2, {"--heads", "3"}),
+              HasSubstr("--heads: expected a divisor of 10, the last axis of --q, got 3"));
+  EXPECT_THAT(refusal(2, {"--heads", "0"}),
+              HasSubstr("--heads: expected a divisor of 10, the last axis of --q, got 0"));
+  EXPECT_THAT(refusal(2, {"--heads", "5", "--kv-heads", "4"}), HasSubstr("--kv-heads: expected a divisor of 10"));
+}
+
+TEST_F(AttendRefusal, HeadsThatAreNotThoseOfTheFile) {
+  EXPECT_THAT(refusal(2, {"--heads", "4"}), HasSubstr("--heads: expected 2, which is axis 1 of --q, got 4"));
+}
+
+TEST_F(AttendRefusal, RanksThatDoNotAgree) {
+  file("k.npy", wave({3, 4}, 1));
+  EXPECT_THAT(refusal(2), HasSubstr("--k: expected rank 4 as of --q, got [3, 4]"));
+  file("q.npy", wave({4}, 1));
+  EXPECT_THAT(refusal(2), HasSubstr("--q: expected [T, D], [B, T, H * D] or [B, H, T, D], got [4]"));
+}
+
+TEST_F(AttendRefusal, ElementTypesThatDoNotAgree) {
+  file("k.npy", wave({1, 2, 3, 4}, 1, DType::f64));
+  EXPECT_THAT(refusal(2), HasSubstr("k: expected f32 as q, got f64"));
+  file("q.npy", wave({1, 2, 3, 4}, 1, DType::i32));
+  EXPECT_THAT(refusal(2), HasSubstr("q: expected f64, f32, f16 or bf16, got i32"));
+}
+
+TEST_F(AttendRefusal, NumbersWithoutMeaning) {
+  EXPECT_THAT(refusal(2, {"--scale", "nan"}), HasSubstr("scale: expected a finite number, got nan"));
+  EXPECT_THAT(refusal(2, {"--scale=-inf"}), HasSubstr("scale: expected a finite number, got -inf"));
+  EXPECT_THAT(refusal(2, {"--softcap", "0"}), HasSubstr("softcap: expected a finite number > 0, got 0"));
+  EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("dropout: expected 0 <= p < 1, got p = 1"));
+  EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
+  EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed requires --dropout"));
+}
+
+TEST_F(AttendRefusal, MasksThatCannotBeRead) {
+  const std::string text = refusal(2, {"--mask", "causal & windw(3)"});
+  EXPECT_THAT(text, AllOf(HasSubstr("column 10: expected a mask"), HasSubstr("\n  causal & windw(3)\n           ^\n")));
+  EXPECT_THAT(refusal(2, {"--bias", "alibbi"}), HasSubstr("alibbi\n"));
+  EXPECT_THAT(refusal(2, {"--window", "x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
+  EXPECT_THAT(refusal(2, {"--window", "1,2,3"}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got 1,2,3"));
+}
+
+TEST_F(AttendRefusal, MasksThatDoNotFit) {
+  EXPECT_THAT(refusal(2, {"--kv-lengths", "9"}),
+              HasSubstr("key_lengths: lengths: expected at most 3, the number of keys"));
+  EXPECT_THAT(refusal(2, {"--kv-lengths", "1,,2"}), HasSubstr("--kv-lengths: expected whole numbers"));
+  EXPECT_THAT(refusal(2, {"--kv-lengths", file("floats.npy", wave({1}, 0))}),
+              HasSubstr("--kv-lengths: expected [B] of i64, i32 or u8, got [1] of f32"));
+  EXPECT_THAT(refusal(2, {"--mask-file", file("ragged.npy", Tensor(DType::b8, {2, 3}))}), HasSubstr("dense"));
+}
+
+TEST_F(AttendRefusal, FilesOfTheWrongKind) {
+  EXPECT_THAT(refusal(2, {"--mask-file", file("floats.npy", wave({3, 3}, 0))}),
+              HasSubstr("--mask-file: expected b8 or u8, nonzero where a query sees a key (numbers to add go into "
+                        "--bias-file), got f32"));
+  EXPECT_THAT(refusal(2, {"--bias-file", file("flags.npy", Tensor(DType::b8, {3, 3}))}),
+              HasSubstr("--bias-file: expected numbers to add"));
+}
+
+TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
+  EXPECT_THAT(refusal(2, {"--past-k", path("k.npy")}), HasSubstr("--past-k requires --past-v"));
+  EXPECT_THAT(refusal(2, {"--past-k", file("pk.npy", wave({1, 2, 3, 5}, 0)), "--past-v", path("v.npy")}),
+              HasSubstr("concat_time: present: expected the B, Hk and D of past [1, 2, 3, 5], got [1, 2, 3, 4]"));
+}
+
+TEST_F(AttendRefusal, StagesThatAreNone) {
+  EXPECT_THAT(refusal(2, {"--stage", "cooked"}),
+              HasSubstr("--stage: expected one of raw, scaled, softcapped, biased, masked, weights, dropped, got "
+                        "\"cooked\""));
+}
+
+TEST_F(AttendRefusal, InputsThatAreNotGiven) {
+  const Outcome outcome = tests::run_qkv({"attend", "--q", path("q.npy"), "--k", path("k.npy")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "qkv attend: --v is required\n");
+}
+
+TEST_F(AttendRefusal, NoPlaceForAResult) {
+  const Outcome outcome = attend({});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--out: expected a place for a result"));
+}
+
+TEST_F(AttendRefusal, FilesThatCannotBeRead) {
+  std::filesystem::remove(path("q.npy"));
+  EXPECT_EQ(refusal(1), "qkv attend: cannot read " + path("q.npy") + ": No such file or directory\n");
+  std::filesystem::create_directory(path("q.npy"));
+  EXPECT_EQ(refusal(1), "qkv attend: cannot read " + path("q.npy") + ": it is a directory\n");
+}
+
+TEST_F(AttendRefusal, FilesThatAreTruncated) {
+  const auto whole = read_file(path("q.npy"));
+  const std::string_view text(reinterpret_cast<const char*>(whole.data()), whole.size());
+  EXPECT_THAT(refusal_of_q(text.substr(0, text.size() - 1)),
+              HasSubstr("q.npy: truncated: the shape [1, 2, 3, 4] of f32 needs 96 bytes of data, got 95"));
+  EXPECT_THAT(refusal_of_q(text.substr(0, 50)), HasSubstr("truncated: the .npy header has 118 bytes"));
+  EXPECT_THAT(refusal_of_q(""), HasSubstr("q.npy: not a .npy file"));
+}
+
+TEST_F(AttendRefusal, FilesThatAreMalformed) {
+  EXPECT_THAT(refusal_of_q("a,b\n1,2\n"), HasSubstr("q.npy: not a .npy file"));
+  write_file(path("q.safetensors"), std::string_view("\1\0\0\0\0\0\0\0{", 9));
+  EXPECT_THAT(refusal(1, {"--mask-file", path("q.safetensors")}),
+              HasSubstr("q.safetensors: InvalidHeaderDeserialization"));
+  write_file(path("q.npz"), "PK");
+  EXPECT_THAT(refusal(1, {"--mask-file", path("q.npz")}), HasSubstr("q.npz: not a readable .npz (zip) file"));
+}
+
+TEST_F(AttendRefusal, MembersThatAreNotThere) {
+  write_tensors(std::vector<NamedView>{{path("a.npz:x"), wave({3}, 0)}, {path("a.npz:y"), wave({3}, 0)}});
+  EXPECT_THAT(refusal(1, {"--mask-file", path("a.npz:z")}), HasSubstr("there is no member \"z\"; it holds x, y"));
+  EXPECT_THAT(refusal(2, {"--mask-file", path("a.npz")}), HasSubstr("which holds x, y"));
+}
+
+TEST_F(AttendRefusal, NamesThatNoFormatHas) {
+  EXPECT_THAT(refusal(2, {"--lse", path("l.csv")}), HasSubstr("expected a name like FILE.npy, FILE.npz:NAME"));
+}
+
+TEST_F(AttendRefusal, PlacesThatCannotBeWrittenTo) {
+  EXPECT_THAT(refusal(1, {"--lse", path("none/l.npy")}), HasSubstr("cannot write " + path("none/l.npy") + ": No such"));
+  EXPECT_THAT(refusal(1, {"--lse", path("q.npy/l.npy")}), HasSubstr(": Not a directory"));
+  std::filesystem::create_directory(path("l.npy"));
+  EXPECT_THAT(refusal(1, {"--lse", path("l.npy")}), HasSubstr("l.npy: it is a directory"));
+}
+
+TEST_F(AttendRefusal, TwoResultsForOnePlace) {
+  EXPECT_THAT(refusal(2, {"--lse", path("o.npy")}), HasSubstr("expected another place for each tensor"));
+}
+
+TEST_F(AttendRefusal, TargetsThatAreNotThere) {
+  const Outcome outcome = tests::run_qkv(
+      {"attend", "--q", path("q.npy"), "--k", path("k.npy"), "--v", path("v.npy"), "--out", path("o.npy")},
+      {{"QKV_FORCE_TARGET", "abacus"}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("QKV_FORCE_TARGET"));
+  EXPECT_FALSE(std::filesystem::exists(path("o.npy")));
+}
+
+}  // namespace
+}  // namespace qkv

@@ -1,0 +1,114 @@
+// What every command shares: help, versions, unknown words, exit codes, standard output that goes away.
+#include <gmock/gmock.h>
+
+#include "cli/command.h"
+#include "qkv/info.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+
+TEST(Frame, PrintsItsVersion) {
+  const Outcome outcome = run_qkv({"--version"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "qkv " + std::string(build_info().version) + "\n");
+}
+
+TEST(Frame, ListsItsCommandsHoweverItIsAsked) {
+  const Outcome bare = run_qkv({});
+  EXPECT_EQ(bare.code, 0);
+  EXPECT_THAT(bare.out, AllOf(HasSubstr("attend"), HasSubstr("check"), HasSubstr("info"), HasSubstr("Exit codes")));
+  EXPECT_EQ(run_qkv({"--help"}).out, bare.out);
+  EXPECT_EQ(run_qkv({"help"}).out, bare.out);
+}
+
+class EachCommand : public testing::TestWithParam<std::string> {};
+
+TEST_P(EachCommand, ExplainsItselfWithAnExample) {
+  const Outcome outcome = run_qkv({GetParam(), "--help"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Usage: qkv " + GetParam()), ContainsRegex("Examples?:\n  .*qkv ")));
+  EXPECT_EQ(run_qkv({"help", GetParam()}).out, outcome.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachCommand, testing::Values("attend", "check", "info", "help"),
+                         [](const auto& item) { return item.param; });
+
+TEST(Frame, SuggestsTheNearestCommand) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"atend"}, {"help", "atend"}}) {
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("there is no command `atend`; did you mean `attend`?"));
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+  EXPECT_EQ(run_qkv({"zebra"}).err, "qkv: there is no command `zebra`; `qkv help` lists them\n");
+}
+
+TEST(Frame, NamesTheCommandWhoseOptionIsUnknown) {
+  const Outcome outcome = run_qkv({"info", "--wat"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv info: "), HasSubstr("--wat")));
+}
+
+TEST(Frame, EndsQuietlyWhereNobodyReads) {
+  const Outcome outcome = tests::run_qkv_into_closed_pipe({"info"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST(Frame, FailsWhereStandardOutputIsFull) {
+  const Outcome outcome = tests::run_qkv_into("/dev/full", {"info"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "qkv info: cannot write to standard output: No space left on device\n");
+}
+
+TEST(Info, TellsVersionBuildProcessorAndTargets) {
+  const Outcome outcome = run_qkv({"info"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("qkv " + std::string(build_info().version)), HasSubstr(cpu_model()),
+                                 ContainsRegex("\\* [a-z0-9]+ +chosen")));
+}
+
+TEST(Info, IsForcedOntoATargetByName) {
+  const Outcome outcome = run_qkv({"info", "--json"}, {{"QKV_FORCE_TARGET", "reference"}});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, ContainsRegex("\"name\": \"reference\",[^}]*\"chosen\": true"));
+}
+
+TEST(Info, RefusesATargetThatItDoesNotKnow) {
+  const Outcome outcome = run_qkv({"info"}, {{"QKV_FORCE_TARGET", "abacus"}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv info: "), HasSubstr("QKV_FORCE_TARGET"),
+                                 HasSubstr("got `abacus`, which qkv does not know")));
+}
+
+TEST(Info, RefusesATargetThatIsNotThere) {
+  for (const CpuTarget& target : cpu_targets()) {
+    if (target.compiled && target.runs_here) continue;
+    const Outcome outcome = run_qkv({"info"}, {{"QKV_FORCE_TARGET", target.name}});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err,
+                HasSubstr(target.compiled ? "which needs " + target.instructions : "which this build does not hold"));
+  }
+}
+
+TEST(Info, ChoosesExactlyOneTargetThatRunsHere) {
+  int chosen = 0;
+  for (const CpuTarget& target : cpu_targets()) {
+    if (!target.chosen) continue;
+    ++chosen;
+    EXPECT_TRUE(target.compiled && target.runs_here) << target.name;
+  }
+  EXPECT_EQ(chosen, 1);
+}
+
+}  // namespace
+}  // namespace qkv
