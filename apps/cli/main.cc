@@ -17,6 +17,7 @@ namespace {
 void add_commands(CLI::App& app) {
   add_attend(app);
   add_check(app);
+  add_cost(app);
   add_info(app);
   add_help(app);
 }

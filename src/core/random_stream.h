@@ -9,7 +9,6 @@
 #include <optional>
 #include <random>
 #include <type_traits>
-#include <utility>
 
 namespace qkv::core {
 
@@ -34,7 +33,11 @@ class RandomStream {
 
   /// Box and Muller (1958) in double. The second number of a pair waits for the next call, whatever dtype that has.
   double normal() {
-    if (waiting_) return *std::exchange(waiting_, std::nullopt);
+    if (waiting_) {
+      const double second = *waiting_;
+      waiting_.reset();
+      return second;
+    }
     const double angle = 2.0 * std::numbers::pi * uniform<double>();
     const double radius = std::sqrt(-2.0 * std::log1p(-uniform<double>()));
     waiting_ = radius * std::sin(angle);

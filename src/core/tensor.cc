@@ -295,8 +295,8 @@ void Tensor::store_row(std::span<const std::int64_t> leading, std::span<const do
   require_row("Tensor::store_row", shape_, leading.size(), row.size());
   const std::int64_t start = offset_of(view(), leading);
   core::with_type(dtype_, [&]<class T>(T) {
-    T* target = static_cast<T*>(data_.get()) + start;
-    for (const double value : row) *target++ = core::from_double<T>(value);
+    const std::span<T> target = values<T>().subspan(static_cast<std::size_t>(start), row.size());
+    std::transform(row.begin(), row.end(), target.begin(), core::from_double<T>);
   });
 }
 

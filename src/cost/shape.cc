@@ -54,11 +54,6 @@ void require_consistent(const CostConfig& config) {
   if (config.output_head != OutputHead::none && config.vocab == 0) {
     throw InvalidArgument("cost", "vocab", "at least 1 where there is an output head", "0");
   }
-  if (config.learned_positions > 0 && config.tokens > config.learned_positions) {
-    throw InvalidArgument("cost", "tokens",
-                          fmt::format("at most the {} learned positions of {}", config.learned_positions, config.name),
-                          std::to_string(config.tokens));
-  }
 }
 
 std::int64_t head_width(const CostConfig& config) {

@@ -59,6 +59,10 @@ void add_ends(const CostConfig& config, std::vector<CostItem>& items) {
 
 CostGroup weights_group(const CostConfig& config, const ModelShape& s) {
   CostGroup group{"Weights", "In parameters; the last line in bytes.", {}};
+  if (config.learned_positions > 0 && config.tokens > config.learned_positions) {
+    group.note += " The position table ends at " + std::to_string(config.learned_positions) +
+                  " tokens: other figures are those of the same model with a longer one.";
+  }
   add_embeddings(config, group.items);
   const auto add = [&](const char* key, const char* name, const Factor& count, const Arithmetic& each) {
     group.items.push_back(item(key, name, times(count, each), CostUnit::parameters));

@@ -24,7 +24,11 @@ struct OnnxOperator {
 [[nodiscard]] std::span<const OnnxOperator> onnx_operators();
 
 [[nodiscard]] std::vector<Tensor> run_attention(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_gelu(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_layer_normalization(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_log_softmax(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_rms_normalization(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_rotary_embedding(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_softmax(const OnnxCase& onnx);
 
 }  // namespace qkv::conformance

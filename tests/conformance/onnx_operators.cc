@@ -7,7 +7,11 @@ namespace qkv::conformance {
 std::span<const OnnxOperator> onnx_operators() {
   static constexpr std::array kOperators = {
       OnnxOperator{"Attention", "test_attention_", 76, run_attention},
+      OnnxOperator{"Gelu", "test_gelu_", 4, run_gelu},
+      OnnxOperator{"LayerNormalization", "test_layer_normalization_", 19, run_layer_normalization},
       OnnxOperator{"LogSoftmax", "test_logsoftmax_", 7, run_log_softmax},
+      OnnxOperator{"RMSNormalization", "test_rms_normalization_", 19, run_rms_normalization},
+      OnnxOperator{"RotaryEmbedding", "test_rotary_embedding_", 8, run_rotary_embedding},
       OnnxOperator{"Softmax", "test_softmax_", 7, run_softmax},
   };
   return kOperators;

@@ -43,6 +43,14 @@ TEST(CostWeights, OfPresetsAreExact) {
   EXPECT_EQ(value(cost(cost_preset("transformer-base")), "weights.total"), "63,045,632");
 }
 
+TEST(CostWeights, SayWhereThePositionTableEnds) {
+  CostConfig config = cost_preset("gpt3");
+  config.tokens = 4096;
+  EXPECT_THAT(cost(config).groups.front().note, HasSubstr("ends at 2048 tokens"));
+  config.tokens = 2048;
+  EXPECT_THAT(cost(config).groups.front().note, testing::Not(HasSubstr("2048")));
+}
+
 TEST(CostScores, OfGpt3AtItsContext) {
   const CostReport report = cost(cost_preset("gpt3"));
   EXPECT_EQ(value(report, "scores.one_head"), "16,777,216");
@@ -172,8 +180,6 @@ TEST(CostErrors, SayWhatDoesNotFit) {
               HasSubstr("dtype: expected f64, f32, f16 or bf16, got i64"));
   EXPECT_THAT(error_of([](CostConfig& c) { c.output_head = OutputHead::tied; }),
               HasSubstr("vocab: expected at least 1 where there is an output head, got 0"));
-  EXPECT_THAT(error_of([](CostConfig& c) { c.learned_positions = 5; }),
-              HasSubstr("tokens: expected at most the 5 learned positions of custom, got 6"));
 }
 
 TEST(CostErrors, AnUnknownPresetListsTheKnown) {

@@ -1,0 +1,206 @@
+// qkv cost: what attention costs, each figure with its arithmetic.
+#include "qkv/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "commands.h"
+#include "output.h"
+#include "qkv/error.h"
+
+namespace qkv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CostOptions {
+  std::string preset;
+  std::optional<std::int64_t> layers;
+  std::optional<std::int64_t> decoder_layers;
+  std::optional<std::int64_t> d_model;
+  std::optional<std::int64_t> heads;
+  std::optional<std::int64_t> kv_heads;
+  std::optional<std::int64_t> d_k;
+  std::optional<std::int64_t> d_v;
+  std::optional<std::int64_t> d_ff;
+  std::optional<std::int64_t> vocab;
+  std::optional<std::int64_t> tokens;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> tile;
+  std::optional<bool> gated;
+  std::optional<bool> causal;
+  std::string dtype = "f32";
+  bool json = false;
+};
+
+DType dtype_named(const std::string& name) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  throw InvalidArgument("cost", "--dtype", "f64, f32, f16 or bf16", "\"" + name + "\"");
+}
+
+template <class Value, class Target>
+void override_with(const std::optional<Value>& given, Target& target) {
+  if (given) target = *given;
+}
+
+CostConfig config_of(const CostOptions& options) {
+  if (options.preset.empty() && !(options.layers && options.d_model && options.heads)) {
+    throw InvalidArgument("cost", "PRESET",
+                          fmt::format("one of {}, or --layers, --d-model and --heads", fmt::join(cost_presets(), ", ")),
+                          "neither");
+  }
+  CostConfig config = options.preset.empty() ? CostConfig{} : cost_preset(options.preset);
+  override_with(options.layers, config.layers);
+  override_with(options.decoder_layers, config.decoder_layers);
+  override_with(options.d_model, config.d_model);
+  override_with(options.heads, config.heads);
+  override_with(options.kv_heads, config.kv_heads);
+  override_with(options.d_k, config.d_k);
+  override_with(options.d_v, config.d_v);
+  override_with(options.d_ff, config.d_ff);
+  override_with(options.vocab, config.vocab);
+  override_with(options.tokens, config.tokens);
+  override_with(options.batch, config.batch);
+  override_with(options.tile, config.tile);
+  override_with(options.gated, config.gated_ffn);
+  override_with(options.causal, config.causal);
+  if (options.preset.empty() && config.vocab > 0) config.output_head = OutputHead::tied;
+  config.dtype = dtype_named(options.dtype);
+  return config;
+}
+
+std::string heading(const CostConfig& c) {
+  std::string text = fmt::format("{}: {} layers", c.name, c.layers);
+  if (c.decoder_layers > 0) text += fmt::format(" + {} decoder layers", c.decoder_layers);
+  text += fmt::format(", d_model {}, {} heads", c.d_model, c.heads);
+  if (*c.kv_heads != c.heads) text += fmt::format(" over {} kv heads", *c.kv_heads);
+  text += fmt::format(", d_k {}, d_v {}, d_ff {}{}", *c.d_k, *c.d_v, *c.d_ff, c.gated_ffn ? " gated" : "");
+  if (c.vocab > 0) text += fmt::format(", vocabulary {}", c.vocab);
+  return text + fmt::format("\n{} tokens, batch {}, {}, {}\n", c.tokens, c.batch, name_of(c.dtype),
+                            c.causal ? "causal" : "every token sees every token");
+}
+
+std::string wrapped(const std::string& text, std::size_t width, std::string_view indent) {
+  std::string result;
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) result += fmt::format("{}{}\n", indent, line);
+    line.clear();
+  };
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!line.empty() && line.size() + 1 + word.size() > width) flush();
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  flush();
+  return result;
+}
+
+std::string as_table(const CostReport& report) {
+  std::string text = heading(report.config);
+  for (const CostGroup& group : report.groups) {
+    text += fmt::format("\n{}\n{}", group.title, wrapped(group.note, 98, "  "));
+    for (const CostItem& item : group.items) {
+      const std::string exact = item.value.grouped();
+      text += fmt::format("  {:<44} {:>12}  {}", item.name, short_amount(item.value, item.unit), item.arithmetic);
+      text += item.arithmetic == exact ? "\n" : fmt::format(" = {}\n", exact);
+    }
+  }
+  return text;
+}
+
+Json json_of(const CostConfig& c) {
+  return {{"name", c.name},
+          {"layers", c.layers},
+          {"decoder_layers", c.decoder_layers},
+          {"d_model", c.d_model},
+          {"heads", c.heads},
+          {"kv_heads", *c.kv_heads},
+          {"d_k", *c.d_k},
+          {"d_v", *c.d_v},
+          {"d_ff", *c.d_ff},
+          {"gated_ffn", c.gated_ffn},
+          {"vocab", c.vocab},
+          {"tokens", c.tokens},
+          {"batch", c.batch},
+          {"causal", c.causal},
+          {"dtype", name_of(c.dtype)},
+          {"tile", c.tile}};
+}
+
+std::string as_json(const CostReport& report) {
+  static constexpr std::array<std::string_view, 3> kUnits = {"parameters", "flops", "bytes"};
+  Json json = {{"config", json_of(report.config)}, {"groups", Json::array()}};
+  for (const CostGroup& group : report.groups) {
+    Json items = Json::array();
+    for (const CostItem& item : group.items) {
+      items.push_back({{"key", item.key},
+                       {"name", item.name},
+                       {"unit", kUnits.at(static_cast<std::size_t>(item.unit))},
+                       {"value", Json::parse(item.value.to_string())},  // a double beyond 2^64
+                       {"exact", item.value.to_string()},
+                       {"arithmetic", item.arithmetic}});
+    }
+    json["groups"].push_back({{"title", group.title}, {"note", group.note}, {"items", items}});
+  }
+  return json.dump(2) + "\n";
+}
+
+/// --NAME and --no-NAME; without either the preset's word stands.
+CLI::Option* add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
+                        const std::string& description) {
+  const auto set = [&value](std::int64_t count) { value = count > 0; };
+  return command.add_flag_function(fmt::format("--{0},!--no-{0}", name), set, description);
+}
+
+void add_shape_options(CLI::App& command, CostOptions& options) {
+  command.add_option("PRESET", options.preset, fmt::format("One of {}", fmt::join(cost_presets(), ", ")));
+  const std::string group = "The model (over the preset's, or on its own)";
+  command.add_option("--layers", options.layers, "Layers")->group(group);
+  command.add_option("--decoder-layers", options.decoder_layers, "Decoder layers with cross-attention, too")
+      ->group(group);
+  command.add_option("--d-model", options.d_model, "Width of the model")->group(group);
+  command.add_option("--heads", options.heads, "Query heads")->group(group);
+  command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values (heads)")->group(group);
+  command.add_option("--d-k", options.d_k, "Width of a query and a key (d_model / heads)")->group(group);
+  command.add_option("--d-v", options.d_v, "Width of a value (d_k)")->group(group);
+  command.add_option("--d-ff", options.d_ff, "Width of the feed-forward layer (4 d_model)")->group(group);
+  add_switch(command, "gated", options.gated, "A feed-forward layer of three matrices")->group(group);
+  command.add_option("--vocab", options.vocab, "Words of the vocabulary")->group(group);
+  add_switch(command, "causal", options.causal, "Each token sees itself and earlier ones alone")->group(group);
+}
+
+void add_run_options(CLI::App& command, CostOptions& options) {
+  command.add_option("--tokens", options.tokens, "Tokens of a sequence (the preset's context, or 1024)");
+  command.add_option("--batch", options.batch, "Sequences at once (1)");
+  command.add_option("--dtype", options.dtype, "f64, f32, f16 or bf16")->capture_default_str();
+  command.add_option("--tile", options.tile, "Side of the tiled algorithm's tiles (64)");
+  command.add_flag("--json", options.json, "Print JSON");
+}
+
+}  // namespace
+
+void add_cost(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic");
+  command->footer(
+      "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost --layers 12 --d-model 768 --heads 12 --tokens 4096");
+  const auto options = std::make_shared<CostOptions>();
+  add_shape_options(*command, *options);
+  add_run_options(*command, *options);
+  command->callback([options] {
+    const CostReport report = cost(config_of(*options));
+    print(options->json ? as_json(report) : as_table(report));
+  });
+}
+
+}  // namespace qkv::cli
