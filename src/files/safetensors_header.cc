@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "files/elements.h"
 
@@ -59,7 +60,7 @@ class Reader {
         header.entries.push_back(entry(name, value));
       }
     }
-    std::ranges::stable_sort(header.entries, {}, [](const auto& e) { return std::pair(e.begin, e.end); });
+    std::ranges::sort(header.entries, {}, [](const auto& e) { return std::tie(e.begin, e.end, e.name); });
     check_layout(header);
     return header;
   }
