@@ -28,7 +28,7 @@ constexpr std::array<Knot, 6> kSequential{{{0.985, 0.008, 95},
                                            {0.27, 0.090, 275}}};
 // One arm, drawn in two hues: blue below zero and rust above it have the same lightness and chroma at every step.
 constexpr std::array<std::array<double, 2>, 5> kArm{
-    {{0.97, 0}, {0.87, 0.055}, {0.73, 0.105}, {0.56, 0.13}, {0.38, 0.10}}};
+    {{0.97, 0}, {0.87, 0.055}, {0.73, 0.11}, {0.58, 0.138}, {0.42, 0.117}}};
 constexpr double kNegativeHue = 250;
 constexpr double kPositiveHue = 45;
 

@@ -192,7 +192,7 @@ std::vector<std::string> downwards(const std::string& label, const Style& style)
   }
   if (letters.size() <= kTallestLabel) return letters;
   letters.resize(kTallestLabel - 1);
-  letters.emplace_back(style.ascii() ? ":" : "⋮");
+  letters.emplace_back(style.ascii() ? ":" : "…");
   return letters;
 }
 
