@@ -2,7 +2,7 @@
 
 include(CMakePackageConfigHelpers)
 
-foreach(component IN ITEMS qkv files picture)
+foreach(component IN ITEMS qkv files picture explain)
   set(target qkv_${component})
   if(component STREQUAL "qkv")
     set(target qkv)

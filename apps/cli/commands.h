@@ -18,6 +18,7 @@ struct Exit {
 void add_attend(CLI::App& app);
 void add_check(CLI::App& app);
 void add_cost(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 

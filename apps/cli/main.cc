@@ -18,6 +18,7 @@ void add_commands(CLI::App& app) {
   add_attend(app);
   add_check(app);
   add_cost(app);
+  add_explain(app);
   add_info(app);
   add_help(app);
 }

@@ -1,0 +1,177 @@
+// qkv explain: attention on a text, every step with its formula, its shape, its numbers and a picture.
+#include "qkv/explain.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "commands.h"
+#include "explain_files.h"
+#include "misuse.h"
+#include "output.h"
+#include "terminal.h"
+
+namespace qkv::cli {
+namespace {
+
+struct Arguments {
+  std::optional<std::string> text;
+  std::string mask;
+  bool is_causal = false;
+  std::string bias;
+  std::string position = "sinusoidal";
+  std::optional<std::string> block;
+  std::optional<std::string> whys;
+  std::string npz;
+  std::string steps;
+  bool json = false;
+  std::string color = "auto";
+  std::optional<int> width;
+  ExplainFiles files;
+  ExplainOptions options;
+};
+
+Mask mask_of(const Arguments& arguments) {
+  Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
+  if (!arguments.is_causal) return mask;
+  return mask.is_all() ? causal() : causal() & mask;
+}
+
+Surroundings surroundings_of(const Arguments& arguments) {
+  if (!arguments.block) return Surroundings::attention_only;
+  return *arguments.block == "pre-norm" ? Surroundings::pre_norm_block : Surroundings::post_norm_block;
+}
+
+ExplainOptions options_of(const Arguments& arguments) {
+  ExplainOptions options = arguments.options;
+  options.text = arguments.text.value_or("");
+  options.mask = mask_of(arguments);
+  options.position = parse_position(arguments.position);
+  // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
+  if (arguments.bias == "t5") {
+    options.position = Position::t5;
+  } else if (!arguments.bias.empty()) {
+    options.bias = parse_bias(arguments.bias);
+  }
+  options.surroundings = surroundings_of(arguments);
+  if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
+  // A single step or a query's sum in the terminal needs no answers to whys.
+  const bool is_page = arguments.json || arguments.files.wants_any();
+  options.whys = is_page || arguments.whys.has_value() || (arguments.steps.empty() && !options.query);
+  return options;
+}
+
+// `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
+void give_back_text(Arguments& arguments) {
+  const bool is_order = arguments.block == "pre-norm" || arguments.block == "post-norm";
+  if (arguments.block && arguments.block->empty()) {
+    arguments.block = "pre-norm";
+  } else if (arguments.block && !is_order && !arguments.text) {
+    arguments.text = std::exchange(arguments.block, "pre-norm");
+  }
+  if (arguments.whys && arguments.whys->empty()) {
+    arguments.whys = "all";
+  } else if (arguments.whys && !arguments.text && arguments.npz.empty()) {
+    arguments.text = std::exchange(arguments.whys, "all");
+  }
+}
+
+void require_sense(const Arguments& arguments) {
+  if (!arguments.text && arguments.npz.empty()) {
+    misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE)", "none");
+  }
+  if (arguments.block && *arguments.block != "pre-norm" && *arguments.block != "post-norm") {
+    misuse("--block", "pre-norm or post-norm", "\"" + *arguments.block + "\"");
+  }
+  if (!arguments.npz.empty() && arguments.block) misuse("--block", "a text, for --npz starts at the scores", "--npz");
+  if (arguments.bias == "t5" && arguments.position != "sinusoidal" && arguments.position != "t5") {
+    misuse("--bias t5", "no other --position, for T5's buckets are one", arguments.position);
+  }
+}
+
+void run(Arguments& arguments) {
+  give_back_text(arguments);
+  require_sense(arguments);
+  arguments.files.require_writable();
+  Explanation explanation = explain(options_of(arguments));
+  if (!arguments.steps.empty()) keep_steps(explanation, arguments.steps);
+  if (arguments.whys) keep_whys(explanation, *arguments.whys);
+  arguments.files.write(explanation);
+  if (arguments.json) {
+    print(to_json(explanation));
+    return;
+  }
+  ExplainTextOptions text;
+  text.terminal = terminal_options(arguments.color, arguments.width);
+  text.whys_in_full = arguments.whys.has_value();
+  print(to_text(explanation, text));
+  print(arguments.files.report());
+}
+
+void add_model_options(CLI::App& command, Arguments& arguments) {
+  ExplainOptions& options = arguments.options;
+  command.add_option("--heads", options.heads, "Heads")->capture_default_str();
+  command.add_option("--d-model", options.d_model, "Width of a token's vector")->capture_default_str();
+  command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]");
+  command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]");
+  command.add_option("--seed", options.seed, "Seed of the untrained parameters: PyTorch's numbers")
+      ->capture_default_str();
+  command.add_option("--position", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
+      ->capture_default_str();
+  command.add_option("--block", arguments.block, "Show the whole transformer block: pre-norm or post-norm")
+      ->expected(0, 1);
+}
+
+void add_attention_options(CLI::App& command, Arguments& arguments) {
+  ExplainOptions& options = arguments.options;
+  command.add_flag("--causal", arguments.is_causal, "No token sees a later one");
+  command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"");
+  command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression");
+  command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]");
+  command.add_option("--softcap", options.softcap, "Bend the scores into ±SOFTCAP");
+  command.add_option("--context", options.context, "Cross-attention: keys and values come from this text");
+}
+
+void add_view_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("--query", arguments.options.query, "Write out one token's sum: a word, or its index");
+  command.add_option("--step", arguments.steps, "Only these: 7, 5-8, softmax, 3,softmax");
+  command.add_option("--why", arguments.whys, "Answer why in full, or only some: variance,order")->expected(0, 1);
+  command.add_option("--npz", arguments.npz,
+                     "Your own Q, K and V instead of a text: [T, D], [H, T, D] or [B, H, T, D]");
+  command.add_option("--color", arguments.color, "auto, true, 256 or never")
+      ->check(CLI::IsMember({"auto", "true", "256", "never"}))
+      ->capture_default_str();
+  command.add_option("--width", arguments.width, "Columns to use [the terminal's, or 80]")->check(CLI::Range(20, 1000));
+}
+
+void add_file_options(CLI::App& command, Arguments& arguments) {
+  command.add_flag("--json", arguments.json, "Print everything as JSON");
+  command.add_option("--html", arguments.files.html, "Write one self-contained page");
+  command.add_option("--svg", arguments.files.svg, "Write every picture as SVG into this directory");
+  command.add_option("--png", arguments.files.png, "Write every picture as PNG into this directory");
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("explain", "Attention on a text: every step with its numbers")->group("Learn");
+  command->footer(
+      "Examples:\n"
+      "  qkv explain \"The cat sat down\" --causal\n"
+      "  qkv explain \"The cat sat down\" --query cat\n"
+      "  qkv explain \"The cat sat down\" --block pre-norm --html explain.html\n"
+      "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("TEXT", arguments->text, "The text; white space parts its tokens");
+  add_attention_options(*command, *arguments);
+  add_model_options(*command, *arguments);
+  add_view_options(*command, *arguments);
+  add_file_options(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace qkv::cli

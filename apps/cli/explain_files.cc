@@ -1,0 +1,91 @@
+#include "explain_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "qkv/files.h"
+#include "qkv/npz.h"
+
+namespace qkv::cli {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Error(fmt::format("cannot make the directory {}: {}", path, error.message()));
+}
+
+std::string parent_of(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+using Draw = std::string (*)(const NamedPicture&);
+
+std::string as_svg(const NamedPicture& picture) {
+  return picture.panel ? to_svg(*picture.panel) : to_svg(*picture.chart);
+}
+
+std::string as_png(const NamedPicture& picture) {
+  return picture.panel ? to_png(*picture.panel) : to_png(*picture.chart);
+}
+
+void add_pictures(std::vector<FileContent>& files, const std::vector<NamedPicture>& all, const std::string& directory,
+                  std::string_view ending, Draw draw) {
+  make_directory(directory);
+  for (const NamedPicture& picture : all) {
+    const auto path = std::filesystem::path(directory) / fmt::format("{}.{}", picture.name, ending);
+    files.push_back({path.string(), bytes_of(draw(picture))});
+  }
+}
+
+Tensor member(const std::string& path, const std::vector<std::string>& names, const std::string& letter) {
+  for (const std::string& name : {letter, std::string(1, static_cast<char>(std::tolower(letter.front())))}) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return read_npz(path, name);
+  }
+  throw Error(fmt::format("{}: expected members Q, K and V (or q, k and v), found {}", path,
+                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+}  // namespace
+
+OwnTensors read_own_tensors(const std::string& path) {
+  const std::vector<std::string> names = npz_names(path);
+  return {member(path, names, "Q"), member(path, names, "K"), member(path, names, "V")};
+}
+
+void ExplainFiles::require_writable() const {
+  if (html.empty()) return;
+  make_directory(parent_of(html));
+  qkv::require_writable(html);
+}
+
+void ExplainFiles::write(const Explanation& explanation) const {
+  if (!wants_any()) return;
+  std::vector<FileContent> files;
+  const std::vector<NamedPicture> all = pictures(explanation);
+  if (!html.empty()) files.push_back({html, bytes_of(to_html(explanation))});
+  if (!svg.empty()) add_pictures(files, all, svg, "svg", as_svg);
+  if (!png.empty()) add_pictures(files, all, png, "png", as_png);
+  write_files(files);
+}
+
+std::string ExplainFiles::report() const {
+  std::string text;
+  if (!html.empty()) text += fmt::format("page      {}\n", html);
+  if (!svg.empty()) text += fmt::format("pictures  {}/*.svg\n", svg);
+  if (!png.empty()) text += fmt::format("pictures  {}/*.png\n", png);
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace qkv::cli

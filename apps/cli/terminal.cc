@@ -1,0 +1,48 @@
+#include "terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace qkv::cli {
+namespace {
+
+constexpr int kDefaultWidth = 80;
+constexpr int kNarrowest = 20;
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the command has one thread here
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+
+TerminalColour detected() {
+  if (!is_terminal() || !environment("NO_COLOR").empty() || environment("TERM") == "dumb") return TerminalColour::ascii;
+  const std::string_view depth = environment("COLORTERM");
+  return depth == "truecolor" || depth == "24bit" ? TerminalColour::truecolour : TerminalColour::palette256;
+}
+
+TerminalColour colour_named(const std::string& color) {
+  if (color == "true") return TerminalColour::truecolour;
+  if (color == "256") return TerminalColour::palette256;
+  return color == "never" ? TerminalColour::ascii : detected();
+}
+
+int detected_width() {
+  winsize size{};
+  if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
+  const int columns =
+      std::atoi(std::string(environment("COLUMNS")).c_str());  // NOLINT(cert-err34-c): 0 where no number
+  return columns >= kNarrowest ? columns : kDefaultWidth;
+}
+
+}  // namespace
+
+TerminalOptions terminal_options(const std::string& color, std::optional<int> width) {
+  return {.colour = colour_named(color), .width = width.value_or(detected_width())};
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,16 @@
+// What standard output is: a terminal with colours, or a pipe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "qkv/picture/terminal.h"
+
+namespace qkv::cli {
+
+/// `color` is "auto", "true", "256" or "never". auto: ASCII for a pipe, for TERM=dumb and where NO_COLOR is set
+/// (https://no-color.org); true colour where COLORTERM says so; otherwise 256 colours. The width is the terminal's, or
+/// COLUMNS, or 80.
+[[nodiscard]] TerminalOptions terminal_options(const std::string& color, std::optional<int> width);
+
+}  // namespace qkv::cli

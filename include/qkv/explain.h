@@ -1,0 +1,160 @@
+// Attention on a text, step by step: every intermediate with its formula, shape and numbers, as plain data that the
+// command, the studio and Python render.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/bias.h"
+#include "qkv/mask.h"
+#include "qkv/picture/chart.h"
+#include "qkv/picture/heatmap.h"
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+/// How the model learns where a token stands.
+enum class Position : std::uint8_t { none, sinusoidal, learned, rotary, alibi, t5 };
+[[nodiscard]] std::string_view name_of(Position position) noexcept;
+/// Throws InvalidArgument listing the six names.
+[[nodiscard]] Position parse_position(std::string_view name);
+
+/// How much of a transformer is shown: attention alone, or the block around it with its LayerNorms before
+/// (Xiong et al. 2020) or after (Vaswani et al. 2017) each sublayer.
+enum class Surroundings : std::uint8_t { attention_only, pre_norm_block, post_norm_block };
+
+/// A reader's own tensors of one floating dtype: [T, D], [H, T, D] or [B, H, T, D]; of B entries the first is shown.
+struct OwnTensors {
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
+
+struct ExplainOptions {
+  std::string text;                                   // UTF-8, words between white space
+  std::optional<std::string> context = std::nullopt;  // cross-attention: keys and values come from this text
+  std::optional<OwnTensors> own = std::nullopt;       // starts at the scores; `text` may then name the queries
+  std::int64_t d_model = 8;
+  std::int64_t heads = 2;
+  std::optional<std::int64_t> d_k = std::nullopt;  // d_model / heads where not given
+  std::optional<std::int64_t> d_v = std::nullopt;  // d_k where not given
+  std::uint64_t seed = 42;
+  Position position = Position::sinusoidal;
+  Mask mask = {};
+  Bias bias = {};  // added to the one that `position` brings
+  std::optional<double> scale = std::nullopt;
+  std::optional<double> softcap = std::nullopt;
+  Surroundings surroundings = Surroundings::attention_only;
+  std::optional<std::string> query = std::nullopt;  // a word of the text, or its index
+  bool whys = true;                                 // also answer why, which draws some millions of numbers
+};
+
+/// One formula twice: as a line of Unicode text, and as the children of a MathML <math> element.
+struct Formula {
+  std::string text;
+  std::string mathml;
+};
+
+struct Cell {
+  std::string text;
+  std::optional<double> number = std::nullopt;  // where the text is a rounded number
+};
+
+struct Table {
+  std::string title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+struct NamedHeatmap {
+  std::string id;  // fit for a file name, e.g. "softmax-head0"
+  Heatmap heatmap;
+};
+
+struct NamedChart {
+  std::string id;
+  Chart chart;
+};
+
+/// One step, one query written out, or one answer to a why. Parts that do not apply are empty.
+struct Section {
+  int number = 0;  // of a step, from 1; 0 elsewhere
+  std::string id;  // e.g. "softmax"
+  std::string title;
+  std::string text;     // why it is done, in a sentence or two
+  std::string finding;  // of a why: what the numbers say, in one sentence
+  std::vector<Formula> formulas;
+  std::string shape;  // e.g. "[H, T, d_k] = [2, 4, 4]"
+  std::vector<NamedHeatmap> heatmaps;
+  std::vector<Table> tables;
+  std::vector<NamedChart> charts;
+  std::vector<std::string> notes;
+};
+
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
+struct KeptTensor {
+  std::string name;  // e.g. "weights"
+  Tensor tensor;
+};
+
+struct Explanation {
+  std::string title;
+  std::vector<std::string> tokens;  // of the queries
+  std::vector<std::string> keys;    // of the keys; the same words unless there is a context
+  std::vector<Setting> settings;
+  std::vector<Section> steps;
+  std::optional<Section> query;
+  std::vector<Section> whys;
+  std::vector<std::string> notes;
+  /// What the pictures are drawn from, whole: x [T, d_model]; q, k, v, out [H, T, D]; raw, scaled, … weights
+  /// [H, Tq, Tk] (up to 256 tokens: longer ones are drawn, not kept); concat and output.
+  std::vector<KeptTensor> tensors;
+
+  /// Throws InvalidArgument listing the names there are.
+  [[nodiscard]] const Tensor& tensor(std::string_view name) const;
+};
+
+/// Explain shows T x T matrices, so it refuses longer texts.
+inline constexpr std::int64_t kExplainTokens = 4096;
+
+/// Runs the engine on the text and keeps what each step made. Parameters are drawn from Generator(seed) in the order
+/// embeddings, W_Q, W_K, W_V, W_O, W_1, W_2 (f32 draws; projections divided by the square root of their inputs; a
+/// learned or t5 position table comes from Generator(seed + 1)), and everything is computed in f64.
+/// Allocates a few T x T matrices a head. Throws InvalidArgument naming text, context, query, d_model, heads, d_k,
+/// d_v, own, mask or bias.
+[[nodiscard]] Explanation explain(const ExplainOptions& options);
+
+/// Keeps only the steps that `selector` names: numbers, ranges and ids joined by commas, e.g. "7", "5-8", "softmax".
+/// Throws InvalidArgument listing the steps there are.
+void keep_steps(Explanation& explanation, std::string_view selector);
+/// The same for the whys, by id; "all" keeps all.
+void keep_whys(Explanation& explanation, std::string_view selector);
+
+struct ExplainTextOptions {
+  TerminalOptions terminal;
+  bool whys_in_full = false;  // otherwise their findings only
+};
+
+[[nodiscard]] std::string to_text(const Explanation& explanation, const ExplainTextOptions& options);
+/// Values that are not finite are the strings "-inf", "inf" and "nan". Matrices of more than 65,536 elements are named
+/// with their shape, without values.
+[[nodiscard]] std::string to_json(const Explanation& explanation);
+/// One page that loads nothing from anywhere else.
+[[nodiscard]] std::string to_html(const Explanation& explanation);
+
+/// Every picture of the explanation, named for a file: "07-softmax-head0".
+struct NamedPicture {
+  std::string name;
+  std::optional<Panel> panel;
+  std::optional<Chart> chart;
+};
+[[nodiscard]] std::vector<NamedPicture> pictures(const Explanation& explanation);
+
+}  // namespace qkv

@@ -1,0 +1,216 @@
+#include "qkv/explain.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <memory>
+
+#include "explain/model.h"
+#include "explain/numbers.h"
+#include "explain/sections.h"
+
+namespace qkv {
+namespace {
+
+using namespace explain_detail;
+
+constexpr std::int64_t kKeptWhole = 256;
+constexpr std::array<std::string_view, 6> kPositionNames = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
+
+void append(std::vector<Section>& sections, std::vector<Section> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(sections));
+}
+
+std::vector<Section> steps_of(const Scene& scene) {
+  std::vector<Section> steps;
+  if (scene.model != nullptr) append(steps, input_steps(scene));
+  if (scene.options->surroundings == Surroundings::pre_norm_block) append(steps, norm_steps_before(scene));
+  append(steps, projection_steps(scene));
+  append(steps, score_steps(scene));
+  append(steps, output_steps(scene));
+  if (scene.options->surroundings != Surroundings::attention_only) append(steps, block_steps(scene));
+  int number = 0;
+  for (Section& step : steps) step.number = ++number;
+  return steps;
+}
+
+std::vector<Section> whys_of(const Scene& scene) {
+  std::vector<Section> whys = whys_about_scaling(scene);
+  append(whys, whys_about_order(scene));
+  append(whys, whys_about_masking(scene));
+  append(whys, whys_about_shapes(scene));
+  return whys;
+}
+
+std::vector<Setting> settings_of(const Scene& scene) {
+  const Run& run = *scene.run;
+  std::vector<Setting> settings = {{"tokens", fmt::format("{}", run.tq())}};
+  if (run.tk() != run.tq() || scene.options->context) settings.push_back({"keys", fmt::format("{}", run.tk())});
+  if (scene.model != nullptr) settings.push_back({"d_model", fmt::format("{}", scene.options->d_model)});
+  settings.push_back({"heads", fmt::format("{}", run.heads)});
+  settings.push_back({"d_k", fmt::format("{}", run.d_k)});
+  settings.push_back({"d_v", fmt::format("{}", run.d_v)});
+  if (scene.model != nullptr) {
+    settings.push_back({"seed", fmt::format("{}", scene.options->seed)});
+    settings.push_back({"position", std::string(name_of(scene.options->position))});
+  }
+  settings.push_back({"mask", run.attention.mask.is_all() ? "none" : run.attention.mask.to_string()});
+  if (!scene.options->bias.is_zero()) settings.push_back({"bias", scene.options->bias.to_string()});
+  if (run.attention.softcap) settings.push_back({"softcap", shown(*run.attention.softcap, 2)});
+  if (scene.options->surroundings == Surroundings::pre_norm_block) settings.push_back({"block", "pre-norm"});
+  if (scene.options->surroundings == Surroundings::post_norm_block) settings.push_back({"block", "post-norm"});
+  return settings;
+}
+
+void keep(Explanation& explanation, std::string name, const Tensor& tensor) {
+  if (!tensor.empty()) explanation.tensors.push_back({std::move(name), tensor});
+}
+
+void keep_split(Explanation& explanation, std::string name, const Tensor& tensor) {
+  if (!tensor.empty()) explanation.tensors.push_back({std::move(name), Tensor(tensor.view().select(0, 0))});
+}
+
+void keep_tensors(Explanation& explanation, const Scene& scene) {
+  const Run& run = *scene.run;
+  keep(explanation, "embeddings", run.queries.embedded);
+  keep(explanation, "positions", run.queries.encoding);
+  keep(explanation, "x", run.queries.x);
+  if (scene.options->context) keep(explanation, "context", run.keys.x);
+  keep_split(explanation, "q", run.q);
+  keep_split(explanation, "k", run.k);
+  keep_split(explanation, "v", run.v);
+  if (std::max(run.tq(), run.tk()) <= kKeptWhole) {
+    for (const Stage stage :
+         {Stage::raw, Stage::scaled, Stage::softcapped, Stage::biased, Stage::masked, Stage::weights}) {
+      keep_split(explanation, std::string(name_of(stage)), run.stage(stage));
+    }
+  }
+  keep_split(explanation, "out", run.out);
+  keep(explanation, "concat", run.concat);
+  keep(explanation, "output", run.output);
+  if (run.block) keep(explanation, "result", run.block->result);
+}
+
+void keep_parameters(Explanation& explanation, const Model& model) {
+  const Parameters& parameters = model.parameters();
+  keep(explanation, "embedding_table", parameters.embedding);
+  keep(explanation, "w_q", parameters.w_q);
+  keep(explanation, "w_k", parameters.w_k);
+  keep(explanation, "w_v", parameters.w_v);
+  keep(explanation, "w_o", parameters.w_o);
+  keep(explanation, "w_1", parameters.w_1);
+  keep(explanation, "w_2", parameters.w_2);
+}
+
+std::vector<std::string> ids_of(const std::vector<Section>& sections) {
+  std::vector<std::string> ids;
+  for (const Section& section : sections) {
+    ids.push_back(section.number > 0 ? fmt::format("{} {}", section.number, section.id) : section.id);
+  }
+  return ids;
+}
+
+bool read_number(std::string_view text, int& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// "7", "5-8" or an id.
+bool selects(std::string_view part, const Section& section) {
+  int first = 0;
+  int last = 0;
+  const std::size_t dash = part.find('-');
+  if (read_number(part, first)) return section.number == first;
+  if (dash != std::string_view::npos && read_number(part.substr(0, dash), first) &&
+      read_number(part.substr(dash + 1), last)) {
+    return section.number >= first && section.number <= last;
+  }
+  return section.id == part;
+}
+
+std::vector<std::string_view> parts_of(std::string_view selector) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = selector.find(',');
+    parts.push_back(selector.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    selector.remove_prefix(comma + 1);
+  }
+}
+
+void keep_selected(std::vector<Section>& sections, std::string_view argument, std::string_view selector) {
+  const std::vector<std::string_view> parts = parts_of(selector);
+  for (const std::string_view part : parts) {
+    const bool any = std::any_of(sections.begin(), sections.end(), [&](const Section& s) { return selects(part, s); });
+    if (any) continue;
+    throw InvalidArgument("explain", argument, fmt::format("among: {}", fmt::join(ids_of(sections), ", ")),
+                          "\"" + std::string(part) + "\"");
+  }
+  std::erase_if(sections, [&](const Section& section) {
+    return std::none_of(parts.begin(), parts.end(), [&](std::string_view part) { return selects(part, section); });
+  });
+}
+
+}  // namespace
+
+std::string_view name_of(Position position) noexcept { return kPositionNames[static_cast<std::size_t>(position)]; }
+
+Position parse_position(std::string_view name) {
+  for (std::size_t i = 0; i < kPositionNames.size(); ++i) {
+    if (kPositionNames[i] == name) return static_cast<Position>(i);
+  }
+  throw InvalidArgument("parse_position", "position", fmt::format("one of {}", fmt::join(kPositionNames, ", ")),
+                        "\"" + std::string(name) + "\"");
+}
+
+const Tensor& Explanation::tensor(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const KeptTensor& named : tensors) {
+    if (named.name == name) return named.tensor;
+    names.push_back(named.name);
+  }
+  throw InvalidArgument("Explanation::tensor", "name", fmt::format("one of {}", fmt::join(names, ", ")),
+                        "\"" + std::string(name) + "\"");
+}
+
+Explanation explain(const ExplainOptions& options) {
+  const std::unique_ptr<Model> model = options.own ? nullptr : std::make_unique<Model>(options);
+  const Run run = model ? model->run() : run_own_tensors(options);
+  const Scene scene{&options, model.get(), &run};
+  Explanation explanation;
+  explanation.title =
+      options.own ? "Attention on given tensors" : fmt::format("{}", fmt::join(run.queries.tokens, " "));
+  explanation.tokens = run.queries.tokens;
+  explanation.keys = run.keys.tokens;
+  explanation.settings = settings_of(scene);
+  explanation.steps = steps_of(scene);
+  if (options.query) {
+    const QueryChoice choice = find_query(*options.query, run.queries.tokens);
+    explanation.query = query_section(scene, choice.index, choice.occurrences);
+  }
+  if (options.whys) explanation.whys = whys_of(scene);
+  keep_tensors(explanation, scene);
+  if (model) {
+    keep_parameters(explanation, *model);
+    explanation.notes.push_back(
+        fmt::format("The parameters are drawn from seed {} and untrained, so the pattern means nothing yet; the "
+                    "arithmetic is exact: "
+                    "f64 throughout, by the engine itself.",
+                    options.seed));
+  }
+  return explanation;
+}
+
+void keep_steps(Explanation& explanation, std::string_view selector) {
+  keep_selected(explanation.steps, "step", selector);
+}
+
+void keep_whys(Explanation& explanation, std::string_view selector) {
+  if (selector != "all") keep_selected(explanation.whys, "why", selector);
+}
+
+}  // namespace qkv

@@ -1,0 +1,131 @@
+#include "explain/formula.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace qkv::math {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Pair, 24> kSubscripts = {{
+    {"0", "₀"}, {"1", "₁"}, {"2", "₂"}, {"3", "₃"}, {"4", "₄"}, {"5", "₅"}, {"6", "₆"}, {"7", "₇"},
+    {"8", "₈"}, {"9", "₉"}, {"a", "ₐ"}, {"e", "ₑ"}, {"h", "ₕ"}, {"i", "ᵢ"}, {"j", "ⱼ"}, {"k", "ₖ"},
+    {"l", "ₗ"}, {"m", "ₘ"}, {"n", "ₙ"}, {"p", "ₚ"}, {"s", "ₛ"}, {"t", "ₜ"}, {"+", "₊"}, {"-", "₋"},
+}};
+constexpr std::array<Pair, 4> kSuperscripts = {{{"2", "²"}, {"3", "³"}, {"T", "ᵀ"}, {"h", "ʰ"}}};
+
+template <std::size_t N>
+std::optional<std::string> small_letters(std::string_view text, const std::array<Pair, N>& letters) {
+  std::string small;
+  for (const char letter : text) {
+    const auto* found = letters.begin();
+    while (found != letters.end() && found->first != std::string_view(&letter, 1)) ++found;
+    if (found == letters.end()) return std::nullopt;
+    small += found->second;
+  }
+  return small;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == '<') {
+      result += "&lt;";
+    } else if (letter == '>') {
+      result += "&gt;";
+    } else if (letter == '&') {
+      result += "&amp;";
+    } else {
+      result += letter;
+    }
+  }
+  return result;
+}
+
+std::string element(std::string_view tag, std::string_view content) {
+  return fmt::format("<{0}>{1}</{0}>", tag, content);
+}
+
+bool is_atom(std::string_view text) {
+  return text.find(' ') == std::string_view::npos || (text.starts_with('(') && text.ends_with(')'));
+}
+
+std::string bracketed(const std::string& text) { return is_atom(text) ? text : fmt::format("({})", text); }
+
+bool binds_tightly(std::string_view symbol) {
+  for (const std::string_view tight : {"(", ")", ",", "[", "]", "|", "‖", "−‖"}) {
+    if (symbol == tight) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Term name(std::string_view text) { return {std::string(text), element("mi", escaped(text))}; }
+
+Term number(std::string_view digits) { return {std::string(digits), element("mn", digits)}; }
+
+Term op(std::string_view symbol) {
+  std::string text(symbol);
+  if (symbol == ",") {
+    text = ", ";
+  } else if (!binds_tightly(symbol)) {
+    text = fmt::format(" {} ", symbol);
+  }
+  return {text, element("mo", escaped(symbol))};
+}
+
+Term words(std::string_view text) {
+  return {" " + std::string(text) + " ",
+          "<mspace width=\"0.5em\"/>" + element("mtext", escaped(text)) + "<mspace width=\"0.5em\"/>"};
+}
+
+Term row(std::initializer_list<Term> terms) {
+  Term result;
+  for (const Term& term : terms) {
+    result.text += term.text;
+    result.mathml += term.mathml;
+  }
+  result.mathml = element("mrow", result.mathml);
+  return result;
+}
+
+Term sub(const Term& base, const Term& index) {
+  const auto small = small_letters(index.text, kSubscripts);
+  return {base.text + small.value_or("_" + index.text), element("msub", base.mathml + index.mathml)};
+}
+
+Term sup(const Term& base, const Term& exponent) {
+  const auto small = small_letters(exponent.text, kSuperscripts);
+  return {base.text + small.value_or("^" + bracketed(exponent.text)), element("msup", base.mathml + exponent.mathml)};
+}
+
+Term fraction(const Term& above, const Term& below) {
+  return {bracketed(above.text) + " / " + bracketed(below.text), element("mfrac", above.mathml + below.mathml)};
+}
+
+Term root(const Term& inside) { return {"√" + bracketed(inside.text), element("msqrt", inside.mathml)}; }
+
+Term parens(const Term& inside) {
+  return {fmt::format("({})", inside.text), fmt::format("<mrow><mo>(</mo>{}<mo>)</mo></mrow>", inside.mathml)};
+}
+
+Term sum(const Term& under, const Term& body) {
+  const auto small = small_letters(under.text, kSubscripts);
+  return {"Σ" + small.value_or("_" + bracketed(under.text)) + " " + body.text,
+          element("mrow", element("munder", "<mo>∑</mo>" + under.mathml) + body.mathml)};
+}
+
+Term call(std::string_view function, const Term& argument) {
+  return {fmt::format("{}({})", function, argument.text),
+          fmt::format("<mrow><mi>{}</mi><mo>&#x2061;</mo><mo>(</mo>{}<mo>)</mo></mrow>", escaped(function),
+                      argument.mathml)};
+}
+
+Term transposed(const Term& base) { return sup(base, {"T", "<mi mathvariant=\"normal\">⊤</mi>"}); }
+
+}  // namespace qkv::math

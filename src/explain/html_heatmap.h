@@ -1,0 +1,23 @@
+// A heatmap as an HTML table: every number is text, coloured as the picture would be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/explain.h"
+
+namespace qkv::explain_detail {
+
+/// &, <, > and quotes as entities; control characters made visible.
+[[nodiscard]] std::string html_escaped(std::string_view text);
+
+/// <figure> elements, one a heatmap. Those of the same colours and value name share one scale. Matrices of up to 1,024
+/// cells are tables, larger ones an embedded PNG.
+[[nodiscard]] std::string html_heatmaps(const std::vector<NamedHeatmap>& heatmaps);
+
+/// <img> with the bytes inside it.
+[[nodiscard]] std::string html_image(std::string_view mime, std::string_view bytes, std::string_view alt);
+
+}  // namespace qkv::explain_detail

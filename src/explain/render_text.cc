@@ -1,0 +1,148 @@
+// An explanation for the terminal.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "explain/numbers.h"
+#include "explain/text_layout.h"
+#include "qkv/explain.h"
+#include "qkv/picture/terminal.h"
+
+namespace qkv {
+namespace {
+
+using namespace explain_detail;
+
+constexpr int kProseWidth = 92;  // longer lines are hard to read
+constexpr int kIndent = 3;
+constexpr int kNarrowestTerminal = 20;
+
+class TextPage {
+ public:
+  explicit TextPage(const TerminalOptions& options) : options_(options) {
+    options_.width = std::max(options_.width, kNarrowestTerminal);
+  }
+
+  void add_heading(const Explanation& explanation) {
+    for (const std::string& line : wrapped(one_line(explanation.title), prose())) put(bold(line));
+    std::vector<std::string> parts;
+    for (const Setting& setting : explanation.settings) parts.push_back(setting.name + " " + one_line(setting.value));
+    for (const std::string& line : wrapped(fmt::format("{}", fmt::join(parts, " · ")), prose())) put(dim(line));
+    add_notes(explanation.notes);
+  }
+
+  void add_section(const Section& section, std::string_view mark) {
+    add_title(std::string(mark), section.title);
+    for (const std::string& line : wrapped(one_line(section.text), prose())) put(line);
+    add_formulas(section);
+    add_pictures(section);
+    for (const Table& table : section.tables) add_table(table);
+    for (const NamedChart& chart : section.charts) {
+      put("");
+      text_ += to_terminal(chart.chart, options_);
+    }
+    add_notes(section.notes);
+  }
+
+  void add_findings(const std::vector<Section>& whys) {
+    add_title("?", "Why? Each from numbers computed just now");
+    for (const Section& why : whys) {
+      const std::string id = why.id + " ";
+      const int room = std::max(prose() - kIndent - kIdWidth, 16);
+      std::vector<std::string> lines = wrapped(one_line(why.finding), room);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string head =
+            i == 0 ? id + std::string(static_cast<std::size_t>(std::max(0, kIdWidth - display_width(id))), ' ')
+                   : std::string(kIdWidth, ' ');
+        put((i == 0 ? bold(head) : head) + lines[i]);
+      }
+    }
+    put("");
+    for (const std::string& line :
+         wrapped("--why shows each with its tables and charts, --why=variance,order some.", prose())) {
+      put(dim(line));
+    }
+  }
+
+  [[nodiscard]] std::string text() && { return std::move(text_); }
+
+ private:
+  static constexpr int kIdWidth = 20;
+
+  [[nodiscard]] int prose() const { return std::min(options_.width, kProseWidth); }
+  [[nodiscard]] bool is_coloured() const { return options_.colour != TerminalColour::ascii; }
+  [[nodiscard]] std::string bold(const std::string& text) const {
+    return is_coloured() ? "\x1b[1m" + text + "\x1b[0m" : text;
+  }
+  [[nodiscard]] std::string dim(const std::string& text) const {
+    return is_coloured() ? "\x1b[2m" + text + "\x1b[0m" : text;
+  }
+
+  void put(std::string_view line) { text_.append(line).append("\n"); }
+
+  void add_title(const std::string& mark, const std::string& title) {
+    put("");
+    const std::string plain = fit_to_width(fmt::format("── {} {} ", mark, one_line(title)), options_.width);
+    std::string rest;
+    for (int i = display_width(plain); i < prose(); ++i) rest += "─";
+    put(bold(plain) + dim(rest));
+  }
+
+  void add_formulas(const Section& section) {
+    if (section.formulas.empty() && section.shape.empty()) return;
+    put("");
+    for (const Formula& formula : section.formulas) {
+      for (const std::string& line : wrapped(one_line(formula.text), prose() - kIndent)) put("   " + bold(line));
+    }
+    if (section.shape.empty()) return;
+    for (const std::string& line : wrapped(section.shape, prose() - kIndent)) put("   " + dim(line));
+  }
+
+  void add_pictures(const Section& section) {
+    if (section.heatmaps.empty()) return;
+    Panel panel;
+    for (const NamedHeatmap& named : section.heatmaps) panel.heatmaps.push_back(named.heatmap);
+    put("");
+    text_ += to_terminal(panel, options_);
+  }
+
+  void add_table(const Table& table) {
+    put("");
+    for (const std::string& line : wrapped(one_line(table.title), prose())) {
+      if (!line.empty()) put(bold(line));
+    }
+    for (const std::string& line : table_lines(table, options_.width)) put(line);
+  }
+
+  void add_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) {
+      bool is_first = true;
+      for (const std::string& line : wrapped(one_line(note), prose() - kIndent)) {
+        put(is_first ? " • " + line : "   " + line);
+        is_first = false;
+      }
+    }
+  }
+
+  TerminalOptions options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation, const ExplainTextOptions& options) {
+  TextPage page(options.terminal);
+  page.add_heading(explanation);
+  for (const Section& step : explanation.steps) page.add_section(step, fmt::format("{}", step.number));
+  if (explanation.query) page.add_section(*explanation.query, "*");
+  if (explanation.whys.empty()) return std::move(page).text();
+  if (options.whys_in_full) {
+    for (const Section& why : explanation.whys) page.add_section(why, "?");
+  } else {
+    page.add_findings(explanation.whys);
+  }
+  return std::move(page).text();
+}
+
+}  // namespace qkv

@@ -1,0 +1,35 @@
+// The sections of an explanation, made from a run: each file of this room that is named after one makes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "explain/model.h"
+#include "explain/run.h"
+#include "qkv/explain.h"
+
+namespace qkv::explain_detail {
+
+/// What every maker of sections is given.
+struct Scene {
+  const ExplainOptions* options = nullptr;
+  const Model* model = nullptr;  // null for the reader's own tensors
+  const Run* run = nullptr;
+};
+
+[[nodiscard]] std::vector<Section> input_steps(const Scene& scene);        // tokens … X
+[[nodiscard]] std::vector<Section> projection_steps(const Scene& scene);   // Q, K, V, rotation
+[[nodiscard]] std::vector<Section> score_steps(const Scene& scene);        // raw scores … softmax
+[[nodiscard]] std::vector<Section> output_steps(const Scene& scene);       // weighted sum … output projection
+[[nodiscard]] std::vector<Section> norm_steps_before(const Scene& scene);  // a pre-norm block's first LayerNorm
+[[nodiscard]] std::vector<Section> block_steps(const Scene& scene);        // the rest of a block
+
+/// One token's sum, written out term by term.
+[[nodiscard]] Section query_section(const Scene& scene, std::int64_t query, std::int64_t occurrences);
+
+[[nodiscard]] std::vector<Section> whys_about_scaling(const Scene& scene);
+[[nodiscard]] std::vector<Section> whys_about_order(const Scene& scene);
+[[nodiscard]] std::vector<Section> whys_about_masking(const Scene& scene);
+[[nodiscard]] std::vector<Section> whys_about_shapes(const Scene& scene);
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,162 @@
+#include "explain/text_layout.h"
+
+#include <algorithm>
+
+#include "qkv/picture/terminal.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+constexpr int kGap = 2;
+constexpr int kNarrowest = 14;  // of a column of words that is wrapped
+
+std::string spaces(int count) { return std::string(static_cast<std::size_t>(std::max(count, 0)), ' '); }
+
+// The longest beginning of `text` that fits; at least one byte of it, so that breaking always ends.
+std::size_t fitting_bytes(std::string_view text, int width) {
+  std::size_t best = 0;
+  for (std::size_t end = 1; end <= text.size(); ++end) {
+    const bool is_boundary = end == text.size() || (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (!is_boundary) continue;
+    if (display_width(text.substr(0, end)) > width && best > 0) break;
+    best = end;
+  }
+  return best;
+}
+
+void add_word(std::vector<std::string>& lines, std::string_view next, int width) {
+  while (!next.empty()) {
+    const bool is_fresh = lines.back().empty();
+    const int used = display_width(lines.back()) + (is_fresh ? 0 : 1);
+    if (used + display_width(next) <= width) {
+      if (!is_fresh) lines.back() += ' ';
+      lines.back() += next;
+      return;
+    }
+    if (!is_fresh) {
+      lines.emplace_back();
+      continue;
+    }
+    const std::size_t bytes = fitting_bytes(next, width);
+    lines.back() = next.substr(0, bytes);
+    next.remove_prefix(bytes);
+    if (!next.empty()) lines.emplace_back();
+  }
+}
+
+struct Column {
+  std::size_t index = 0;
+  int width = 0;
+  bool is_numeric = true;
+};
+
+std::vector<Column> measured(const Table& table) {
+  std::vector<Column> columns;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    Column column{c, display_width(one_line(table.columns[c])), true};
+    for (const std::vector<Cell>& row : table.rows) {
+      if (c >= row.size()) continue;
+      column.width = std::max(column.width, display_width(one_line(row[c].text)));
+      if (!row[c].number && !row[c].text.empty()) column.is_numeric = false;
+    }
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+int total_width(const std::vector<Column>& columns) {
+  int total = 0;
+  for (const Column& column : columns) total += column.width + (total > 0 ? kGap : 0);
+  return total;
+}
+
+// Takes what is too much from the widest column of words, as long as one can give.
+void shrink(std::vector<Column>& columns, int width) {
+  while (total_width(columns) > width) {
+    Column* widest = nullptr;
+    for (Column& column : columns) {
+      if (column.is_numeric || column.width <= kNarrowest) continue;
+      if (widest == nullptr || column.width > widest->width) widest = &column;
+    }
+    if (widest == nullptr) return;
+    widest->width = std::max(kNarrowest, widest->width - (total_width(columns) - width));
+  }
+}
+
+// Groups of columns that fit side by side, each led by the first column.
+std::vector<std::vector<Column>> grouped(const std::vector<Column>& columns, int width) {
+  std::vector<std::vector<Column>> groups(1);
+  for (const Column& column : columns) {
+    std::vector<Column>& group = groups.back();
+    group.push_back(column);
+    if (total_width(group) <= width || group.size() <= 2) continue;
+    group.pop_back();
+    groups.push_back({columns.front(), column});
+  }
+  return groups;
+}
+
+void add_row(std::vector<std::string>& lines, const std::vector<Column>& columns,
+             const std::vector<std::string>& cells) {
+  std::vector<std::vector<std::string>> parts;
+  std::size_t height = 1;
+  for (const Column& column : columns) {
+    const std::string text = column.index < cells.size() ? one_line(cells[column.index]) : "";
+    parts.push_back(wrapped(text, column.width));
+    height = std::max(height, parts.back().size());
+  }
+  for (std::size_t at = 0; at < height; ++at) {
+    std::string line;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string part = at < parts[c].size() ? parts[c][at] : "";
+      const std::string room = spaces(columns[c].width - display_width(part));
+      if (c > 0) line += spaces(kGap);
+      line += columns[c].is_numeric ? room + part : part + room;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+}
+
+std::string rule(const std::vector<Column>& columns) {
+  std::string line;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (c > 0) line += spaces(kGap);
+    for (int i = 0; i < columns[c].width; ++i) line += "─";
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> wrapped(std::string_view text, int width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    add_word(lines, text.substr(0, space), std::max(width, 1));
+    if (space == std::string_view::npos) break;
+    text.remove_prefix(space + 1);
+  }
+  return lines;
+}
+
+std::vector<std::string> table_lines(const Table& table, int width) {
+  std::vector<std::string> lines;
+  if (table.columns.empty()) return lines;
+  std::vector<Column> columns = measured(table);
+  shrink(columns, width);
+  for (Column& column : columns) column.width = std::min(column.width, width);
+  for (const std::vector<Column>& group : grouped(columns, width)) {
+    if (!lines.empty()) lines.emplace_back();
+    add_row(lines, group, table.columns);
+    lines.push_back(rule(group));
+    for (const std::vector<Cell>& row : table.rows) {
+      std::vector<std::string> cells;
+      for (const Cell& cell : row) cells.push_back(cell.text);
+      add_row(lines, group, cells);
+    }
+  }
+  return lines;
+}
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,19 @@
+// Prose and tables in the columns of a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/explain.h"
+
+namespace qkv::explain_detail {
+
+/// Lines of at most `width` columns, broken at spaces; a word that is wider is broken where it must be.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width);
+
+/// The table as lines of at most `width` columns: numbers to the right, words to the left and wrapped within their
+/// cell. Columns that do not fit beside one another follow below, each time behind the first.
+[[nodiscard]] std::vector<std::string> table_lines(const Table& table, int width);
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,34 @@
+// Text → words → ids: the smallest tokenizer there is, one word a token.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qkv::explain_detail {
+
+/// The words between white space. Throws InvalidArgument naming `argument` if there are none, more than kExplainTokens,
+/// or a byte that is not UTF-8 (with its position).
+[[nodiscard]] std::vector<std::string> split_words(std::string_view argument, std::string_view text);
+
+/// Ids in order of first appearance: a repeated word has the id of its first occurrence.
+class Vocabulary {
+ public:
+  /// The ids of `words`; new words are added.
+  std::vector<std::int64_t> ids(const std::vector<std::string>& words);
+  [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
+
+ private:
+  std::vector<std::string> words_;
+};
+
+/// Where the reader's query is: a word of the text (its first occurrence), or an index.
+struct QueryChoice {
+  std::int64_t index = 0;
+  std::int64_t occurrences = 0;  // of the word; 0 if the reader gave an index
+};
+/// Throws InvalidArgument listing the tokens.
+[[nodiscard]] QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens);
+
+}  // namespace qkv::explain_detail
