@@ -13,13 +13,13 @@ struct NamedStage {
   Stage stage;
 };
 
-constexpr std::array kNamedStages = {NamedStage{"scores", Stage::raw},
-                                     NamedStage{"scaled", Stage::scaled},
-                                     NamedStage{"softcapped", Stage::softcapped},
-                                     NamedStage{"biased", Stage::biased},
-                                     NamedStage{"masked", Stage::masked},
-                                     NamedStage{"weights", Stage::weights},
-                                     NamedStage{"dropped", Stage::dropped}};
+constexpr std::array kNamedStages = {NamedStage{.name = "scores", .stage = Stage::raw},
+                                     NamedStage{.name = "scaled", .stage = Stage::scaled},
+                                     NamedStage{.name = "softcapped", .stage = Stage::softcapped},
+                                     NamedStage{.name = "biased", .stage = Stage::biased},
+                                     NamedStage{.name = "masked", .stage = Stage::masked},
+                                     NamedStage{.name = "weights", .stage = Stage::weights},
+                                     NamedStage{.name = "dropped", .stage = Stage::dropped}};
 
 // A stage that the options leave out would repeat the one before it.
 bool happens(Stage stage, const AttentionOptions& options) {
@@ -54,13 +54,14 @@ Heads turned(const Heads& heads, const std::optional<RotaryPair>& rotary, const 
   storage = {apply_rotary(heads.q, rotary->q), apply_rotary(heads.k, rotary->k)};
   taps.put("q_rotated", storage[0]);
   taps.put("k_rotated", storage[1]);
-  return {storage[0], storage[1], heads.v};
+  return {.q = storage[0], .k = storage[1], .v = heads.v};
 }
 
 Mask mask_of_head(const Mask& mask, const HeadIndex& index) {
   if (!mask.varies_by_head()) return mask;
   return predicate("one head", [mask, index](const Place& place, const MaskShape& shape) {
-    return mask.allows({place.b, index.h, place.i, place.j}, {shape.B, index.of, shape.Tq, shape.Tk});
+    return mask.allows({.b = place.b, .h = index.h, .i = place.i, .j = place.j},
+                       {.B = shape.B, .H = index.of, .Tq = shape.Tq, .Tk = shape.Tk});
   });
 }
 
@@ -78,7 +79,7 @@ Bias bias_of_head(const Bias& bias, const HeadIndex& index, const MaskShape& sha
   if (bias.is_zero()) return bias;
   std::vector<double> values;
   for_each_pair(shape, [&](std::int64_t b, std::int64_t i, std::int64_t j) {
-    values.push_back(bias.at({b, index.h, i, j}, shape));
+    values.push_back(bias.at({.b = b, .h = index.h, .i = i, .j = j}, shape));
   });
   return dense_bias(Tensor(values, {shape.B, 1, shape.Tq, shape.Tk}));
 }
@@ -86,7 +87,8 @@ Bias bias_of_head(const Bias& bias, const HeadIndex& index, const MaskShape& sha
 void drop(Tensor& weights, const Dropout& dropout, std::int64_t h, const MaskShape& shape) {
   auto weight = weights.values<double>().begin();
   for_each_pair(shape, [&](std::int64_t b, std::int64_t i, std::int64_t j) {
-    *weight = dropout_keeps(dropout.seed, dropout.p, {b, h, i, j}) ? *weight / (1 - dropout.p) : 0.0;
+    *weight =
+        dropout_keeps(dropout.seed, dropout.p, {.b = b, .h = h, .i = i, .j = j}) ? *weight / (1 - dropout.p) : 0.0;
     ++weight;
   });
 }
@@ -98,7 +100,8 @@ Tensor weighted_sum(const Tensor& weights, const TensorView& v) {
   const std::int64_t keys = v.dim(2);
   Tensor sums(DType::f64, {weights.dim(0), 1, weights.dim(2), v.dim(3)});
   const auto weight = weights.values<double>();
-  for_each_pair({weights.dim(0), 1, weights.dim(2), keys}, [&](std::int64_t b, std::int64_t i, std::int64_t j) {
+  for_each_pair({.B = weights.dim(0), .H = 1, .Tq = weights.dim(2), .Tk = keys}, [&](std::int64_t b, std::int64_t i,
+                                                                                     std::int64_t j) {
     const std::int64_t row = b * weights.dim(2) + i;
     const double share = weight[static_cast<std::size_t>(row * keys + j)];
     if (share == 0) return;
@@ -121,7 +124,7 @@ Tensor attend_packed(const Heads& heads, const std::optional<RotaryPair>& rotary
 
 Tensor attend_one(const Heads& head, const std::optional<RotaryPair>& rotary, const AttentionOptions& options,
                   const HeadIndex& index, const TapScope& taps) {
-  const MaskShape shape{head.q.dim(0), index.of, head.q.dim(2), head.k.dim(2)};
+  const MaskShape shape{.B = head.q.dim(0), .H = index.of, .Tq = head.q.dim(2), .Tk = head.k.dim(2)};
   options.mask.validate(shape);
   options.bias.validate(shape);
   std::array<Tensor, 2> storage;

@@ -133,8 +133,8 @@ Tensor MultiHeadAttention::forward_cross(const TensorView& x, const TensorView& 
   if (context.dtype() != x.dtype()) {
     throw InvalidArgument(kName, "context", fmt::format("{} as x", name_of(x.dtype())), name_of(context.dtype()));
   }
-  if (x.rank() == 3) return run({x, context, std::nullopt}, call);
-  return run({x.unsqueeze(0), context.unsqueeze(0), std::nullopt}, call).reshaped(x.shape());
+  if (x.rank() == 3) return run({.x = x, .context = context, .rotary = std::nullopt}, call);
+  return run({.x = x.unsqueeze(0), .context = context.unsqueeze(0), .rotary = std::nullopt}, call).reshaped(x.shape());
 }
 
 Tensor MultiHeadAttention::run(const Inputs& inputs, const MultiHeadForward& call) const {
@@ -158,7 +158,7 @@ Tensor MultiHeadAttention::packed_heads(const Inputs& inputs, const MultiHeadFor
   const Tensor q = weights_.q.forward(inputs.x);
   const Tensor k = weights_.k.forward(inputs.context);
   const Tensor v = weights_.v.forward(inputs.context);
-  const nn::Heads split{split_heads(q, heads()), split_heads(k, kv_heads()), split_heads(v, kv_heads())};
+  const nn::Heads split{.q = split_heads(q, heads()), .k = split_heads(k, kv_heads()), .v = split_heads(v, kv_heads())};
   return merge_heads(nn::attend_packed(split, inputs.rotary, call.attention, call.taps));
 }
 
@@ -169,9 +169,9 @@ Tensor MultiHeadAttention::heads_one_by_one(const Inputs& inputs, const MultiHea
     const Tensor q = weights_.q.slice(h * d_k(), (h + 1) * d_k()).forward(inputs.x);
     const Tensor k = weights_.k.slice(kv * d_k(), (kv + 1) * d_k()).forward(inputs.context);
     const Tensor v = weights_.v.slice(kv * d_v(), (kv + 1) * d_v()).forward(inputs.context);
-    const nn::Heads head{q.view().unsqueeze(1), k.view().unsqueeze(1), v.view().unsqueeze(1)};
+    const nn::Heads head{.q = q.view().unsqueeze(1), .k = k.view().unsqueeze(1), .v = v.view().unsqueeze(1)};
     const TapScope taps = call.taps.inner("head").inner(fmt::format("{}", h));
-    outputs.push_back(nn::attend_one(head, inputs.rotary, call.attention, {h, heads()}, taps));
+    outputs.push_back(nn::attend_one(head, inputs.rotary, call.attention, {.h = h, .of = heads()}, taps));
     taps.put("out", outputs.back());
   }
   return nn::join_heads(outputs);

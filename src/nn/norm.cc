@@ -96,7 +96,7 @@ NormStatistics LayerNorm::statistics(const TensorView& x) const {
   Shape shape = x.shape();
   for (int axis = x.rank() - options_.normalized.rank(); axis < x.rank(); ++axis) shape[axis] = 1;
   const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  return {Tensor(means, shape).to(dtype), Tensor(inv_stds, shape).to(dtype)};
+  return {.mean = Tensor(means, shape).to(dtype), .inv_std = Tensor(inv_stds, shape).to(dtype)};
 }
 
 RMSNorm::RMSNorm(RMSNormOptions options) : options_(std::move(options)) {

@@ -148,7 +148,7 @@ double rotary_magnitude(const RotaryOptions& options) {
   if (yarn == nullptr) return 1.0;
   require_yarn(options, *yarn);
   if (yarn->attention_factor) return *yarn->attention_factor;
-  if (yarn->mscale) {
+  if (yarn->mscale && yarn->mscale_all_dim) {
     return yarn_magnitude(yarn->factor, *yarn->mscale) / yarn_magnitude(yarn->factor, *yarn->mscale_all_dim);
   }
   return yarn_magnitude(yarn->factor, 1.0);
@@ -171,7 +171,7 @@ RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& posit
     }
   }
   const Shape shape = positions.shape().inserted(positions.rank(), options.dim / 2);
-  return {Tensor(cos, shape).to(dtype), Tensor(sin, shape).to(dtype), options.layout};
+  return {.cos = Tensor(cos, shape).to(dtype), .sin = Tensor(sin, shape).to(dtype), .layout = options.layout};
 }
 
 RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype) {

@@ -48,6 +48,7 @@ bool Taps::contains(std::string_view name) const {
 
 std::vector<std::string> Taps::names() const {
   std::vector<std::string> names;
+  names.reserve(entries_.size());
   for (const Entry& entry : entries_) names.push_back(entry.name);
   return names;
 }

@@ -111,17 +111,17 @@ Tensor TransformerBlock::run(const TensorView& x, const std::optional<TensorView
   nn::require_sequence(kName, "x", d_model(), x);
   const MultiHeadForward self{
       .attention = call.attention, .positions = call.positions, .order = call.order, .taps = call.taps.inner("attn")};
-  Tensor state = with_residual(x, order_, parts_.ln1, {"ln1", "resid_mid"}, call.taps,
+  Tensor state = with_residual(x, order_, parts_.ln1, {.norm = "ln1", .sum = "resid_mid"}, call.taps,
                                [&](const TensorView& input) { return parts_.attention.forward(input, self); });
   if (context) {
     const MultiHeadForward cross{
         .attention = call.cross_attention, .order = call.order, .taps = call.taps.inner("cross")};
-    state = with_residual(state, order_, *parts_.ln_cross, {"ln_cross", "resid_cross"}, call.taps,
+    state = with_residual(state, order_, *parts_.ln_cross, {.norm = "ln_cross", .sum = "resid_cross"}, call.taps,
                           [&](const TensorView& input) { return parts_.cross->forward_cross(input, *context, cross); });
   }
-  return with_residual(state, order_, parts_.ln2, {"ln2", "resid_out"}, call.taps, [&](const TensorView& input) {
-    return parts_.feed_forward.forward(input, call.taps.inner("ffn"));
-  });
+  return with_residual(
+      state, order_, parts_.ln2, {.norm = "ln2", .sum = "resid_out"}, call.taps,
+      [&](const TensorView& input) { return parts_.feed_forward.forward(input, call.taps.inner("ffn")); });
 }
 
 }  // namespace qkv
