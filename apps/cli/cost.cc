@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "output.h"
 #include "qkv/error.h"
+#include "qkv/worked.h"
 
 namespace qkv::cli {
 namespace {
@@ -106,6 +107,18 @@ std::string wrapped(const std::string& text, std::size_t width, std::string_view
   return result;
 }
 
+/// What the seeds say of GPT-3 at this length, beside what was computed; nothing for other configurations.
+std::string claims_of_seeds(const CostReport& report) {
+  const CostConfig& c = report.config;
+  if (c.name != "gpt3" || c.tokens != 2048 || c.batch != 1 || c.dtype != DType::f32) return "";
+  std::string text = "\nWhat the seeds say of it (qkv explain --worked gpt3-memory)\n";
+  for (const WorkedClaim& claim : run_worked("gpt3-memory").claims) {
+    text += fmt::format("  {}: \"{}\": {}\n", claim.what, claim.printed, name_of(claim.agreement));
+    text += wrapped(claim.computed, 94, "      ") + wrapped(claim.remark, 94, "      ");
+  }
+  return text;
+}
+
 std::string as_table(const CostReport& report) {
   std::string text = heading(report.config);
   for (const CostGroup& group : report.groups) {
@@ -116,7 +129,7 @@ std::string as_table(const CostReport& report) {
       text += item.arithmetic == exact ? "\n" : fmt::format(" = {}\n", exact);
     }
   }
-  return text;
+  return text + claims_of_seeds(report);
 }
 
 Json json_of(const CostConfig& c) {

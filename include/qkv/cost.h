@@ -35,7 +35,7 @@ class Count {
   std::uint64_t low_ = 0;
 };
 
-enum class Norm : std::uint8_t {
+enum class NormKind : std::uint8_t {
   layer,  // a gain and a shift: 2 d_model parameters
   rms,    // a gain: d_model parameters
 };
@@ -52,14 +52,14 @@ struct CostConfig {
   std::int64_t decoder_layers = 0;
   std::int64_t d_model = 0;
   std::int64_t heads = 0;
-  std::optional<std::int64_t> kv_heads;  // heads where not given
-  std::optional<std::int64_t> d_k;       // d_model / heads
-  std::optional<std::int64_t> d_v;       // d_k
-  std::optional<std::int64_t> d_ff;      // 4 d_model
-  bool gated_ffn = false;                // a third matrix: SwiGLU and its kin
+  std::optional<std::int64_t> kv_heads = std::nullopt;  // heads where not given
+  std::optional<std::int64_t> d_k = std::nullopt;       // d_model / heads
+  std::optional<std::int64_t> d_v = std::nullopt;       // d_k
+  std::optional<std::int64_t> d_ff = std::nullopt;      // 4 d_model
+  bool gated_ffn = false;                               // a third matrix: SwiGLU and its kin
   bool attention_bias = false;
   bool ffn_bias = false;
-  Norm norm = Norm::layer;
+  NormKind norm = NormKind::layer;
   std::int64_t norms_outside_layers = 0;  // e.g. 1 for the one behind the last layer
   std::int64_t vocab = 0;                 // 0: no embedding is counted
   std::int64_t learned_positions = 0;     // rows of a learned position table

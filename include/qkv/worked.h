@@ -66,4 +66,10 @@ struct Worked {
 /// Computes one. Throws InvalidArgument listing the names if there is no such example.
 [[nodiscard]] Worked run_worked(std::string_view name);
 
+/// A section of docs/worked-examples.md: heading, steps with their tensors as tables, claims.
+[[nodiscard]] std::string to_markdown(const Worked& worked);
+
+/// Every claim of every example that does not agree, as one table.
+[[nodiscard]] std::string corrections_markdown();
+
 }  // namespace qkv
