@@ -11,9 +11,12 @@
 #include <string>
 
 #include "commands.h"
+#include "cost_chart.h"
+#include "misuse.h"
 #include "output.h"
-#include "qkv/error.h"
+#include "qkv/files.h"
 #include "qkv/worked.h"
+#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
@@ -37,6 +40,10 @@ struct CostOptions {
   std::optional<bool> gated;
   std::optional<bool> causal;
   std::string dtype = "f32";
+  CostRange range;
+  std::string svg;
+  std::string png;
+  bool plot = false;
   bool json = false;
 };
 
@@ -44,7 +51,7 @@ DType dtype_named(const std::string& name) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     if (name == name_of(dtype)) return dtype;
   }
-  throw InvalidArgument("cost", "--dtype", "f64, f32, f16 or bf16", "\"" + name + "\"");
+  misuse("--dtype", "f64, f32, f16 or bf16", "\"" + name + "\"");
 }
 
 template <class Value, class Target>
@@ -54,9 +61,8 @@ void override_with(const std::optional<Value>& given, Target& target) {
 
 CostConfig config_of(const CostOptions& options) {
   if (options.preset.empty() && !(options.layers && options.d_model && options.heads)) {
-    throw InvalidArgument("cost", "PRESET",
-                          fmt::format("one of {}, or --layers, --d-model and --heads", fmt::join(cost_presets(), ", ")),
-                          "neither");
+    misuse("PRESET", fmt::format("one of {}, or --layers, --d-model and --heads", fmt::join(cost_presets(), ", ")),
+           "neither");
   }
   CostConfig config = options.preset.empty() ? CostConfig{} : cost_preset(options.preset);
   override_with(options.layers, config.layers);
@@ -79,7 +85,7 @@ CostConfig config_of(const CostOptions& options) {
 }
 
 std::string heading(const CostConfig& c) {
-  std::string text = fmt::format("{}: {} layers", c.name, c.layers);
+  std::string text = fmt::format("{}: {} layer{}", c.name, c.layers, c.layers == 1 ? "" : "s");
   if (c.decoder_layers > 0) text += fmt::format(" + {} decoder layers", c.decoder_layers);
   text += fmt::format(", d_model {}, {} heads", c.d_model, c.heads);
   if (*c.kv_heads != c.heads) text += fmt::format(" over {} kv heads", *c.kv_heads);
@@ -201,19 +207,40 @@ void add_run_options(CLI::App& command, CostOptions& options) {
   command.add_flag("--json", options.json, "Print JSON");
 }
 
+void add_chart_options(CLI::App& command, CostOptions& options) {
+  const std::string group = "A chart over the sequence length";
+  command.add_flag("--plot", options.plot, "Draw it in the terminal instead of the table")->group(group);
+  command.add_option("--svg", options.svg, "Write it as SVG, too")->type_name("FILE")->group(group);
+  command.add_option("--png", options.png, "Write it as PNG, too")->type_name("FILE")->group(group);
+  command.add_option("--of", options.range.of, "memory, flops or traffic")->capture_default_str()->group(group);
+  command.add_option("--from", options.range.from, "Shortest sequence")->capture_default_str()->group(group);
+  command.add_option("--to", options.range.to, "Longest sequence")->capture_default_str()->group(group);
+}
+
+void run(const CostOptions& options) {
+  const CostConfig config = config_of(options);
+  const CostReport report = cost(config);
+  if (options.plot || !options.svg.empty() || !options.png.empty()) {
+    const Chart chart = cost_chart(config, options.range);
+    if (!options.svg.empty()) write_file(options.svg, to_svg(chart));
+    if (!options.png.empty()) write_file(options.png, to_png(chart));
+    if (options.plot) return print(to_terminal(chart, terminal_options("auto", std::nullopt)));
+  }
+  print(options.json ? as_json(report) : as_table(report));
+}
+
 }  // namespace
 
 void add_cost(CLI::App& app) {
   CLI::App* command = app.add_subcommand("cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic");
   command->footer(
-      "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost --layers 12 --d-model 768 --heads 12 --tokens 4096");
+      "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost llama-3-8b --plot --of flops\n  qkv cost --layers 12 "
+      "--d-model 768 --heads 12 --tokens 4096");
   const auto options = std::make_shared<CostOptions>();
   add_shape_options(*command, *options);
   add_run_options(*command, *options);
-  command->callback([options] {
-    const CostReport report = cost(config_of(*options));
-    print(options->json ? as_json(report) : as_table(report));
-  });
+  add_chart_options(*command, *options);
+  command->callback([options] { run(*options); });
 }
 
 }  // namespace qkv::cli
