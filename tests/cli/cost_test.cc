@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+using tests::TemporaryDirectory;
+
+TEST(Cost, OfGpt3PrintsEachFigureWithItsArithmeticBesideTheSeeds) {
+  const Outcome outcome = run_qkv({"cost", "gpt3", "--tokens", "2048"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("1.50 GiB  96 heads × 2,048² × 4 B = 1,610,612,736\n"),
+                                 HasSubstr("144 GiB  96 layers × 96 heads × 2,048² × 4 B = 154,618,822,656\n"),
+                                 HasSubstr("174,604,259,328\n"), HasSubstr("\"~ 1.5 GB\": wrong\n")));
+  // The claims belong to that configuration alone.
+  EXPECT_THAT(run_qkv({"cost", "gpt3", "--tokens", "1024"}).out, Not(HasSubstr("seeds")));
+}
+
+TEST(Cost, PrintsTheSameAsJson) {
+  const auto json = nlohmann::json::parse(run_qkv({"cost", "gpt2", "--json"}).out);
+  EXPECT_EQ(json["config"]["heads"], 12);
+  EXPECT_EQ(json["config"]["causal"], true);
+  for (const auto& group : json["groups"]) {
+    for (const auto& item : group["items"]) {
+      if (item["key"] == "weights.total") {
+        EXPECT_EQ(item["value"], 124439808);
+      }
+      EXPECT_EQ(std::to_string(item["value"].get<std::uint64_t>()), item["exact"]);
+    }
+  }
+}
+
+TEST(Cost, OptionsOverrideThePreset) {
+  const Outcome outcome = run_qkv({"cost", "llama-3-8b", "--kv-heads", "32", "--no-causal", "--dtype", "bf16"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("every token sees every token"));
+  EXPECT_THAT(outcome.out, HasSubstr("32 layers × 32 kv heads × 256 × 2 B = 524,288\n"));
+  EXPECT_THAT(run_qkv({"cost", "--layers", "1", "--d-model", "8", "--heads", "2", "--tokens", "6"}).out,
+              HasSubstr("custom: 1 layer,"));
+}
+
+TEST(Cost, DrawsOverTheSequenceLength) {
+  const TemporaryDirectory directory;
+  const std::string svg = directory / "cost.svg";
+  const std::string png = directory / "cost.png";
+  const Outcome outcome = run_qkv({"cost", "gpt2", "--plot", "--svg", svg, "--png", png, "--to", "4096"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gpt2: bytes kept"), HasSubstr("KV cache")));
+  const auto text_of = [](const std::string& path) {
+    const std::vector<std::byte> bytes = read_file(path);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  EXPECT_THAT(text_of(svg), HasSubstr("</svg>"));
+  EXPECT_THAT(text_of(png), StartsWith("\x89PNG"));
+  for (const char* of : {"flops", "traffic"}) EXPECT_EQ(run_qkv({"cost", "gpt2", "--plot", "--of", of}).code, 0);
+}
+
+TEST(Cost, RefusesWhatHasNoMeaning) {
+  const auto refusal = [](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run_qkv(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"cost"}), HasSubstr("or --layers, --d-model and --heads, got neither"));
+  EXPECT_THAT(refusal({"cost", "gpt5"}), HasSubstr("llama-3-8b, got \"gpt5\""));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--tokens", "0"}), HasSubstr("tokens: expected 1 to 1,000,000,000, got 0"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--heads", "7"}), HasSubstr("heads: expected a divisor of d_model = 768"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--dtype", "i8"}), HasSubstr("--dtype: expected f64, f32, f16 or bf16"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--of", "time"}),
+              HasSubstr("--of: expected memory, flops or traffic"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "0"}), HasSubstr("--from: expected at least 1, got 0"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "9", "--to", "9"}),
+              HasSubstr("--to: expected more than --from = 9, got 9"));
+}
+
+}  // namespace
+}  // namespace qkv
