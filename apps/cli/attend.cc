@@ -63,7 +63,9 @@ auto with_memory_for(const std::string& what, const Shape& shape, DType dtype, c
 void add_scores(const AttendFlags& flags, const AttendProblem& problem, std::vector<Output>& outputs) {
   if (flags.scores.empty() && flags.weights.empty()) return;
   const Stage stage = stage_of(flags.stage);
-  const auto& [layout, q, k, v, options] = problem;
+  const TensorView q = problem.q;
+  const TensorView k = problem.k;
+  const AttentionOptions& options = problem.options;
   const DType dtype = q.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Shape shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
   std::vector<Tensor> made = with_memory_for("the scores", shape, dtype, [&] {
@@ -72,7 +74,7 @@ void add_scores(const AttendFlags& flags, const AttendProblem& problem, std::vec
     return attention_stages(q, k, options, {stage, Stage::weights}, dtype);
   });
   const auto add = [&](const std::string& name, const std::string& path, Tensor& tensor) {
-    outputs.push_back({.name = name, .path = path, .tensor = without_absent_axes(std::move(tensor), layout)});
+    outputs.push_back({.name = name, .path = path, .tensor = without_absent_axes(std::move(tensor), problem.layout)});
   };
   if (!flags.scores.empty()) add("scores", flags.scores, made.front());
   if (!flags.weights.empty()) add("weights", flags.weights, made.back());
@@ -84,9 +86,12 @@ std::int64_t count_blind(const Tensor& lse) {
 }
 
 std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& problem, AttendSummary& summary) {
-  const auto& [layout, q, k, v, options] = problem;
-  AttentionResult result = with_memory_for("out", {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.dtype(),
-                                           [&] { return attention(q, k, v, options); });
+  const TensorView q = problem.q;
+  const TensorView v = problem.v;
+  const Layout layout = problem.layout;
+  const Shape out_shape{q.dim(0), q.dim(1), q.dim(2), v.dim(3)};
+  AttentionResult result =
+      with_memory_for("out", out_shape, q.dtype(), [&] { return attention(q, problem.k, v, problem.options); });
   summary.blind_rows = count_blind(result.lse);
   std::vector<Output> outputs;
   const auto add = [&](const std::string& name, const std::string& path, Tensor tensor) {
@@ -95,8 +100,8 @@ std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& probl
   add("out", flags.out, in_layout(std::move(result.out), layout));
   add("lse", flags.lse, without_absent_axes(std::move(result.lse), layout));
   add_scores(flags, problem, outputs);
-  add("present_k", flags.present_k, in_layout(k, layout));
-  add("present_v", flags.present_v, in_layout(v, layout));
+  add("present_k", flags.present_k, in_layout(problem.k, layout));
+  add("present_v", flags.present_v, in_layout(problem.v, layout));
   return outputs;
 }
 

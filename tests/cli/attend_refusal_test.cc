@@ -11,6 +11,14 @@ using testing::HasSubstr;
 using tests::Outcome;
 using tests::TemporaryDirectory;
 
+#if defined(__has_feature)
+constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool kAddressSanitizer = true;
+#else
+constexpr bool kAddressSanitizer = false;
+#endif
+
 class AttendRefusal : public tests::Attend {
  protected:
   AttendRefusal() { write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}); }
@@ -173,6 +181,18 @@ TEST_F(AttendRefusal, TargetsThatAreNotThere) {
       {{"QKV_FORCE_TARGET", "abacus"}});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("QKV_FORCE_TARGET"));
+  EXPECT_FALSE(std::filesystem::exists(path("o.npy")));
+}
+
+TEST_F(AttendRefusal, ShapesThatMemoryDoesNotHold) {
+  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer takes more address space than this test leaves";
+  constexpr std::int64_t kQueries = 1 << 20;
+  write_inputs({1, 1, kQueries, 1}, {1, 1, 1, 1}, {1, 1, 1, 4096});
+  const Outcome outcome = tests::run_qkv_within(
+      std::uint64_t{2} << 30U,
+      {"attend", "--q", path("q.npy"), "--k", path("k.npy"), "--v", path("v.npy"), "--out", path("o.npy")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "qkv attend: not enough memory for out [1, 1, 1048576, 4096] of f32, 16.0 GiB\n");
   EXPECT_FALSE(std::filesystem::exists(path("o.npy")));
 }
 

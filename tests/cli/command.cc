@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,16 @@ Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Env
   actions.open(STDERR_FILENO, directory / "err", kCreate);
   const int code = spawn(actions, arguments, extra);
   return {.code = code, .out = text_of(directory / "out"), .err = text_of(directory / "err")};
+}
+
+Outcome run_qkv_within(std::uint64_t memory, const std::vector<std::string>& arguments) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  const rlimit within{.rlim_cur = memory, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_AS, &within);  // the child inherits it
+  const Outcome outcome = run_qkv(arguments);
+  ::setrlimit(RLIMIT_AS, &before);
+  return outcome;
 }
 
 Outcome run_qkv_into(const std::string& path, const std::vector<std::string>& arguments) {

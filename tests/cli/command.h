@@ -1,6 +1,7 @@
 // Runs the built command as a user would.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Environment {
 
 /// Runs `qkv arguments…` with nothing on standard input; `extra` is added to the environment.
 [[nodiscard]] Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Environment>& extra = {});
+
+/// The same with this much address space, in bytes.
+[[nodiscard]] Outcome run_qkv_within(std::uint64_t memory, const std::vector<std::string>& arguments);
 
 /// The same with standard output going to `path`, e.g. /dev/full.
 [[nodiscard]] Outcome run_qkv_into(const std::string& path, const std::vector<std::string>& arguments);
