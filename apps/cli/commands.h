@@ -21,5 +21,6 @@ void add_cost(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
+void add_mask(CLI::App& app);
 
 }  // namespace qkv::cli

@@ -19,6 +19,7 @@ void add_commands(CLI::App& app) {
   add_check(app);
   add_cost(app);
   add_explain(app);
+  add_mask(app);
   add_info(app);
   add_help(app);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace qkv::mask_detail {
 namespace {
 
@@ -29,6 +31,6 @@ std::string array_text(const TensorView& values) {
   return text;
 }
 
-std::string number_text(double value) { return fmt::format("{}", value); }
+std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 }  // namespace qkv::mask_detail

@@ -88,7 +88,7 @@ const std::vector<Room>& rooms() {
       {"nn", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"cost", {"core", "mask"}, {"fmt/"}},
       {"files", {"core"}, {"fmt/", "nlohmann/", "utf8.h", "zip.h", "fcntl.h", "sys/stat.h", "unistd.h"}},
-      {"picture", {"core"}, {"fmt/", "utf8.h", "cairo"}},
+      {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo"}},
       {"explain",
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
