@@ -11,9 +11,7 @@ Dims::Dims(std::span<const std::int64_t> values) {
   for (const std::int64_t value : values) push_back(value);
 }
 
-bool Dims::operator==(const Dims& other) const noexcept {
-  return std::equal(begin(), end(), other.begin(), other.end());
-}
+bool Dims::operator==(const Dims& other) const noexcept { return std::ranges::equal(*this, other); }
 
 void Dims::push_back(std::int64_t value) {
   if (rank_ == kMaxRank) throw InvalidArgument("Dims", "rank", "at most 8 axes", "9 or more");

@@ -296,7 +296,7 @@ void Tensor::store_row(std::span<const std::int64_t> leading, std::span<const do
   const std::int64_t start = offset_of(view(), leading);
   core::with_type(dtype_, [&]<class T>(T) {
     const std::span<T> target = values<T>().subspan(static_cast<std::size_t>(start), row.size());
-    std::transform(row.begin(), row.end(), target.begin(), core::from_double<T>);
+    std::ranges::transform(row, target.begin(), core::from_double<T>);
   });
 }
 

@@ -13,7 +13,6 @@ namespace qkv {
 namespace {
 
 using nlohmann::json;
-using testing::Each;
 using testing::ElementsAreArray;
 
 const json& fixture() {
@@ -87,8 +86,8 @@ TEST(Generator, MovesItsPlaceInTheStream) {
 
 TEST(Generator, PermutesEveryNumberOnce) {
   std::vector<double> order = Generator(3).randperm(1000).to_vector();
-  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
-  std::sort(order.begin(), order.end());
+  EXPECT_FALSE(std::ranges::is_sorted(order));
+  std::ranges::sort(order);
   std::vector<double> wanted(1000);
   std::iota(wanted.begin(), wanted.end(), 0.0);
   EXPECT_EQ(order, wanted);
