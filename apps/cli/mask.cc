@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,18 @@ Panel drawing(const Mask& mask, const TilePlan& plan, const std::string& text) {
   return panel;
 }
 
+FileContent document(const std::string& path, const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {path, {bytes.begin(), bytes.end()}};
+}
+
+void write_drawings(const MaskArguments& arguments, const Panel& panel) {
+  std::vector<FileContent> files;
+  if (!arguments.svg.empty()) files.push_back(document(arguments.svg, to_svg(panel)));
+  if (!arguments.png.empty()) files.push_back(document(arguments.png, to_png(panel)));
+  write_files(files);
+}
+
 void show_mask(const MaskArguments& arguments) {
   const Mask mask = parse_mask(arguments.expression);
   const TileSize size = tile_size(arguments.tile);
@@ -125,10 +138,7 @@ void show_mask(const MaskArguments& arguments) {
     throw InvalidArgument("mask", "--svg, --png", "a shape with pairs to draw", "one without");
   }
   const Panel panel = drawable ? drawing(mask, plan, text) : Panel{};
-  const std::string svg = arguments.svg.empty() ? "" : to_svg(panel);
-  const std::string png = arguments.png.empty() ? "" : to_png(panel);
-  if (!svg.empty()) write_file(arguments.svg, svg);
-  if (!png.empty()) write_file(arguments.png, png);
+  write_drawings(arguments, panel);
   if (arguments.json) {
     Json json{{"mask", text}};
     json.update(frame_json(arguments, plan.tile_size()));
