@@ -18,11 +18,11 @@ constexpr int kFirstGrey = 232;
 Rgb palette_colour(int index) {
   if (index >= kFirstGrey) {
     const auto level = static_cast<std::uint8_t>(8 + 10 * (index - kFirstGrey));
-    return {level, level, level};
+    return {.red = level, .green = level, .blue = level};
   }
   constexpr std::array<std::uint8_t, 6> kLevels{0, 95, 135, 175, 215, 255};
   const int cube = index - kFirstOfCube;
-  return {kLevels[cube / 36], kLevels[cube / 6 % 6], kLevels[cube % 6]};
+  return {.red = kLevels[cube / 36], .green = kLevels[cube / 6 % 6], .blue = kLevels[cube % 6]};
 }
 
 std::string code(TerminalColour colour, int layer, const std::optional<Rgb>& rgb) {
@@ -36,8 +36,9 @@ std::string code(TerminalColour colour, int layer, const std::optional<Rgb>& rgb
 int palette_index(Rgb colour) {
   static const std::array<Triple, 256> kPalette = [] {
     std::array<Triple, 256> lab{};
-    for (int index = kFirstOfCube; index < 256; ++index)
+    for (int index = kFirstOfCube; index < 256; ++index) {
       lab[static_cast<std::size_t>(index)] = oklab_of(linear_of(palette_colour(index)));
+    }
     return lab;
   }();
   const Triple wanted = oklab_of(linear_of(colour));

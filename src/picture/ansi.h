@@ -18,8 +18,9 @@ struct Paint {
   [[nodiscard]] bool operator==(const Paint&) const = default;
 };
 
-inline constexpr Rgb kQuiet{0x8a, 0x8a, 0x8a};  // axis names and notes: readable on dark and on light terminals
-inline constexpr Rgb kAlarm{0xd7, 0x3a, 0x49};
+inline constexpr Rgb kQuiet{
+    .red = 0x8a, .green = 0x8a, .blue = 0x8a};  // axis names and notes: readable on dark and on light terminals
+inline constexpr Rgb kAlarm{.red = 0xd7, .green = 0x3a, .blue = 0x49};
 
 /// One line, built from left to right. Escape sequences are written only where the paint changes, and not at all in
 /// ASCII.

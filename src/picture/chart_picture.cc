@@ -23,8 +23,8 @@ constexpr double kNameSpacing = 15;
 constexpr double kSwatch = 16;
 constexpr double kNamesGap = 12;
 constexpr std::size_t kMostMarkers = 40;  // points of a series that are marked one by one
-constexpr Rgb kGridLine{0xe6, 0xe8, 0xec};
-constexpr Rgb kReferenceLine{0x6c, 0x70, 0x7a};
+constexpr Rgb kGridLine{.red = 0xe6, .green = 0xe8, .blue = 0xec};
+constexpr Rgb kReferenceLine{.red = 0x6c, .green = 0x70, .blue = 0x7a};
 
 /// A name beside the plot, level with where its line ends or as near to it as the others leave room.
 struct EndName {
@@ -52,12 +52,13 @@ struct ChartLayout {
 
 /// Moves names apart, from the top down, and then up again where the last ones would leave the plot.
 void spread(std::vector<EndName>& names) {
-  std::sort(names.begin(), names.end(),
-            [](const EndName& a, const EndName& b) { return a.y != b.y ? a.y < b.y : a.text < b.text; });
+  std::ranges::sort(names, [](const EndName& a, const EndName& b) { return a.y != b.y ? a.y < b.y : a.text < b.text; });
   for (std::size_t i = 1; i < names.size(); ++i) names[i].y = std::max(names[i].y, names[i - 1].y + kNameSpacing);
   double limit = std::max(kPlotHeight, static_cast<double>(names.size()) * kNameSpacing - kNameSpacing);
-  for (std::size_t i = names.size(); i-- > 0; limit = names[i].y - kNameSpacing)
+  for (std::size_t i = names.size(); i-- > 0;) {
     names[i].y = std::min(names[i].y, limit);
+    limit = names[i].y - kNameSpacing;
+  }
 }
 
 std::vector<EndName> end_names(const Plot& plot, const Ruler& ruler) {
@@ -82,11 +83,11 @@ std::vector<TopName> top_names(const Plot& plot, const Ruler& ruler) {
     if (reference.across != Reference::Across::x || reference.name.empty()) continue;
     const std::string text = ruler.fitted(reference.name, kSmall, kLongestName);
     const double half = ruler.width(text, kSmall) / 2;
-    TopName name{text, std::clamp(reference.at * kPlotWidth, half, kPlotWidth - half), 0};
+    TopName name{.text = text, .x = std::clamp(reference.at * kPlotWidth, half, kPlotWidth - half), .row = 0};
     const auto collides = [&](const TopName& other) {
       return other.row == name.row && std::fabs(other.x - name.x) < half + ruler.width(other.text, kSmall) / 2 + 8;
     };
-    while (std::any_of(names.begin(), names.end(), collides)) ++name.row;
+    while (std::ranges::any_of(names, collides)) ++name.row;
     names.push_back(std::move(name));
   }
   return names;
@@ -117,8 +118,9 @@ ChartLayout lay_out(Plot plot) {
   double labels = 0;
   for (const std::string& label : plot.y.labels) labels = std::max(labels, ruler.width(label, kSmall));
   double right = plot.x.labels.empty() ? 0 : ruler.width(plot.x.labels.back(), kSmall) / 2;
-  for (const EndName& name : layout.end_names)
+  for (const EndName& name : layout.end_names) {
     right = std::max(right, kNamesGap + kSwatch + 6 + ruler.width(name.text, kLabel));
+  }
   int rows = 0;
   for (const TopName& name : layout.top_names) rows = std::max(rows, name.row + 1);
 
@@ -128,8 +130,9 @@ ChartLayout lay_out(Plot plot) {
   layout.top = kMargin + static_cast<double>(layout.title.size()) * 1.35 * kPageTitle.size +
                (layout.title.empty() ? 0 : 10) + (plot.y.name.empty() ? 4 : 20) + rows * 13;
   layout.width = layout.left + kPlotWidth + right;
-  for (const std::string& line : layout.title)
+  for (const std::string& line : layout.title) {
     layout.width = std::max(layout.width, kMargin + ruler.width(line, kPageTitle));
+  }
   layout.width = std::ceil(layout.width + kMargin);
   const double names_end = layout.end_names.empty() ? 0 : layout.end_names.back().y + kNameSpacing - kPlotHeight;
   layout.height =
@@ -161,9 +164,10 @@ void paint_axes(cairo_t* cr, const Plot& plot) {
   cairo_move_to(cr, 0, kPlotHeight);
   cairo_line_to(cr, kPlotWidth, kPlotHeight);
   stroke(cr, kRule, 0.9);
-  for (std::size_t i = 0; i < plot.x.ticks.size(); ++i)
+  for (std::size_t i = 0; i < plot.x.ticks.size(); ++i) {
     draw_text(cr, plot.x.labels[i], plot.x.fraction(plot.x.ticks[i]) * kPlotWidth, kPlotHeight + 15, kSmall, kSoftInk,
               Anchor::middle);
+  }
   draw_text(cr, plot.x.name, kPlotWidth / 2, kPlotHeight + 32, kLabel, kSoftInk, Anchor::middle);
 }
 

@@ -30,7 +30,8 @@ struct Spot {
 /// A plot of characters, each of 2 x 4 dots.
 class Dots {
  public:
-  Dots(int columns, int rows) : columns_(columns), rows_(rows), spots_(static_cast<std::size_t>(columns * rows)) {}
+  Dots(int columns, int rows)
+      : columns_(columns), rows_(rows), spots_(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows)) {}
 
   [[nodiscard]] Spot& spot(int column, int row) { return spots_[static_cast<std::size_t>(row * columns_ + column)]; }
   [[nodiscard]] int columns() const { return columns_; }
@@ -48,9 +49,10 @@ class Dots {
   }
 
   void join(double x0, double y0, double x1, double y1, std::size_t series) {
-    const double steps = std::ceil(std::max(std::fabs(x1 - x0) * 2 * columns_, std::fabs(y1 - y0) * 4 * rows_)) + 1;
-    for (double step = 0; step <= steps; ++step) {
-      const double t = step / steps;
+    const auto steps =
+        static_cast<int>(std::ceil(std::max(std::fabs(x1 - x0) * 2 * columns_, std::fabs(y1 - y0) * 4 * rows_))) + 1;
+    for (int step = 0; step <= steps; ++step) {
+      const double t = static_cast<double>(step) / steps;
       mark(x0 + t * (x1 - x0), y0 + t * (y1 - y0), series);
     }
   }
@@ -65,8 +67,9 @@ void draw(Dots& dots, const Plot& plot) {
     if (reference.across == Reference::Across::x) {
       for (int row = 0; row < dots.rows(); ++row) dots.spot(dots.column_of(reference.at), row).reference_upright = true;
     } else {
-      for (int column = 0; column < dots.columns(); ++column)
+      for (int column = 0; column < dots.columns(); ++column) {
         dots.spot(column, dots.row_of(reference.at)).reference_level = true;
+      }
     }
   }
   for (std::size_t index = 0; index < plot.series.size(); ++index) {
@@ -85,12 +88,12 @@ void add_spot(Line& line, const Spot& spot, const Plot& plot, bool ascii) {
       line.add(kAsciiMarks.substr(*spot.series % kAsciiMarks.size(), 1));
     } else {
       const char32_t dots = kBraille + spot.dots;
-      line.add(encode({&dots, 1}), {plot.series[*spot.series].colour, {}});
+      line.add(encode({&dots, 1}), {.fore = plot.series[*spot.series].colour, .back = {}});
     }
   } else if (spot.reference_upright) {
-    line.add(ascii ? "|" : "┊", {kQuiet, {}});
+    line.add(ascii ? "|" : "┊", {.fore = kQuiet, .back = {}});
   } else if (spot.reference_level) {
-    line.add(ascii ? "-" : "┄", {kQuiet, {}});
+    line.add(ascii ? "-" : "┄", {.fore = kQuiet, .back = {}});
   } else {
     line.add(" ");
   }
@@ -99,13 +102,14 @@ void add_spot(Line& line, const Spot& spot, const Plot& plot, bool ascii) {
 void add_plot(Block& page, Dots& dots, const Plot& plot, int label_width, TerminalColour colour) {
   const bool ascii = colour == TerminalColour::ascii;
   std::vector<std::string> labels(static_cast<std::size_t>(dots.rows()));
-  for (std::size_t i = 0; i < plot.y.ticks.size(); ++i)
+  for (std::size_t i = 0; i < plot.y.ticks.size(); ++i) {
     labels[static_cast<std::size_t>(dots.row_of(plot.y.fraction(plot.y.ticks[i])))] = plot.y.labels[i];
+  }
   for (int row = 0; row < dots.rows(); ++row) {
     const std::string& label = labels[static_cast<std::size_t>(row)];
     Line line(colour);
-    line.add(padded(label, label_width, Side::right), {kQuiet, {}}).add(" ");
-    line.add(label.empty() ? ascii ? "|" : "│" : ascii ? "+" : "┤", {kQuiet, {}});
+    line.add(padded(label, label_width, Side::right), {.fore = kQuiet, .back = {}}).add(" ");
+    line.add(label.empty() ? ascii ? "|" : "│" : ascii ? "+" : "┤", {.fore = kQuiet, .back = {}});
     for (int column = 0; column < dots.columns(); ++column) add_spot(line, dots.spot(column, row), plot, ascii);
     page.push_back(std::move(line));
   }
@@ -121,11 +125,11 @@ void add_x_axis(Block& page, const Dots& dots, const Plot& plot, int label_width
     const int width = display_width(plot.x.labels[i]);
     const int begin = std::min(label_width + 2 + column - width / 2, label_width + 2 + dots.columns() - width);
     if (begin < labels.width() + (labels.width() > 0 ? 2 : 0)) continue;
-    labels.pad_to(begin).add(plot.x.labels[i], {kQuiet, {}});
+    labels.pad_to(begin).add(plot.x.labels[i], {.fore = kQuiet, .back = {}});
   }
   Line line(colour);
-  line.pad_to(label_width + 1).add(ascii ? "+" : "└", {kQuiet, {}});
-  for (const std::string_view piece : rule) line.add(piece, {kQuiet, {}});
+  line.pad_to(label_width + 1).add(ascii ? "+" : "└", {.fore = kQuiet, .back = {}});
+  for (const std::string_view piece : rule) line.add(piece, {.fore = kQuiet, .back = {}});
   page.push_back(std::move(line));
   page.push_back(std::move(labels));
 }
@@ -143,11 +147,13 @@ void add_names(Block& page, const Plot& plot, int width, TerminalColour colour) 
     }
     line.add(line.width() > 0 ? "   " : "").add(mark, paint).add(" " + text);
   };
-  for (std::size_t i = 0; i < plot.series.size(); ++i)
-    add(ascii ? kAsciiMarks.substr(i % kAsciiMarks.size(), 1) : "━━", plot.series[i].name, {plot.series[i].colour, {}});
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    add(ascii ? kAsciiMarks.substr(i % kAsciiMarks.size(), 1) : "━━", plot.series[i].name,
+        {.fore = plot.series[i].colour, .back = {}});
+  }
   for (const PlotReference& reference : plot.references) {
     const bool upright = reference.across == Reference::Across::x;
-    add(upright ? ascii ? "|" : "┊" : ascii ? "-" : "┄", reference.name, {kQuiet, {}});
+    add(upright ? ascii ? "|" : "┊" : ascii ? "-" : "┄", reference.name, {.fore = kQuiet, .back = {}});
   }
   if (line.width() > 0) page.push_back(std::move(line));
 }
@@ -156,7 +162,7 @@ void add_names(Block& page, const Plot& plot, int width, TerminalColour colour) 
 
 std::string to_terminal(const Chart& chart, const TerminalOptions& options) {
   const int width = std::max(options.width, kLeastWidth);
-  const Plot plot = read_chart("to_terminal", chart, {std::max(3, width / 12), 5});
+  const Plot plot = read_chart("to_terminal", chart, {.x = std::max(3, width / 12), .y = 5});
   const std::string_view ellipsis = options.colour == TerminalColour::ascii ? ".." : "…";
   int label_width = 0;
   for (const std::string& label : plot.y.labels) label_width = std::max(label_width, display_width(label));
@@ -166,7 +172,7 @@ std::string to_terminal(const Chart& chart, const TerminalOptions& options) {
     if (!text.empty()) page.emplace_back(options.colour).add(fit_to_width(text, width, ellipsis), paint);
   };
   add_text(plot.title, {});
-  add_text(plot.y.name, {kQuiet, {}});
+  add_text(plot.y.name, {.fore = kQuiet, .back = {}});
   Dots dots(std::min(kMostColumns, width - label_width - 2), kRows);
   draw(dots, plot);
   add_plot(page, dots, plot, label_width, options.colour);
@@ -175,7 +181,7 @@ std::string to_terminal(const Chart& chart, const TerminalOptions& options) {
     const std::string name = fit_to_width(plot.x.name, dots.columns(), ellipsis);
     page.emplace_back(options.colour)
         .pad_to(label_width + 2)
-        .add(padded(name, dots.columns(), Side::centre), {kQuiet, {}});
+        .add(padded(name, dots.columns(), Side::centre), {.fore = kQuiet, .back = {}});
   }
   add_names(page, plot, width, options.colour);
 

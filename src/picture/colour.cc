@@ -20,21 +20,21 @@ struct Knot {
 };
 
 // Paper, leaf, teal, blue, night: the light falls all the way, and red against green never carries meaning.
-constexpr std::array<Knot, 6> kSequential{{{0.985, 0.008, 95},
-                                           {0.90, 0.075, 120},
-                                           {0.78, 0.105, 165},
-                                           {0.63, 0.105, 210},
-                                           {0.46, 0.115, 255},
-                                           {0.27, 0.090, 275}}};
+constexpr std::array<Knot, 6> kSequential{{{.lightness = 0.985, .chroma = 0.008, .hue = 95},
+                                           {.lightness = 0.90, .chroma = 0.075, .hue = 120},
+                                           {.lightness = 0.78, .chroma = 0.105, .hue = 165},
+                                           {.lightness = 0.63, .chroma = 0.105, .hue = 210},
+                                           {.lightness = 0.46, .chroma = 0.115, .hue = 255},
+                                           {.lightness = 0.27, .chroma = 0.090, .hue = 275}}};
 // One arm, drawn in two hues: blue below zero and rust above it have the same lightness and chroma at every step.
 constexpr std::array<std::array<double, 2>, 5> kArm{
     {{0.97, 0}, {0.87, 0.055}, {0.73, 0.11}, {0.58, 0.138}, {0.42, 0.117}}};
 constexpr double kNegativeHue = 250;
 constexpr double kPositiveHue = 45;
 
-constexpr Rgb kInk{0x1a, 0x1c, 0x22};
-constexpr Rgb kBlack{0, 0, 0};
-constexpr Rgb kWhite{255, 255, 255};
+constexpr Rgb kInk{.red = 0x1a, .green = 0x1c, .blue = 0x22};
+constexpr Rgb kBlack{.red = 0, .green = 0, .blue = 0};
+constexpr Rgb kWhite{.red = 255, .green = 255, .blue = 255};
 constexpr double kReadable = 4.5;
 
 Triple oklab_of_knot(const Knot& knot) {
@@ -71,8 +71,9 @@ std::vector<Triple> evenly_spaced(std::span<const Knot> knots, int count) {
   const auto last = static_cast<double>(knots.size() - 1);
   const auto spline = [&](int step) { return on_spline(corners, last * step / kFine); };
   std::vector<double> length{0};
-  for (int step = 1; step <= kFine; ++step)
+  for (int step = 1; step <= kFine; ++step) {
     length.push_back(length.back() + picture::distance(spline(step - 1), spline(step)));
+  }
 
   std::vector<Triple> points;
   for (int i = 0, step = 0; i < count; ++i) {
@@ -91,6 +92,7 @@ Colours make_sequential() {
 
 std::vector<Triple> arm_of(double hue) {
   std::vector<Knot> knots;
+  knots.reserve(kArm.size());
   for (const auto& [lightness, chroma] : kArm) knots.push_back({lightness, chroma, hue});
   // An even number of entries has no middle one: both arms begin half a step away from it.
   const std::vector<Triple> halves = evenly_spaced(knots, kColourCount);

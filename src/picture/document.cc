@@ -28,8 +28,9 @@ cairo_status_t append(void* bytes, const unsigned char* data, unsigned int lengt
 }
 
 void require(cairo_status_t status, std::string_view what) {
-  if (status != CAIRO_STATUS_SUCCESS)
+  if (status != CAIRO_STATUS_SUCCESS) {
     throw Error(fmt::format("cannot draw {}: {}", what, cairo_status_to_string(status)));
+  }
 }
 
 void paint_on(cairo_surface_t* surface, const Document& document, double scale, std::string_view what) {
@@ -53,13 +54,15 @@ std::string svg_of(const Document& document) {
 }
 
 std::string png_of(const Document& document, double pixels_per_point, std::string_view function) {
-  if (!(pixels_per_point > 0) || !std::isfinite(pixels_per_point))
+  if (!(pixels_per_point > 0) || !std::isfinite(pixels_per_point)) {
     throw InvalidArgument(function, "pixels_per_point", "a positive number", fmt::format("{}", pixels_per_point));
+  }
   const double width = std::ceil(document.width * pixels_per_point);
   const double height = std::ceil(document.height * pixels_per_point);
-  if (width > kMostPixels || height > kMostPixels)
+  if (width > kMostPixels || height > kMostPixels) {
     throw InvalidArgument(function, "pixels_per_point", fmt::format("edges of at most {} pixels", kMostPixels),
                           fmt::format("{} x {}", width, height));
+  }
   const Surface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height)));
   paint_on(surface.get(), document, pixels_per_point, "a PNG");

@@ -22,21 +22,25 @@ void check_ends(std::string_view function, const Heatmap& heatmap) {
   };
   check_finite("low", heatmap.low);
   check_finite("high", heatmap.high);
-  if (heatmap.low && heatmap.high && !(*heatmap.low < *heatmap.high))
+  if (heatmap.low && heatmap.high && !(*heatmap.low < *heatmap.high)) {
     throw InvalidArgument(function, "low", fmt::format("a number below high ({})", *heatmap.high),
                           fmt::format("{}", *heatmap.low));
+  }
 }
 
 void check(std::string_view function, const Heatmap& heatmap) {
-  if (heatmap.values.rank() != 2)
+  if (heatmap.values.rank() != 2) {
     throw InvalidArgument(function, "values", "a matrix [rows, columns]", heatmap.values.shape().to_string());
-  if (!heatmap.hidden.empty() && heatmap.hidden.shape() != heatmap.values.shape())
+  }
+  if (!heatmap.hidden.empty() && heatmap.hidden.shape() != heatmap.values.shape()) {
     throw InvalidArgument(function, "hidden", "the shape of values, " + heatmap.values.shape().to_string(),
                           heatmap.hidden.shape().to_string());
+  }
   check_labels(function, "row_labels", heatmap.row_labels, heatmap.values.dim(0));
   check_labels(function, "column_labels", heatmap.column_labels, heatmap.values.dim(1));
-  if (heatmap.decimals < 0 || heatmap.decimals > 15)
+  if (heatmap.decimals < 0 || heatmap.decimals > 15) {
     throw InvalidArgument(function, "decimals", "0 to 15", fmt::format("{}", heatmap.decimals));
+  }
   check_ends(function, heatmap);
 }
 
@@ -93,8 +97,9 @@ void set_ends(Scale& scale, const Extent& extent, const Heatmap& heatmap) {
   const double most = any ? extent.most : 0;
   if (scale.colours == ColourMap::diverging) {
     double bound = std::max(std::fabs(least), std::fabs(most));
-    if (heatmap.low || heatmap.high)
+    if (heatmap.low || heatmap.high) {
       bound = std::max(std::fabs(heatmap.low.value_or(0)), std::fabs(heatmap.high.value_or(0)));
+    }
     if (bound == 0) bound = 1;
     scale.low = -bound;
     scale.high = bound;
@@ -153,8 +158,9 @@ std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {
   for (std::size_t i = 0; i < grids.size(); ++i) {
     Extent extent;
     extent.add(grids[i]);
-    for (std::size_t j = 0; j < grids.size(); ++j)
+    for (std::size_t j = 0; j < grids.size(); ++j) {
       if (j != i && compared(panel.heatmaps[i], panel.heatmaps[j])) extent.add(grids[j]);
+    }
     set_ends(grids[i].scale, extent, panel.heatmaps[i]);
     const double largest = std::max(std::fabs(grids[i].scale.low), std::fabs(grids[i].scale.high));
     grids[i].scale.style = style_for(largest, panel.heatmaps[i].decimals);
@@ -164,7 +170,7 @@ std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {
 }
 
 bool share_scale(const std::vector<Grid>& grids) {
-  return std::all_of(grids.begin(), grids.end(), [&](const Grid& grid) { return grid.scale == grids.front().scale; });
+  return std::ranges::all_of(grids, [&](const Grid& grid) { return grid.scale == grids.front().scale; });
 }
 
 Grid coarsened(const Grid& grid, std::int64_t row_step, std::int64_t column_step) {
@@ -181,8 +187,9 @@ Grid coarsened(const Grid& grid, std::int64_t row_step, std::int64_t column_step
       const Cell cell = grid.cell(row, column);
       const double value = grid.value(row, column);
       if (cell == Cell::hidden || out.cells[to] == Cell::not_a_number) continue;
-      if (out.cells[to] == Cell::number && cell == Cell::number && std::fabs(value) <= std::fabs(out.values[to]))
+      if (out.cells[to] == Cell::number && cell == Cell::number && std::fabs(value) <= std::fabs(out.values[to])) {
         continue;
+      }
       out.cells[to] = cell;
       out.values[to] = value;
     }

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t kMostRectangles = 1024;  // beyond them the cells are one image
 constexpr std::int64_t kMostMarks = 4096;       // and beyond these, hatches and crosses are its pixels
-constexpr Rgb kHatchPaper{0xee, 0xee, 0xef};
-constexpr Rgb kHatchLine{0xb4, 0xb6, 0xbb};
+constexpr Rgb kHatchPaper{.red = 0xee, .green = 0xee, .blue = 0xef};
+constexpr Rgb kHatchLine{.red = 0xb4, .green = 0xb6, .blue = 0xbb};
 constexpr double kHatchSpacing = 4;
-constexpr Rgb kCross{0xb0, 0x20, 0x3a};
-constexpr Rgb kPaper{0xff, 0xff, 0xff};
+constexpr Rgb kCross{.red = 0xb0, .green = 0x20, .blue = 0x3a};
+constexpr Rgb kPaper{.red = 0xff, .green = 0xff, .blue = 0xff};
 constexpr double kLeastGap = 12;  // cells of this size and more have a rule of paper between them
 
 void rule(cairo_t* cr, double x0, double y0, double x1, double y1) {
@@ -22,7 +22,7 @@ void rule(cairo_t* cr, double x0, double y0, double x1, double y1) {
 }
 
 void paint_numbers(cairo_t* cr, const HeatmapBox& box) {
-  const Font font{box.number_size};
+  const Font font{.size = box.number_size};
   for (std::int64_t row = 0; row < box.grid.rows; ++row) {
     for (std::int64_t column = 0; column < box.grid.columns; ++column) {
       if (box.grid.cell(row, column) != Cell::number) continue;
@@ -43,8 +43,9 @@ void each_run(const Grid& grid, Cell kind, Visit visit) {
       end = begin + 1;
       if (grid.cell(row, begin) != kind) continue;
       while (end < grid.columns && grid.cell(row, end) == kind &&
-             (kind != Cell::number || grid.scale.colour(grid.value(row, end)) == colour))
+             (kind != Cell::number || grid.scale.colour(grid.value(row, end)) == colour)) {
         ++end;
+      }
       visit(row, begin, end, colour);
     }
   }
@@ -58,7 +59,7 @@ void hatch_hidden(cairo_t* cr, const HeatmapBox& box) {
                     static_cast<double>(end - begin) * box.cell.width, box.cell.height);
   });
   cairo_clip(cr);
-  hatch(cr, {box.left, box.top, box.matrix_width, box.matrix_height});
+  hatch(cr, {.x = box.left, .y = box.top, .width = box.matrix_width, .height = box.matrix_height});
   cairo_restore(cr);
 }
 
@@ -85,7 +86,9 @@ void cross_out(cairo_t* cr, const HeatmapBox& box) {
       cairo_rectangle(cr, x, y, box.cell.width, box.cell.height);
       cairo_fill(cr);
       const double inset = std::min(box.cell.width, box.cell.height) * 0.25;
-      cross(cr, {x + inset, y + inset, box.cell.width - 2 * inset, box.cell.height - 2 * inset});
+      cross(
+          cr,
+          {.x = x + inset, .y = y + inset, .width = box.cell.width - 2 * inset, .height = box.cell.height - 2 * inset});
     }
   });
 }
@@ -99,7 +102,8 @@ void paint_image(cairo_t* cr, const HeatmapBox& box) {
     if (grid.cell(row, column) == Cell::number) return grid.scale.colour(grid.value(row, column));
     return (row + column) % period == 0 ? kHatchLine : kHatchPaper;
   };
-  paint_pixels(cr, {box.left, box.top, box.matrix_width, box.matrix_height}, grid.rows, grid.columns, colour_of_cell);
+  paint_pixels(cr, {.x = box.left, .y = box.top, .width = box.matrix_width, .height = box.matrix_height}, grid.rows,
+               grid.columns, colour_of_cell);
 }
 
 void paint_gaps(cairo_t* cr, const HeatmapBox& box) {
@@ -133,8 +137,11 @@ void hatch(cairo_t* cr, const Rectangle& place) {
   cairo_fill(cr);
   set_colour(cr, kHatchLine);
   cairo_set_line_width(cr, 0.7);
-  for (double at = kHatchSpacing / 2; at < width + height; at += kHatchSpacing)
+  const auto lines = static_cast<int>(std::ceil((width + height) / kHatchSpacing));
+  for (int line = 0; line < lines; ++line) {
+    const double at = (line + 0.5) * kHatchSpacing;
     rule(cr, x + at, y, x + at - height, y + height);
+  }
   cairo_stroke(cr);
 }
 

@@ -42,21 +42,23 @@ CellSize cell_size(const std::vector<Grid>& grids) {
     columns = std::max(columns, grid.columns);
   }
   const double room = grids.size() == 1 ? kRoomAlone : kRoomBeside;
-  CellSize size{side_for(columns, room), side_for(rows, room)};
+  const CellSize size{.width = side_for(columns, room), .height = side_for(rows, room)};
   // Square, but for matrices so long and narrow that their short side would be a thread.
   const double least = std::min(size.width, size.height);
   const std::int64_t longest = std::max(rows, columns);
   const double most = least * (longest > 96 ? 4 : longest > 32 ? 2 : 1);
-  return {std::min(size.width, most), std::min(size.height, most)};
+  return {.width = std::min(size.width, most), .height = std::min(size.height, most)};
 }
 
 double number_size(const Grid& grid, CellSize cell, const Ruler& ruler) {
   constexpr double kLeast = 6;
   if (std::min(cell.width, cell.height) < 2 * kLeast) return 0;
   double widest = 0;
-  for (std::int64_t row = 0; row < grid.rows; ++row)
-    for (std::int64_t column = 0; column < grid.columns; ++column)
-      widest = std::max(widest, ruler.width(grid.number(row, column), {1}));
+  for (std::int64_t row = 0; row < grid.rows; ++row) {
+    for (std::int64_t column = 0; column < grid.columns; ++column) {
+      widest = std::max(widest, ruler.width(grid.number(row, column), {.size = 1}));
+    }
+  }
   if (widest == 0) return 0;
   const double size = std::min({9.5, (cell.width - 4) / widest, 0.42 * cell.height});
   return size >= kLeast ? size : 0;
@@ -64,19 +66,23 @@ double number_size(const Grid& grid, CellSize cell, const Ruler& ruler) {
 
 std::vector<std::string> indices(std::int64_t count, std::int64_t step) {
   std::vector<std::string> texts;
+  texts.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) texts.push_back(fmt::format("{}", i * step));
   return texts;
 }
 
 void keep_every(Labels& labels, double cell, double least) {
   std::size_t step = 1;
-  for (std::size_t scale = 1; static_cast<double>(step) * cell < least; scale *= 10)
-    for (const std::size_t factor : {1, 2, 5, 10})
+  for (std::size_t scale = 1; static_cast<double>(step) * cell < least; scale *= 10) {
+    for (const std::size_t factor : {1, 2, 5, 10}) {
       if (step = factor * scale; static_cast<double>(step) * cell >= least) break;
+    }
+  }
   if (step == 1) return;
   labels.ticks = true;
-  for (std::size_t i = 0; i < labels.texts.size(); ++i)
+  for (std::size_t i = 0; i < labels.texts.size(); ++i) {
     if (i % step != 0) labels.texts[i].clear();
+  }
 }
 
 double widest(const std::vector<std::string>& texts, const Font& font, const Ruler& ruler) {
@@ -86,8 +92,9 @@ double widest(const std::vector<std::string>& texts, const Font& font, const Rul
 }
 
 void fit_all(Labels& labels, double longest, const Ruler& ruler) {
-  for (std::string& text : labels.texts)
+  for (std::string& text : labels.texts) {
     if (!text.empty()) text = ruler.fitted(text, labels.font, longest);
+  }
 }
 
 Labels row_labels(const Grid& grid, double cell, const Ruler& ruler) {
@@ -250,7 +257,8 @@ void place(PanelLayout& layout, double top) {
   for (std::size_t i = 0; i < layout.boxes.size(); ++i) {
     HeatmapBox& box = layout.boxes[i];
     box.x = kMargin + static_cast<double>(i % in_row) * (width + kBetween);
-    box.y = top + static_cast<double>(i / in_row) * (height + kBetween);
+    const std::size_t row = i / in_row;
+    box.y = top + static_cast<double>(row) * (height + kBetween);
     layout.width = std::max(layout.width, box.x + box.width);
     layout.height = std::max(layout.height, box.y + box.height);
   }
@@ -280,15 +288,17 @@ PanelLayout lay_out(const std::string& title, std::vector<Grid> grids) {
   for (Grid& grid : grids) layout.boxes.push_back(make_box(std::move(grid), cell, ruler));
   // Numbers of one size throughout: mixed sizes would read as emphasis.
   double size = HUGE_VAL;
-  for (const HeatmapBox& box : layout.boxes)
+  for (const HeatmapBox& box : layout.boxes) {
     if (box.number_size > 0) size = std::min(size, box.number_size);
+  }
   const Frame frame = frame_of(layout.boxes);
   for (HeatmapBox& box : layout.boxes) {
     box.number_size = std::min(box.number_size, size);
     const bool marks = shared ? has_hidden : box.grid.has_hidden;
     const bool crosses = shared ? has_not_a_number : box.grid.has_not_a_number;
-    if (!shared || layout.bars.empty())
+    if (!shared || layout.bars.empty()) {
       layout.bars.push_back(make_bar(box.grid.scale, marks, crosses, box.matrix_height, ruler));
+    }
     finish_box(box, frame, shared ? nullptr : &layout.bars.back(), ruler);
   }
   double top = kMargin;
@@ -299,8 +309,9 @@ PanelLayout lay_out(const std::string& title, std::vector<Grid> grids) {
     top += static_cast<double>(layout.title.size()) * line_height(kPageTitle) + 12;
   }
   place(layout, top);
-  for (const std::string& line : layout.title)
+  for (const std::string& line : layout.title) {
     layout.width = std::max(layout.width, kMargin + ruler.width(line, kPageTitle));
+  }
   layout.width = std::ceil(layout.width + kMargin);
   layout.height = std::ceil(layout.height + kMargin);
   return layout;

@@ -59,7 +59,8 @@ std::vector<double> round_ticks(double low, double high, int most) {
     const double first = std::ceil(low / step - 1e-9);
     const double last = std::floor(high / step + 1e-9);
     if (last - first + 1 > most) continue;
-    for (double i = first; i <= last; ++i) ticks.push_back(i * step);
+    const auto count = static_cast<int>(last - first) + 1;
+    for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
     if (ticks.size() < 2) return {low, high};
     return ticks;
   }

@@ -59,7 +59,7 @@ std::vector<double> logarithmic_ticks(double low, double high, Unit unit, int mo
   if (last - first < 2) {
     if (twos) return round_ticks(low, high, most);
     std::vector<double> ticks;
-    for (double exponent = first - 1; exponent <= last; ++exponent)
+    for (int exponent = static_cast<int>(first) - 1; exponent <= static_cast<int>(last); ++exponent)
       for (const double factor : {1.0, 2.0, 5.0})
         if (const double tick = factor * power(exponent); tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9))
           ticks.push_back(tick);
@@ -71,7 +71,8 @@ std::vector<double> logarithmic_ticks(double low, double high, Unit unit, int mo
     if (std::floor(last / step) - std::ceil(first / step) + 1 <= most) break;
   }
   std::vector<double> ticks;
-  for (double at = std::ceil(first / step); at * step <= last; ++at) ticks.push_back(power(at * step));
+  const auto begin = static_cast<int>(std::ceil(first / step));
+  for (int at = begin; at * step <= last; ++at) ticks.push_back(power(at * step));
   return ticks;
 }
 

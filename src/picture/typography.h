@@ -16,14 +16,14 @@ struct Font {
   bool bold = false;
 };
 
-inline constexpr Font kPageTitle{15, true};
-inline constexpr Font kTitle{11.5, true};
-inline constexpr Font kLabel{9};
-inline constexpr Font kSmall{8};
+inline constexpr Font kPageTitle{.size = 15, .bold = true};
+inline constexpr Font kTitle{.size = 11.5, .bold = true};
+inline constexpr Font kLabel{.size = 9};
+inline constexpr Font kSmall{.size = 8};
 
-inline constexpr Rgb kInk{0x1a, 0x1c, 0x22};
-inline constexpr Rgb kSoftInk{0x5b, 0x60, 0x6b};  // axis names, ticks and notes: 6:1 on white
-inline constexpr Rgb kRule{0xc4, 0xc8, 0xd0};
+inline constexpr Rgb kInk{.red = 0x1a, .green = 0x1c, .blue = 0x22};
+inline constexpr Rgb kSoftInk{.red = 0x5b, .green = 0x60, .blue = 0x6b};  // axis names, ticks and notes: 6:1 on white
+inline constexpr Rgb kRule{.red = 0xc4, .green = 0xc8, .blue = 0xd0};
 
 /// Measures text as every surface will draw it: without hinting, so that a layout holds for SVG, PNG and PDF alike.
 class Ruler {
