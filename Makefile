@@ -7,8 +7,10 @@ QKV = build/release/apps/cli/qkv
 demo:
 	scripts/install-packages build
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF
-	cmake --build --preset release
-	$(QKV)
+	cmake --build --preset release --target qkv_cli
+	$(QKV) explain "The cat sat down" --causal --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
+	@echo
+	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
 
 test:
 	scripts/install-packages build test

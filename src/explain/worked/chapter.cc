@@ -162,7 +162,7 @@ void rotary(Worked& worked) {
   const std::vector<double> scores = same.to_vector();
   const double spread = std::fabs(scores[0] - scores[1]) + std::fabs(scores[0] - scores[2]);
   worked.claims = {statement("section 8, what rotary scores depend on", "i - j alone",
-                             fmt::format("largest difference {:.1e}", spread),
+                             fmt::format("largest difference {}", bound_text(spread)),
                              // Angles near 1000 carry 1000 * 2^-53 each; four products of order 1.
                              holds_if(spread <= 16 * 1000 * 0x1p-53))};
 }

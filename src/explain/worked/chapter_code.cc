@@ -62,7 +62,7 @@ void softmax_maximum(Worked& worked) {
   // Exponents of order 30 carry 30 * 2^-53 each, and so does what they make.
   worked.claims = {
       statement("C++, Java and Go listings, moderate scores", "softmax",
-                fmt::format("largest difference {:.1e}", moderate), holds_if(moderate <= 4 * 30 * 0x1p-53),
+                fmt::format("largest difference {}", bound_text(moderate)), holds_if(moderate <= 4 * 30 * 0x1p-53),
                 "Any constant may be subtracted, as long as exp neither overflows nor underflows."),
       statement("the same listings, scores near 1000", "softmax", text_of(wrong[1], 4), holds_if(!any_nan(wrong[1])),
                 "Every exp(s / 8 - 1024) is 0, and 0 / 0 is NaN; the right weights are " + text_of(right[1], 4) + "."),

@@ -38,7 +38,8 @@ Tensor row_sums(const TensorView& weights) {
 /// Equal to 1e-5, the default tolerance of the seed's torch.allclose.
 WorkedClaim match(const char* what, const TensorView& a, const TensorView& b) {
   const double difference = largest_difference(a, b);
-  return statement(what, "True", fmt::format("largest difference {:.1e}", difference), holds_if(difference <= 1e-5));
+  return statement(what, "True", fmt::format("largest difference {}", bound_text(difference)),
+                   holds_if(difference <= 1e-5));
 }
 
 void compute(Worked& worked) {

@@ -86,6 +86,11 @@ double largest_difference(const TensorView& a, const TensorView& b) {
   return largest;
 }
 
+std::string bound_text(double difference) {
+  if (difference == 0) return "0";
+  return fmt::format("below 1e{:+03d}", static_cast<int>(std::ceil(std::log10(difference))));
+}
+
 std::string text_of(double value, int decimals) {
   if (std::isnan(value)) return "NaN";  // whatever its sign bit says
   const double rounded = std::fabs(value) < 0.5 * std::pow(10.0, -decimals) ? 0.0 : value;  // no "-0.00"

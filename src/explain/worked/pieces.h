@@ -34,6 +34,9 @@ struct OneHead {
 /// max |a - b|; infinite where the shapes differ.
 [[nodiscard]] double largest_difference(const TensorView& a, const TensorView& b);
 
+/// "0", or the power of ten that bounds it, "below 1e-08": a rounding error in a form that no other libm changes.
+[[nodiscard]] std::string bound_text(double difference);
+
 /// "0.2483", "-inf", "[0.098, 0.003]", "[[1, 2], [3, 4]]"
 [[nodiscard]] std::string text_of(double value, int decimals);
 [[nodiscard]] std::string text_of(const TensorView& values, int decimals);

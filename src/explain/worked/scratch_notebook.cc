@@ -75,7 +75,7 @@ void pipeline(Worked& worked) {
                 fmt::format("seq_len = {}, the number of tokens", q.dim(0)), Holds::no,
                 "No cell assigns seq_len: run as printed, the notebook stops here with a NameError."),
       statement("section 3d, matches step by step, atol 1e-6", "True",
-                fmt::format("largest difference {:.1e}", difference), holds_if(difference <= 1e-6)),
+                fmt::format("largest difference {}", bound_text(difference)), holds_if(difference <= 1e-6)),
       statement("section 3b, scale factor", "sqrt(6), to be printed with four decimals", text_of(std::sqrt(6.0), 4),
                 holds_if(q.dim(1) == 6)),
       figure("section 3c, the example row [0.1, 0.5, 0.3, 0.1] is a row of weights: its sum", "1",
@@ -198,7 +198,7 @@ void heads_packed(Worked& worked) {
                 packed.output.shape().to_string() + ", " + packed.weights.view().select(0, 0).shape().to_string(),
                 holds_if(packed.output.shape() == Shape{4, 8} && packed.weights.shape() == Shape{1, 2, 4, 4})),
       statement("section 6, the packed form does what the loop does", "the same, but faster",
-                fmt::format("with the loop's weights: largest difference {:.1e}", difference),
+                fmt::format("with the loop's weights: largest difference {}", bound_text(difference)),
                 // Two f32 roundings of sums of 8 products, each below 1.
                 holds_if(difference <= 16 * 0x1p-24)),
   };
@@ -228,12 +228,13 @@ void shuffled_tokens(Worked& worked) {
   };
   const double moved = largest_difference(plain, of_shuffled);
   const double equivariant = largest_difference(shuffle(plain), of_shuffled);
-  worked.claims = {statement(
-      "section 1.2, what a new order of the tokens does to the output", "permutation-invariant",
-      fmt::format("the output changes by {:.4f}; its rows in the new order differ by {:.1e}", moved, equivariant),
-      Holds::no,
-      "Equivariant: the rows of the output follow the tokens, each row's numbers stay. The chapter (002, "
-      "section 8) says it right.")};
+  worked.claims = {
+      statement("section 1.2, what a new order of the tokens does to the output", "permutation-invariant",
+                fmt::format("the output changes by {:.4f}; its rows in the new order differ by {}", moved,
+                            bound_text(equivariant)),
+                Holds::no,
+                "Equivariant: the rows of the output follow the tokens, each row's numbers stay. The chapter (002, "
+                "section 8) says it right.")};
 }
 
 void rows_of_a_product(Worked& worked) {
