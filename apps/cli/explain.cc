@@ -13,6 +13,7 @@
 #include "explain_files.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/worked.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -28,6 +29,7 @@ struct Arguments {
   std::optional<std::string> whys;
   std::string npz;
   std::string steps;
+  std::string worked;
   bool json = false;
   std::string color = "auto";
   std::optional<int> width;
@@ -81,6 +83,10 @@ void give_back_text(Arguments& arguments) {
 }
 
 void require_sense(const Arguments& arguments) {
+  if (!arguments.worked.empty()) {
+    if (arguments.text || !arguments.npz.empty()) misuse("--worked", "no text beside it", "one");
+    return;
+  }
   if (!arguments.text && arguments.npz.empty()) {
     misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE)", "none");
   }
@@ -93,11 +99,28 @@ void require_sense(const Arguments& arguments) {
   }
 }
 
+std::string worked_list() {
+  std::string text;
+  for (const WorkedExample& example : worked_examples()) {
+    text += fmt::format("{:<22} {}\n", example.name, example.title);
+  }
+  return text;
+}
+
+Explanation explanation_of(const Arguments& arguments) {
+  if (!arguments.worked.empty()) return explain_worked(arguments.worked);
+  return explain(options_of(arguments));
+}
+
 void run(Arguments& arguments) {
+  if (arguments.worked == "list") {
+    print(worked_list());
+    return;
+  }
   give_back_text(arguments);
   require_sense(arguments);
   arguments.files.require_writable();
-  Explanation explanation = explain(options_of(arguments));
+  Explanation explanation = explanation_of(arguments);
   if (!arguments.steps.empty()) keep_steps(explanation, arguments.steps);
   if (arguments.whys) keep_whys(explanation, *arguments.whys);
   arguments.files.write(explanation);
@@ -142,6 +165,7 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--why", arguments.whys, "Answer why in full, or only some: variance,order")->expected(0, 1);
   command.add_option("--npz", arguments.npz,
                      "Your own Q, K and V instead of a text: [T, D], [H, T, D] or [B, H, T, D]");
+  command.add_option("--worked", arguments.worked, "Replay a worked example by name; `list` lists them");
   command.add_option("--color", arguments.color, "auto, true, 256 or never")
       ->check(CLI::IsMember({"auto", "true", "256", "never"}))
       ->capture_default_str();

@@ -116,6 +116,7 @@ NamedHeatmap parameters(std::string id, std::string title, const TensorView& val
   const std::vector<std::string> rows = counted(values.dim(0));
   NamedHeatmap named = vectors(std::move(id), std::move(title), values, rows);
   named.heatmap.row_axis = row_axis;
+  named.heatmap.value_name = "parameter";
   return named;
 }
 

@@ -50,8 +50,21 @@ std::string element(std::string_view tag, std::string_view content) {
   return fmt::format("<{0}>{1}</{0}>", tag, content);
 }
 
+// Parentheses grow with a fraction inside them, and stay as they are around a line.
+std::string in_parentheses(std::string_view mathml) {
+  const std::string_view stretchy = mathml.find("<mfrac>") == std::string_view::npos ? " stretchy=\"false\"" : "";
+  return fmt::format("<mo{0}>(</mo>{1}<mo{0}>)</mo>", stretchy, mathml);
+}
+
+// One thing to the eye: no space outside of its brackets.
 bool is_atom(std::string_view text) {
-  return text.find(' ') == std::string_view::npos || (text.starts_with('(') && text.ends_with(')'));
+  int depth = 0;
+  for (const char letter : text) {
+    if (letter == '(' || letter == '[') ++depth;
+    if (letter == ')' || letter == ']') --depth;
+    if (letter == ' ' && depth == 0) return false;
+  }
+  return true;
 }
 
 std::string bracketed(const std::string& text) { return is_atom(text) ? text : fmt::format("({})", text); }
@@ -61,6 +74,14 @@ bool binds_tightly(std::string_view symbol) {
     if (symbol == tight) return true;
   }
   return false;
+}
+
+// Two indices in one place, "ij", are two variables.
+std::string index_mathml(const Term& index) {
+  const bool is_pair = index.text.size() == 2 && index.text[0] >= 'a' && index.text[0] <= 'z' && index.text[1] >= 'a' &&
+                       index.text[1] <= 'z' && index.mathml.starts_with("<mi>");
+  if (!is_pair) return index.mathml;
+  return fmt::format("<mrow><mi>{}</mi><mi>{}</mi></mrow>", index.text[0], index.text[1]);
 }
 
 }  // namespace
@@ -84,6 +105,8 @@ Term words(std::string_view text) {
           "<mspace width=\"0.5em\"/>" + element("mtext", escaped(text)) + "<mspace width=\"0.5em\"/>"};
 }
 
+Term token(std::string_view text) { return {std::string(text), element("mtext", escaped(text))}; }
+
 Term row(std::initializer_list<Term> terms) {
   Term result;
   for (const Term& term : terms) {
@@ -95,8 +118,9 @@ Term row(std::initializer_list<Term> terms) {
 }
 
 Term sub(const Term& base, const Term& index) {
-  const auto small = small_letters(index.text, kSubscripts);
-  return {base.text + small.value_or("_" + index.text), element("msub", base.mathml + index.mathml)};
+  const bool is_token = index.mathml.starts_with("<mtext>");
+  const auto small = is_token ? std::nullopt : small_letters(index.text, kSubscripts);
+  return {base.text + small.value_or("_" + index.text), element("msub", base.mathml + index_mathml(index))};
 }
 
 Term sup(const Term& base, const Term& exponent) {
@@ -111,7 +135,7 @@ Term fraction(const Term& above, const Term& below) {
 Term root(const Term& inside) { return {"√" + bracketed(inside.text), element("msqrt", inside.mathml)}; }
 
 Term parens(const Term& inside) {
-  return {fmt::format("({})", inside.text), fmt::format("<mrow><mo>(</mo>{}<mo>)</mo></mrow>", inside.mathml)};
+  return {fmt::format("({})", inside.text), fmt::format("<mrow>{}</mrow>", in_parentheses(inside.mathml))};
 }
 
 Term sum(const Term& under, const Term& body) {
@@ -121,9 +145,9 @@ Term sum(const Term& under, const Term& body) {
 }
 
 Term call(std::string_view function, const Term& argument) {
-  return {fmt::format("{}({})", function, argument.text),
-          fmt::format("<mrow><mi>{}</mi><mo>&#x2061;</mo><mo>(</mo>{}<mo>)</mo></mrow>", escaped(function),
-                      argument.mathml)};
+  return {
+      fmt::format("{}({})", function, argument.text),
+      fmt::format("<mrow><mi>{}</mi><mo>&#x2061;</mo>{}</mrow>", escaped(function), in_parentheses(argument.mathml))};
 }
 
 Term transposed(const Term& base) { return sup(base, {"T", "<mi mathvariant=\"normal\">⊤</mi>"}); }

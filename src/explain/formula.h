@@ -19,6 +19,9 @@ using Term = Formula;
 /// Words within a formula: "if", "where".
 [[nodiscard]] Term words(std::string_view text);
 
+/// A token of the text, which is no variable.
+[[nodiscard]] Term token(std::string_view text);
+
 [[nodiscard]] Term row(std::initializer_list<Term> terms);
 [[nodiscard]] Term sub(const Term& base, const Term& index);
 [[nodiscard]] Term sup(const Term& base, const Term& exponent);

@@ -8,41 +8,16 @@
 #include <limits>
 
 #include "explain/numbers.h"
+#include "explain/shared_scale.h"
 
 namespace qkv::explain_detail {
 namespace {
 
 constexpr std::int64_t kCellsAsText = 1024;
 
-struct Ends {
-  double low = 0;
-  double high = 1;
-};
-
 bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
   if (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0) return true;
   return heatmap.values.at({i, j}) == -std::numeric_limits<double>::infinity();
-}
-
-bool share_scale(const Heatmap& a, const Heatmap& b) { return a.colours == b.colours && a.value_name == b.value_name; }
-
-// Over every heatmap that shares the scale.
-Ends ends_of(const Heatmap& wanted, const std::vector<NamedHeatmap>& all) {
-  Ends ends{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-  for (const NamedHeatmap& named : all) {
-    if (!share_scale(named.heatmap, wanted)) continue;
-    for (const double value : named.heatmap.values.to_vector()) {
-      if (!std::isfinite(value)) continue;
-      ends.low = std::min(ends.low, value);
-      ends.high = std::max(ends.high, value);
-    }
-  }
-  if (!(ends.low <= ends.high)) ends = {0, 1};
-  if (wanted.colours == ColourMap::diverging) {
-    const double reach = std::max(std::abs(ends.low), std::abs(ends.high));
-    ends = {-reach, reach};
-  }
-  return {wanted.low.value_or(ends.low), wanted.high.value_or(ends.high)};
 }
 
 double fraction_of(double value, const Ends& ends) {
@@ -141,7 +116,7 @@ std::string html_heatmaps(const std::vector<NamedHeatmap>& heatmaps) {
     const Heatmap& heatmap = named.heatmap;
     html += fmt::format("<figure><figcaption>{}</figcaption>", html_escaped(heatmap.title));
     html += heatmap.values.size() <= kCellsAsText
-                ? as_table(heatmap, ends_of(heatmap, heatmaps))
+                ? as_table(heatmap, shared_ends(heatmap, heatmaps))
                 : html_image(
                       "image/png", to_png(Panel{"", {heatmap}}),
                       fmt::format("Heatmap {}, {} by {}", heatmap.title, heatmap.values.dim(0), heatmap.values.dim(1)));

@@ -70,8 +70,7 @@ Section ids_step(const Scene& scene) {
       "A "
       "word that comes twice gets the same id twice.",
       count == 1 ? "one word of the text" : fmt::format("{} different words of the text", count));
-  step.formulas = {row({sub(name("id"), name("t")), op("="),
-                        call("index", row({sub(name("w"), name("t")), words("in the vocabulary")}))})};
+  step.formulas = {row({sub(name("id"), name("t")), op("="), call("place", sub(name("w"), name("t")))})};
   step.shape = fmt::format("[T] = [{}], vocabulary {}", scene.run->tq(), count);
   for_each_side(scene, [&](const Side& side, std::string_view, std::string_view of) {
     step.tables.push_back(id_table(side, fmt::format("Ids{}", of), "id"));

@@ -199,15 +199,17 @@ Table shares_table(const Run& run, const HeadTrace& trace) {
   return table;
 }
 
-Formula written_out(const Run& run, const HeadTrace& trace, std::string_view token) {
+Formula written_out(const Run& run, const HeadTrace& trace, std::string_view query) {
   using namespace math;
-  Term formula = row({sub(name("o"), name(token)), op("=")});
+  const Term head{fmt::format("head {}: ", trace.head),
+                  fmt::format("<mtext>head {}:</mtext><mspace width=\"0.6em\"/>", trace.head)};
+  Term formula = row({head, sub(name("o"), token(query)), op("=")});
   bool is_first = true;
   for (std::size_t j = 0; j < trace.weights.size(); ++j) {
     if (trace.weights[j] == 0) continue;
     if (!is_first) formula = row({formula, op("+")});
     is_first = false;
-    formula = row({formula, number(shown(trace.weights[j], 3)), op("·"), sub(name("v"), name(run.keys.tokens[j]))});
+    formula = row({formula, number(shown(trace.weights[j], 3)), op("·"), sub(name("v"), token(run.keys.tokens[j]))});
   }
   return is_first ? row({formula, number("0")}) : formula;
 }

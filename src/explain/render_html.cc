@@ -1,6 +1,8 @@
 // An explanation as one self-contained page: real text, MathML, tables, nothing loaded from anywhere else.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "explain/html_heatmap.h"
 #include "explain/html_style.h"
 #include "qkv/explain.h"
@@ -25,11 +27,13 @@ std::string formulas(const Section& section) {
 }
 
 std::string table(const Table& table) {
-  std::string html = "<div class=\"scroll\"><table class=\"plain\">";
-  if (!table.title.empty()) html += fmt::format("<caption>{}</caption>", html_escaped(table.title));
-  html += "<thead><tr>";
+  std::string html = "<figure>";
+  if (!table.title.empty()) html += fmt::format("<figcaption>{}</figcaption>", html_escaped(table.title));
+  html += "<div class=\"scroll\"><table class=\"plain\"><thead><tr>";
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool is_number = !table.rows.empty() && c < table.rows.front().size() && table.rows.front()[c].number;
+    const bool is_number = std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+      return c < row.size() && row[c].number.has_value();
+    });
     html += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", html_escaped(table.columns[c]));
   }
   html += "</tr></thead><tbody>";
@@ -42,7 +46,7 @@ std::string table(const Table& table) {
     }
     html += "</tr>\n";
   }
-  return html + "</tbody></table></div>\n";
+  return html + "</tbody></table></div></figure>\n";
 }
 
 std::string notes(const std::vector<std::string>& notes) {

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "explain/numbers.h"
+#include "explain/shared_scale.h"
 #include "explain/text_layout.h"
 #include "qkv/explain.h"
 #include "qkv/picture/terminal.h"
@@ -17,6 +19,53 @@ using namespace explain_detail;
 constexpr int kProseWidth = 92;  // longer lines are hard to read
 constexpr int kIndent = 3;
 constexpr int kNarrowestTerminal = 20;
+
+constexpr int kFewDecimals = 2;
+constexpr std::int64_t kCellsAsNumbers = 256;  // of a matrix; larger ones are pictures only
+
+bool fits_as_numbers(const std::vector<Heatmap>& heatmaps) {
+  return std::all_of(heatmaps.begin(), heatmaps.end(),
+                     [](const Heatmap& heatmap) { return heatmap.values.size() <= kCellsAsNumbers; });
+}
+
+bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
+  return !std::isfinite(heatmap.values.at({i, j})) || (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0);
+}
+
+// Whether a picture wrote a number into each cell: it then holds more of them than there are cells, as the colour bar
+// has some too.
+bool shows_numbers(std::string_view picture, const std::vector<Heatmap>& heatmaps) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::int64_t numbers = 0;
+  for (std::size_t at = 1; at + 1 < picture.size(); ++at) {
+    if (picture[at] == '.' && is_digit(picture[at - 1]) && is_digit(picture[at + 1])) ++numbers;
+  }
+  std::int64_t cells = 0;
+  for (const Heatmap& heatmap : heatmaps) {
+    for (std::int64_t i = 0; i < heatmap.values.dim(0); ++i) {
+      for (std::int64_t j = 0; j < heatmap.values.dim(1); ++j) cells += is_hidden(heatmap, i, j) ? 0 : 1;
+    }
+  }
+  return numbers > cells;
+}
+
+Table numbers_table(const Heatmap& heatmap) {
+  Table table;
+  table.columns = {""};
+  for (std::int64_t j = 0; j < heatmap.values.dim(1); ++j) {
+    table.columns.push_back(heatmap.column_labels.empty() ? fmt::format("{}", j)
+                                                          : heatmap.column_labels[static_cast<std::size_t>(j)]);
+  }
+  for (std::int64_t i = 0; i < heatmap.values.dim(0); ++i) {
+    std::vector<Cell> row = {
+        word(heatmap.row_labels.empty() ? fmt::format("{}", i) : heatmap.row_labels[static_cast<std::size_t>(i)])};
+    for (std::int64_t j = 0; j < heatmap.values.dim(1); ++j) {
+      row.push_back(is_hidden(heatmap, i, j) ? word("hidden") : rounded(heatmap.values.at({i, j}), heatmap.decimals));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 class TextPage {
  public:
@@ -99,12 +148,45 @@ class TextPage {
     for (const std::string& line : wrapped(section.shape, prose() - kIndent)) put("   " + dim(line));
   }
 
+  // Side by side where that leaves room for the numbers, otherwise one below the other.
   void add_pictures(const Section& section) {
     if (section.heatmaps.empty()) return;
     Panel panel;
     for (const NamedHeatmap& named : section.heatmaps) panel.heatmaps.push_back(named.heatmap);
     put("");
-    text_ += to_terminal(panel, options_);
+    const std::string together = to_terminal(panel, options_);
+    if (!fits_as_numbers(panel.heatmaps) || shows_numbers(together, panel.heatmaps)) {
+      text_ += together;
+      return;
+    }
+    for (std::size_t i = 0; i < panel.heatmaps.size(); ++i) {
+      if (i > 0) put("");
+      const Ends ends = shared_ends(panel.heatmaps[i], section.heatmaps);
+      if (ends.low < ends.high) {
+        panel.heatmaps[i].low = ends.low;
+        panel.heatmaps[i].high = ends.high;
+      }
+      add_picture(panel.heatmaps[i]);
+    }
+  }
+
+  // With as many decimals as leave room for the numbers, or with the numbers in a table below.
+  void add_picture(Heatmap heatmap) {
+    const std::string full = to_terminal(Panel{"", {heatmap}}, options_);
+    if (!fits_as_numbers({heatmap}) || shows_numbers(full, {heatmap})) {
+      text_ += full;
+      return;
+    }
+    const int decimals = heatmap.decimals;
+    heatmap.decimals = std::min(decimals, kFewDecimals);
+    const std::string shorter = to_terminal(Panel{"", {heatmap}}, options_);
+    if (shows_numbers(shorter, {heatmap})) {
+      text_ += shorter;
+      return;
+    }
+    text_ += full;
+    heatmap.decimals = decimals;
+    for (const std::string& line : table_lines(numbers_table(heatmap), options_.width)) put(line);
   }
 
   void add_table(const Table& table) {

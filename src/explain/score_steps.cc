@@ -168,8 +168,10 @@ Section softmax_step(const Run& run, const Tensor& masked) {
   const Tensor weights = run.stage(Stage::weights);
   std::vector<NamedHeatmap> maps = head_scores("softmax", "Weights", run, weights, Scores::weights, masked);
   std::move(maps.begin(), maps.end(), std::back_inserter(step.heatmaps));
-  step.notes.push_back(fmt::format("Every row that sees a key sums to 1; the farthest is off by {}.",
-                                   shown(farthest_from_one(weights), 4)));
+  const double off = farthest_from_one(weights);
+  step.notes.push_back(off == 0
+                           ? "Every row that sees a key sums to exactly 1."
+                           : fmt::format("Every row that sees a key sums to 1; the farthest is off by {:.1e}.", off));
   const std::vector<std::string> blind = blind_queries(run);
   if (!blind.empty()) {
     step.notes.push_back(

@@ -8,7 +8,8 @@ namespace qkv::explain_detail {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 14;  // of a column of words that is wrapped
+constexpr int kNarrowest = 14;        // of a column of words that is wrapped
+constexpr int kNarrowestHeading = 8;  // of one that is
 
 std::string spaces(int count) { return std::string(static_cast<std::size_t>(std::max(count, 0)), ' '); }
 
@@ -47,18 +48,22 @@ void add_word(std::vector<std::string>& lines, std::string_view next, int width)
 struct Column {
   std::size_t index = 0;
   int width = 0;
+  int least = 0;  // what it may shrink to: a number is never broken, a heading and words are
   bool is_numeric = true;
 };
 
 std::vector<Column> measured(const Table& table) {
   std::vector<Column> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    Column column{c, display_width(one_line(table.columns[c])), true};
+    Column column{c, 0, 0, true};
     for (const std::vector<Cell>& row : table.rows) {
       if (c >= row.size()) continue;
       column.width = std::max(column.width, display_width(one_line(row[c].text)));
       if (!row[c].number && !row[c].text.empty()) column.is_numeric = false;
     }
+    column.least = column.is_numeric ? column.width : std::min(column.width, kNarrowest);
+    column.width = std::max(column.width, display_width(one_line(table.columns[c])));
+    column.least = std::max(column.least, std::min(column.width, kNarrowestHeading));
     columns.push_back(column);
   }
   return columns;
@@ -70,16 +75,16 @@ int total_width(const std::vector<Column>& columns) {
   return total;
 }
 
-// Takes what is too much from the widest column of words, as long as one can give.
+// Takes what is too much from the column that can give most, as long as one can.
 void shrink(std::vector<Column>& columns, int width) {
   while (total_width(columns) > width) {
     Column* widest = nullptr;
     for (Column& column : columns) {
-      if (column.is_numeric || column.width <= kNarrowest) continue;
-      if (widest == nullptr || column.width > widest->width) widest = &column;
+      if (column.width <= column.least) continue;
+      if (widest == nullptr || column.width - column.least > widest->width - widest->least) widest = &column;
     }
     if (widest == nullptr) return;
-    widest->width = std::max(kNarrowest, widest->width - (total_width(columns) - width));
+    widest->width = std::max(widest->least, widest->width - (total_width(columns) - width));
   }
 }
 

@@ -125,8 +125,8 @@ Section packing_why(const Scene& scene) {
                         {{word("one after another"), whole(run.heads * (count / run.heads)), word("—")},
                          {word("packed, [T, H, d_k] then transposed"), whole(count), rounded(difference)},
                          {word("packed, reshaped straight to [H, T, d_k]"), whole(count), rounded(slip)}}});
-  why.finding = fmt::format("packed and one by one agree to {}; a reshape without the transpose is off by {}",
-                            shown(difference), shown(slip, 2));
+  why.finding = fmt::format("packed and one by one differ by {:.1e}; a reshape without the transpose is off by {}",
+                            difference, shown(slip, 2));
   return why;
 }
 

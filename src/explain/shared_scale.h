@@ -1,0 +1,19 @@
+// One colour scale for heatmaps that are to be compared.
+#pragma once
+
+#include <vector>
+
+#include "qkv/explain.h"
+
+namespace qkv::explain_detail {
+
+struct Ends {
+  double low = 0;
+  double high = 1;
+};
+
+/// The ends of `wanted`'s scale: its own where it names them, otherwise from all heatmaps of the same colours and value
+/// name (diverging: symmetric about 0).
+[[nodiscard]] Ends shared_ends(const Heatmap& wanted, const std::vector<NamedHeatmap>& all);
+
+}  // namespace qkv::explain_detail

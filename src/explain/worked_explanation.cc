@@ -1,0 +1,91 @@
+// A worked example of the seeds as an explanation, so that it is shown like any other.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "explain/formula.h"
+#include "explain/numbers.h"
+#include "qkv/explain.h"
+#include "qkv/worked.h"
+
+namespace qkv {
+namespace {
+
+using namespace explain_detail;
+
+// Rank 0 and 1 as one row.
+Tensor as_matrix(const Tensor& values) {
+  TensorView view = values;
+  while (view.rank() < 2) view = view.unsqueeze(0);
+  return {view, DType::f64};
+}
+
+bool has_negative(const Tensor& values) {
+  for (const double value : values.to_vector()) {
+    if (value < 0 && std::isfinite(value)) return true;
+  }
+  return false;
+}
+
+NamedHeatmap heatmap_of(const WorkedTensor& tensor, std::string id) {
+  NamedHeatmap named;
+  named.id = std::move(id);
+  named.heatmap.title = tensor.name;
+  named.heatmap.values = as_matrix(tensor.values);
+  if (std::ssize(tensor.row_labels) == named.heatmap.values.dim(0)) named.heatmap.row_labels = tensor.row_labels;
+  if (std::ssize(tensor.column_labels) == named.heatmap.values.dim(1))
+    named.heatmap.column_labels = tensor.column_labels;
+  named.heatmap.value_name = tensor.name;
+  named.heatmap.decimals = tensor.decimals;
+  named.heatmap.colours = has_negative(named.heatmap.values) ? ColourMap::diverging : ColourMap::sequential;
+  return named;
+}
+
+Section section_of(const WorkedStep& step, int number) {
+  Section section;
+  section.number = number;
+  section.id = fmt::format("step-{}", number);
+  section.title = step.title;
+  section.text = step.text;
+  if (!step.formula.empty()) {
+    section.formulas.push_back(math::token(step.formula));
+  }
+  std::size_t index = 0;
+  for (const WorkedTensor& tensor : step.tensors) {
+    if (tensor.values.empty() || tensor.values.rank() > 2 || tensor.values.size() == 0) continue;
+    section.heatmaps.push_back(heatmap_of(tensor, fmt::format("step-{}-{}", number, index++)));
+  }
+  return section;
+}
+
+Section claims_of(const Worked& worked) {
+  Section section;
+  section.id = "claims";
+  section.number = static_cast<int>(worked.steps.size()) + 1;
+  section.title = "What the document prints, and what comes out";
+  section.text = fmt::format("From {}: {}.", worked.example.seed, worked.example.place);
+  Table table{"", {"figure", "printed", "computed", "verdict", "why"}, {}};
+  for (const WorkedClaim& claim : worked.claims) {
+    table.rows.push_back({word(claim.what), word(claim.printed), word(claim.computed),
+                          word(std::string(name_of(claim.agreement))), word(claim.remark)});
+  }
+  section.tables = {std::move(table)};
+  return section;
+}
+
+}  // namespace
+
+Explanation explain_worked(std::string_view name) {
+  const Worked worked = run_worked(name);
+  Explanation explanation;
+  explanation.title = worked.example.title;
+  explanation.settings = {
+      {"example", worked.example.name}, {"from", worked.example.seed}, {"place", worked.example.place}};
+  explanation.notes = {worked.example.summary};
+  int number = 0;
+  for (const WorkedStep& step : worked.steps) explanation.steps.push_back(section_of(step, ++number));
+  if (!worked.claims.empty()) explanation.steps.push_back(claims_of(worked));
+  return explanation;
+}
+
+}  // namespace qkv

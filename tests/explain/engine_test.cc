@@ -1,0 +1,175 @@
+// What is shown is what the engine computes.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "qkv/attention.h"
+#include "qkv/explain.h"
+#include "qkv/nn/multi_head_attention.h"
+#include "qkv/nn/transformer.h"
+
+namespace qkv {
+namespace {
+
+using testing::DoubleNear;
+using testing::Pointwise;
+
+ExplainOptions options_for(std::string text) {
+  ExplainOptions options;
+  options.text = std::move(text);
+  options.whys = false;
+  return options;
+}
+
+Linear linear(const Tensor& weight) { return Linear(Tensor(weight.view().transpose(0, 1))); }
+
+MultiHeadAttention layer_of(const Explanation& explanation, const ExplainOptions& options) {
+  MultiHeadOptions layer;
+  layer.d_model = options.d_model;
+  layer.heads = options.heads;
+  layer.d_k = options.d_k;
+  layer.d_v = options.d_v;
+  layer.bias = false;
+  return {layer,
+          {linear(explanation.tensor("w_q")), linear(explanation.tensor("w_k")), linear(explanation.tensor("w_v")),
+           linear(explanation.tensor("w_o"))}};
+}
+
+const Section& step(const Explanation& explanation, std::string_view id) {
+  for (const Section& section : explanation.steps) {
+    if (section.id == id) return section;
+  }
+  throw std::out_of_range(std::string(id));
+}
+
+TEST(Explain, DrawsTheEmbeddingsThatPyTorchDraws) {
+  const Explanation explanation = explain(options_for("The cat sat down"));
+  // torch.manual_seed(42); torch.randn(4, 8), as the notebook on the math of attention prints it.
+  EXPECT_NEAR(explanation.tensor("embeddings").at({0, 0}), 1.93, 0.005);
+  EXPECT_NEAR(explanation.tensor("embeddings").at({1, 1}), 1.65, 0.005);
+  EXPECT_NEAR(explanation.tensor("embeddings").at({3, 7}), 0.86, 0.005);
+}
+
+TEST(Explain, OutputIsThatOfMultiHeadAttention) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.mask = causal();
+  options.d_k = 3;
+  options.d_v = 5;
+  const Explanation explanation = explain(options);
+  MultiHeadForward call;
+  call.attention.mask = causal();
+  const Tensor expected = layer_of(explanation, options).forward(explanation.tensor("x"), call);
+  EXPECT_EQ(explanation.tensor("output").to_vector(), expected.to_vector());
+}
+
+TEST(Explain, CrossAttentionReadsTheContext) {
+  ExplainOptions options = options_for("Le chat");
+  options.context = "The cat sat";
+  const Explanation explanation = explain(options);
+  const Tensor expected =
+      layer_of(explanation, options).forward_cross(explanation.tensor("x"), explanation.tensor("context"));
+  EXPECT_EQ(explanation.tensor("output").to_vector(), expected.to_vector());
+  EXPECT_EQ(explanation.tensor("weights").shape(), (Shape{2, 2, 3}));
+}
+
+class Blocks : public testing::TestWithParam<Surroundings> {};
+
+TEST_P(Blocks, ResultIsThatOfTheTransformerBlock) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.surroundings = GetParam();
+  const Explanation explanation = explain(options);
+  const auto norm = [&] { return LayerNorm({.normalized = {8}, .weight = std::nullopt, .bias = std::nullopt}); };
+  const TransformerBlock block(GetParam() == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post,
+                               {norm(), layer_of(explanation, options), std::nullopt, std::nullopt, norm(),
+                                FeedForward(linear(explanation.tensor("w_1")), linear(explanation.tensor("w_2")))});
+  const std::vector<double> expected = block.forward(explanation.tensor("x")).to_vector();
+  // The same sums in the same order; a last rounding may differ.
+  EXPECT_THAT(explanation.tensor("result").to_vector(), Pointwise(DoubleNear(1e-14), expected));
+}
+INSTANTIATE_TEST_SUITE_P(BothOrders, Blocks,
+                         testing::Values(Surroundings::pre_norm_block, Surroundings::post_norm_block));
+
+TEST(Explain, OwnTensorsGoThroughAttention) {
+  Generator generator(7);
+  ExplainOptions options;
+  options.whys = false;
+  options.own = OwnTensors{generator.randn({4, 3, 2}), generator.randn({2, 5, 2}), generator.randn({2, 5, 6})};
+  options.mask = causal();
+  const Explanation explanation = explain(options);
+  const auto batched = [](const Tensor& tensor) { return Tensor(tensor.view().unsqueeze(0), DType::f64); };
+  AttentionOptions attention_options;
+  attention_options.mask = causal();
+  const Tensor expected =
+      attention(batched(options.own->q), batched(options.own->k), batched(options.own->v), attention_options).out;
+  EXPECT_EQ(explanation.tensor("out").to_vector(), expected.to_vector());
+  EXPECT_EQ(explanation.steps.front().id, "tensors");
+}
+
+double last_number(const Table& table, std::string_view row, std::size_t column) {
+  for (const std::vector<Cell>& cells : table.rows) {
+    if (cells.front().text == row) return cells.at(column).number.value();
+  }
+  throw std::out_of_range(std::string(row));
+}
+
+TEST(Explain, TheQuerysSumIsTheRowOfTheOutput) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.query = "cat";
+  options.mask = causal();
+  const Explanation explanation = explain(options);
+  const Tensor& out = explanation.tensor("out");
+  ASSERT_EQ(explanation.query->tables.size(), 6U);
+  for (std::size_t head = 0; head < 2; ++head) {
+    const Table& shares = explanation.query->tables[3 * head + 2];
+    for (std::size_t d = 0; d < 4; ++d) {
+      const double expected = out.at({static_cast<std::int64_t>(head), 1, static_cast<std::int64_t>(d)});
+      EXPECT_NEAR(last_number(shares, "sum", 2 + d), expected, 4 * 4 * 2.3e-16);  // four terms below 4
+      EXPECT_EQ(last_number(shares, "engine", 2 + d), expected);
+    }
+    EXPECT_NEAR(last_number(shares, "sum", 1), 1.0, 4 * 2.3e-16);
+  }
+}
+
+TEST(Explain, ProductsOfTheQueryAddUpToTheScore) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.query = "2";
+  const Explanation explanation = explain(options);
+  const Table& products = explanation.query->tables.front();
+  double sum = 0;
+  for (std::size_t d = 1; d <= 4; ++d) sum += last_number(products, "down", d);
+  EXPECT_NEAR(sum, explanation.tensor("raw").at({0, 2, 3}), 1e-14);
+  EXPECT_EQ(last_number(products, "down", 5), explanation.tensor("raw").at({0, 2, 3}));
+}
+
+TEST(Explain, ARowThatSeesNothingIsZeroAndSaysSo) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.mask = causal(Align::bottom_right, -1);
+  const Explanation explanation = explain(options);
+  for (std::int64_t d = 0; d < 8; ++d) EXPECT_EQ(explanation.tensor("concat").at({0, d}), 0.0);
+  EXPECT_THAT(step(explanation, "softmax").notes,
+              testing::Contains(testing::HasSubstr("“The” (0) sees no key at all")));
+}
+
+TEST(Explain, MasksAreCounted) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.mask = causal();
+  const Explanation explanation = explain(options);
+  const Table& table = step(explanation, "masked").tables.front();
+  EXPECT_THAT(table.title, testing::HasSubstr("keeps 20 of 32 pairs"));  // 10 of 16 in each of 2 heads
+  EXPECT_EQ(table.rows[0][1].number, 2.0);                               // of 2 x 2 tiles the upper right, twice
+  EXPECT_EQ(table.rows[0][3].number, 4.0);
+}
+
+TEST(Explain, EveryPositionSchemeHasItsSteps) {
+  for (const auto& [name, id] :
+       {std::pair{"sinusoidal", "positions"}, std::pair{"learned", "positions"}, std::pair{"rotary", "rotation"},
+        std::pair{"alibi", "biased"}, std::pair{"t5", "biased"}}) {
+    ExplainOptions options = options_for("The cat sat");
+    options.position = parse_position(name);
+    EXPECT_EQ(step(explain(options), id).id, id) << name;
+  }
+}
+
+}  // namespace
+}  // namespace qkv

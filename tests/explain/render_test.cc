@@ -1,0 +1,190 @@
+// The three ways in which an explanation is written, and its pictures.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "qkv/explain.h"
+
+namespace qkv {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const Explanation& sample() {
+  static const Explanation kExplanation = [] {
+    ExplainOptions options;
+    options.text = "The <cat> & \"dog\" sat";
+    options.mask = causal();
+    options.query = "sat";
+    options.surroundings = Surroundings::pre_norm_block;
+    return explain(options);
+  }();
+  return kExplanation;
+}
+
+class Width : public testing::TestWithParam<int> {};
+
+TEST_P(Width, TextStaysWithinTheTerminal) {
+  ExplainTextOptions options;
+  options.terminal.width = GetParam();
+  options.whys_in_full = true;
+  std::istringstream text(to_text(sample(), options));
+  for (std::string line; std::getline(text, line);) EXPECT_LE(display_width(line), GetParam()) << line;
+}
+INSTANTIATE_TEST_SUITE_P(Terminals, Width, testing::Values(40, 80, 120));
+
+TEST(ExplainText, HasNoEscapesWithoutColour) {
+  ExplainTextOptions options;
+  EXPECT_THAT(to_text(sample(), options), Not(HasSubstr("\x1b")));
+  options.terminal.colour = TerminalColour::truecolour;
+  EXPECT_THAT(to_text(sample(), options), HasSubstr("\x1b[38;2;"));
+}
+
+TEST(ExplainText, NamesEveryStepWithItsFormula) {
+  const std::string text = to_text(sample(), {});
+  for (const Section& step : sample().steps) EXPECT_THAT(text, HasSubstr("── " + std::to_string(step.number)));
+  EXPECT_THAT(text, HasSubstr("S = Q · Kᵀ"));
+  EXPECT_THAT(text, HasSubstr("[H, Tq, Tk] = [2, 5, 5]"));
+}
+
+TEST(ExplainText, MakesControlCharactersVisible) {
+  ExplainOptions options;
+  options.text = "a\x1b[31mb c";
+  options.whys = false;
+  EXPECT_THAT(to_text(explain(options), {}), Not(HasSubstr("\x1b")));
+}
+
+TEST(ExplainJson, HoldsEveryStepAndEveryTensor) {
+  const nlohmann::json json = nlohmann::json::parse(to_json(sample()));
+  ASSERT_EQ(json["steps"].size(), sample().steps.size());
+  std::set<std::string> ids;
+  for (const auto& step : json["steps"]) {
+    ids.insert(step["id"]);
+    EXPECT_FALSE(step["formulas"].empty()) << step["id"];
+    EXPECT_THAT(step["shape"].get<std::string>(), Not(testing::IsEmpty())) << step["id"];
+  }
+  for (const char* id :
+       {"tokens", "ids", "embeddings", "positions", "x", "queries", "keys", "values", "scores", "scaled", "masked",
+        "softmax", "sum", "heads", "concat", "output", "norm-1", "gelu", "residual-2"}) {
+    EXPECT_TRUE(ids.contains(id)) << id;
+  }
+  EXPECT_EQ(json["tensors"]["weights"]["shape"], (std::vector<int>{2, 5, 5}));
+  EXPECT_EQ(json["tensors"]["weights"]["values"][1][2][1].get<double>(), sample().tensor("weights").at({1, 2, 1}));
+  EXPECT_EQ(json["tensors"]["masked"]["values"][0][0][1], "-inf");
+  EXPECT_EQ(json["query"]["id"], "query");
+}
+
+// The page without its style and script, which are no markup.
+std::string markup(std::string html) {
+  for (const std::string element : {"style", "script"}) {
+    const std::size_t begin = html.find("<" + element + ">");
+    const std::size_t end = html.find("</" + element + ">");
+    if (begin < end && end != std::string::npos) html.erase(begin, end - begin + element.size() + 3);
+  }
+  return html;
+}
+
+/// What stands between each '<' and the next '>'.
+std::vector<std::string> tags_of(const std::string& html) {
+  std::vector<std::string> tags;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    tags.push_back(html.substr(at + 1, html.find('>', at) - at - 1));
+  }
+  return tags;
+}
+
+std::string name_of_tag(const std::string& tag) { return tag.substr(0, tag.find_first_of(" /", 1)); }
+
+// Every element that opens closes, in order.
+std::string unbalanced(const std::string& html) {
+  static const std::set<std::string> kVoid = {"!DOCTYPE", "meta", "img", "mspace"};
+  std::vector<std::string> open;
+  for (const std::string& tag : tags_of(html)) {
+    const std::string name = name_of_tag(tag);
+    if (kVoid.contains(name)) continue;
+    if (!name.starts_with('/')) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name.substr(1)) {
+      return "<" + name + "> closes " + (open.empty() ? "nothing" : open.back());
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : open.back() + " stays open";
+}
+
+/// The values of every attribute of this name.
+std::vector<std::string> values_of(const std::string& html, const std::string& attribute) {
+  std::vector<std::string> values;
+  const std::string start = " " + attribute + "=\"";
+  for (std::size_t at = html.find(start); at != std::string::npos; at = html.find(start, at + 1)) {
+    const std::size_t begin = at + start.size();
+    values.push_back(html.substr(begin, html.find('"', begin) - begin));
+  }
+  return values;
+}
+
+TEST(ExplainHtml, IsWellFormed) {
+  const std::string html = to_html(sample());
+  EXPECT_EQ(unbalanced(markup(html)), "");
+  EXPECT_THAT(html, HasSubstr("The &lt;cat&gt; &amp; &quot;dog&quot; sat"));
+  EXPECT_THAT(html, HasSubstr("<math display=\"block\""));
+}
+
+TEST(ExplainHtml, LoadsNothingFromElsewhere) {
+  const std::string html = to_html(sample());
+  EXPECT_THAT(values_of(html, "src"), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(values_of(html, "src"), testing::Each(testing::StartsWith("data:")));
+  EXPECT_THAT(values_of(html, "href"), testing::Each(testing::StartsWith("#")));
+  for (const char* load : {"@import", "url(", "http:", "https:"}) EXPECT_THAT(html, Not(HasSubstr(load)));
+}
+
+TEST(ExplainHtml, LinksOnlyToWhatIsThere) {
+  const std::string html = to_html(sample());
+  std::vector<std::string> anchors;
+  for (const std::string& id : values_of(html, "id")) anchors.push_back("#" + id);
+  EXPECT_THAT(values_of(html, "href"), testing::IsSubsetOf([&] {
+                std::vector<std::string> twice = anchors;  // each is linked from the navigation and from its heading
+                twice.insert(twice.end(), anchors.begin(), anchors.end());
+                return twice;
+              }()));
+}
+
+TEST(ExplainHtml, HoldsTheFullValueOfEveryCell) {
+  char value[40];
+  std::snprintf(value, sizeof value, "%.17g", sample().tensor("raw").at({1, 4, 0}));
+  EXPECT_THAT(to_html(sample()), HasSubstr(std::string(": ") + value + "\""));
+}
+
+TEST(ExplainPictures, AreNamedByStepAndUnique) {
+  std::set<std::string> names;
+  for (const NamedPicture& picture : pictures(sample())) {
+    EXPECT_TRUE(names.insert(picture.name).second) << picture.name;
+    EXPECT_NE(picture.panel.has_value(), picture.chart.has_value());
+  }
+  EXPECT_TRUE(names.contains("13-softmax-head0"));
+  EXPECT_TRUE(names.contains("why-variance"));
+}
+
+TEST(ExplainPictures, OfLongTextsAreMeansOverBlocks) {
+  ExplainOptions options;
+  options.whys = false;
+  for (int i = 0; i < 300; ++i) options.text += std::to_string(i) + " ";
+  const Explanation explanation = explain(options);
+  for (const Section& step : explanation.steps) {
+    if (step.id != "softmax") continue;
+    const Heatmap& heatmap = step.heatmaps.front().heatmap;
+    EXPECT_EQ(heatmap.values.shape(), (Shape{100, 100}));
+    EXPECT_THAT(heatmap.title, HasSubstr("mean of 3 × 3"));
+    double sum = 0;
+    for (const double value : heatmap.values.to_vector()) sum += value;
+    EXPECT_NEAR(sum * 9, 300.0, 1e-9);  // 300 rows that sum to 1
+  }
+}
+
+}  // namespace
+}  // namespace qkv
