@@ -14,6 +14,7 @@ body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,
 header,main,footer{max-width:68rem;margin:0 auto;padding:0 1.25rem}
 header{padding-top:2rem}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .5rem;overflow-wrap:anywhere}
+h1.long{font-size:1.1rem;line-height:1.45;font-weight:500;max-height:12rem;overflow-y:auto}
 h2{font-size:1.3rem;margin:0 0 .4rem;line-height:1.3}
 h2 a{color:inherit;text-decoration:none}
 h2 span{color:var(--accent);font-variant-numeric:tabular-nums;margin-right:.5rem}

@@ -12,6 +12,8 @@ namespace {
 
 using namespace explain_detail;
 
+constexpr std::size_t kLongTitle = 100;  // bytes
+
 std::string anchor_of(const Section& section) {
   return section.number > 0 || section.id == "query" ? section.id : "why-" + section.id;
 }
@@ -86,7 +88,9 @@ std::string navigation(const Explanation& explanation) {
 }
 
 std::string header(const Explanation& explanation) {
-  std::string html = fmt::format("<header><h1>{}</h1><dl class=\"settings\">", html_escaped(explanation.title));
+  std::string html =
+      fmt::format("<header><h1{}>{}</h1><dl class=\"settings\">",
+                  explanation.title.size() > kLongTitle ? " class=\"long\"" : "", html_escaped(explanation.title));
   for (const Setting& setting : explanation.settings) {
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", html_escaped(setting.name), html_escaped(setting.value));
   }

@@ -21,11 +21,13 @@ constexpr int kIndent = 3;
 constexpr int kNarrowestTerminal = 20;
 
 constexpr int kFewDecimals = 2;
-constexpr std::int64_t kCellsAsNumbers = 256;  // of a matrix; larger ones are pictures only
+constexpr std::int64_t kCellsAsNumbers = 512;  // larger or wider matrices are pictures only
+constexpr std::int64_t kColumnsAsNumbers = 32;
 
 bool fits_as_numbers(const std::vector<Heatmap>& heatmaps) {
-  return std::all_of(heatmaps.begin(), heatmaps.end(),
-                     [](const Heatmap& heatmap) { return heatmap.values.size() <= kCellsAsNumbers; });
+  return std::all_of(heatmaps.begin(), heatmaps.end(), [](const Heatmap& heatmap) {
+    return heatmap.values.size() <= kCellsAsNumbers && heatmap.values.dim(1) <= kColumnsAsNumbers;
+  });
 }
 
 bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
@@ -83,7 +85,9 @@ class TextPage {
 
   void add_section(const Section& section, std::string_view mark) {
     add_title(std::string(mark), section.title);
-    for (const std::string& line : wrapped(one_line(section.text), prose())) put(line);
+    for (const std::string& line : wrapped(one_line(section.text), prose())) {
+      if (!line.empty()) put(line);
+    }
     add_formulas(section);
     add_pictures(section);
     for (const Table& table : section.tables) add_table(table);
@@ -157,6 +161,7 @@ class TextPage {
     const std::string together = to_terminal(panel, options_);
     if (!fits_as_numbers(panel.heatmaps) || shows_numbers(together, panel.heatmaps)) {
       text_ += together;
+      if (!fits_as_numbers(panel.heatmaps)) say_where_numbers_are();
       return;
     }
     for (std::size_t i = 0; i < panel.heatmaps.size(); ++i) {
@@ -168,6 +173,13 @@ class TextPage {
       }
       add_picture(panel.heatmaps[i]);
     }
+  }
+
+  void say_where_numbers_are() {
+    if (has_said_where_) return;
+    has_said_where_ = true;
+    for (const std::string& line : wrapped("Too many numbers for a terminal: --json holds them.", prose()))
+      put(dim(line));
   }
 
   // With as many decimals as leave room for the numbers, or with the numbers in a table below.
@@ -208,6 +220,7 @@ class TextPage {
   }
 
   TerminalOptions options_;
+  bool has_said_where_ = false;
   std::string text_;
 };
 

@@ -1,6 +1,7 @@
 // A worked example of the seeds as an explanation, so that it is shown like any other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "explain/formula.h"
@@ -64,10 +65,14 @@ Section claims_of(const Worked& worked) {
   section.number = static_cast<int>(worked.steps.size()) + 1;
   section.title = "What the document prints, and what comes out";
   section.text = fmt::format("From {}: {}.", worked.example.seed, worked.example.place);
+  const bool any_remark = std::any_of(worked.claims.begin(), worked.claims.end(),
+                                      [](const WorkedClaim& claim) { return !claim.remark.empty(); });
   Table table{"", {"figure", "printed", "computed", "verdict", "why"}, {}};
+  if (!any_remark) table.columns.pop_back();
   for (const WorkedClaim& claim : worked.claims) {
-    table.rows.push_back({word(claim.what), word(claim.printed), word(claim.computed),
-                          word(std::string(name_of(claim.agreement))), word(claim.remark)});
+    table.rows.push_back(
+        {word(claim.what), word(claim.printed), word(claim.computed), word(std::string(name_of(claim.agreement)))});
+    if (any_remark) table.rows.back().push_back(word(claim.remark));
   }
   section.tables = {std::move(table)};
   return section;
