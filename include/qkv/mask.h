@@ -98,7 +98,7 @@ class Mask {
 /// j <= p + offset.
 [[nodiscard]] Mask causal(Align align = Align::bottom_right, std::int64_t offset = 0);
 /// j <= p + offsets[b]: one offset for each batch entry.
-[[nodiscard]] Mask causal(Align align, std::vector<std::int64_t> offsets);
+[[nodiscard]] Mask causal_offsets(std::vector<std::int64_t> offsets, Align align = Align::bottom_right);
 
 /// p - width < j < p + width: with causal() a query sees exactly `width` keys, itself included. width >= 1.
 [[nodiscard]] Mask window(std::int64_t width, Align align = Align::bottom_right);
@@ -124,7 +124,7 @@ class Mask {
 /// 0 <= p < count or j < count: the first `count` tokens see all and are seen by all.
 [[nodiscard]] Mask global_tokens(std::int64_t count, Align align = Align::bottom_right);
 /// The same for tokens at the given positions.
-[[nodiscard]] Mask global_tokens(std::vector<std::int64_t> positions, Align align = Align::bottom_right);
+[[nodiscard]] Mask global_tokens_at(std::vector<std::int64_t> positions, Align align = Align::bottom_right);
 
 /// Block (i / block, j / block) of `kept` decides. `kept` is b8 [ceil(Tq / block), ceil(Tk / block)], or with leading
 /// [H] or [B, H] axes that broadcast. The elements are copied.

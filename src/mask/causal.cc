@@ -59,7 +59,7 @@ class CausalByBatch final : public mask_detail::IntervalNode {
 
 Mask causal(Align align, std::int64_t offset) { return Mask(std::make_shared<const Causal>(align, offset)); }
 
-Mask causal(Align align, std::vector<std::int64_t> offsets) {
+Mask causal_offsets(std::vector<std::int64_t> offsets, Align align) {
   return Mask(std::make_shared<const CausalByBatch>(align, std::move(offsets)));
 }
 

@@ -79,7 +79,7 @@ Mask global_tokens(std::int64_t count, Align align) {
   return Mask(std::make_shared<const GlobalTokens>(std::move(ranges), align));
 }
 
-Mask global_tokens(std::vector<std::int64_t> positions, Align align) {
+Mask global_tokens_at(std::vector<std::int64_t> positions, Align align) {
   mask_detail::require_all_at_least("global_tokens", "positions", 0, positions);
   const auto last = std::ranges::max_element(positions);
   if (last != positions.end() && *last == std::numeric_limits<std::int64_t>::max()) {

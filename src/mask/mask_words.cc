@@ -20,7 +20,7 @@ std::int64_t part(std::int64_t whole, std::int64_t parts) { return std::max<std:
 Mask make_causal(const Call& call) {
   call.require_values(0, 0);
   if (!call.has("offset")) return causal(call.align());
-  if (call.is_array("offset")) return causal(call.align(), call.integers("offset", kAny));
+  if (call.is_array("offset")) return causal_offsets(call.integers("offset", kAny), call.align());
   return causal(call.align(), call.integer("offset", kAny));
 }
 
@@ -53,7 +53,7 @@ Mask make_dilated(const Call& call) {
 Mask make_global(const Call& call) {
   if (call.has("at") && call.values() > 0) call.fail("both a count and positions");
   call.require_values(call.has("at") ? 0 : 1, 1);
-  if (call.has("at")) return global_tokens(call.integers("at", 0), call.align());
+  if (call.has("at")) return global_tokens_at(call.integers("at", 0), call.align());
   return global_tokens(call.integer(0, 0), call.align());
 }
 

@@ -39,7 +39,7 @@ Mask causal_mask(const OnnxCase& onnx, const Heads& heads) {
   for (const std::int64_t length : onnx.inputs[kNonpad].values<std::int64_t>()) {
     offsets.push_back(length - heads.q.dim(2));
   }
-  return causal(Align::top_left, offsets);
+  return causal_offsets(offsets, Align::top_left);
 }
 
 // attn_mask over all keys: opset 24 allows it to stop short of them.

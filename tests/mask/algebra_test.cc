@@ -50,7 +50,7 @@ TEST(Mask, CausalWithMoreQueriesThanKeysLeavesTheFirstBlind) {
 }
 
 TEST(Mask, CausalTakesAnOffsetForEachBatchEntry) {
-  const Mask mask = causal(Align::top_left, std::vector<std::int64_t>{0, 2});
+  const Mask mask = causal_offsets({0, 2}, Align::top_left);
   const MaskShape shape{.B = 2, .Tq = 2, .Tk = 4};
   EXPECT_TRUE(mask.varies_by_batch());
   EXPECT_THAT(drawn(mask, shape, 0), ElementsAre("#...", "##.."));
@@ -127,13 +127,13 @@ TEST(Mask, DilatedIsAWindowWithGaps) {
 
 TEST(Mask, GlobalTokensSeeAllAndAreSeenByAll) {
   EXPECT_THAT(drawn(global_tokens(1), square(3)), ElementsAre("###", "#..", "#.."));
-  EXPECT_THAT(drawn(global_tokens({2, 0, 2}), square(4)), ElementsAre("####", "#.#.", "####", "#.#."));
+  EXPECT_THAT(drawn(global_tokens_at({2, 0, 2}), square(4)), ElementsAre("####", "#.#.", "####", "#.#."));
   EXPECT_THAT(drawn(global_tokens(1), {.Tq = 3, .Tk = 2}), ElementsAre("#.", "##", "#."));
   EXPECT_THAT(drawn(global_tokens(0), square(1)), ElementsAre("."));
   EXPECT_EQ(error_message([] { (void)global_tokens(-1); }), "global_tokens: count: expected 0 or more, got -1");
-  EXPECT_EQ(error_message([] { (void)global_tokens({3, -2}); }),
+  EXPECT_EQ(error_message([] { (void)global_tokens_at({3, -2}); }),
             "global_tokens: positions: expected 0 or more, got -2");
-  EXPECT_EQ(error_message([] { (void)global_tokens(std::vector{std::numeric_limits<std::int64_t>::max()}); }),
+  EXPECT_EQ(error_message([] { (void)global_tokens_at(std::vector{std::numeric_limits<std::int64_t>::max()}); }),
             "global_tokens: positions: expected positions below 2^63 - 1, got 9223372036854775807");
 }
 

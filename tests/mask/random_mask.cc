@@ -25,7 +25,7 @@ RandomMask any_causal(const MaskShape& shape) {
     return {causal(align, offset), [=](const Place& at) { return at.j <= place_of(align, at.i, shape) + offset; }};
   }
   const auto offsets = any_lengths(shape.B, 4);
-  return {causal(align, offsets), [=](const Place& at) {
+  return {causal_offsets(offsets, align), [=](const Place& at) {
             return at.j <= place_of(align, at.i, shape) + offsets[static_cast<std::size_t>(at.b)];
           }};
 }
@@ -100,7 +100,7 @@ RandomMask any_global(const MaskShape& shape) {
   const Rule rule = [=](const Place& at) {
     return std::ranges::count(tokens, at.j) + std::ranges::count(tokens, place_of(align, at.i, shape)) > 0;
   };
-  return {first ? global_tokens(count, align) : global_tokens(tokens, align), rule};
+  return {first ? global_tokens(count, align) : global_tokens_at(tokens, align), rule};
 }
 
 Tensor any_flags(const Shape& shape) {
