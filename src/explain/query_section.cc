@@ -35,7 +35,8 @@ std::vector<std::size_t> keys_to_show(const std::vector<double>& weights) {
   std::vector<std::size_t> keys(weights.size());
   std::iota(keys.begin(), keys.end(), 0);
   if (keys.size() <= kKeysShown) return keys;
-  std::sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
+  // Not std::sort: weights that are NaN have no order, and it may then run past the end.
+  std::ranges::partial_sort(keys, keys.begin() + kKeysShown, [&](std::size_t a, std::size_t b) {
     return weights[a] > weights[b] || (weights[a] == weights[b] && a < b);
   });
   keys.resize(kKeysShown);

@@ -38,7 +38,7 @@ TEST(Cost, PrintsTheSameAsJson) {
       if (item["key"] == "weights.total") {
         EXPECT_EQ(item["value"], 124439808);
       }
-      EXPECT_EQ(std::to_string(item["value"].get<std::uint64_t>()), item["exact"]);
+      EXPECT_EQ(std::to_string(item["value"].get<std::uint64_t>()), item["exact"].get<std::string>());
     }
   }
 }
