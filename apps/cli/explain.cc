@@ -61,9 +61,9 @@ ExplainOptions options_of(const Arguments& arguments) {
   }
   options.surroundings = surroundings_of(arguments);
   if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
-  // A single step or a query's sum in the terminal needs no answers to whys.
+  // Whoever asks for single steps gets these alone; a query's sum in the terminal needs no answers to whys either.
   const bool is_page = arguments.json || arguments.files.wants_any();
-  options.whys = is_page || arguments.whys.has_value() || (arguments.steps.empty() && !options.query);
+  options.whys = arguments.whys.has_value() || (arguments.steps.empty() && (is_page || !options.query));
   return options;
 }
 

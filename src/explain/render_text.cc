@@ -34,23 +34,6 @@ bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
   return !std::isfinite(heatmap.values.at({i, j})) || (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0);
 }
 
-// Whether a picture wrote a number into each cell: it then holds more of them than there are cells, as the colour bar
-// has some too.
-bool shows_numbers(std::string_view picture, const std::vector<Heatmap>& heatmaps) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::int64_t numbers = 0;
-  for (std::size_t at = 1; at + 1 < picture.size(); ++at) {
-    if (picture[at] == '.' && is_digit(picture[at - 1]) && is_digit(picture[at + 1])) ++numbers;
-  }
-  std::int64_t cells = 0;
-  for (const Heatmap& heatmap : heatmaps) {
-    for (std::int64_t i = 0; i < heatmap.values.dim(0); ++i) {
-      for (std::int64_t j = 0; j < heatmap.values.dim(1); ++j) cells += is_hidden(heatmap, i, j) ? 0 : 1;
-    }
-  }
-  return numbers > cells;
-}
-
 Table numbers_table(const Heatmap& heatmap) {
   Table table;
   table.columns = {""};
@@ -158,9 +141,8 @@ class TextPage {
     Panel panel;
     for (const NamedHeatmap& named : section.heatmaps) panel.heatmaps.push_back(named.heatmap);
     put("");
-    const std::string together = to_terminal(panel, options_);
-    if (!fits_as_numbers(panel.heatmaps) || shows_numbers(together, panel.heatmaps)) {
-      text_ += together;
+    if (!fits_as_numbers(panel.heatmaps) || shows_numbers(panel, options_)) {
+      text_ += to_terminal(panel, options_);
       if (!fits_as_numbers(panel.heatmaps)) say_where_numbers_are();
       return;
     }
@@ -184,20 +166,18 @@ class TextPage {
 
   // With as many decimals as leave room for the numbers, or with the numbers in a table below.
   void add_picture(Heatmap heatmap) {
-    const std::string full = to_terminal(Panel{"", {heatmap}}, options_);
-    if (!fits_as_numbers({heatmap}) || shows_numbers(full, {heatmap})) {
-      text_ += full;
+    if (!fits_as_numbers({heatmap})) {
+      text_ += to_terminal(Panel{"", {heatmap}}, options_);
       return;
     }
-    const int decimals = heatmap.decimals;
-    heatmap.decimals = std::min(decimals, kFewDecimals);
-    const std::string shorter = to_terminal(Panel{"", {heatmap}}, options_);
-    if (shows_numbers(shorter, {heatmap})) {
-      text_ += shorter;
+    for (const int decimals : {heatmap.decimals, std::min(heatmap.decimals, kFewDecimals)}) {
+      Panel panel{"", {heatmap}};
+      panel.heatmaps.front().decimals = decimals;
+      if (!shows_numbers(panel, options_)) continue;
+      text_ += to_terminal(panel, options_);
       return;
     }
-    text_ += full;
-    heatmap.decimals = decimals;
+    text_ += to_terminal(Panel{"", {heatmap}}, options_);
     for (const std::string& line : table_lines(numbers_table(heatmap), options_.width)) put(line);
   }
 

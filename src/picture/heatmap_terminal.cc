@@ -300,21 +300,38 @@ Block draw(const Grid& grid, const Style& style, int width, int width_for_number
   return block;
 }
 
+/// What one of several heatmaps may take up for the sake of its numbers.
+int width_for_numbers_of(std::size_t heatmaps, int width) {
+  return heatmaps > 1 ? std::min(width, std::max(width / 2 - 1, 44)) : width;
+}
+
+bool has_cells(const Grid& grid) { return grid.rows * grid.columns > 0; }
+
 }  // namespace
+
+bool shows_numbers(const Panel& panel, const TerminalOptions& options) {
+  const std::vector<Grid> grids = read_panel("shows_numbers", panel);
+  const Style style{options.colour};
+  const int width = std::max(options.width, kLeastWidth);
+  const int width_for_numbers = width_for_numbers_of(grids.size(), width);
+  return std::all_of(grids.begin(), grids.end(), [&](const Grid& grid) {
+    return !has_cells(grid) || lay_out(grid, width, width_for_numbers, style).fill == Fill::numbers;
+  });
+}
 
 std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
   const std::vector<Grid> grids = read_panel("to_terminal", panel);
   const Style style{options.colour};
   const int width = std::max(options.width, kLeastWidth);
-  const int width_for_numbers = grids.size() > 1 ? std::max(width / 2 - 1, 44) : width;
+  const int width_for_numbers = width_for_numbers_of(grids.size(), width);
   const bool shared = share_scale(grids);
 
   std::vector<Block> blocks;
   bool has_hidden = false;
   bool has_not_a_number = false;
   for (const Grid& grid : grids) {
-    blocks.push_back(draw(grid, style, width, std::min(width, width_for_numbers)));
-    if (!shared && grid.rows * grid.columns > 0)
+    blocks.push_back(draw(grid, style, width, width_for_numbers));
+    if (!shared && has_cells(grid))
       add_colour_bar(blocks.back(), grid.scale, grid.has_hidden, grid.has_not_a_number, style, width);
     has_hidden |= grid.has_hidden;
     has_not_a_number |= grid.has_not_a_number;
@@ -323,7 +340,6 @@ std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
   Block page;
   add_text(page, one_line(panel.title), style, width);
   for (Line& line : beside_one_another(blocks, {options.colour, width})) page.push_back(std::move(line));
-  const auto has_cells = [](const Grid& grid) { return grid.rows * grid.columns > 0; };
   if (shared && std::any_of(grids.begin(), grids.end(), has_cells))
     add_colour_bar(page, grids.front().scale, has_hidden, has_not_a_number, style, width);
 

@@ -46,6 +46,12 @@ TEST(Worked, NamesAreUniqueAndEverySeedIsThere) {
   EXPECT_THAT(seeds, testing::ElementsAre("000", "001", "002", "003", "004"));
 }
 
+TEST(Worked, AWholeNumberOffByOneIsWrongAndNotRounding) {
+  const Worked worked = run_worked("lab-toy");
+  ASSERT_THAT(worked.claims.front().printed, HasSubstr("[[2, 1, 1]]"));
+  EXPECT_EQ(worked.claims.front().agreement, Agreement::wrong);
+}
+
 TEST(Worked, WhatDisagreesSaysWhy) {
   for (const WorkedExample& example : worked_examples()) {
     const Worked worked = run_worked(example.name);

@@ -44,6 +44,9 @@ struct Panel {
 /// (at least 20). What does not fit is thinned out, and a note below says so.
 [[nodiscard]] std::string to_terminal(const Panel& panel, const TerminalOptions& options);
 
+/// True if to_terminal() writes every cell's number: in a narrow terminal, or for a large matrix, it drops them.
+[[nodiscard]] bool shows_numbers(const Panel& panel, const TerminalOptions& options);
+
 /// A document with role="img", <title> and <desc>; its ids are unique to its content, so that several fit one page.
 [[nodiscard]] std::string to_svg(const Panel& panel);
 
