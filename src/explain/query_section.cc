@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "explain/formula.h"
@@ -35,9 +36,12 @@ std::vector<std::size_t> keys_to_show(const std::vector<double>& weights) {
   std::vector<std::size_t> keys(weights.size());
   std::iota(keys.begin(), keys.end(), 0);
   if (keys.size() <= kKeysShown) return keys;
-  // Not std::sort: weights that are NaN have no order, and it may then run past the end.
+  // NaN has no order, which a sort must have; such weights stand last.
+  const auto rank = [&](std::size_t key) {
+    return std::isnan(weights[key]) ? -std::numeric_limits<double>::infinity() : weights[key];
+  };
   std::ranges::partial_sort(keys, keys.begin() + kKeysShown, [&](std::size_t a, std::size_t b) {
-    return weights[a] > weights[b] || (weights[a] == weights[b] && a < b);
+    return rank(a) > rank(b) || (rank(a) == rank(b) && a < b);
   });
   keys.resize(kKeysShown);
   std::sort(keys.begin(), keys.end());
