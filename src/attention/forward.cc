@@ -11,6 +11,7 @@ std::vector<Tensor> compute_stages(std::string_view function, const TensorView& 
   if (!is_floating(dtype)) throw InvalidArgument(function, "dtype", "f64, f32, f16 or bf16", name_of(dtype));
   const auto [B, H, Tq, Tk] = problem.shape;
   std::vector<Tensor> results;
+  results.reserve(stages.size());
   for (std::size_t n = 0; n < stages.size(); ++n) results.emplace_back(dtype, Shape{B, H, Tq, Tk});
   kernels::reference::write_stages(problem, stages, results);
   return results;

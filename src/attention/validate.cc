@@ -54,8 +54,9 @@ void check_shapes(const Check& check, const TensorView& q, const TensorView& k) 
 }
 
 void check_numbers(const Check& check, const AttentionOptions& options) {
-  if (options.scale)
+  if (options.scale) {
     check.that(std::isfinite(*options.scale), "scale", "a finite number", fmt::to_string(*options.scale));
+  }
   if (options.softcap) {
     check.that(std::isfinite(*options.softcap) && *options.softcap > 0, "softcap", "a finite number > 0",
                fmt::to_string(*options.softcap));

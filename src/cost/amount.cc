@@ -41,7 +41,7 @@ std::string short_amount(Count value, CostUnit unit) {
 
 std::string amount_text(Count value, CostUnit unit) {
   static constexpr std::array<std::string_view, 3> kSuffixes = {"", " FLOP", " B"};
-  const std::string exact = value.grouped() + std::string(kSuffixes.at(static_cast<std::size_t>(unit)));
+  std::string exact = value.grouped() + std::string(kSuffixes.at(static_cast<std::size_t>(unit)));
   if (value < Count(unit == CostUnit::bytes ? 1024 : 1000)) return exact;
   return exact + " = " + short_amount(value, unit);
 }

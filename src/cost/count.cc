@@ -31,7 +31,7 @@ std::string Count::to_string() const {
     digits.push_back(static_cast<char>('0' + static_cast<int>(rest % 10)));
     rest /= 10;
   } while (rest != 0);
-  std::reverse(digits.begin(), digits.end());
+  std::ranges::reverse(digits);
   return digits;
 }
 

@@ -121,8 +121,8 @@ CostGroup tiled_flops_group(const CostConfig& config, const ModelShape& s) {
   const TiledCore hidden = tiled_core(s, true);
   const TiledCore full = tiled_core(s, false);
   const auto all = [&](const Arithmetic& with_mask, const Arithmetic& without) {
-    const Arithmetic masked = times({causal, "causal layers"}, with_mask);
-    const Arithmetic open = times({s.attentions() - causal, "layers"}, without);
+    Arithmetic masked = times({causal, "causal layers"}, with_mask);
+    Arithmetic open = times({s.attentions() - causal, "layers"}, without);
     if (causal == 0) return open;
     return causal == s.attentions() ? masked : masked + open;
   };

@@ -30,8 +30,9 @@ void require_names(std::span<const NamedView> tensors) {
     const auto refuse = [&](std::string_view expected) {
       throw InvalidArgument("encode_safetensors", "name", expected, "\"" + tensor.name + "\"");
     };
-    if (tensor.name.empty() || tensor.name == files::kMetadataKey)
+    if (tensor.name.empty() || tensor.name == files::kMetadataKey) {
       refuse("a name other than \"\" and \"__metadata__\"");
+    }
     if (!files::is_utf8(tensor.name)) refuse("UTF-8");
     if (!seen.insert(tensor.name).second) refuse("each name once");
   }

@@ -72,9 +72,11 @@ int widest(const std::vector<std::string>& texts) {
 
 int widest_number(const Grid& grid) {
   int width = 1;
-  for (std::int64_t row = 0; row < grid.rows; ++row)
-    for (std::int64_t column = 0; column < grid.columns; ++column)
+  for (std::int64_t row = 0; row < grid.rows; ++row) {
+    for (std::int64_t column = 0; column < grid.columns; ++column) {
       width = std::max(width, display_width(grid.number(row, column)));
+    }
+  }
   return width;
 }
 
@@ -174,8 +176,9 @@ void add_rows(Block& block, const Layout& layout, const Style& style) {
 void add_level_labels(Block& block, const Layout& layout, const Style& style) {
   Line line(style.colour);
   line.pad_to(layout.label_width + 1);
-  for (const std::string& label : layout.grid.column_labels)
+  for (const std::string& label : layout.grid.column_labels) {
     line.add(padded(fit_to_width(label, layout.cell_width - 1, style.ellipsis()), layout.cell_width, Side::centre));
+  }
   block.push_back(std::move(line));
 }
 
@@ -203,8 +206,9 @@ bool add_standing_labels(Block& block, const Layout& layout, const Style& style)
   for (const std::string& label : layout.grid.column_labels) {
     columns.push_back(downwards(label, style));
     height = std::max(height, columns.back().size());
-    for (const std::string& letter : columns.back())
+    for (const std::string& letter : columns.back()) {
       if (display_width(letter) > layout.cell_width) return false;
+    }
   }
   for (std::size_t i = 0; i < height; ++i) {
     Line line(style.colour);
@@ -244,8 +248,9 @@ void add_text(Block& block, std::string_view text, const Style& style, int width
 std::string axes_caption(const Grid& grid, const Style& style) {
   std::string caption;
   if (!grid.row_axis.empty()) caption = "rows: " + grid.row_axis;
-  if (!grid.column_axis.empty())
+  if (!grid.column_axis.empty()) {
     caption += fmt::format("{}columns: {}", caption.empty() ? "" : style.ascii() ? ", " : " · ", grid.column_axis);
+  }
   return caption;
 }
 
@@ -331,8 +336,9 @@ std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
   bool has_not_a_number = false;
   for (const Grid& grid : grids) {
     blocks.push_back(draw(grid, style, width, width_for_numbers));
-    if (!shared && has_cells(grid))
+    if (!shared && has_cells(grid)) {
       add_colour_bar(blocks.back(), grid.scale, grid.has_hidden, grid.has_not_a_number, style, width);
+    }
     has_hidden |= grid.has_hidden;
     has_not_a_number |= grid.has_not_a_number;
   }
@@ -340,8 +346,9 @@ std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
   Block page;
   add_text(page, one_line(panel.title), style, width);
   for (Line& line : beside_one_another(blocks, {options.colour, width})) page.push_back(std::move(line));
-  if (shared && std::any_of(grids.begin(), grids.end(), has_cells))
+  if (shared && std::any_of(grids.begin(), grids.end(), has_cells)) {
     add_colour_bar(page, grids.front().scale, has_hidden, has_not_a_number, style, width);
+  }
 
   std::string text;
   for (const Line& line : page) text += line.trimmed() + "\n";

@@ -28,8 +28,9 @@ std::string without_padded_exponent(std::string text) {
 
 double round_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0})
+  for (const double factor : {1.0, 2.0, 5.0}) {
     if (factor * power >= rough * (1 - 1e-9)) return factor * power;
+  }
   return 10 * power;
 }
 

@@ -23,8 +23,9 @@ constexpr Matrix kLinearOfLms{{{4.0767416621, -3.3077115913, 0.2309699292},
 
 Triple times(const Matrix& matrix, const Triple& vector) {
   Triple out{};
-  for (std::size_t row = 0; row < 3; ++row)
+  for (std::size_t row = 0; row < 3; ++row) {
     out[row] = matrix[row][0] * vector[0] + matrix[row][1] * vector[1] + matrix[row][2] * vector[2];
+  }
   return out;
 }
 

@@ -38,13 +38,16 @@ struct Extent {
 
 void check(std::string_view function, std::string_view name, const Axis& axis, const Extent& extent) {
   const auto is_finite = [](std::optional<double> end) { return !end || std::isfinite(*end); };
-  if (!is_finite(axis.low) || !is_finite(axis.high))
+  if (!is_finite(axis.low) || !is_finite(axis.high)) {
     throw InvalidArgument(function, name, "finite ends", "one that is not");
-  if (axis.low && axis.high && !(*axis.low < *axis.high))
+  }
+  if (axis.low && axis.high && !(*axis.low < *axis.high)) {
     throw InvalidArgument(function, name, fmt::format("a low end below {}", *axis.high), fmt::format("{}", *axis.low));
+  }
   const double least = std::min(extent.low, axis.low.value_or(extent.low));
-  if (axis.scale == AxisScale::logarithmic && !(least > 0))
+  if (axis.scale == AxisScale::logarithmic && !(least > 0)) {
     throw InvalidArgument(function, name, "positive numbers on a logarithmic axis", fmt::format("{}", least));
+  }
 }
 
 bool counts_in_twos(Unit unit) { return unit == Unit::bytes || unit == Unit::tokens; }
@@ -59,10 +62,13 @@ std::vector<double> logarithmic_ticks(double low, double high, Unit unit, int mo
   if (last - first < 2) {
     if (twos) return round_ticks(low, high, most);
     std::vector<double> ticks;
-    for (int exponent = static_cast<int>(first) - 1; exponent <= static_cast<int>(last); ++exponent)
-      for (const double factor : {1.0, 2.0, 5.0})
-        if (const double tick = factor * power(exponent); tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9))
+    for (int exponent = static_cast<int>(first) - 1; exponent <= static_cast<int>(last); ++exponent) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        if (const double tick = factor * power(exponent); tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) {
           ticks.push_back(tick);
+        }
+      }
+    }
     return ticks.size() >= 2 ? ticks : round_ticks(low, high, most);
   }
   double step = 1;
@@ -150,9 +156,10 @@ Plot read_chart(std::string_view function, const Chart& chart, TickLimits limits
   Extent x;
   Extent y;
   for (const Series& series : chart.series) {
-    if (series.x.size() != series.y.size())
+    if (series.x.size() != series.y.size()) {
       throw InvalidArgument(function, fmt::format("series '{}'", one_line(series.name)), "as many y as x",
                             fmt::format("{} x and {} y", series.x.size(), series.y.size()));
+    }
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
       x.add(series.x[i]);
@@ -161,9 +168,10 @@ Plot read_chart(std::string_view function, const Chart& chart, TickLimits limits
   }
   if (x.empty()) throw InvalidArgument(function, "series", "at least one finite point", "none");
   for (const Reference& reference : chart.references) {
-    if (!std::isfinite(reference.at))
+    if (!std::isfinite(reference.at)) {
       throw InvalidArgument(function, fmt::format("reference '{}'", one_line(reference.name)), "a finite place",
                             fmt::format("{}", reference.at));
+    }
     (reference.across == Reference::Across::x ? x : y).add(reference.at);
   }
   check(function, "x", chart.x, x);

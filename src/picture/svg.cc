@@ -38,9 +38,11 @@ std::string with_ids(std::string_view svg, std::string_view prefix) {
   std::string out;
   while (!svg.empty()) {
     std::size_t begin = std::string_view::npos;
-    for (const std::string_view mark : kBeforeId)
-      if (const std::size_t at = svg.find(mark); at != std::string_view::npos)
+    for (const std::string_view mark : kBeforeId) {
+      if (const std::size_t at = svg.find(mark); at != std::string_view::npos) {
         begin = std::min(begin, at + mark.size());
+      }
+    }
     if (begin == std::string_view::npos) break;
     const std::size_t end = svg.find_first_of("\")", begin);
     const auto [entry, is_new] = numbers.try_emplace(std::string(svg.substr(begin, end - begin)), numbers.size());
@@ -57,8 +59,9 @@ std::uint64_t fnv1a(std::string_view text) {
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
+  }
 }
 
 }  // namespace
