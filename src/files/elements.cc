@@ -42,7 +42,7 @@ void append_elements(std::vector<std::byte>& bytes, const TensorView& view) {
     return;
   }
   const std::size_t size = size_of(view.dtype());
-  const std::size_t count = static_cast<std::size_t>(view.size());
+  const auto count = static_cast<std::size_t>(view.size());
   const auto* elements = static_cast<const std::byte*>(view.data());
   bytes.insert(bytes.end(), elements, elements + count * size);
   if (std::endian::native != std::endian::little) swap_each(bytes.data() + bytes.size() - count * size, count, size);

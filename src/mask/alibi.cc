@@ -64,6 +64,7 @@ class Alibi final : public bias_detail::Node {
 std::vector<double> alibi_slopes(std::int64_t heads) {
   mask_detail::require_at_least("alibi_slopes", "heads", 1, heads);
   std::vector<double> slopes;
+  slopes.reserve(static_cast<std::size_t>(heads));
   for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(alibi_slope(h, heads));
   return slopes;
 }
