@@ -3,10 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "commands.h"
@@ -19,16 +26,21 @@
 namespace qkv::cli {
 namespace {
 
+constexpr std::array kModelOptions = {"--heads", "--d-model", "--d-k", "--d-v", "--seed", "--position", "--block"};
+constexpr std::array kAttentionOptions = {"--causal", "--mask", "--bias", "--scale", "--softcap", "--context"};
+constexpr std::array kQuestions = {"--query", "--why"};
+
 struct Arguments {
   std::optional<std::string> text;
   std::string mask;
+  std::string seed = "42";
   bool is_causal = false;
   std::string bias;
   std::string position = "sinusoidal";
   std::optional<std::string> block;
   std::optional<std::string> whys;
   std::string npz;
-  std::string steps;
+  std::optional<std::string> steps;
   std::string worked;
   bool json = false;
   std::string color = "auto";
@@ -40,7 +52,16 @@ struct Arguments {
 Mask mask_of(const Arguments& arguments) {
   Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
   if (!arguments.is_causal) return mask;
-  return mask.is_all() ? causal() : causal() & mask;
+  if (mask.is_all() || mask.to_string() == causal().to_string()) return causal();
+  return causal() & mask;
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stop == end) return seed;
+  misuse("--seed", "a whole number from 0 to 18446744073709551615", "\"" + text + "\"");
 }
 
 Surroundings surroundings_of(const Arguments& arguments) {
@@ -52,6 +73,7 @@ ExplainOptions options_of(const Arguments& arguments) {
   ExplainOptions options = arguments.options;
   options.text = arguments.text.value_or("");
   options.mask = mask_of(arguments);
+  options.seed = seed_of(arguments.seed);
   options.position = parse_position(arguments.position);
   // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
   if (arguments.bias == "t5") {
@@ -63,26 +85,56 @@ ExplainOptions options_of(const Arguments& arguments) {
   if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
   // Whoever asks for single steps gets these alone; a query's sum in the terminal needs no answers to whys either.
   const bool is_page = arguments.json || arguments.files.wants_any();
-  options.whys = arguments.whys.has_value() || (arguments.steps.empty() && (is_page || !options.query));
+  options.whys = arguments.whys.has_value() || (!arguments.steps && (is_page || !options.query));
   return options;
+}
+
+bool is_block_kind(const std::string& text) { return text == "pre-norm" || text == "post-norm"; }
+
+// A name of the whys, or several joined by commas; a text of one such word is given before the option.
+bool names_whys(const std::string& text) {
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part != "all" && std::ranges::find(kWhyIds, part) == kWhyIds.end()) return false;
+  }
+  return true;
 }
 
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
 void give_back_text(Arguments& arguments) {
-  const bool is_order = arguments.block == "pre-norm" || arguments.block == "post-norm";
+  const bool has_text = arguments.text || !arguments.npz.empty() || !arguments.worked.empty();
   if (arguments.block && arguments.block->empty()) {
     arguments.block = "pre-norm";
-  } else if (arguments.block && !is_order && !arguments.text) {
+  } else if (arguments.block && !is_block_kind(*arguments.block) && !has_text) {
     arguments.text = std::exchange(arguments.block, "pre-norm");
   }
   if (arguments.whys && arguments.whys->empty()) {
     arguments.whys = "all";
-  } else if (arguments.whys && !arguments.text && arguments.npz.empty()) {
+  } else if (arguments.whys && !arguments.text && !has_text && !names_whys(*arguments.whys)) {
     arguments.text = std::exchange(arguments.whys, "all");
   }
 }
 
-void require_sense(const Arguments& arguments) {
+// An option that would change nothing is refused, or its reader would believe that it did.
+void require_effect(const CLI::App& command, const Arguments& arguments) {
+  const auto refuse = [&](const std::string& beside, const std::string& why, std::span<const char* const> names) {
+    for (const char* name : names) {
+      if (command.count(name) > 0) misuse(name, "no " + beside + " beside it, for " + why, beside);
+    }
+  };
+  if (!arguments.worked.empty()) {
+    refuse("--worked", "a worked example brings its own numbers", kModelOptions);
+    refuse("--worked", "a worked example brings its own numbers", kAttentionOptions);
+    refuse("--worked", "a worked example has steps alone", kQuestions);
+  }
+  if (arguments.npz.empty()) return;
+  refuse("--npz", "your own tensors need no parameters", kModelOptions);
+  if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", "--npz");
+}
+
+void require_sense(const CLI::App& command, const Arguments& arguments) {
+  if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
+  require_effect(command, arguments);
   if (!arguments.worked.empty()) {
     if (arguments.text || !arguments.npz.empty()) misuse("--worked", "no text beside it", "one");
     return;
@@ -90,10 +142,9 @@ void require_sense(const Arguments& arguments) {
   if (!arguments.text && arguments.npz.empty()) {
     misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE)", "none");
   }
-  if (arguments.block && *arguments.block != "pre-norm" && *arguments.block != "post-norm") {
+  if (arguments.block && !is_block_kind(*arguments.block)) {
     misuse("--block", "pre-norm or post-norm", "\"" + *arguments.block + "\"");
   }
-  if (!arguments.npz.empty() && arguments.block) misuse("--block", "a text, for --npz starts at the scores", "--npz");
   if (arguments.bias == "t5" && arguments.position != "sinusoidal" && arguments.position != "t5") {
     misuse("--bias t5", "no other --position, for T5's buckets are one", arguments.position);
   }
@@ -112,16 +163,16 @@ Explanation explanation_of(const Arguments& arguments) {
   return explain(options_of(arguments));
 }
 
-void run(Arguments& arguments) {
+void run(const CLI::App& command, Arguments& arguments) {
+  give_back_text(arguments);
+  require_sense(command, arguments);
   if (arguments.worked == "list") {
     print(worked_list());
     return;
   }
-  give_back_text(arguments);
-  require_sense(arguments);
   arguments.files.require_writable();
   Explanation explanation = explanation_of(arguments);
-  if (!arguments.steps.empty()) keep_steps(explanation, arguments.steps);
+  if (arguments.steps) keep_steps(explanation, *arguments.steps);
   if (arguments.whys) keep_whys(explanation, *arguments.whys);
   arguments.files.write(explanation);
   if (arguments.json) {
@@ -141,31 +192,41 @@ void add_model_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--d-model", options.d_model, "Width of a token's vector")->capture_default_str();
   command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]");
   command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]");
-  command.add_option("--seed", options.seed, "Seed of the untrained parameters: PyTorch's numbers")
+  command.add_option("--seed", arguments.seed, "Seed of the untrained parameters: PyTorch's numbers")
+      ->type_name("UINT")
       ->capture_default_str();
   command.add_option("--position", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
+      ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--block", arguments.block, "Show the whole transformer block: pre-norm or post-norm")
-      ->expected(0, 1);
+      ->expected(0, 1)
+      ->option_text("[=KIND]");
 }
 
 void add_attention_options(CLI::App& command, Arguments& arguments) {
   ExplainOptions& options = arguments.options;
   command.add_flag("--causal", arguments.is_causal, "No token sees a later one");
-  command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"");
-  command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression");
+  command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"")
+      ->type_name("EXPR");
+  command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression")->type_name("EXPR");
   command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]");
   command.add_option("--softcap", options.softcap, "Bend the scores into ±SOFTCAP");
-  command.add_option("--context", options.context, "Cross-attention: keys and values come from this text");
+  command.add_option("--context", options.context, "Cross-attention: keys and values come from this text")
+      ->type_name("TEXT");
 }
 
 void add_view_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("--query", arguments.options.query, "Write out one token's sum: a word, or its index");
-  command.add_option("--step", arguments.steps, "Only these: 7, 5-8, softmax, 3,softmax");
-  command.add_option("--why", arguments.whys, "Answer why in full, or only some: variance,order")->expected(0, 1);
-  command.add_option("--npz", arguments.npz,
-                     "Your own Q, K and V instead of a text: [T, D], [H, T, D] or [B, H, T, D]");
-  command.add_option("--worked", arguments.worked, "Replay a worked example by name; `list` lists them");
+  command.add_option("--query", arguments.options.query, "Write out one token's sum: a word, or its index")
+      ->type_name("WORD");
+  command.add_option("--step", arguments.steps, "Only these: 7, 5-8, softmax, 3,softmax")->type_name("STEPS");
+  command.add_option("--why", arguments.whys, "Answer why in full, or only some: variance,order")
+      ->expected(0, 1)
+      ->option_text("[=KIND]");
+  command
+      .add_option("--npz", arguments.npz, "Your own Q, K and V instead of a text: [T, D], [H, T, D] or [B, H, T, D]")
+      ->type_name("FILE");
+  command.add_option("--worked", arguments.worked, "Replay a worked example by name; `list` lists them")
+      ->type_name("NAME");
   command.add_option("--color", arguments.color, "auto, true, 256 or never")
       ->check(CLI::IsMember({"auto", "true", "256", "never"}))
       ->capture_default_str();
@@ -174,9 +235,9 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
 
 void add_file_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--json", arguments.json, "Print everything as JSON");
-  command.add_option("--html", arguments.files.html, "Write one self-contained page");
-  command.add_option("--svg", arguments.files.svg, "Write every picture as SVG into this directory");
-  command.add_option("--png", arguments.files.png, "Write every picture as PNG into this directory");
+  command.add_option("--html", arguments.files.html, "Write one self-contained page")->type_name("FILE");
+  command.add_option("--svg", arguments.files.svg, "Write every picture as SVG into this directory")->type_name("DIR");
+  command.add_option("--png", arguments.files.png, "Write every picture as PNG into this directory")->type_name("DIR");
 }
 
 }  // namespace
@@ -195,7 +256,7 @@ void add_explain(CLI::App& app) {
   add_model_options(*command, *arguments);
   add_view_options(*command, *arguments);
   add_file_options(*command, *arguments);
-  command->callback([arguments] { run(*arguments); });
+  command->callback([command, arguments] { run(*command, *arguments); });
 }
 
 }  // namespace qkv::cli

@@ -2,6 +2,7 @@
 // command, the studio and Python render.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,6 +68,7 @@ struct Table {
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
+  bool is_list = false;  // its rows stand alone: where a terminal is too narrow, their cells go below one another
 };
 
 struct NamedHeatmap {
@@ -138,6 +140,10 @@ inline constexpr std::int64_t kExplainTokens = 4096;
 /// Keeps only the steps that `selector` names: numbers, ranges and ids joined by commas, e.g. "7", "5-8", "softmax".
 /// Throws InvalidArgument listing the steps there are.
 void keep_steps(Explanation& explanation, std::string_view selector);
+/// The ids of all whys; "packing" needs a text and "epsilon" a block.
+inline constexpr std::array<std::string_view, 11> kWhyIds = {
+    "variance",     "saturation", "no-scale", "order",  "mask-after-softmax", "minus-1e9", "mask-shape",
+    "softmax-axis", "transpose",  "packing",  "epsilon"};
 /// The same for the whys, by id; "all" keeps all.
 void keep_whys(Explanation& explanation, std::string_view selector);
 

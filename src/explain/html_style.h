@@ -9,7 +9,7 @@ inline constexpr std::string_view kHtmlStyle = R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5b6068;--line:#d9dce1;--tint:#f4f5f7;--accent:#1f5fa8}
 @media(prefers-color-scheme:dark){:root{--paper:#15171a;--ink:#e8eaed;--soft:#a3a9b3;--line:#363a41;--tint:#1e2125;--accent:#7fb4f0}}
 *{box-sizing:border-box}
-html{scroll-padding-top:5.5rem}
+html{scroll-padding-top:4rem}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,"DejaVu Sans",sans-serif}
 header,main,footer{max-width:68rem;margin:0 auto;padding:0 1.25rem}
 header{padding-top:2rem}
@@ -25,7 +25,7 @@ dl.settings div{background:var(--tint);border:1px solid var(--line);border-radiu
 dl.settings dt,dl.settings dd{display:inline;margin:0}
 dl.settings dt{color:var(--soft);margin-right:.35rem}
 nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line);margin-top:1rem}
-nav ol{max-width:68rem;margin:0 auto;padding:.45rem 1.25rem;display:flex;gap:.25rem;flex-wrap:wrap;list-style:none}
+nav ol{max-width:68rem;margin:0 auto;padding:.45rem 1.25rem;display:flex;gap:.25rem;overflow-x:auto;scrollbar-width:thin;list-style:none}
 nav a{display:block;white-space:nowrap;font-size:.84rem;color:var(--soft);text-decoration:none;padding:.15rem .5rem;border-radius:.4rem}
 nav a:hover,nav a:focus-visible,nav a.here{background:var(--tint);color:var(--ink)}
 section{border-bottom:1px solid var(--line);padding:1.6rem 0}
@@ -58,7 +58,6 @@ table.plain td.n{white-space:nowrap}
 table.plain thead th{color:var(--soft);font-weight:600}
 ul.notes{margin:.7rem 0 0;padding-left:1.2rem;max-width:46rem;color:var(--soft);font-size:.92rem}
 footer{padding-top:1.5rem;padding-bottom:3rem;color:var(--soft);font-size:.88rem}
-@media(max-width:900px){nav ol{flex-wrap:nowrap;overflow-x:auto;scrollbar-width:none}html{scroll-padding-top:3.5rem}}
 @media(max-width:520px){body{font-size:15px}header,main,footer{padding-left:.9rem;padding-right:.9rem}nav ol{padding-left:.9rem}h1{font-size:1.5rem}table.heat td{min-width:2.7rem;padding:.25rem}}
 @media print{nav{display:none}section{break-inside:avoid-page}body{font-size:11pt;--paper:#fff;--ink:#000}td{print-color-adjust:exact;-webkit-print-color-adjust:exact}.bar i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )css";

@@ -89,11 +89,16 @@ Section embeddings_step(const Scene& scene) {
       scene.model->d_model(), scene.options->seed);
   step.formulas = {row({sub(name("e"), name("t")), op("="), name("E"), op("["), sub(name("id"), name("t")), op("]")})};
   step.shape = rows_by_model(scene.run->queries);
-  step.heatmaps.push_back(
-      vectors("embedding-table", "E, one row a word", scene.model->parameters().embedding, scene.model->vocabulary()));
+  // Without a word that repeats, E is the embeddings: the same matrix need not be shown twice.
+  const bool is_table = !scene.model->is_cross() && scene.run->queries.tokens == scene.model->vocabulary();
+  if (!is_table) {
+    step.heatmaps.push_back(vectors("embedding-table", "E, one row a word", scene.model->parameters().embedding,
+                                    scene.model->vocabulary()));
+  }
   for_each_side(scene, [&](const Side& side, std::string_view suffix, std::string_view of) {
-    step.heatmaps.push_back(
-        vectors(fmt::format("embeddings{}", suffix), fmt::format("Embeddings{}", of), side.embedded, side.tokens));
+    const std::string title =
+        is_table ? "E and the embeddings: no word repeats, so both are this" : fmt::format("Embeddings{}", of);
+    step.heatmaps.push_back(vectors(fmt::format("embeddings{}", suffix), title, side.embedded, side.tokens));
   });
   return step;
 }

@@ -125,4 +125,9 @@ std::vector<std::string> blind_queries(const Run& run) {
   return blind;
 }
 
+bool no_query_sees_a_key(const Run& run) {
+  const std::vector<double> lse = attention(run.q, run.k, run.v, run.attention).lse.to_vector();
+  return std::ranges::all_of(lse, [](double value) { return value < 0 && std::isinf(value); });
+}
+
 }  // namespace qkv::explain_detail

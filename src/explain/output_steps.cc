@@ -6,6 +6,7 @@
 
 #include "explain/drawing.h"
 #include "explain/formula.h"
+#include "explain/mask_summary.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
 
@@ -20,10 +21,14 @@ Section sum_step(const Run& run) {
   Section step;
   step.id = "sum";
   step.title = "Weighted sum of the values";
-  step.text =
-      "Each query takes from every value the share that its weight says. As the weights are shares of one whole, the "
-      "sum "
-      "lies between the values it sees, never outside them.";
+  if (no_query_sees_a_key(run)) {
+    step.text = "No query sees a key, so there is nothing to sum: every row is zeros.";
+  } else {
+    step.text =
+        "Each query takes from every value the share that its weight says. As the weights are shares of one whole, the "
+        "sum lies between the values it sees, never outside them.";
+    if (!blind_queries(run).empty()) step.text += " A query that sees none gets zeros.";
+  }
   step.formulas = {row({name("O"), op("="), name("A"), op("·"), name("V")}),
                    row({sub(name("o"), name("i")), op("="),
                         sum(name("j"), row({sub(name("α"), name("ij")), op("·"), sub(name("v"), name("j"))}))})};

@@ -60,9 +60,7 @@ class TextPage {
 
   void add_heading(const Explanation& explanation) {
     for (const std::string& line : wrapped(one_line(explanation.title), prose())) put(bold(line));
-    std::vector<std::string> parts;
-    for (const Setting& setting : explanation.settings) parts.push_back(setting.name + " " + one_line(setting.value));
-    for (const std::string& line : wrapped(fmt::format("{}", fmt::join(parts, " · ")), prose())) put(dim(line));
+    add_settings(explanation.settings);
     add_notes(explanation.notes);
   }
 
@@ -135,6 +133,21 @@ class TextPage {
     for (const std::string& line : wrapped(section.shape, prose() - kIndent)) put("   " + dim(line));
   }
 
+  // Broken between settings, with no separator left at a line's end; a setting wider than a line is wrapped alone.
+  void add_settings(const std::vector<Setting>& settings) {
+    std::string line;
+    const auto flush = [&] {
+      for (const std::string& part : wrapped(line, prose())) put(dim(part));
+      line.clear();
+    };
+    for (const Setting& setting : settings) {
+      const std::string part = setting.name + " " + one_line(setting.value);
+      if (!line.empty() && display_width(line) + display_width(part) + 3 > prose()) flush();
+      line += (line.empty() ? "" : " · ") + part;
+    }
+    if (!line.empty()) flush();
+  }
+
   // Side by side where that leaves room for the numbers, otherwise one below the other.
   void add_pictures(const Section& section) {
     if (section.heatmaps.empty()) return;
@@ -160,8 +173,10 @@ class TextPage {
   void say_where_numbers_are() {
     if (has_said_where_) return;
     has_said_where_ = true;
-    for (const std::string& line : wrapped("Too many numbers for a terminal: --json holds them.", prose()))
-      put(dim(line));
+    constexpr std::string_view kWhere =
+        "Too many numbers for a terminal: --html and --json hold every cell of these pictures. A cell that is the mean "
+        "of a block says so; --query WORD writes out one token's own numbers.";
+    for (const std::string& line : wrapped(kWhere, prose())) put(dim(line));
   }
 
   // With as many decimals as leave room for the numbers, or with the numbers in a table below.

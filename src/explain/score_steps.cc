@@ -168,6 +168,10 @@ Section softmax_step(const Run& run, const Tensor& masked) {
   const Tensor weights = run.stage(Stage::weights);
   std::vector<NamedHeatmap> maps = head_scores("softmax", "Weights", run, weights, Scores::weights, masked);
   std::move(maps.begin(), maps.end(), std::back_inserter(step.heatmaps));
+  if (no_query_sees_a_key(run)) {
+    step.notes.emplace_back("No query sees a key: every weight is zero, and so is all that is summed from them.");
+    return step;
+  }
   const double off = farthest_from_one(weights);
   step.notes.push_back(off == 0
                            ? "Every row that sees a key sums to exactly 1."

@@ -132,6 +132,27 @@ std::string rule(const std::vector<Column>& columns) {
   return line;
 }
 
+std::vector<std::string> stacked_lines(const Table& table, int width) {
+  int label_width = 0;
+  for (const std::string& column : table.columns) {
+    label_width = std::max(label_width, display_width(one_line(column)) + kGap);
+  }
+  label_width = std::min(label_width, width / 2);
+  std::vector<std::string> lines;
+  for (const std::vector<Cell>& row : table.rows) {
+    if (!lines.empty()) lines.emplace_back();
+    for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
+      if (row[c].text.empty()) continue;
+      std::string label = fit_to_width(one_line(table.columns[c]), label_width);
+      for (const std::string& part : wrapped(one_line(row[c].text), width - label_width)) {
+        lines.push_back(label + spaces(label_width - display_width(label)) + part);
+        label.clear();
+      }
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> wrapped(std::string_view text, int width) {
@@ -149,6 +170,7 @@ std::vector<std::string> table_lines(const Table& table, int width) {
   std::vector<std::string> lines;
   if (table.columns.empty()) return lines;
   std::vector<Column> columns = measured(table);
+  if (table.is_list && total_width(columns) > width) return stacked_lines(table, width);
   shrink(columns, width);
   for (Column& column : columns) column.width = std::min(column.width, width);
   for (const std::vector<Column>& group : grouped(columns, width)) {

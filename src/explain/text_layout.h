@@ -13,7 +13,8 @@ namespace qkv::explain_detail {
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width);
 
 /// The table as lines of at most `width` columns: numbers to the right, words to the left and wrapped within their
-/// cell. Columns that do not fit beside one another follow below, each time behind the first.
+/// cell. Columns that do not fit beside one another follow below, each time behind the first;
+/// a list (Table::is_list) that does not fit gives each cell a line of its own behind its column's name.
 [[nodiscard]] std::vector<std::string> table_lines(const Table& table, int width);
 
 }  // namespace qkv::explain_detail

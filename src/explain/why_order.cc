@@ -73,7 +73,9 @@ Section own_text_why(const Scene& scene) {
        {{word("left out"), rounded(without)}, {word(std::string(name_of(scene.options->position))), rounded(with)}}});
   why.finding = fmt::format("backwards, the words' outputs differ {} without positions, {} with {}",
                             difference_in_words(without), difference_in_words(with), name_of(scene.options->position));
-  if (scene.run->tq() == 1) why.notes.emplace_back("A text of one word reads the same backwards; try a longer one.");
+  if (scene.run->tq() == 1) {
+    why.finding = "one token cannot show it: a text of one word reads the same backwards; try a longer one";
+  }
   if (scene.options->position == Position::none) {
     why.notes.emplace_back("No positions were asked for, so both lines say the same.");
   }
@@ -99,8 +101,9 @@ Section given_tensors_why(const Scene& scene) {
   why.tables.push_back({"Largest difference of any output number",
                         {"keys and values", "difference"},
                         {{word("reversed together"), rounded(difference)}}});
-  why.finding =
-      fmt::format("with keys and values reversed together the output differs {}", difference_in_words(difference));
+  why.finding = run.tk() == 1 ? "one key cannot show it: reversed, it is the same; try more of them"
+                              : fmt::format("with keys and values reversed together the output differs {}",
+                                            difference_in_words(difference));
   return why;
 }
 

@@ -177,21 +177,24 @@ Section forgotten_scale_why(const Scene& scene) {
   const Run& run = *scene.run;
   Section why;
   why.id = "no-scale";
-  why.title = "What if the scale is forgotten, or taken from d_model?";
-  why.text =
-      "The same queries and keys as above, with three scales. Without one the rows are sharper than they should be; "
-      "with "
-      "1/√d_model, which divides by the width of all heads together, they are flatter: the width that counts is the "
-      "one "
-      "that q · k adds over.";
   Table table{
       "Mean over the rows of all heads", {"scale", "value", "largest weight", "keys in effect", "‖Jacobian‖"}, {}};
   const auto root_of = [](std::int64_t width) { return 1.0 / std::sqrt(static_cast<double>(width)); };
-  const std::int64_t all_heads = run.heads * run.d_k;
+  // The reader's own tensors have no d_model; the width of all heads together stands for it.
+  const bool has_model = scene.model != nullptr;
+  const std::int64_t too_wide = has_model ? scene.options->d_model : run.heads * run.d_k;
+  const std::string wide_name = has_model ? "d_model" : "(H·d_k)";
+  why.title = fmt::format("What if the scale is forgotten, or taken from {}?", has_model ? "d_model" : "all heads");
+  why.text = fmt::format(
+      "The same queries and keys as above, with three scales. Without one, scores are √d_k times as large and the rows "
+      "sharper; with 1/√{} = 1/√{} they are scaled by a width that is not a head's own. The width that counts is the "
+      "one "
+      "that q · k adds over, d_k = {}.",
+      wide_name, too_wide, run.d_k);
   std::vector<Spread> spreads;
   for (const auto& [label, scale] :
        {std::pair{std::string("none"), 1.0}, std::pair{std::string("1/√d_k"), root_of(run.d_k)},
-        std::pair{std::string("1/√(H·d_k)"), root_of(all_heads)}}) {
+        std::pair{"1/√" + wide_name, root_of(too_wide)}}) {
     AttentionOptions options = run.attention;
     options.scale = scale;
     const Spread spread = mean_spread(attention_stage(run.q, run.k, options, Stage::weights));
@@ -200,8 +203,10 @@ Section forgotten_scale_why(const Scene& scene) {
                           rounded(spread.jacobian)});
   }
   why.tables = {std::move(table)};
-  why.finding = fmt::format("here the largest weight of a row is {} on average without scale, {} with 1/√d_k",
-                            shown(spreads[0].largest, 3), shown(spreads[1].largest, 3));
+  why.finding = run.tk() == 1
+                    ? "one key cannot show it: its weight is 1 under any scale; try a longer text"
+                    : fmt::format("here the largest weight of a row is {} on average without scale, {} with 1/√d_k",
+                                  shown(spreads[0].largest, 3), shown(spreads[1].largest, 3));
   return why;
 }
 

@@ -54,8 +54,10 @@ Section axis_why(const Run& run) {
   why.tables = {std::move(table)};
   why.notes.push_back(fmt::format("Head 0's output would be off by up to {}.",
                                   shown(largest_difference(matmul(wrong, values), matmul(right, values)))));
-  why.finding =
-      fmt::format("over the wrong axis a query's weights sum to anything from {} to {}", shown(low, 3), shown(high, 3));
+  why.finding = run.tq() == 1 && run.tk() == 1
+                    ? "one token cannot show it: along either axis its one weight is 1; try a longer text"
+                    : fmt::format("over the wrong axis a query's weights sum to anything from {} to {}", shown(low, 3),
+                                  shown(high, 3));
   return why;
 }
 
@@ -93,6 +95,12 @@ Section transpose_why(std::uint64_t seed) {
   return why;
 }
 
+std::string slip_in_words(const Run& run, double slip) {
+  if (run.heads == 1) return "with one head a reshape without the transpose changes nothing";
+  if (run.tq() == 1) return "one token cannot show what a reshape without the transpose mixes; try a longer text";
+  return fmt::format("a reshape without the transpose is off by {}", shown(slip, 2));
+}
+
 Section packing_why(const Scene& scene) {
   const Run& run = *scene.run;
   const Parameters& parameters = scene.model->parameters();
@@ -125,8 +133,8 @@ Section packing_why(const Scene& scene) {
                         {{word("one after another"), whole(run.heads * (count / run.heads)), word("—")},
                          {word("packed, [T, H, d_k] then transposed"), whole(count), rounded(difference)},
                          {word("packed, reshaped straight to [H, T, d_k]"), whole(count), rounded(slip)}}});
-  why.finding = fmt::format("packed and one by one differ by {:.1e}; a reshape without the transpose is off by {}",
-                            difference, shown(slip, 2));
+  why.finding = fmt::format("packed and one by one differ by {}; ", difference == 0 ? "0" : shown(difference));
+  why.finding += slip_in_words(run, slip);
   return why;
 }
 

@@ -74,6 +74,7 @@ Section claims_of(const Worked& worked) {
         {word(claim.what), word(claim.printed), word(claim.computed), word(std::string(name_of(claim.agreement)))});
     if (any_remark) table.rows.back().push_back(word(claim.remark));
   }
+  table.is_list = true;
   section.tables = {std::move(table)};
   return section;
 }

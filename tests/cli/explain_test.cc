@@ -91,12 +91,41 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
                                      {{"cat", "--scale", "nan"}, "scale"},
                                      {{"cat", "dog"}, "dog"},
                                      {{"--worked", "wibble"}, "worked"},
+                                     {{"--worked", "list", "--heads", "3"}, "--heads: expected no --worked"},
+                                     {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected no --worked"},
+                                     {{"--npz", "x.npz", "--position", "none"}, "--position: expected no --npz"},
+                                     {{"--npz", "x.npz", "--seed", "1"}, "--seed: expected no --npz"},
+                                     {{"--npz", "x.npz", "--bias", "t5"}, "--bias t5: expected a text"},
+                                     {{"cat", "--seed", "99999999999999999999"}, "from 0 to 18446744073709551615"},
+                                     {{"cat", "--seed", "-1"}, "got \"-1\""},
+                                     {{"--why", "variance"}, "TEXT: expected some words"},
+                                     {{"--why=order,packing"}, "TEXT: expected some words"},
+                                     {{"--block", "pre-norm"}, "TEXT: expected some words"},
+                                     {{"cat", "--step", ""}, "--step: expected"},
                                      {{"cat", "--d-k", "3", "--position", "rotary"}, "even"}};
   for (const Misuse& call : calls) {
     const Outcome outcome = explain(call.words);
     EXPECT_EQ(outcome.code, 2) << testing::PrintToString(call.words);
     EXPECT_THAT(outcome.err, HasSubstr(call.message));
     EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(ExplainCommand, CausalTwiceIsCausal) {
+  EXPECT_THAT(explain({"The cat", "--causal", "--mask", "causal"}).out, Not(HasSubstr("causal & causal")));
+}
+
+TEST(ExplainCommand, NoLineOfSettingsEndsInASeparator) {
+  for (const char* width : {"40", "60", "80"}) {
+    EXPECT_THAT(explain({"The cat", "--mask", "causal & window(2)", "--width", width, "--step", "tokens"}).out,
+                Not(HasSubstr("·\n")));
+  }
+}
+
+TEST(ExplainCommand, HelpSaysWhatKindOfValueAnOptionTakes) {
+  const std::string help = explain({"--help"}).out;
+  for (const char* part : {"--html FILE", "--svg DIR", "--mask EXPR", "--query WORD", "[=KIND]"}) {
+    EXPECT_THAT(help, HasSubstr(part));
   }
 }
 

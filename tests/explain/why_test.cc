@@ -38,8 +38,54 @@ TEST(Whys, EveryOneHasAFinding) {
     ids.push_back(section.id);
     EXPECT_FALSE(section.finding.empty()) << section.id;
   }
-  EXPECT_THAT(ids, testing::ElementsAre("variance", "saturation", "no-scale", "order", "mask-after-softmax",
-                                        "minus-1e9", "mask-shape", "softmax-axis", "transpose", "packing", "epsilon"));
+  EXPECT_THAT(ids, testing::ElementsAreArray(kWhyIds));
+}
+
+Explanation explained(std::string text, Mask mask = {}) {
+  ExplainOptions options;
+  options.text = std::move(text);
+  options.mask = std::move(mask);
+  return explain(options);
+}
+
+const Section& named(const std::vector<Section>& sections, std::string_view id) {
+  for (const Section& section : sections) {
+    if (section.id == id) return section;
+  }
+  throw std::out_of_range(std::string(id));
+}
+
+TEST(Whys, OneTokenIsSaidToShowNothing) {
+  const Explanation one = explained("Hello");
+  for (const char* id : {"no-scale", "order", "mask-after-softmax", "softmax-axis", "packing"}) {
+    EXPECT_THAT(named(one.whys, id).finding, testing::HasSubstr("cannot show")) << id;
+  }
+  for (const Section& section : explained("Hello you").whys) {
+    EXPECT_THAT(section.finding, testing::Not(testing::HasSubstr("cannot show"))) << section.id;
+  }
+}
+
+TEST(Whys, TheWrongScaleIsThatOfTheModelsWidth) {
+  ExplainOptions options;
+  options.text = "The cat";
+  options.d_model = 8;
+  options.d_k = 3;
+  const Explanation explanation = explain(options);
+  const std::vector<Cell>& row = named(explanation.whys, "no-scale").tables.at(0).rows.at(2);
+  EXPECT_EQ(row[0].text, "1/√d_model");
+  EXPECT_EQ(row[1].number.value(), 1 / std::sqrt(8.0));
+}
+
+TEST(Steps, RowsThatSeeNothingAreNotSaidToSumToOne) {
+  const Explanation explanation = explained("The cat", none());
+  EXPECT_THAT(named(explanation.steps, "softmax").notes,
+              testing::ElementsAre(testing::HasSubstr("No query sees a key")));
+  EXPECT_THAT(named(explanation.steps, "sum").text, testing::HasSubstr("every row is zeros"));
+}
+
+TEST(Steps, TheEmbeddingTableIsShownWhereAWordRepeats) {
+  EXPECT_EQ(named(explained("a b").steps, "embeddings").heatmaps.size(), 1U);
+  EXPECT_EQ(named(explained("a b a").steps, "embeddings").heatmaps.size(), 2U);
 }
 
 TEST(Whys, VarianceIsThatOfTheDrawnVectors) {
