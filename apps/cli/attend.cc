@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend_places.h"
 #include "attend_problem.h"
 #include "attend_summary.h"
 #include "commands.h"
@@ -24,18 +25,6 @@ struct Output {
   std::string path;
   Tensor tensor;
 };
-
-// Before the work: places that cannot be written to, and two results for one place.
-void check_outputs(const AttendFlags& flags) {
-  std::vector<std::string> paths;
-  for (const auto* path : {&flags.out, &flags.lse, &flags.weights, &flags.scores, &flags.present_k, &flags.present_v}) {
-    if (!path->empty()) paths.push_back(*path);
-  }
-  if (paths.empty()) {
-    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
-  }
-  require_writable_tensors(paths);
-}
 
 Stage stage_of(const std::string& name) {
   std::string names;
@@ -128,7 +117,7 @@ std::string chosen_target() {
 void run(const AttendFlags& flags) {
   AttendSummary summary;
   summary.target = chosen_target();
-  check_outputs(flags);
+  check_places(flags);
   static_cast<void>(stage_of(flags.stage));
   const AttendProblem problem = load_problem(flags);
   const std::vector<Output> outputs = compute(flags, problem, summary);
@@ -193,19 +182,19 @@ void add_score_options(CLI::App& command, AttendFlags& flags) {
 }
 
 void add_output_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group = "Results (files appear all together or not at all)";
+  const std::string group = "Results (each file appears whole or not at all, and none before all are computed)";
   command.add_option("--out,-o", flags.out, "The weighted sums, in the layout of q")->type_name("FILE")->group(group);
   command.add_option("--lse", flags.lse, "Log of each row's sum of exp, [B, Hq, Tq]")->type_name("FILE")->group(group);
   command.add_option("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk]")->type_name("FILE")->group(group);
-  command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk]")
-      ->type_name("FILE")
-      ->group(group);
+  auto* scores = command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk]");
+  scores->type_name("FILE")->group(group);
   command
       .add_option("--stage", flags.stage,
                   "raw, scaled, softcapped, biased, masked, weights or dropped; scaled where "
                   "not given")
       ->type_name("STAGE")
-      ->group(group);
+      ->group(group)
+      ->needs(scores);
   command.add_option("--present-k", flags.present_k, "--past-k and --k, one after the other")
       ->type_name("FILE")
       ->group(group);
@@ -219,7 +208,7 @@ void add_output_options(CLI::App& command, AttendFlags& flags) {
 }  // namespace
 
 void add_attend(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("attend", "Attention on files: q, k and v in, out out");
+  CLI::App* command = app.add_subcommand("attend", "Attention on files: reads q, k and v, writes the result");
   command->group("Compute");
   command->footer("Example:\n  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(512)\" --out o.npy");
   const auto flags = std::make_shared<AttendFlags>();

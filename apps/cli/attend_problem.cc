@@ -47,7 +47,21 @@ Tensor with_heads(const std::string& option, Tensor tensor, Layout layout, const
   return Tensor(split_heads(packed, count));
 }
 
-std::vector<std::int64_t> integers(const std::string& option, std::string_view text) {
+Tensor read_file_of(const std::string& option, const std::string& path) {
+  return of_option(option, [&] { return read_tensor(path); });
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  if (text.empty()) return seed;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    misuse("--seed", "a whole number from 0 to 18446744073709551615", text);
+  }
+  return seed;
+}
+
+std::vector<std::int64_t> integers(const std::string& option, std::string_view text, const std::string& otherwise) {
   std::vector<std::int64_t> values;
   for (;;) {
     const auto comma = text.find(',');
@@ -55,7 +69,7 @@ std::vector<std::int64_t> integers(const std::string& option, std::string_view t
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size() || value < 0) {
-      misuse(option, "whole numbers, 0 or more, with commas between them", "\"" + std::string(word) + "\"");
+      misuse(option, "whole numbers, 0 or more, with commas between them" + otherwise, "\"" + std::string(word) + "\"");
     }
     values.push_back(value);
     if (comma == std::string_view::npos) return values;
@@ -65,8 +79,8 @@ std::vector<std::int64_t> integers(const std::string& option, std::string_view t
 
 std::vector<std::int64_t> lengths_of(const std::string& text) {
   const std::string option = "--kv-lengths";
-  if (text.find_first_not_of("0123456789,") == std::string::npos) return integers(option, text);
-  const Tensor file = read_tensor(text);
+  if (is_list(text)) return integers(option, text, ", or a file");
+  const Tensor file = read_file_of(option, text);
   const bool integral = file.dtype() == DType::i64 || file.dtype() == DType::i32 || file.dtype() == DType::u8;
   if (!integral || file.rank() != 1) {
     misuse(option, "[B] of i64, i32 or u8", file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
@@ -76,19 +90,19 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
 }
 
 Mask window_of(const std::string& text) {
-  const auto numbers = integers("--window", text);
+  const auto numbers = integers("--window", text, "");
   if (numbers.size() == 1) return window(numbers[0]);
   if (numbers.size() != 2) misuse("--window", "WIDTH or LEFT,RIGHT", text);
   return window(std::optional(numbers[0]), std::optional(numbers[1]));
 }
 
 Mask mask_from_file(const std::string& path) {
-  const Tensor file = read_tensor(path);
+  const Tensor file = read_file_of("--mask-file", path);
   if (is_floating(file.dtype())) {
     misuse("--mask-file", "b8 or u8, nonzero where a query sees a key (numbers to add go into --bias-file)",
            std::string(name_of(file.dtype())));
   }
-  return dense(file);
+  return of_option("--mask-file", [&] { return dense(file); });
 }
 
 // Each way of hiding hides what the others leave.
@@ -108,26 +122,31 @@ Bias bias_of(const AttendFlags& flags) {
   Bias bias;
   if (!flags.bias.empty()) bias = parse_bias(flags.bias);
   if (flags.bias_file.empty()) return bias;
-  const Tensor file = read_tensor(flags.bias_file);
+  const Tensor file = read_file_of("--bias-file", flags.bias_file);
   if (!is_floating(file.dtype())) {
     misuse("--bias-file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into --mask-file)",
            std::string(name_of(file.dtype())));
   }
-  return bias.is_zero() ? dense_bias(file) : bias + dense_bias(file);
+  const Bias given = of_option("--bias-file", [&] { return dense_bias(file); });
+  return bias.is_zero() ? given : bias + given;
 }
 
 }  // namespace
 
+bool is_list(std::string_view kv_lengths) {
+  return kv_lengths.find_first_not_of("0123456789+-,. ") == std::string_view::npos;
+}
+
 AttendProblem load_problem(const AttendFlags& flags) {
   AttendProblem problem;
   problem.options = {.scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags), .mask = mask_of(flags)};
-  if (flags.dropout) problem.options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed};
-  Tensor q = read_tensor(flags.q);
+  if (flags.dropout) problem.options.dropout = Dropout{.p = *flags.dropout, .seed = seed_of(flags.seed)};
+  Tensor q = read_file_of("--q", flags.q);
   problem.layout = layout_of(q);
   std::optional<std::int64_t> kv_heads = flags.kv_heads;
   if (!kv_heads && problem.layout != Layout::heads) kv_heads = flags.heads.value_or(1);
   const auto keys_or_values = [&](const std::string& option, const std::string& path) {
-    return with_heads(option, read_tensor(path), problem.layout, "--kv-heads", kv_heads);
+    return with_heads(option, read_file_of(option, path), problem.layout, "--kv-heads", kv_heads);
   };
   problem.q = with_heads("--q", std::move(q), problem.layout, "--heads", flags.heads);
   problem.k = keys_or_values("--k", flags.k);

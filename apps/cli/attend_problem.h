@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "qkv/attention.h"
 
@@ -17,7 +18,7 @@ struct AttendFlags {
   std::string bias, bias_file;
   bool causal = false;
   std::optional<double> scale, softcap, dropout;
-  std::uint64_t seed = 0;
+  std::string seed;
   std::string stage = "scaled";
   std::string out, weights, scores, lse, present_k, present_v;
   bool json = false;
@@ -38,6 +39,9 @@ struct AttendProblem {
   Tensor v;  // [B, Hk, Tk, Dv]
   AttentionOptions options;
 };
+
+/// Whether --kv-lengths has numbers, and no file.
+[[nodiscard]] bool is_list(std::string_view kv_lengths);
 
 /// Reads the files and the texts. Throws Error for a file that cannot be read, InvalidArgument, MaskSyntaxError or
 /// CLI::ParseError for what has no meaning.

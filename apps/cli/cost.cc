@@ -113,13 +113,24 @@ std::string wrapped(const std::string& text, std::size_t width, std::string_view
   return result;
 }
 
-/// What the seeds say of GPT-3 at this length, beside what was computed; nothing for other configurations.
+/// "003, …" with the title of that document in place of its number.
+std::string with_title(const std::string& what) {
+  const std::string number = what.substr(0, what.find(", "));
+  if (number.find_first_not_of("0123456789") != std::string::npos) return what;
+  for (const WorkedExample& example : worked_examples()) {
+    const std::string& seed = example.seed;
+    if (seed.starts_with(number + ", ")) return seed.substr(number.size() + 2) + what.substr(number.size());
+  }
+  return what;
+}
+
+/// What the course material says of GPT-3 at this length, beside what was computed; nothing for other configurations.
 std::string claims_of_seeds(const CostReport& report) {
   const CostConfig& c = report.config;
   if (c.name != "gpt3" || c.tokens != 2048 || c.batch != 1 || c.dtype != DType::f32) return "";
-  std::string text = "\nWhat the seeds say of it (qkv explain --worked gpt3-memory)\n";
+  std::string text = "\nWhat the course material says of it (qkv explain --worked gpt3-memory)\n";
   for (const WorkedClaim& claim : run_worked("gpt3-memory").claims) {
-    text += fmt::format("  {}: \"{}\": {}\n", claim.what, claim.printed, name_of(claim.agreement));
+    text += fmt::format("  {}: \"{}\": {}\n", with_title(claim.what), claim.printed, name_of(claim.agreement));
     text += wrapped(claim.computed, 94, "      ") + wrapped(claim.remark, 94, "      ");
   }
   return text;
@@ -209,7 +220,9 @@ void add_run_options(CLI::App& command, CostOptions& options) {
 
 void add_chart_options(CLI::App& command, CostOptions& options) {
   const std::string group = "A chart over the sequence length";
-  command.add_flag("--plot", options.plot, "Draw it in the terminal instead of the table")->group(group);
+  command.add_flag("--plot", options.plot, "Draw it in the terminal instead of the table")
+      ->group(group)
+      ->excludes(command.get_option("--json"));
   command.add_option("--svg", options.svg, "Write it as SVG, too")->type_name("FILE")->group(group);
   command.add_option("--png", options.png, "Write it as PNG, too")->type_name("FILE")->group(group);
   command.add_option("--of", options.range.of, "memory, flops or traffic")->capture_default_str()->group(group);
@@ -217,7 +230,14 @@ void add_chart_options(CLI::App& command, CostOptions& options) {
   command.add_option("--to", options.range.to, "Longest sequence")->capture_default_str()->group(group);
 }
 
-void run(const CostOptions& options) {
+// Options of the chart alone are a slip where there is none.
+void require_chart(const CLI::App& command) {
+  for (const char* option : {"--of", "--from", "--to"}) {
+    if (command.count(option) > 0) misuse(option, "--plot, --svg or --png beside it", "none of them");
+  }
+}
+
+void run(const CostOptions& options, const CLI::App& command) {
   const CostConfig config = config_of(options);
   const CostReport report = cost(config);
   if (options.plot || !options.svg.empty() || !options.png.empty()) {
@@ -225,6 +245,8 @@ void run(const CostOptions& options) {
     if (!options.svg.empty()) write_file(options.svg, to_svg(chart));
     if (!options.png.empty()) write_file(options.png, to_png(chart));
     if (options.plot) return print(to_terminal(chart, terminal_options("auto", std::nullopt)));
+  } else {
+    require_chart(command);
   }
   print(options.json ? as_json(report) : as_table(report));
 }
@@ -233,6 +255,7 @@ void run(const CostOptions& options) {
 
 void add_cost(CLI::App& app) {
   CLI::App* command = app.add_subcommand("cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic");
+  command->group("Learn");
   command->footer(
       "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost llama-3-8b --plot --of flops\n  qkv cost --layers 12 "
       "--d-model 768 --heads 12 --tokens 4096");
@@ -240,7 +263,7 @@ void add_cost(CLI::App& app) {
   add_shape_options(*command, *options);
   add_run_options(*command, *options);
   add_chart_options(*command, *options);
-  command->callback([options] { run(*options); });
+  command->callback([options, command] { run(*options, *command); });
 }
 
 }  // namespace qkv::cli

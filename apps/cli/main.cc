@@ -1,4 +1,5 @@
 // qkv: reads the command line, hands over to one subcommand, and turns what it throws into a line and an exit code.
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -7,12 +8,24 @@
 
 #include "commands.h"
 #include "find_command.h"
+#include "misuse.h"
 #include "output.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 
 namespace qkv::cli {
 namespace {
+
+// An empty value is a slip of the shell, such as a variable that is not set; an option that may stand alone has one
+// too.
+void require_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const auto& values = option->results();
+    const bool wants_value = option->nonpositional() && option->get_expected_min() > 0;
+    const bool empty = wants_value && std::find(values.begin(), values.end(), "") != values.end();
+    if (empty) misuse(option->get_name(), "a value", "an empty text");
+  }
+}
 
 void add_commands(CLI::App& app) {
   add_attend(app);
@@ -22,6 +35,9 @@ void add_commands(CLI::App& app) {
   add_mask(app);
   add_info(app);
   add_help(app);
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->parse_complete_callback([command] { require_values(*command); });
+  }
 }
 
 void describe(CLI::App& app) {
@@ -54,7 +70,11 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
 }
 
 int report(const CLI::App& app, std::string_view message, int code) {
-  complain(name_of_running(app), message);
+  // A function of the library that is called as the command says its name, too.
+  const std::string name = name_of_running(app);
+  const std::string prefix = name.substr(name.find(' ') + 1) + ": ";
+  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  complain(name, message);
   return code;
 }
 

@@ -89,6 +89,7 @@ Json frame_json(const MaskArguments& arguments, const TileSize& tile) {
 std::string summary(const std::string& text, const TilePlan& plan) {
   const TileCounts counts = plan.counts();
   const MaskShape& shape = plan.shape();
+  const std::int64_t computed = counts.full + counts.partial;
   std::string out = fmt::format("mask      {}\n", text);
   out += fmt::format("shape     B {}, H {}, Tq {}, Tk {}\n", shape.B, shape.H, shape.Tq, shape.Tk);
   out += fmt::format("coverage  {}  ({} of {} pairs kept)\n", percent(counts.coverage()),
@@ -96,8 +97,8 @@ std::string summary(const std::string& text, const TilePlan& plan) {
   out += fmt::format("tiles     {} skip, {} full, {} partial  (of {}, {} queries x {} keys each)\n",
                      with_commas(counts.skip), with_commas(counts.full), with_commas(counts.partial),
                      with_commas(counts.total()), plan.tile_size().queries, plan.tile_size().keys);
-  return out + fmt::format("cost      {}  ({} tiles computed)\n", percent(counts.cost()),
-                           with_commas(counts.full + counts.partial));
+  return out + fmt::format("cost      {}  ({} tile{} computed)\n", percent(counts.cost()), with_commas(computed),
+                           computed == 1 ? "" : "s");
 }
 
 // The heads that differ, as far as there is room.

@@ -4,11 +4,31 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "qkv/error.h"
+
 namespace qkv::cli {
 
-/// Throws what ends the command with exit code 2 and "<option>: expected <expected>, got <got>".
+/// Throws what ends the command with exit code 2 and "<option>: <message>".
+[[noreturn]] inline void refuse(const std::string& option, const std::string& message) {
+  throw CLI::ParseError(option + ": " + message, CLI::ExitCodes::ValidationError);
+}
+
+/// The same with "<option>: expected <expected>, got <got>".
 [[noreturn]] inline void misuse(const std::string& option, const std::string& expected, const std::string& got) {
-  throw CLI::ParseError(option + ": expected " + expected + ", got " + got, CLI::ExitCodes::ValidationError);
+  refuse(option, "expected " + expected + ", got " + got);
+}
+
+/// Runs `body`, which handles the value of this option: what the library says of its own function and argument is said
+/// of the option.
+template <class Body>
+auto of_option(const std::string& option, const Body& body) {
+  try {
+    return body();
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();
+    const std::size_t at = text.find(": expected ");
+    refuse(option, at == std::string::npos ? text : text.substr(at + 2));
+  }
 }
 
 }  // namespace qkv::cli

@@ -67,6 +67,7 @@ class TilePlan {
 
   [[nodiscard]] const Head& head(std::int64_t b, std::int64_t h) const;
   [[nodiscard]] Tile extent(std::int64_t b, std::int64_t h, std::int64_t row, const KeyRange& columns) const;
+  void require_few(const Mask& mask) const;
   void require_inside(std::int64_t row, std::int64_t column) const;
 
   MaskShape shape_;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "mask/mask_words.h"
 #include "mask/node.h"
 #include "qkv/nearest_word.h"
@@ -13,6 +16,9 @@ using mask_detail::Token;
 using mask_detail::TokenKind;
 
 constexpr int kDeepest = 200;  // parentheses within parentheses
+// Functions of C++ whose word in a text is another.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFunctions{
+    {{"block_sparse", "blocks"}, {"key_lengths", "keys"}, {"global_tokens", "global"}, {"global_tokens_at", "global"}}};
 constexpr std::string_view kMask = "a mask (all, none, causal, …)";
 
 class MaskParser {
@@ -74,10 +80,15 @@ class MaskParser {
   }
 
   static std::string hint(std::string_view typed) {
+    std::string lower(typed);
+    for (char& letter : lower) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    for (const auto& [function, word] : kFunctions) {
+      if (lower == function) return fmt::format("; did you mean `{}`?", word);
+    }
     std::vector<std::string_view> known;
     for (const Word& word : mask_words()) known.push_back(word.word);
-    const auto nearest = nearest_word(typed, known);
-    return nearest ? fmt::format("; did you mean `{}`?", *nearest) : "";
+    const auto nearest = nearest_word(lower, known);
+    return nearest ? fmt::format("; did you mean `{}`?", *nearest) : "; `qkv mask` lists all words";
   }
 
   Scanner scanner_;

@@ -17,7 +17,7 @@ constexpr Code kSkip = 0;
 constexpr Code kFull = 1;
 constexpr Code kFirstPattern = 2;
 
-constexpr std::size_t kMostTiles = std::size_t{1} << 30;
+constexpr std::int64_t kMostTiles = std::int64_t{1} << 30;
 
 struct TileRow {
   KeyRange columns;       // outside of which every tile is skipped
@@ -31,12 +31,6 @@ double share(std::int64_t part, std::int64_t whole) noexcept {
 std::int64_t ceil_div(std::int64_t extent, std::int64_t size) noexcept { return extent / size + (extent % size != 0); }
 
 std::size_t as_index(std::int64_t value) noexcept { return static_cast<std::size_t>(value); }
-
-void require_few(const TileSize& size, std::size_t tiles) {
-  if (tiles <= kMostTiles) return;
-  throw InvalidArgument("TilePlan", "size", "tiles so large that a head has at most 2^30 that are not skipped",
-                        fmt::format("{}x{}", size.queries, size.keys));
-}
 
 // The distinct bit patterns of partial tiles.
 class Patterns {
@@ -96,6 +90,16 @@ class TilePlan::Builder {
   Builder(const Mask& mask, const TilePlan& plan)
       : mask_(mask), plan_(plan), tile_bits_(as_index(plan.size_.queries * plan.words_per_row())) {}
 
+  // Tiles that the mask leaves to look at, as far as its hulls tell; counting ends beyond kMostTiles.
+  [[nodiscard]] std::int64_t count_candidates(std::int64_t b, std::int64_t h) const {
+    std::int64_t tiles = 0;
+    for (std::int64_t row = 0; row < plan_.rows_ && tiles <= kMostTiles; ++row) {
+      const KeyRange hull = mask_.hull(plan_.extent(b, h, row, {0, plan_.columns_}), plan_.shape_);
+      tiles += std::max<std::int64_t>(0, ceil_div(hull.end, plan_.size_.keys) - hull.begin / plan_.size_.keys);
+    }
+    return tiles;
+  }
+
   [[nodiscard]] Head build(std::int64_t b, std::int64_t h) {
     Head head{{}, {}, Patterns(static_cast<std::int64_t>(tile_bits_.size())), {}};
     head.rows.reserve(as_index(plan_.rows_));
@@ -124,7 +128,6 @@ class TilePlan::Builder {
     row.columns.end = std::max(row.columns.begin, row.columns.end);
     head.codes.resize(row.first + as_index(row.columns.end - row.columns.begin));
     head.rows.push_back(row);
-    require_few(plan_.size_, head.codes.size());
   }
 
   Code settle(Head& head, const Tile& tile) {
@@ -178,14 +181,31 @@ TilePlan::TilePlan(const Mask& mask, const MaskShape& shape, TileSize size) : sh
            std::min(size.keys, std::max<std::int64_t>(shape.Tk, 1))};
   rows_ = ceil_div(shape.Tq, size_.queries);
   columns_ = ceil_div(shape.Tk, size_.keys);
-  require_few(size_, as_index(rows_));
   if (!mask.varies_by_batch()) distinct_.B = std::min<std::int64_t>(shape.B, 1);
   if (!mask.varies_by_head()) distinct_.H = std::min<std::int64_t>(shape.H, 1);
+  require_few(mask);
   std::vector<Head> heads;
   for (std::int64_t b = 0; b < distinct_.B; ++b) {
     for (std::int64_t h = 0; h < distinct_.H; ++h) heads.push_back(Builder(mask, *this).build(b, h));
   }
   heads_ = std::make_shared<const std::vector<Head>>(std::move(heads));
+}
+
+// Before any of them is made: 2^30 take 4 GiB.
+void TilePlan::require_few(const Mask& mask) const {
+  const std::int64_t heads = distinct_.B * distinct_.H;
+  std::int64_t tiles = 0;
+  bool few = rows_ == 0 || heads <= kMostTiles / rows_;
+  for (std::int64_t n = 0; few && n < heads; ++n) {
+    tiles += Builder(mask, *this).count_candidates(n / distinct_.H, n % distinct_.H);
+    few = tiles <= kMostTiles;
+  }
+  if (few) return;
+  throw InvalidArgument(
+      "TilePlan", "size",
+      fmt::format("tiles so large that at most {} are to be looked at, in all heads that differ", kMostTiles),
+      fmt::format("{}x{}, which leaves more, of {} x {} tiles in each of {}", size_.queries, size_.keys, rows_,
+                  columns_, heads));
 }
 
 const TilePlan::Head& TilePlan::head(std::int64_t b, std::int64_t h) const {

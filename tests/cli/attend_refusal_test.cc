@@ -78,6 +78,12 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
   EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("dropout: expected 0 <= p < 1, got p = 1"));
   EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
   EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed requires --dropout"));
+  EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage requires --scores"));
+  for (const std::string& seed : {std::string("99999999999999999999"), std::string("-3")}) {
+    EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),
+                HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got " + seed));
+  }
+  EXPECT_THAT(refusal(2, {"--lse", ""}), HasSubstr("--lse: expected a value, got an empty text"));
 }
 
 TEST_F(AttendRefusal, MasksThatCannotBeRead) {
@@ -92,6 +98,7 @@ TEST_F(AttendRefusal, MasksThatDoNotFit) {
   EXPECT_THAT(refusal(2, {"--kv-lengths", "9"}),
               HasSubstr("key_lengths: lengths: expected at most 3, the number of keys"));
   EXPECT_THAT(refusal(2, {"--kv-lengths", "1,,2"}), HasSubstr("--kv-lengths: expected whole numbers"));
+  EXPECT_THAT(refusal(2, {"--kv-lengths", "3,-1"}), HasSubstr("or a file, got \"-1\""));
   EXPECT_THAT(refusal(2, {"--kv-lengths", file("floats.npy", wave({1}, 0))}),
               HasSubstr("--kv-lengths: expected [B] of i64, i32 or u8, got [1] of f32"));
   EXPECT_THAT(refusal(2, {"--mask-file", file("ragged.npy", Tensor(DType::b8, {2, 3}))}), HasSubstr("dense"));
@@ -112,7 +119,7 @@ TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
 }
 
 TEST_F(AttendRefusal, StagesThatAreNone) {
-  EXPECT_THAT(refusal(2, {"--stage", "cooked"}),
+  EXPECT_THAT(refusal(2, {"--stage", "cooked", "--scores", path("s.npy")}),
               HasSubstr("--stage: expected one of raw, scaled, softcapped, biased, masked, weights, dropped, got "
                         "\"cooked\""));
 }
@@ -172,7 +179,15 @@ TEST_F(AttendRefusal, PlacesThatCannotBeWrittenTo) {
 }
 
 TEST_F(AttendRefusal, TwoResultsForOnePlace) {
-  EXPECT_THAT(refusal(2, {"--lse", path("o.npy")}), HasSubstr("expected another place for each tensor"));
+  EXPECT_THAT(refusal(2, {"--lse", path("o.npy")}),
+              HasSubstr("--lse: expected a file other than that of --out, which is written, too"));
+}
+
+TEST_F(AttendRefusal, AResultInThePlaceOfAnInput) {
+  const auto before = read_file(path("q.npy"));
+  EXPECT_THAT(refusal(2, {"--lse", path("./q.npy")}), HasSubstr("--lse: expected a file other than that of --q"));
+  EXPECT_EQ(read_file(path("q.npy")), before);
+  EXPECT_THAT(refusal(2, {"--lse", path("./o.npy")}), HasSubstr("other than that of --out"));
 }
 
 TEST_F(AttendRefusal, TargetsThatAreNotThere) {

@@ -94,8 +94,14 @@ TEST(MaskCommand, SaysWhatItCannotRead) {
   EXPECT_THAT(misfit.err, HasSubstr("documents: lengths: expected a sum of 4, the number of keys, got 3"));
   const Outcome tile = run_qkv({"mask", "causal", "--tile", "0x4"});
   EXPECT_EQ(tile.code, 2);
-  EXPECT_THAT(tile.err, HasSubstr("mask: --tile: expected N or QxK, each 1 or more, got 0x4"));
+  EXPECT_THAT(tile.err, StartsWith("qkv mask: --tile: expected N or QxK, each 1 or more, got 0x4"));
   EXPECT_EQ(run_qkv({"mask", "--svg", "nothing.svg"}).code, 2);
+}
+
+TEST(MaskCommand, SaysWhenTilesAreTooMany) {
+  const Outcome outcome = run_qkv({"mask", "causal", "--tq", "3000000000", "--tk", "3000000000"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("at most 1073741824"), HasSubstr("46875000 x 46875000 tiles")));
 }
 
 TEST(MaskCommand, OfNoPairsDrawsNothing) {

@@ -90,8 +90,12 @@ TEST(MaskText, PointsAtTheColumnAndGuessesTheWord) {
             "parse_mask: column 10: expected a mask (all, none, causal, …), got `windw`; did you mean `window`?\n"
             "  causal & windw(512)\n"
             "           ^");
+  EXPECT_THAT(mask_error("CAUSAL"), HasSubstr("did you mean `causal`?"));
+  EXPECT_THAT(mask_error("block_sparse(2, [[1]])"), HasSubstr("did you mean `blocks`?"));
+  EXPECT_THAT(mask_error("key_lengths(3)"), HasSubstr("did you mean `keys`?"));
+  EXPECT_THAT(mask_error("global_tokens(3)"), HasSubstr("did you mean `global`?"));
   EXPECT_THAT(mask_error("causl"), HasSubstr("did you mean `causal`?"));
-  EXPECT_THAT(mask_error("xyzzy"), HasSubstr("got `xyzzy`\n"));
+  EXPECT_THAT(mask_error("xyzzy"), HasSubstr("got `xyzzy`; `qkv mask` lists all words\n"));
 }
 
 TEST(MaskText, TellsWhatIsMissing) {

@@ -1,0 +1,87 @@
+#include "attend_places.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "misuse.h"
+#include "qkv/files.h"
+
+namespace qkv::cli {
+namespace {
+
+struct Place {
+  std::string option;
+  std::string text;
+  TensorPath path;
+};
+
+using Option = std::pair<const char*, const std::string*>;
+
+std::vector<Place> places_of(const std::vector<Option>& options) {
+  std::vector<Place> places;
+  for (const auto& [option, text] : options) {
+    if (text->empty()) continue;
+    places.push_back({option, *text, of_option(option, [&] { return parse_tensor_path(*text); })});
+  }
+  return places;
+}
+
+std::vector<Place> inputs_of(const AttendFlags& flags) {
+  std::vector<Option> options{{"--q", &flags.q},
+                              {"--k", &flags.k},
+                              {"--v", &flags.v},
+                              {"--past-k", &flags.past_k},
+                              {"--past-v", &flags.past_v},
+                              {"--mask-file", &flags.mask_file},
+                              {"--bias-file", &flags.bias_file}};
+  if (!is_list(flags.kv_lengths)) options.emplace_back("--kv-lengths", &flags.kv_lengths);
+  return places_of(options);
+}
+
+std::vector<Place> outputs_of(const AttendFlags& flags) {
+  return places_of({{"--out", &flags.out},
+                    {"--lse", &flags.lse},
+                    {"--weights", &flags.weights},
+                    {"--scores", &flags.scores},
+                    {"--present-k", &flags.present_k},
+                    {"--present-v", &flags.present_v}});
+}
+
+// Also where neither is there yet.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  return std::filesystem::weakly_canonical(a, ignored) == std::filesystem::weakly_canonical(b, ignored);
+}
+
+void require_apart(const Place& output, const Place& other, const std::string& whose) {
+  if (!same_file(output.path.file, other.path.file)) return;
+  misuse(output.option, "a file other than that of " + other.option + ", " + whose,
+         "\"" + output.text + "\" and \"" + other.text + "\"");
+}
+
+// Two results share an archive if they spell it alike, for it is written once, with both in it.
+bool share_archive(const Place& a, const Place& b) {
+  return a.path.format != TensorFormat::npy && a.path.file == b.path.file && a.path.member != b.path.member;
+}
+
+}  // namespace
+
+void check_places(const AttendFlags& flags) {
+  const std::vector<Place> inputs = inputs_of(flags);
+  const std::vector<Place> outputs = outputs_of(flags);
+  if (outputs.empty()) {
+    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
+  }
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const Place& input : inputs) require_apart(outputs[i], input, "which is read");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!share_archive(outputs[i], outputs[j])) require_apart(outputs[i], outputs[j], "which is written, too");
+    }
+    paths.push_back(outputs[i].text);
+  }
+  require_writable_tensors(paths);
+}
+
+}  // namespace qkv::cli
