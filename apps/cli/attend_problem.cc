@@ -81,9 +81,9 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
   const std::string option = "--kv-lengths";
   if (is_list(text)) return integers(option, text, ", or a file");
   const Tensor file = read_file_of(option, text);
-  const bool integral = file.dtype() == DType::i64 || file.dtype() == DType::i32 || file.dtype() == DType::u8;
+  const bool integral = !is_floating(file.dtype()) && file.dtype() != DType::b8;
   if (!integral || file.rank() != 1) {
-    misuse(option, "[B] of i64, i32 or u8", file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
+    misuse(option, "[B] of i64, i32, i8 or u8", file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
   }
   const Tensor wide = file.to(DType::i64);
   return {wide.values<std::int64_t>().begin(), wide.values<std::int64_t>().end()};

@@ -1,4 +1,5 @@
-// Element types. Attention stores f64, f32, f16 or bf16; files and masks also bring integers and booleans.
+// Element types. Attention stores f64, f32, f16 or bf16; caches of keys and values also i8; files and masks also bring
+// other integers and booleans.
 #pragma once
 
 #include <bit>
@@ -8,12 +9,12 @@
 
 namespace qkv {
 
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, b8 };
+enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i8, u8, b8 };
 
 /// Bytes of one element.
 [[nodiscard]] std::size_t size_of(DType dtype) noexcept;
 
-/// "f64", "f32", "f16", "bf16", "i64", "i32", "u8" or "b8" (one byte, 0 or 1).
+/// "f64", "f32", "f16", "bf16", "i64", "i32", "i8", "u8" or "b8" (one byte, 0 or 1).
 [[nodiscard]] std::string_view name_of(DType dtype) noexcept;
 
 /// True for f64, f32, f16 and bf16.
@@ -41,7 +42,7 @@ struct BFloat16 {
 };
 
 template <class T>
-struct dtype_of;  // defined for the eight C++ types below only
+struct dtype_of;  // defined for the nine C++ types below only
 template <>
 struct dtype_of<double> {
   static constexpr DType value = DType::f64;
@@ -65,6 +66,10 @@ struct dtype_of<std::int64_t> {
 template <>
 struct dtype_of<std::int32_t> {
   static constexpr DType value = DType::i32;
+};
+template <>
+struct dtype_of<std::int8_t> {
+  static constexpr DType value = DType::i8;
 };
 template <>
 struct dtype_of<std::uint8_t> {

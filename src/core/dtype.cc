@@ -12,12 +12,13 @@ struct Row {
   bool floating;
 };
 
-constexpr std::array<Row, 8> kRows = {{{"f64", 8, true},
+constexpr std::array<Row, 9> kRows = {{{"f64", 8, true},
                                        {"f32", 4, true},
                                        {"f16", 2, true},
                                        {"bf16", 2, true},
                                        {"i64", 8, false},
                                        {"i32", 4, false},
+                                       {"i8", 1, false},
                                        {"u8", 1, false},
                                        {"b8", 1, false}}};
 

@@ -27,6 +27,8 @@ decltype(auto) with_type(DType dtype, Body&& body) {
       return body(std::int64_t{});
     case DType::i32:
       return body(std::int32_t{});
+    case DType::i8:
+      return body(std::int8_t{});
     case DType::u8:
       return body(std::uint8_t{});
     case DType::b8:

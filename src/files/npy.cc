@@ -21,8 +21,9 @@ struct TypeCode {
   DType dtype;
 };
 constexpr std::array kTypeCodes{
-    TypeCode{"f8", DType::f64}, TypeCode{"f4", DType::f32}, TypeCode{"f2", DType::f16}, TypeCode{"V2", DType::bf16},
-    TypeCode{"i8", DType::i64}, TypeCode{"i4", DType::i32}, TypeCode{"u1", DType::u8},  TypeCode{"b1", DType::b8},
+    TypeCode{"f8", DType::f64},  TypeCode{"f4", DType::f32}, TypeCode{"f2", DType::f16},
+    TypeCode{"V2", DType::bf16}, TypeCode{"i8", DType::i64}, TypeCode{"i4", DType::i32},
+    TypeCode{"i1", DType::i8},   TypeCode{"u1", DType::u8},  TypeCode{"b1", DType::b8},
 };
 
 [[noreturn]] void fail(std::string_view source, const std::string& reason) {
@@ -79,7 +80,7 @@ Element element_of(const std::string& descr, std::string_view source) {
     return {type.dtype, order == "<" ? std::endian::little : std::endian::big};
   }
   fail(source, "qkv has no element type for the .npy descr '" + descr +
-                   "'; it reads f8, f4, f2, i8, i4, u1, b1 and bf16 as V2");
+                   "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
 }
 
 Shape shape_of(const NpyHeader& header, DType dtype, std::size_t bytes_there, std::string_view source) {

@@ -100,7 +100,7 @@ TEST_F(AttendRefusal, MasksThatDoNotFit) {
   EXPECT_THAT(refusal(2, {"--kv-lengths", "1,,2"}), HasSubstr("--kv-lengths: expected whole numbers"));
   EXPECT_THAT(refusal(2, {"--kv-lengths", "3,-1"}), HasSubstr("or a file, got \"-1\""));
   EXPECT_THAT(refusal(2, {"--kv-lengths", file("floats.npy", wave({1}, 0))}),
-              HasSubstr("--kv-lengths: expected [B] of i64, i32 or u8, got [1] of f32"));
+              HasSubstr("--kv-lengths: expected [B] of i64, i32, i8 or u8, got [1] of f32"));
   EXPECT_THAT(refusal(2, {"--mask-file", file("ragged.npy", Tensor(DType::b8, {2, 3}))}), HasSubstr("dense"));
 }
 

@@ -31,6 +31,8 @@ DType dtype_of_element(std::int32_t type) {
       return DType::i64;
     case onnx::TensorProto::INT32:
       return DType::i32;
+    case onnx::TensorProto::INT8:
+      return DType::i8;
     case onnx::TensorProto::UINT8:
       return DType::u8;
     case onnx::TensorProto::BOOL:

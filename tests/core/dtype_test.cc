@@ -98,6 +98,8 @@ TEST(Rounding, IntegersTruncateAndSaturate) {
   EXPECT_EQ(core::from_double<std::int32_t>(1e10), std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(core::from_double<std::int64_t>(0x1p63), std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(core::from_double<std::int64_t>(-0x1p64), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(core::from_double<std::int8_t>(-128.5), -128);
+  EXPECT_EQ(core::from_double<std::int8_t>(127.5), 127);
   EXPECT_EQ(core::from_double<std::uint8_t>(-0.5), 0);
   EXPECT_EQ(core::from_double<std::uint8_t>(255.5), 255);
   EXPECT_EQ(core::from_double<std::int32_t>(std::nan("")), 0);
@@ -108,6 +110,9 @@ TEST(DTypes, HaveANameASizeAndAKind) {
   EXPECT_EQ(size_of(DType::f64), sizeof(double));
   EXPECT_EQ(size_of(DType::b8), sizeof(bool));
   EXPECT_TRUE(is_floating(DType::f16));
+  EXPECT_EQ(name_of(DType::i8), "i8");
+  EXPECT_EQ(size_of(DType::i8), 1U);
+  EXPECT_FALSE(is_floating(DType::i8));
   EXPECT_FALSE(is_floating(DType::u8));
 }
 

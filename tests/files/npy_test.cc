@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Written{"<i8", "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv, DType::i64},
                     Written{">i8", "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0"sv, DType::i64},
                     Written{"<i4", "\1\0\0\0\0\0\0\0"sv, DType::i32}, Written{">i4", "\0\0\0\1\0\0\0\0"sv, DType::i32},
-                    Written{"|u1", "\1\0"sv, DType::u8}, Written{"|b1", "\x02\0"sv, DType::b8},
-                    Written{"<b1", "\1\0"sv, DType::b8}));
+                    Written{"|i1", "\1\0"sv, DType::i8}, Written{"|u1", "\1\0"sv, DType::u8},
+                    Written{"|b1", "\x02\0"sv, DType::b8}, Written{"<b1", "\1\0"sv, DType::b8}));
 
 struct Refused {
   std::string name;
@@ -165,7 +165,7 @@ TEST_P(NpyRoundTrip, KeepsTypeShapeAndElementsOfAnyView) {
 
 INSTANTIATE_TEST_SUITE_P(All, NpyRoundTrip,
                          testing::Values(DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,
-                                         DType::u8, DType::b8),
+                                         DType::i8, DType::u8, DType::b8),
                          [](const auto& item) { return std::string(name_of(item.param)); });
 
 TEST(NpyRoundTrip, KeepsTheExtremesOfI64) {

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& item) { return item.param.name; });
 
 Safetensors with_foreign_types() {
-  return Safetensors(file(R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},)"
+  return Safetensors(file(R"({"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]},)"
                           R"("b":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[1,2]},)"
                           R"("c":{"dtype":"BOOL","shape":[2],"data_offsets":[2,4]}})",
                           4),
@@ -85,9 +85,9 @@ Safetensors with_foreign_types() {
 TEST(Safetensors, ListsWhatItCannotLoadAndSaysWhy) {
   const Safetensors tensors = with_foreign_types();
   ASSERT_EQ(tensors.entries().size(), 3U);
-  EXPECT_EQ(tensors.entries()[0].dtype, "I8");
+  EXPECT_EQ(tensors.entries()[0].dtype, "F8_E4M3");
   EXPECT_EQ(error_message<Error>([&] { (void)tensors.load("a"); }),
-            "w: a: qkv has no element type for the safetensors dtype I8");
+            "w: a: qkv has no element type for the safetensors dtype F8_E4M3");
   EXPECT_EQ(error_message<Error>([&] { (void)tensors.load("b"); }), "w: b: expected at most 8 axes, got 9");
   EXPECT_EQ(tensors.load("c").dtype(), DType::b8);
 }
@@ -101,7 +101,7 @@ TEST(Safetensors, RoundTripsEveryTypeWithItsMetadata) {
   std::vector<Tensor> tensors;
   std::vector<NamedView> named;
   for (const DType dtype :
-       {DType::u8, DType::f64, DType::b8, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32}) {
+       {DType::u8, DType::f64, DType::b8, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i8, DType::i32}) {
     tensors.push_back(Tensor(std::vector<double>{1, 0, 3, 4, 5, 6}, {2, 3}).to(dtype));
   }
   for (const Tensor& tensor : tensors)

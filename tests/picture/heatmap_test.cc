@@ -273,7 +273,7 @@ TEST(Heatmap, DrawsMatricesWithoutCells) {
 
 TEST(Heatmap, TakesAnyDtype) {
   for (const DType dtype :
-       {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::u8, DType::b8}) {
+       {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8, DType::b8}) {
     Heatmap heatmap = sample(2, 2);
     heatmap.values = heatmap.values.to(dtype);
     EXPECT_TRUE(Pixels(to_png({"", {heatmap}})).readable());
