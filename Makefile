@@ -1,12 +1,12 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize fuzz lint format clean
+.PHONY: demo test test-sanitize fuzz ceilings lint format clean
 
 QKV = build/release/apps/cli/qkv
 
 demo:
 	scripts/install-packages build
-	scripts/quietly cmake --preset release -D QKV_TESTS=OFF
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
 	$(QKV) explain "The cat sat down" --causal --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
 	@echo
@@ -14,7 +14,7 @@ demo:
 
 test:
 	scripts/install-packages build test
-	scripts/quietly cmake --preset release -D QKV_TESTS=ON
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release
 	ctest --preset release
 
@@ -30,9 +30,15 @@ fuzz:
 	cmake --build --preset fuzz
 	scripts/fuzz build/fuzz
 
+ceilings:
+	scripts/install-packages build bench
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=ON
+	cmake --build --preset release --target ceilings
+	build/release/bench/ceilings/ceilings --json build/ceilings.json
+
 lint:
-	scripts/install-packages build test sanitize lint
-	scripts/quietly cmake --preset clang
+	scripts/install-packages build test bench sanitize lint
+	scripts/quietly cmake --preset clang -D QKV_BENCH=ON
 	scripts/lint build/clang
 
 format:

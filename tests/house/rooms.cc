@@ -61,15 +61,16 @@ std::string fault_in_room(const Room& room, const Include& include) {
   return include.name + ": " + std::string(room.name) + " does not bring this library";
 }
 
-std::string fault_in_app(const Include& include) {
+std::string fault_outside(const Include& include, std::string_view who) {
   if (!include.quoted || include.name.starts_with("qkv/")) return {};
   if (find_room(first_part(include.name)) == nullptr) return {};
-  return include.name + ": an app uses the public headers only";
+  return include.name + ": " + std::string(who) + " uses the public headers only";
 }
 
 std::string fault(const fs::path& path, const Include& include) {
   const std::string top = first_part(path);
-  if (top == "apps") return fault_in_app(include);
+  if (top == "apps") return fault_outside(include, "an app");
+  if (top == "bench") return fault_outside(include, "a benchmark");
   const std::string name = top == "include" ? std::string(room_of_public(path.lexically_relative("include").string()))
                                             : first_part(path.lexically_relative("src"));
   const Room* room = find_room(name);
