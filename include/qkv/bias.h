@@ -29,6 +29,10 @@ class Bias {
   /// Adds the biases of keys `first.j`, `first.j` + 1, … of query `first.i` to `row`.
   void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const;
 
+  /// Writes the biases of a tile in f32, each rounded once: that of (i, j) goes to
+  /// rows[(i - tile.i_begin) * row_stride + j - tile.j_begin]. Allocates nothing.
+  void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const;
+
   /// Throws InvalidArgument if the bias cannot stand over this shape.
   void validate(const MaskShape& shape) const;
 

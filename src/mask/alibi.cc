@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "mask/array_text.h"
-#include "mask/bias_node.h"
-#include "mask/node.h"
+#include "mask/toeplitz_bias.h"
 
 namespace qkv {
 namespace {
@@ -18,18 +17,14 @@ double alibi_slope(std::int64_t h, std::int64_t heads) {
   return std::exp2(-8.0 * step / count);
 }
 
-class Alibi final : public bias_detail::Node {
+class Alibi final : public bias_detail::ToeplitzNode {
  public:
-  Alibi(std::optional<std::vector<double>> slopes, Align align) : slopes_(std::move(slopes)), align_(align) {}
+  Alibi(std::optional<std::vector<double>> slopes, Align align) : ToeplitzNode(align), slopes_(std::move(slopes)) {}
 
-  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
-    return -slope(place.h, shape) * distance(place.i, place.j, shape);
-  }
-
-  void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const override {
-    const double minus_slope = -slope(first.h, shape);
-    std::int64_t j = first.j;
-    for (double& value : row) value += minus_slope * distance(first.i, j++, shape);
+  void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
+                       const MaskShape& shape) const override {
+    const double minus_slope = -slope(h, shape);
+    for (double& value : values) value = minus_slope * std::fabs(static_cast<double>(first++));
   }
 
   void validate(const MaskShape& shape) const override {
@@ -43,7 +38,7 @@ class Alibi final : public bias_detail::Node {
     for (const double slope : slopes_.value_or(std::vector<double>{})) {
       arguments.push_back(mask_detail::number_text(slope));
     }
-    mask_detail::append_align(arguments, align_);
+    mask_detail::append_align(arguments, align());
     return mask_detail::call_text("alibi", arguments);
   }
 
@@ -51,12 +46,8 @@ class Alibi final : public bias_detail::Node {
   [[nodiscard]] double slope(std::int64_t h, const MaskShape& shape) const {
     return slopes_ ? (*slopes_)[static_cast<std::size_t>(h)] : alibi_slope(h, shape.H);
   }
-  [[nodiscard]] double distance(std::int64_t i, std::int64_t j, const MaskShape& shape) const {
-    return std::fabs(static_cast<double>(mask_detail::position(align_, i, shape) - j));
-  }
 
   std::optional<std::vector<double>> slopes_;
-  Align align_;
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "qkv/bias.h"
 
+#include <algorithm>
+#include <array>
+
 #include "mask/bias_node.h"
 
 namespace qkv {
@@ -9,6 +12,8 @@ class Zero final : public bias_detail::Node {
  public:
   [[nodiscard]] double at(const Place& /*place*/, const MaskShape& /*shape*/) const override { return 0; }
   void add_row(const Place& /*first*/, std::span<double> /*row*/, const MaskShape& /*shape*/) const override {}
+  void add_tile(const Tile& /*tile*/, double* /*rows*/, std::int64_t /*row_stride*/,
+                const MaskShape& /*shape*/) const override {}
   [[nodiscard]] std::string to_string() const override { return "zero"; }
 };
 
@@ -23,6 +28,9 @@ class Sum final : public bias_detail::Node {
   }
   void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const override {
     for (const Bias& term : terms_) term.add_row(first, row, shape);
+  }
+  void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& shape) const override {
+    for (const Bias& term : terms_) term.node().add_tile(tile, rows, row_stride, shape);
   }
   void validate(const MaskShape& shape) const override {
     for (const Bias& term : terms_) term.validate(shape);
@@ -53,6 +61,24 @@ void bias_detail::Node::add_row(const Place& first, std::span<double> row, const
   }
 }
 
+void bias_detail::Node::add_tile(const Tile& tile, double* rows, std::int64_t row_stride,
+                                 const MaskShape& shape) const {
+  const auto keys = static_cast<std::size_t>(tile.j_end - tile.j_begin);
+  for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i, rows += row_stride) {
+    add_row({tile.b, tile.h, i, tile.j_begin}, {rows, keys}, shape);
+  }
+}
+
+void bias_detail::Node::write_tile(const Tile& tile, float* rows, std::int64_t row_stride,
+                                   const MaskShape& shape) const {
+  std::array<double, kBlock * kBlock> exact{};
+  add_tile(tile, exact.data(), kBlock, shape);
+  const double* row = exact.data();
+  for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i, row += kBlock, rows += row_stride) {
+    for (std::int64_t c = 0; c < tile.j_end - tile.j_begin; ++c) rows[c] = static_cast<float>(row[c]);
+  }
+}
+
 void bias_detail::Node::validate(const MaskShape& /*shape*/) const {}
 
 Bias::Bias() : node_(zero_node()) {}
@@ -61,6 +87,17 @@ Bias::Bias(std::shared_ptr<const bias_detail::Node> node) : node_(std::move(node
 double Bias::at(const Place& place, const MaskShape& shape) const { return node_->at(place, shape); }
 void Bias::add_row(const Place& first, std::span<double> row, const MaskShape& shape) const {
   node_->add_row(first, row, shape);
+}
+void Bias::write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const {
+  Tile block = tile;
+  for (block.i_begin = tile.i_begin; block.i_begin < tile.i_end; block.i_begin = block.i_end) {
+    block.i_end = std::min(block.i_begin + bias_detail::kBlock, tile.i_end);
+    float* first = rows + (block.i_begin - tile.i_begin) * row_stride;
+    for (block.j_begin = tile.j_begin; block.j_begin < tile.j_end; block.j_begin = block.j_end) {
+      block.j_end = std::min(block.j_begin + bias_detail::kBlock, tile.j_end);
+      node_->write_tile(block, first + (block.j_begin - tile.j_begin), row_stride, shape);
+    }
+  }
 }
 void Bias::validate(const MaskShape& shape) const { node_->validate(shape); }
 bool Bias::is_zero() const { return node_ == zero_node(); }

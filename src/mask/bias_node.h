@@ -8,6 +8,9 @@
 
 namespace qkv::bias_detail {
 
+/// Nodes get tiles of at most kBlock queries and keys, none of them empty.
+inline constexpr std::int64_t kBlock = 64;
+
 class Node {
  public:
   Node() = default;
@@ -18,6 +21,10 @@ class Node {
   [[nodiscard]] virtual double at(const Place& place, const MaskShape& shape) const = 0;
   /// Bias::add_row. The default asks at() for each key.
   virtual void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const;
+  /// Adds the biases of a tile to rows that lie row_stride apart. The default asks add_row() for each row.
+  virtual void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& shape) const;
+  /// Bias::write_tile. The default rounds what add_tile() adds to zeros.
+  virtual void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const;
   virtual void validate(const MaskShape& shape) const;
   [[nodiscard]] virtual std::string to_string() const = 0;
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "mask/array_text.h"
 #include "mask/bias_node.h"
 #include "mask/broadcast.h"
@@ -33,10 +35,33 @@ class DenseBias final : public bias_detail::Node {
       row[c] += static_cast<double>(source[static_cast<std::int64_t>(c) * layout_.column_stride()]);
     }
   }
+  void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& /*shape*/) const override {
+    for_each_row(tile, [&](const T* source, std::int64_t r) {
+      double* row = rows + r * row_stride;
+      const std::int64_t step = layout_.column_stride();
+      for (std::int64_t c = 0; c < tile.j_end - tile.j_begin; ++c) row[c] += static_cast<double>(source[c * step]);
+    });
+  }
+  void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& /*shape*/) const override {
+    const std::int64_t keys = tile.j_end - tile.j_begin;
+    for_each_row(tile, [&](const T* source, std::int64_t r) {
+      float* row = rows + r * row_stride;
+      if (layout_.column_stride() == 0) {
+        std::fill_n(row, keys, static_cast<float>(*source));
+      } else {
+        std::transform(source, source + keys, row, [](T value) { return static_cast<float>(value); });
+      }
+    });
+  }
   void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
   [[nodiscard]] std::string to_string() const override { return "dense(" + printed_ + ")"; }
 
  private:
+  template <class Body>
+  void for_each_row(const Tile& tile, const Body& body) const {
+    const T* source = address({tile.b, tile.h, tile.i_begin, tile.j_begin});
+    for (std::int64_t r = 0; r < tile.i_end - tile.i_begin; ++r) body(source + r * layout_.row_stride(), r);
+  }
   [[nodiscard]] const T* address(const Place& place) const {
     return values_.values<T>().data() + layout_.offset(place.b, place.h, place.i, place.j);
   }

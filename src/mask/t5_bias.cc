@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "mask/array_text.h"
-#include "mask/bias_node.h"
-#include "mask/node.h"
+#include "mask/toeplitz_bias.h"
 
 namespace qkv {
 namespace {
@@ -44,18 +43,46 @@ std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets)
   return base + static_cast<std::int64_t>(std::min(exact + beyond, last));
 }
 
-class T5Bias final : public bias_detail::Node {
+// The smallest distance whose bucket, on its side, is at least each number from 0 on.
+std::vector<std::int64_t> starts_of(const T5Buckets& buckets) {
+  std::vector<std::int64_t> starts;
+  for (std::int64_t bucket = 0; bucket < side_of(buckets).buckets; ++bucket) {
+    std::int64_t low = 0;
+    std::int64_t high = buckets.max_distance;  // lies in the last bucket
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (bucket_of(-middle, buckets) >= bucket) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    starts.push_back(low);
+  }
+  return starts;
+}
+
+class T5Bias final : public bias_detail::ToeplitzNode {
  public:
   T5Bias(const TensorView& table, const T5Buckets& buckets, Align align)
-      : printed_(mask_detail::array_text(table)),
+      : ToeplitzNode(align),
+        printed_(mask_detail::array_text(table)),
         table_(table, DType::f64),
         heads_(table.dim(1)),
         buckets_(buckets),
-        align_(align) {}
+        starts_(starts_of(buckets)) {}
 
-  [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
-    const std::int64_t p = mask_detail::position(align_, place.i, shape);
-    return table_.values<double>()[static_cast<std::size_t>(bucket_of(place.j - p, buckets_) * heads_ + place.h)];
+  void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
+                       const MaskShape& /*shape*/) const override {
+    const double* column = table_.values<double>().data() + h;
+    auto next = std::ranges::upper_bound(starts_, std::abs(first));  // where the bucket after this one starts
+    for (double& value : values) {
+      const std::int64_t distance = std::abs(first);
+      while (*(next - 1) > distance) --next;
+      while (next != starts_.end() && *next <= distance) ++next;
+      value = column[bucket_on_side(first > 0, next - starts_.begin() - 1) * heads_];
+      ++first;
+    }
   }
 
   void validate(const MaskShape& shape) const override {
@@ -67,16 +94,21 @@ class T5Bias final : public bias_detail::Node {
   [[nodiscard]] std::string to_string() const override {
     std::vector<std::string> arguments{"table=" + printed_, fmt::format("max_distance={}", buckets_.max_distance),
                                        buckets_.bidirectional ? "bidirectional" : "unidirectional"};
-    mask_detail::append_align(arguments, align_);
+    mask_detail::append_align(arguments, align());
     return mask_detail::call_text("t5", arguments);
   }
 
  private:
+  [[nodiscard]] std::int64_t bucket_on_side(bool after, std::int64_t bucket) const {
+    if (!after) return bucket;
+    return buckets_.bidirectional ? side_of(buckets_).buckets + bucket : 0;
+  }
+
   std::string printed_;
   Tensor table_;
   std::int64_t heads_;
   T5Buckets buckets_;
-  Align align_;
+  std::vector<std::int64_t> starts_;
 };
 
 }  // namespace
