@@ -114,6 +114,58 @@ class TensorView {
   Strides strides_{1};
 };
 
+class Tensor;
+
+/// A TensorView whose elements may be written: for results that go into a caller's memory.
+class MutableTensorView {
+ public:
+  /// No elements, shape [0].
+  MutableTensorView() = default;
+  MutableTensorView(Tensor& tensor);  // NOLINT(google-explicit-constructor): as a span
+  /// A dense row-major view. `data` must outlive the view.
+  template <class T>
+  MutableTensorView(T* data, const Shape& shape) : view_(data, shape) {}
+  /// Throws as TensorView does.
+  MutableTensorView(void* data, DType dtype, const Shape& shape, const Strides& strides)
+      : view_(data, dtype, shape, strides) {}
+
+  operator TensorView() const { return view_; }  // NOLINT(google-explicit-constructor): as a span
+  [[nodiscard]] const TensorView& view() const noexcept { return view_; }
+
+  [[nodiscard]] void* data() const noexcept { return const_cast<void*>(view_.data()); }
+  [[nodiscard]] DType dtype() const noexcept { return view_.dtype(); }
+  [[nodiscard]] const Shape& shape() const noexcept { return view_.shape(); }
+  [[nodiscard]] const Strides& strides() const noexcept { return view_.strides(); }
+  [[nodiscard]] int rank() const noexcept { return view_.rank(); }
+  [[nodiscard]] std::int64_t dim(int axis) const { return view_.dim(axis); }
+  [[nodiscard]] std::int64_t size() const { return view_.size(); }
+
+  /// Writes one element, rounding to the dtype. Throws InvalidArgument out of bounds.
+  void set(std::initializer_list<std::int64_t> index, double value) const;
+  /// Writes the last axis at this leading index; the counterpart of TensorView::load_row.
+  void store_row(std::span<const std::int64_t> leading, std::span<const double> row) const;
+
+  // As those of TensorView.
+  [[nodiscard]] MutableTensorView transpose(int axis_a, int axis_b) const {
+    return of(view_.transpose(axis_a, axis_b));
+  }
+  [[nodiscard]] MutableTensorView slice(int axis, std::int64_t begin, std::int64_t end) const {
+    return of(view_.slice(axis, begin, end));
+  }
+  [[nodiscard]] MutableTensorView select(int axis, std::int64_t index) const { return of(view_.select(axis, index)); }
+  [[nodiscard]] MutableTensorView unsqueeze(int axis) const { return of(view_.unsqueeze(axis)); }
+
+ private:
+  // Of a view of elements that may be written.
+  static MutableTensorView of(const TensorView& view) {
+    MutableTensorView result;
+    result.view_ = view;
+    return result;
+  }
+
+  TensorView view_;
+};
+
 /// Owns a dense, row-major, 64-byte aligned block. Copying copies the elements; moving is free and leaves an empty
 /// tensor behind.
 class Tensor {

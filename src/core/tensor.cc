@@ -228,6 +228,27 @@ void TensorView::require_dtype(DType wanted) const {
   throw InvalidArgument("TensorView", "dtype", name_of(wanted), name_of(dtype_));
 }
 
+MutableTensorView::MutableTensorView(Tensor& tensor)
+    : MutableTensorView(tensor.data(), tensor.dtype(), tensor.shape(), contiguous_strides(tensor.shape())) {}
+
+void MutableTensorView::set(std::initializer_list<std::int64_t> index, double value) const {
+  require_rank(view_, index.size());
+  const std::int64_t offset = offset_of(view_, {index.begin(), index.size()});
+  core::with_type(dtype(), [&]<class T>(T) { static_cast<T*>(data())[offset] = core::from_double<T>(value); });
+}
+
+void MutableTensorView::store_row(std::span<const std::int64_t> leading, std::span<const double> row) const {
+  require_row("MutableTensorView::store_row", shape(), leading.size(), row.size());
+  const std::int64_t start = offset_of(view_, leading);
+  const std::int64_t stride = strides()[rank() - 1];
+  core::with_type(dtype(), [&]<class T>(T) {
+    T* target = static_cast<T*>(data()) + start;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      target[static_cast<std::int64_t>(i) * stride] = core::from_double<T>(row[i]);
+    }
+  });
+}
+
 void Tensor::Free::operator()(void* block) const noexcept { std::free(block); }  // NOLINT: aligned_alloc's pair
 
 Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
@@ -286,18 +307,11 @@ Tensor& Tensor::operator=(const Tensor& other) {
 TensorView Tensor::view() const { return {data_.get(), dtype_, shape_, contiguous_strides(shape_)}; }
 
 void Tensor::set(std::initializer_list<std::int64_t> index, double value) {
-  require_rank(view(), index.size());
-  const std::int64_t offset = offset_of(view(), {index.begin(), index.size()});
-  core::with_type(dtype_, [&]<class T>(T) { static_cast<T*>(data_.get())[offset] = core::from_double<T>(value); });
+  MutableTensorView(*this).set(index, value);
 }
 
 void Tensor::store_row(std::span<const std::int64_t> leading, std::span<const double> row) {
-  require_row("Tensor::store_row", shape_, leading.size(), row.size());
-  const std::int64_t start = offset_of(view(), leading);
-  core::with_type(dtype_, [&]<class T>(T) {
-    const std::span<T> target = values<T>().subspan(static_cast<std::size_t>(start), row.size());
-    std::ranges::transform(row, target.begin(), core::from_double<T>);
-  });
+  MutableTensorView(*this).store_row(leading, row);
 }
 
 Tensor Tensor::reshaped(const Shape& shape) && {

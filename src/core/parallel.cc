@@ -1,0 +1,184 @@
+#include "core/parallel.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace qkv::core {
+namespace {
+
+// How often a thread looks before it sleeps: some tens of microseconds.
+constexpr int kLooks = 500;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+template <class Condition>
+void look_for(const Condition& condition) {
+  for (int look = 0; look < kLooks && !condition(); ++look) pause();
+}
+
+// One call of parallel_for. It lives on its caller's stack; all but `next` and `helpers_inside` belong to the pool's
+// lock.
+struct Job {
+  ParallelBody body;
+  std::int64_t tasks;
+  int most_helpers;
+  std::atomic<std::int64_t> next = 0;
+  std::atomic<int> helpers_inside = 0;
+  int helpers_joined = 0;
+  std::exception_ptr failure = nullptr;
+  std::condition_variable left = {};
+  Job* following = nullptr;  // in the list of jobs that have room for a helper
+
+  // Tasks until none is left; returns what one of them threw.
+  std::exception_ptr work(int worker) {
+    try {
+      for (;;) {
+        const std::int64_t task = next.fetch_add(1, std::memory_order_relaxed);
+        if (task >= tasks) return nullptr;
+        body.run(body.body, worker, task);
+      }
+    } catch (...) {
+      next.store(tasks, std::memory_order_relaxed);
+      return std::current_exception();
+    }
+  }
+};
+
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() {
+    {
+      const std::scoped_lock lock(mutex_);
+      ends_ = true;
+      open_jobs_.fetch_add(1);  // so that no worker goes on looking
+    }
+    wake_.notify_all();
+  }
+
+  void run(Job& job) {
+    offer(job);
+    const std::exception_ptr failure = job.work(0);
+    {
+      std::unique_lock lock(mutex_);
+      if (job.helpers_joined < job.most_helpers) close(job);
+      if (job.helpers_inside.load() > 0) {
+        lock.unlock();
+        look_for([&] { return job.helpers_inside.load() == 0; });
+        lock.lock();
+        job.left.wait(lock, [&] { return job.helpers_inside.load() == 0; });
+      }
+      if (failure != nullptr && job.failure == nullptr) job.failure = failure;
+    }
+    if (job.failure != nullptr) std::rethrow_exception(job.failure);
+  }
+
+ private:
+  void offer(Job& job) {
+    int sleeping = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      grow_to(static_cast<std::size_t>(job.most_helpers));
+      Job** end = &first_;
+      while (*end != nullptr) end = &(*end)->following;
+      *end = &job;
+      open_jobs_.fetch_add(1);
+      sleeping = std::min(job.most_helpers, sleepers_);
+    }
+    for (int n = 0; n < sleeping; ++n) wake_.notify_one();
+  }
+
+  // With fewer threads than asked for, the work is done all the same.
+  void grow_to(std::size_t workers) {
+    try {
+      while (workers_.size() < workers) {
+        workers_.emplace_back([this] { help(); });
+      }
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  void close(const Job& job) {
+    Job** place = &first_;
+    while (*place != &job) place = &(*place)->following;
+    *place = job.following;
+    open_jobs_.fetch_sub(1);
+  }
+
+  void help() {
+    for (;;) {
+      look_for([&] { return open_jobs_.load(std::memory_order_relaxed) > 0; });
+      std::unique_lock lock(mutex_);
+      ++sleepers_;
+      wake_.wait(lock, [&] { return first_ != nullptr || ends_; });
+      --sleepers_;
+      if (ends_) return;
+      Job& job = *first_;
+      const int worker = ++job.helpers_joined;
+      job.helpers_inside.fetch_add(1);
+      if (job.helpers_joined == job.most_helpers) close(job);
+      lock.unlock();
+      const std::exception_ptr failure = job.work(worker);
+      lock.lock();
+      if (failure != nullptr && job.failure == nullptr) job.failure = failure;
+      // Told under the lock: once it is free, the caller may return and the job is gone.
+      if (job.helpers_inside.fetch_sub(1) == 1) job.left.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Job* first_ = nullptr;
+  std::atomic<int> open_jobs_ = 0;
+  int sleepers_ = 0;
+  bool ends_ = false;
+  std::vector<std::jthread> workers_;  // joined before the rest goes
+};
+
+// The threads of a pool do not follow into a forked process: there it is left as it is, and callers work alone.
+class PoolOfProcess {
+ public:
+  PoolOfProcess() : pool_(new Pool), process_(getpid()) {}
+  PoolOfProcess(const PoolOfProcess&) = delete;
+  PoolOfProcess& operator=(const PoolOfProcess&) = delete;
+  ~PoolOfProcess() {
+    if (getpid() == process_) delete pool_;
+  }
+
+  [[nodiscard]] Pool& pool() const { return *pool_; }
+
+ private:
+  Pool* pool_;
+  pid_t process_;
+};
+
+Pool& pool() {
+  static const PoolOfProcess kPool;
+  return kPool.pool();
+}
+
+}  // namespace
+
+void run_on_pool(int threads, std::int64_t tasks, ParallelBody body) {
+  const auto most_helpers = static_cast<int>(std::min<std::int64_t>(threads, tasks)) - 1;
+  Job job = {.body = body, .tasks = tasks, .most_helpers = most_helpers};
+  pool().run(job);
+}
+
+}  // namespace qkv::core

@@ -1,0 +1,50 @@
+#include "qkv/threads.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "qkv/error.h"
+
+namespace qkv {
+namespace {
+
+int cores_of_process() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  // A machine with more cores than the set holds makes the call fail.
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) > 0) return CPU_COUNT(&cores);
+  const unsigned cores_of_machine = std::thread::hardware_concurrency();
+  return cores_of_machine == 0 ? 1 : static_cast<int>(cores_of_machine);
+}
+
+int default_threads() {
+  constexpr int kMost = 65536;
+  const char* text = std::getenv("QKV_THREADS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  const std::string_view word = text == nullptr ? "" : text;
+  int count = 0;
+  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), count);
+  const bool valid = fault == std::errc{} && end == word.data() + word.size() && count >= 1 && count <= kMost;
+  return valid ? count : cores_of_process();
+}
+
+std::atomic<int>& chosen() {
+  static std::atomic<int> count = default_threads();
+  return count;
+}
+
+}  // namespace
+
+int threads() { return chosen().load(std::memory_order_relaxed); }
+
+void set_threads(int count) {
+  if (count < 1) throw InvalidArgument("set_threads", "count", "1 or more", std::to_string(count));
+  chosen().store(count, std::memory_order_relaxed);
+}
+
+}  // namespace qkv
