@@ -19,12 +19,14 @@ struct AttentionOptions {
   Bias bias = {};
   Mask mask = {};
   std::optional<Dropout> dropout = std::nullopt;
+  std::vector<double> sinks = {};             // one finite logit for each query head, or none
+  std::optional<int> threads = std::nullopt;  // >= 1; qkv::threads() where not given
 };
 
 struct AttentionResult {
   Tensor out;  // [B, Hq, Tq, Dv], the dtype of q
-  Tensor lse;  // [B, Hq, Tq], log of the sum of exp of the masked scores; -inf where a row sees nothing. f64 if q is,
-               // else f32
+  Tensor lse;  // [B, Hq, Tq], log of the sum of exp of the masked scores and of the head's sink; -inf where there is
+               // neither. f64 if q is, else f32
 };
 
 /// dropout(softmax(mask(softcap(scale * q k^T) + bias))) v.
@@ -35,8 +37,12 @@ struct AttentionResult {
 /// used, so a NaN there does not reach the row. A row that sees nothing gives zeros and lse -inf. A visible NaN or +inf
 /// score makes the row and its lse NaN.
 ///
+/// A sink is the score of one more key that every query of its head sees, and whose value is zero: weights sum to less
+/// than 1, and a row that sees nothing gives zeros and the sink as its lse (Xiao et al. 2024).
+///
 /// Sums in f64, in the order of the keys, rounded once to the dtype of q. Allocates the result and a few rows of
-/// scratch. Throws InvalidArgument naming q, k, v, scale, softcap, mask, bias or dropout.
+/// scratch. Throws InvalidArgument naming q, k, v, scale, softcap, mask, bias, dropout, sinks or
+/// threads.
 /// Vaswani et al. 2017, section 3.2.
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                         const AttentionOptions& options = {});

@@ -1,6 +1,6 @@
 #include "attention/validate.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <string>
@@ -53,7 +53,7 @@ void check_shapes(const Check& check, const TensorView& q, const TensorView& k) 
              "Hk = " + fmt::to_string(k.dim(1)));
 }
 
-void check_numbers(const Check& check, const AttentionOptions& options) {
+void check_numbers(const Check& check, const AttentionOptions& options, std::int64_t Hq) {
   if (options.scale) {
     check.that(std::isfinite(*options.scale), "scale", "a finite number", fmt::to_string(*options.scale));
   }
@@ -65,6 +65,14 @@ void check_numbers(const Check& check, const AttentionOptions& options) {
     const double p = options.dropout->p;
     check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", "p = " + fmt::to_string(p));
   }
+  if (!options.sinks.empty()) {
+    const auto count = static_cast<std::int64_t>(options.sinks.size());
+    check.that(count == Hq, "sinks", fmt::format("{}, one for each query head", Hq), fmt::to_string(count));
+    for (const double sink : options.sinks) {
+      check.that(std::isfinite(sink), "sinks", "finite numbers", fmt::to_string(sink));
+    }
+  }
+  if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", fmt::to_string(*options.threads));
 }
 
 }  // namespace
@@ -73,7 +81,7 @@ kernels::Problem validated(std::string_view function, const TensorView& q, const
                            const AttentionOptions& options) {
   const Check check(function);
   check_shapes(check, q, k);
-  check_numbers(check, options);
+  check_numbers(check, options, q.dim(1));
   const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
   options.mask.validate(shape);
   options.bias.validate(shape);
@@ -85,7 +93,8 @@ kernels::Problem validated(std::string_view function, const TensorView& q, const
           .softcap = options.softcap,
           .bias = options.bias,
           .mask = options.mask,
-          .dropout = options.dropout};
+          .dropout = options.dropout,
+          .sinks = options.sinks};
 }
 
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v) {

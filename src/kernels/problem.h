@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "qkv/bias.h"
 #include "qkv/mask.h"
@@ -22,6 +23,7 @@ struct Problem {
   Bias bias = {};
   Mask mask = {};
   std::optional<Dropout> dropout = std::nullopt;
+  std::vector<double> sinks = {};  // [Hq] or none
 };
 
 }  // namespace qkv::kernels

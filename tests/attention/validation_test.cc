@@ -71,6 +71,11 @@ TEST(Validation, WantsNumbersThatMeanSomething) {
   EXPECT_EQ(message({.dropout = Dropout{.p = std::nan("")}}), "attention: dropout: expected 0 <= p < 1, got p = nan");
 }
 
+TEST(Validation, WantsAThread) {
+  EXPECT_EQ(message({.threads = 0}), "attention: threads: expected 1 or more, got 0");
+  EXPECT_EQ(message({.threads = -1}), "attention: threads: expected 1 or more, got -1");
+}
+
 TEST(Validation, WantsMasksAndBiasesThatFit) {
   EXPECT_THAT(message({.bias = dense_bias(f32({3, 4}))}), HasSubstr("[3, 4]"));
   EXPECT_THAT(message({.mask = dense(Tensor(DType::b8, {3, 4}))}), HasSubstr("[3, 4]"));

@@ -56,7 +56,7 @@ class Row {
   // softmax and dropout of the masked scores; returns lse.
   double weigh(std::int64_t b, std::int64_t h, std::int64_t i) {
     const Values& weights = (*this)[Stage::weights];
-    const double lse = softmax_row((*this)[Stage::masked], (*this)[Stage::weights]);
+    const double lse = softmax_row((*this)[Stage::masked], (*this)[Stage::weights], sink_of(h));
     Values& dropped = (*this)[Stage::dropped];
     dropped = weights;
     if (!problem_.dropout) return lse;
@@ -69,6 +69,11 @@ class Row {
   }
 
  private:
+  [[nodiscard]] std::optional<double> sink_of(std::int64_t h) const {
+    if (problem_.sinks.empty()) return std::nullopt;
+    return problem_.sinks[static_cast<std::size_t>(h)];
+  }
+
   void load_query(std::int64_t b, std::int64_t h, std::int64_t i) {
     problem_.q.load_row(std::array<std::int64_t, 3>{b, h, i}, q_);
   }
@@ -102,7 +107,7 @@ void for_each_row(const MaskShape& shape, const Body& body) {
 
 }  // namespace
 
-void forward(const Problem& problem, const TensorView& v, Tensor& out, Tensor& lse) {
+void forward(const Problem& problem, const TensorView& v, const MutableTensorView& out, const MutableTensorView& lse) {
   Row row(problem);
   Values value = row_of(v.dim(-1));
   Values sum = value;

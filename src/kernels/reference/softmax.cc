@@ -11,16 +11,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct RowSum {
   double max;
-  double sum;  // of exp(score - max)
+  double sum;  // of exp(score - max), the sink included
 };
 
-RowSum sum_row(std::span<const double> scores) {
-  RowSum row = {-kInfinity, 0};
+RowSum sum_row(std::span<const double> scores, std::optional<double> sink) {
+  RowSum row = {sink.value_or(-kInfinity), 0};
   bool sees_nothing = true;
   for (const double score : scores) {
     row.max = std::max(row.max, score);
     sees_nothing = sees_nothing && score == -kInfinity;
   }
+  if (sink) row.sum = std::exp(*sink - row.max);
   if (sees_nothing) return row;
   for (const double score : scores) {
     if (score != -kInfinity) row.sum += std::exp(score - row.max);  // +inf - +inf and NaN make the row NaN
@@ -31,12 +32,12 @@ RowSum sum_row(std::span<const double> scores) {
 }  // namespace
 
 double log_sum_exp(std::span<const double> scores) {
-  const RowSum row = sum_row(scores);
+  const RowSum row = sum_row(scores, std::nullopt);
   return row.sum == 0 ? -kInfinity : row.max + std::log(row.sum);
 }
 
-double softmax_row(std::span<const double> scores, std::span<double> weights) {
-  const RowSum row = sum_row(scores);
+double softmax_row(std::span<const double> scores, std::span<double> weights, std::optional<double> sink) {
+  const RowSum row = sum_row(scores, sink);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     weights[j] = scores[j] == -kInfinity ? 0 : std::exp(scores[j] - row.max) / row.sum;
   }
