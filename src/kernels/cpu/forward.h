@@ -1,0 +1,84 @@
+// Fused attention on the CPU: one call, cut into tasks that each own their rows of the result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/kv_rows.h"
+#include "qkv/bias.h"
+#include "qkv/mask.h"
+#include "qkv/random.h"
+#include "qkv/tensor.h"
+#include "qkv/tile_plan.h"
+
+namespace qkv::kernels::cpu {
+
+/// Queries and keys of a tile; the plan of a segment has this tile size.
+inline constexpr std::int64_t kTile = 64;
+
+/// The keys or the values of all heads of a segment.
+struct KvHeads {
+  KvRows first;  // head 0
+  std::int64_t head_stride_bytes = 0;
+  std::int64_t head_scale_stride = 0;
+
+  [[nodiscard]] KvRows head(std::int64_t h) const {
+    KvRows rows = first;
+    rows.base += h * head_stride_bytes;
+    if (rows.scales != nullptr) rows.scales += h * head_scale_stride;
+    return rows;
+  }
+};
+
+/// One batch entry, or one document of a ragged batch: queries and keys of its own lengths.
+struct Segment {
+  std::int64_t b = 0;              // as biases and dropout count
+  MaskShape shape;                 // as biases see it
+  const TilePlan* plan = nullptr;  // of tiles of kTile x kTile
+  std::int64_t plan_b = 0;         // the batch entry of the plan
+  TensorView q;                    // [Hq, Tq, D], last stride 1
+  KvHeads k;
+  KvHeads v;
+  std::byte* out = nullptr;  // [Hq, Tq, Dv] of q's dtype, last stride 1
+  std::int64_t out_head_stride = 0;
+  std::int64_t out_row_stride = 0;
+  float* lse = nullptr;  // [Hq, Tq]
+  std::int64_t lse_head_stride = 0;
+  std::int64_t lse_row_stride = 0;
+};
+
+/// A validated call. dtype f32, f16 or bf16; sums in f32.
+struct Forward {
+  std::span<const Segment> segments;
+  DType dtype = DType::f32;
+  std::int64_t Hq = 1;
+  std::int64_t Hk = 1;
+  std::int64_t D = 1;
+  std::int64_t Dv = 0;
+  double scale = 1;
+  std::optional<double> softcap = std::nullopt;
+  const Bias* bias = nullptr;  // null: zero
+  std::optional<Dropout> dropout = std::nullopt;
+  std::span<const double> sinks;  // [Hq], or empty
+
+  [[nodiscard]] std::int64_t group() const { return Hq / Hk; }
+};
+
+struct Target;
+
+/// The compiled target of this name, or null.
+[[nodiscard]] const Target* find_target(std::string_view name);
+
+/// Bytes that forward() needs with `threads` workers; 64-byte alignment.
+[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Forward& call, int threads);
+
+/// Writes out and lse of every segment. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
+/// result does not depend on `threads`. Online softmax: Milakov and Gimelshein 2018; tiling: Dao et al. 2022; rescaling
+/// only where the maximum grew by a factor: Shah et al. 2024.
+void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch);
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,74 @@
+#include "kernels/cpu/lanes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "mask/tile_bits.h"
+
+namespace qkv::kernels::cpu {
+
+LaneBlocks::LaneBlocks(std::int64_t Tq, std::int64_t group)
+    : Tq_(Tq),
+      group_(group),
+      heads_(Tq == 0 ? 1 : std::clamp<std::int64_t>(kTile / Tq, 1, group)),
+      head_blocks_((group + heads_ - 1) / heads_) {}
+
+std::int64_t LaneBlocks::count() const { return (Tq_ + kTile - 1) / kTile * head_blocks_; }
+
+Lanes LaneBlocks::block(std::int64_t n, std::int64_t key_head) const {
+  const std::int64_t first_head = n % head_blocks_ * heads_;
+  const std::int64_t i = n / head_blocks_ * kTile;
+  return {.h = key_head * group_ + first_head,
+          .i = i,
+          .queries = std::min(kTile, Tq_ - i),
+          .heads = std::min(heads_, group_ - first_head)};
+}
+
+TileClass class_of(const Segment& segment, const Lanes& lanes, std::int64_t column) {
+  const std::int64_t row = lanes.i / kTile;
+  const TileClass first = segment.plan->tile(segment.plan_b, lanes.h, row, column);
+  for (std::int64_t n = 1; n < lanes.heads; ++n) {
+    if (segment.plan->tile(segment.plan_b, lanes.h + n, row, column) != first) return TileClass::partial;
+  }
+  return first;
+}
+
+KeyRange columns_of(const Segment& segment, const Lanes& lanes) {
+  KeyRange all = {0, 0};
+  for (std::int64_t n = 0; n < lanes.heads; ++n) {
+    const KeyRange one = segment.plan->columns_of(segment.plan_b, lanes.h + n, lanes.i / kTile);
+    if (one.begin >= one.end) continue;
+    all = all.begin >= all.end ? one : KeyRange{std::min(all.begin, one.begin), std::max(all.end, one.end)};
+  }
+  return all;
+}
+
+void visible_bits(const Segment& segment, const Lanes& lanes, std::int64_t column, std::uint64_t* visible) {
+  std::array<std::uint64_t, kTile> rows{};
+  const std::int64_t row = lanes.i / kTile;
+  for (std::int64_t n = 0; n < lanes.heads; ++n) {
+    std::uint64_t* first = rows.data() + n * lanes.queries;
+    const auto bits = segment.plan->bits(segment.plan_b, lanes.h + n, row, column);
+    if (!bits.empty()) {
+      std::copy_n(bits.begin(), lanes.queries, first);
+    } else {
+      const bool full = segment.plan->tile(segment.plan_b, lanes.h + n, row, column) == TileClass::full;
+      std::fill_n(first, lanes.queries, full ? ~std::uint64_t{0} : 0);
+    }
+  }
+  transpose_bits(rows.data(), visible);
+}
+
+void write_biases(const Bias& bias, const Segment& segment, const Lanes& lanes, std::int64_t column, float* biases) {
+  for (std::int64_t n = 0; n < lanes.heads; ++n) {
+    bias.write_tile({.b = segment.b,
+                     .h = lanes.h + n,
+                     .i_begin = lanes.i,
+                     .i_end = lanes.i + lanes.queries,
+                     .j_begin = column * kTile,
+                     .j_end = std::min((column + 1) * kTile, segment.shape.Tk)},
+                    biases + n * lanes.queries * kTile, kTile, segment.shape);
+  }
+}
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,68 @@
+// The two matrix products of a tile, for targets whose vector unit does them: kRows x vectors sums stay in registers.
+#pragma once
+
+#include <cstdint>
+
+namespace qkv::kernels::cpu {
+
+/// The operand whose elements are broadcast: element (row, step) lies at data[row * row_stride + step * step_stride].
+struct Broadcast {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t step_stride;
+};
+
+enum class Sum : std::uint8_t { fresh, onto };
+
+/// sums[row][lane] (+)= sum over steps of a(row, step) * b[step][lane], for `Rows` rows. `width` is the stride of b and
+/// sums in floats.
+template <class S, int Rows, int Vectors, Sum kSum>
+[[gnu::always_inline]] inline void product_rows(Broadcast a, const float* b, std::int64_t steps, float* sums,
+                                                std::int64_t width) {
+  typename S::F acc[Rows][Vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+    for (int x = 0; x < Vectors; ++x)
+      acc[r][x] = kSum == Sum::onto ? S::load(sums + r * width + x * S::kLanes) : S::zero();
+  }
+  for (std::int64_t n = 0; n < steps; ++n) {
+    typename S::F lanes[Vectors];
+#pragma GCC unroll 4
+    for (int x = 0; x < Vectors; ++x) lanes[x] = S::load(b + x * S::kLanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const typename S::F element = S::splat(a.data[r * a.row_stride]);
+#pragma GCC unroll 4
+      for (int x = 0; x < Vectors; ++x) acc[r][x] = S::fma(element, lanes[x], acc[r][x]);
+    }
+    a.data += a.step_stride;
+    b += width;
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+    for (int x = 0; x < Vectors; ++x) S::store(sums + r * width + x * S::kLanes, acc[r][x]);
+  }
+}
+
+template <class S, int Rows, int Vectors, Sum kSum>
+inline void product_tail(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums,
+                         std::int64_t width) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows) return product_rows<S, Rows, Vectors, kSum>(a, b, steps, sums, width);
+    product_tail<S, Rows - 1, Vectors, kSum>(rows, a, b, steps, sums, width);
+  }
+}
+
+template <class S, int Vectors, Sum kSum>
+void product(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums, std::int64_t width) {
+  std::int64_t row = 0;
+  for (; row + S::kRows <= rows; row += S::kRows) {
+    product_rows<S, S::kRows, Vectors, kSum>(a, b, steps, sums + row * width, width);
+    a.data += S::kRows * a.row_stride;
+  }
+  product_tail<S, S::kRows - 1, Vectors, kSum>(rows - row, a, b, steps, sums + row * width, width);
+}
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,96 @@
+// Rows of any storage type as f32, and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/kv_rows.h"
+#include "qkv/dtype.h"
+
+namespace qkv::kernels::cpu {
+
+[[gnu::always_inline]] inline std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+template <class S>
+[[gnu::always_inline]] inline typename S::F load_as_f32(const std::byte* row, DType dtype, std::int64_t d) {
+  switch (dtype) {
+    case DType::bf16:
+      return S::load_bf16(reinterpret_cast<const std::uint16_t*>(row) + d);
+    case DType::f16:
+      return S::load_f16(reinterpret_cast<const std::uint16_t*>(row) + d);
+    case DType::i8:
+      return S::load_i8(reinterpret_cast<const std::int8_t*>(row) + d);
+    default:
+      return S::load(reinterpret_cast<const float*>(row) + d);
+  }
+}
+
+[[gnu::always_inline]] inline std::int64_t bytes_of(DType dtype) {
+  return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
+}
+
+/// `count` elements of a row as f32 times `scale`, then zeros up to a multiple of the lanes.
+template <class S>
+inline void load_row(const std::byte* row, DType dtype, std::int64_t count, float scale, float* to) {
+  const typename S::F factor = S::splat(scale);
+  std::int64_t d = 0;
+  for (; d + S::kLanes <= count; d += S::kLanes) S::store(to + d, S::mul(load_as_f32<S>(row, dtype, d), factor));
+  if (d >= count) return;
+  alignas(64) std::byte tail[S::kLanes * sizeof(float)] = {};
+  std::memcpy(tail, row + d * bytes_of(dtype), static_cast<std::size_t>((count - d) * bytes_of(dtype)));
+  S::store(to + d, S::mul(load_as_f32<S>(tail, dtype, 0), factor));
+}
+
+/// `count` floats as a row of f32, f16 or bf16, rounded to nearest even. `from` is readable up to a multiple of the
+/// lanes.
+template <class S>
+inline void store_row(const float* from, std::int64_t count, DType dtype, std::byte* row) {
+  alignas(64) std::byte block[S::kLanes * sizeof(float)];
+  for (std::int64_t d = 0; d < count; d += S::kLanes) {
+    const typename S::F x = S::load(from + d);
+    if (dtype == DType::bf16) {
+      S::store_bf16(reinterpret_cast<std::uint16_t*>(block), x);
+    } else if (dtype == DType::f16) {
+      S::store_f16(reinterpret_cast<std::uint16_t*>(block), x);
+    } else {
+      S::store(reinterpret_cast<float*>(block), x);
+    }
+    const std::int64_t left = count - d < S::kLanes ? count - d : S::kLanes;
+    std::memcpy(row + d * bytes_of(dtype), block, static_cast<std::size_t>(left * bytes_of(dtype)));
+  }
+}
+
+/// to[c][r] = from[r][c] for kLanes x kLanes floats.
+template <class S>
+[[gnu::always_inline]] inline void transpose_block(const float* from, std::int64_t from_stride, float* to,
+                                                   std::int64_t to_stride) {
+  typename S::F rows[S::kLanes];
+#pragma GCC unroll 16
+  for (int r = 0; r < S::kLanes; ++r) rows[r] = S::load(from + r * from_stride);
+  S::transpose(rows);
+#pragma GCC unroll 16
+  for (int r = 0; r < S::kLanes; ++r) S::store(to + r * to_stride, rows[r]);
+}
+
+/// True if every float is finite. `count` is a multiple of the lanes.
+template <class S>
+inline bool all_finite(const float* x, std::int64_t rows, std::int64_t count, std::int64_t stride) {
+  // 0 times a number is 0, and NaN otherwise; four sums, since one would wait for itself.
+  typename S::F sum[4] = {S::zero(), S::zero(), S::zero(), S::zero()};
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* row = x + r * stride;
+    std::int64_t d = 0;
+    for (; d + 4 * S::kLanes <= count; d += 4 * S::kLanes) {
+#pragma GCC unroll 4
+      for (int n = 0; n < 4; ++n) sum[n] = S::fma(S::load(row + d + n * S::kLanes), S::zero(), sum[n]);
+    }
+    for (; d < count; d += S::kLanes) sum[0] = S::fma(S::load(row + d), S::zero(), sum[0]);
+  }
+  const typename S::F all = S::add(S::add(sum[0], sum[1]), S::add(sum[2], sum[3]));
+  return S::to_bits(S::equal(all, S::zero())) == S::kAllLanes;
+}
+
+}  // namespace qkv::kernels::cpu

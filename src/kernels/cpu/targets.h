@@ -1,0 +1,16 @@
+// The targets that this build holds.
+#pragma once
+
+#include "kernels/cpu/task.h"
+
+namespace qkv::kernels::cpu {
+
+extern const Target kScalar;
+#if defined(__x86_64__)
+extern const Target kAvx2;
+extern const Target kAvx512;
+#elif defined(__aarch64__)
+extern const Target kNeon;
+#endif
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,41 @@
+// What one worker does at a time, and what a target offers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/dropout.h"
+#include "kernels/cpu/forward.h"
+
+namespace qkv::kernels::cpu {
+
+/// Neighbouring lane blocks of one key head, which share each tile of keys and values while it is near.
+struct Task {
+  const Segment* segment = nullptr;
+  std::int64_t key_head = 0;
+  std::int64_t first_block = 0;
+  std::int64_t blocks = 0;
+};
+
+/// The options of a call as a kernel wants them.
+struct Settings {
+  const Forward* call = nullptr;
+  float query_sign = 1;  // queries are multiplied by it: a scale of 0 or below becomes 1 or above
+  float scale = 1;       // > 0
+  float softcap = 0;
+  float to_log2 = 1;  // from the kernel's scores to exponents of 2
+  double to_nats = 1;
+  DropoutRule dropout;
+};
+
+/// One instruction set's kernels.
+struct Target {
+  const char* name;
+  /// Lane blocks that a task of this width should have.
+  std::int64_t (*blocks_a_task)(std::int64_t D, std::int64_t Dv);
+  /// Bytes of scratch of one worker.
+  std::size_t (*worker_bytes)(const Forward& call);
+  void (*run)(const Settings& settings, const Task& task, std::byte* scratch);
+};
+
+}  // namespace qkv::kernels::cpu
