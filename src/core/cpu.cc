@@ -2,6 +2,11 @@
 
 #include "qkv/info.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace qkv {
 namespace {
 
@@ -16,6 +21,17 @@ std::string trimmed(std::string_view text) {
 #if defined(__x86_64__)
 #define QKV_LIST_IF_OFFERED(list, name) \
   if (__builtin_cpu_supports(name)) (list).emplace_back(name)
+
+// The system gives the tile registers, 8 KiB a thread, only to processes that ask; one that has them keeps them.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
 #endif
 
 }  // namespace
@@ -47,9 +63,11 @@ std::vector<std::string> cpu_instructions() {
   QKV_LIST_IF_OFFERED(found, "avx512vl");
   QKV_LIST_IF_OFFERED(found, "avx512bf16");
   QKV_LIST_IF_OFFERED(found, "avx512fp16");
-  QKV_LIST_IF_OFFERED(found, "amx-tile");
-  QKV_LIST_IF_OFFERED(found, "amx-bf16");
-  QKV_LIST_IF_OFFERED(found, "amx-int8");
+  if (__builtin_cpu_supports("amx-tile") && may_use_tiles()) {
+    QKV_LIST_IF_OFFERED(found, "amx-tile");
+    QKV_LIST_IF_OFFERED(found, "amx-bf16");
+    QKV_LIST_IF_OFFERED(found, "amx-int8");
+  }
 #elif defined(__aarch64__)
   found.emplace_back("neon");  // part of the base architecture
 #endif

@@ -77,7 +77,7 @@ std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
 
 const Target* find_target(std::string_view name) {
 #if defined(__x86_64__)
-  const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512};
+  const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAmx};
 #else
   const Target* const targets[] = {&kScalar};
 #endif
@@ -93,7 +93,7 @@ std::size_t scratch_bytes(const Target& target, const Forward& call, int threads
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call);
-  const TaskList tasks(call, target.blocks_a_task(call.D, call.Dv));
+  const TaskList tasks(call, target.blocks_a_task(call));
   const std::size_t bytes = padded_worker_bytes(target, call);
   core::parallel_for(threads, tasks.count(), [&](int worker, std::int64_t n) {
     target.run(settings, tasks[n], scratch.data() + bytes * static_cast<std::size_t>(worker));

@@ -31,8 +31,8 @@ struct Settings {
 /// One instruction set's kernels.
 struct Target {
   const char* name;
-  /// Lane blocks that a task of this width should have.
-  std::int64_t (*blocks_a_task)(std::int64_t D, std::int64_t Dv);
+  /// Lane blocks that a task of this call should have.
+  std::int64_t (*blocks_a_task)(const Forward& call);
   /// Bytes of scratch of one worker.
   std::size_t (*worker_bytes)(const Forward& call);
   void (*run)(const Settings& settings, const Task& task, std::byte* scratch);

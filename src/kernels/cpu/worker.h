@@ -21,18 +21,17 @@ class Worker {
  public:
   static constexpr std::int64_t kMostBlocks = 8;
 
-  static std::int64_t blocks_a_task(std::int64_t D, std::int64_t Dv) {
+  static std::int64_t blocks_a_task(const Forward& call) {
     // Queries and sums of all blocks stay in the second-level cache.
     constexpr std::int64_t kFloats = 512 * 1024 / 4;
-    const std::int64_t blocks = kFloats / (Products::query_floats(D) + Products::sum_floats(Dv) + 1);
+    const std::int64_t blocks = kFloats / (Products::query_floats(call.D) + Products::sum_floats(call.Dv) + 1);
     return blocks < 1 ? 1 : blocks > kMostBlocks ? kMostBlocks : blocks;
   }
 
   static std::size_t worker_bytes(const Forward& call) {
-    const std::int64_t floats =
-        Products::tile_floats(call.D, call.Dv) + 3 * kTile * kTile +
-        S::kLanes * (round_up(call.D, S::kLanes) + round_up(call.Dv, S::kLanes)) +
-        blocks_a_task(call.D, call.Dv) * (Products::query_floats(call.D) + Products::sum_floats(call.Dv));
+    const std::int64_t floats = Products::tile_floats(call.D, call.Dv) + 3 * kTile * kTile +
+                                S::kLanes * (round_up(call.D, S::kLanes) + round_up(call.Dv, S::kLanes)) +
+                                blocks_a_task(call) * (Products::query_floats(call.D) + Products::sum_floats(call.Dv));
     return static_cast<std::size_t>(floats) * sizeof(float);
   }
 

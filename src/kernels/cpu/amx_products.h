@@ -1,0 +1,266 @@
+// The products of a block of 64 queries with one tile of keys and values in bf16, done by the AMX tile unit; sums in
+// f32.
+//
+// Scores are K q^T and sums V^T w: keys are the rows of the left operand as they lie in memory, queries and weights its
+// right operand in pairs (of elements of D, of keys), which the softmax's layout of lanes gives without a shuffle
+// across rows. Only the values are transposed, once for all blocks that share them.
+// Subnormal elements count as 0 in these products, as the instruction has it.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/simd_avx512.h"
+
+namespace qkv::kernels::cpu::amx {
+
+using avx512::Simd;
+
+inline constexpr std::int64_t kSide = 16;   // rows of a tile register, and floats or pairs of a row
+inline constexpr std::int64_t kDepth = 32;  // bf16 of a row
+inline constexpr std::int64_t kTileElements = kSide * kDepth;
+
+/// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
+class TileUnit {
+ public:
+  TileUnit() {
+    alignas(64) std::uint8_t config[64] = {1};  // palette 1
+    for (int n = 0; n < 8; ++n) {
+      config[16 + 2 * n] = 64;
+      config[48 + n] = 16;
+    }
+    _tile_loadconfig(config);
+  }
+  ~TileUnit() { _tile_release(); }
+  TileUnit(const TileUnit&) = delete;
+  TileUnit& operator=(const TileUnit&) = delete;
+};
+
+/// sums (2 x 2 registers of floats) += left (2 of 16 rows) * right (2 of 16 pairs), over `steps` registers of depth 32.
+struct Quad {
+  const std::byte* left;
+  std::int64_t left_stride;    // bytes between rows
+  std::int64_t left_next;      // bytes to the second register's rows
+  std::int64_t left_step;      // bytes to the next depth
+  const std::uint16_t* right;  // registers of 1 KiB
+  std::int64_t right_next;     // elements to the second register
+  std::int64_t right_step;     // elements to the next depth
+  float* sums;                 // rows of kTile floats
+};
+
+template <Sum kSum>
+[[gnu::always_inline]] inline void multiply(const Quad& quad, std::int64_t steps) {
+  constexpr std::int64_t kStride = kTile * static_cast<std::int64_t>(sizeof(float));
+  float* low = quad.sums + kSide * kTile;
+  if constexpr (kSum == Sum::onto) {
+    _tile_loadd(0, quad.sums, kStride);
+    _tile_loadd(1, quad.sums + kSide, kStride);
+    _tile_loadd(2, low, kStride);
+    _tile_loadd(3, low + kSide, kStride);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (std::int64_t n = 0; n < steps; ++n) {
+    const std::byte* left = quad.left + n * quad.left_step;
+    const std::uint16_t* right = quad.right + n * quad.right_step;
+    _tile_loadd(6, right, 64);
+    _tile_loadd(4, left, quad.left_stride);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, right + quad.right_next, 64);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, left + quad.left_next, quad.left_stride);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, quad.sums, kStride);
+  _tile_stored(1, quad.sums + kSide, kStride);
+  _tile_stored(2, low, kStride);
+  _tile_stored(3, low + kSide, kStride);
+}
+
+class Products {
+  using Fma = FmaProducts<avx512::Simd>;
+  static_assert(Fma::kWidth == kTile);
+
+ public:
+  using Simd = avx512::Simd;
+  static constexpr std::int64_t kWidth = kTile;
+
+  struct Tile {
+    const std::byte* k;  // rows of round_up(D, 32) bf16, kTile of them
+    std::int64_t k_stride;
+    const std::uint16_t* v;  // [Dv / 16][2] registers of 16 elements of Dv x 32 keys
+    std::uint16_t* weights;  // [4][2] registers of 16 pairs of keys x 16 lanes
+    std::int64_t keys;
+    bool finite;  // all of v
+  };
+
+  static std::int64_t query_floats(std::int64_t D) { return round_up(D, kDepth) * kTile / 2; }
+  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, 2 * kSide) * kTile; }
+  static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
+    return kTile * (round_up(D, kDepth) + round_up(Dv, 2 * kSide) + kTile) / 2;
+  }
+
+  /// q becomes [4 groups of lanes][D / 32] registers of 16 pairs of D x 16 lanes.
+  static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* stage,
+                           float* q) {
+    const std::int64_t padded = round_up(D, kDepth);
+    auto* staged = reinterpret_cast<std::uint16_t*>(stage);
+    for (std::int64_t lane = 0; lane < kTile; lane += kSide) {
+      for (std::int64_t n = 0; n < kSide; ++n) stage_query(rows[lane + n], D, sign, staged + n * padded);
+      for (std::int64_t d = 0; d < padded; d += kDepth) {
+        // Pairs are 32 bits wide, so they transpose as floats do.
+        transpose_block<Simd>(reinterpret_cast<const float*>(staged + d), padded / 2,
+                              q + (lane / kSide * (padded / kDepth) + d / kDepth) * (kTileElements / 2), kSide);
+      }
+    }
+  }
+
+  static Tile load(const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t D, std::int64_t Dv,
+                   float* buffer) {
+    auto* copied = reinterpret_cast<std::uint16_t*>(buffer);
+    std::uint16_t* values = copied + kTile * round_up(D, kDepth);
+    Tile tile = {.k = reinterpret_cast<const std::byte*>(copied),
+                 .k_stride = round_up(D, kDepth) * 2,
+                 .v = values,
+                 .weights = values + kTile * round_up(Dv, 2 * kSide),
+                 .keys = keys,
+                 .finite = true};
+    if (keys == kTile && D % kDepth == 0 && k.run(j) >= keys) {
+      tile.k = k.row(j);
+      tile.k_stride = k.row_stride_bytes;
+    } else {
+      copy_keys(k, j, keys, D, copied);
+    }
+    for (std::int64_t d = 0; d < round_up(Dv, 2 * kSide); d += kSide) {
+      for (std::int64_t c = 0; c < kTile; c += kDepth) {
+        tile.finite &=
+            transpose_values(v, j + c, keys - c, d, Dv, values + (d / kSide * 2 + c / kDepth) * kTileElements);
+      }
+    }
+    return tile;
+  }
+
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
+    const std::int64_t steps = round_up(D, kDepth) / kDepth;
+    const auto* queries = reinterpret_cast<const std::uint16_t*>(q);
+    for (std::int64_t lane = 0; lane < lanes; lane += 2 * kSide) {
+      for (std::int64_t c = 0; c < tile.keys; c += 2 * kSide) {
+        multiply<Sum::fresh>({.left = tile.k + c * tile.k_stride,
+                              .left_stride = tile.k_stride,
+                              .left_next = kSide * tile.k_stride,
+                              .left_step = kDepth * 2,
+                              .right = queries + lane / kSide * steps * kTileElements,
+                              .right_next = steps * kTileElements,
+                              .right_step = kTileElements,
+                              .sums = s + c * kTile + lane},
+                             steps);
+      }
+    }
+  }
+
+  static void accumulate(const Tile& tile, const float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
+    pack_weights(w, tile.keys, lanes, tile.weights);
+    const std::int64_t steps = (tile.keys + kDepth - 1) / kDepth;
+    for (std::int64_t lane = 0; lane < lanes; lane += 2 * kSide) {
+      for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
+        multiply<Sum::onto>({.left = reinterpret_cast<const std::byte*>(tile.v + d / kSide * 2 * kTileElements),
+                             .left_stride = 64,
+                             .left_next = 2 * kTileElements * 2,
+                             .left_step = kTileElements * 2,
+                             .right = tile.weights + lane / kSide * 2 * kTileElements,
+                             .right_next = 2 * kTileElements,
+                             .right_step = kTileElements,
+                             .sums = sums + d * kTile + lane},
+                            steps);
+      }
+    }
+  }
+
+  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
+    return Fma::sum_at(sums, Dv, lane, d);
+  }
+  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
+    Fma::unpack_sums(sums, Dv, lane, rows);
+  }
+
+ private:
+  static void stage_query(const std::byte* row, std::int64_t D, float sign, std::uint16_t* to) {
+    const std::int64_t padded = round_up(D, kDepth);
+    std::memset(to, 0, static_cast<std::size_t>(padded) * 2);
+    if (row == nullptr) return;
+    std::memcpy(to, row, static_cast<std::size_t>(D) * 2);
+    if (sign == 1) return;
+    for (std::int64_t d = 0; d < padded; d += Simd::kLanes) {
+      Simd::store_bf16(to + d, Simd::mul(Simd::load_bf16(to + d), Simd::splat(sign)));
+    }
+  }
+
+  // A register reads 16 whole rows.
+  static void copy_keys(const KvRows& k, std::int64_t j, std::int64_t keys, std::int64_t D, std::uint16_t* to) {
+    const std::int64_t padded = round_up(D, kDepth);
+    std::memset(to, 0, static_cast<std::size_t>(kTile * padded) * 2);
+    for (std::int64_t n = 0; n < keys; ++n) {
+      std::memcpy(to + n * padded, k.row(j + n), static_cast<std::size_t>(D) * 2);
+    }
+  }
+
+  // to[d][c] = v[j + c][d] for 16 elements of Dv and 32 keys, zeros beyond; elements that are not finite become 0.
+  static bool transpose_values(const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t d, std::int64_t Dv,
+                               std::uint16_t* to) {
+    const auto columns = static_cast<__mmask16>(d + kSide <= Dv ? 0xFFFF : d < Dv ? (1U << (Dv - d)) - 1 : 0);
+    __m512 pairs[kSide];
+    __mmask16 unbounded = 0;
+#pragma GCC unroll 16
+    for (std::int64_t p = 0; p < kSide; ++p) {
+      const __m512i even = value_row(v, j + 2 * p, 2 * p < keys ? columns : 0, d, unbounded);
+      const __m512i odd = value_row(v, j + 2 * p + 1, 2 * p + 1 < keys ? columns : 0, d, unbounded);
+      pairs[p] = _mm512_castsi512_ps(_mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
+    }
+    Simd::transpose(pairs);
+#pragma GCC unroll 16
+    for (std::int64_t p = 0; p < kSide; ++p) _mm512_store_ps(to + p * kDepth, pairs[p]);
+    return unbounded == 0;
+  }
+
+  [[gnu::always_inline]] static __m512i value_row(const KvRows& v, std::int64_t j, __mmask16 columns, std::int64_t d,
+                                                  __mmask16& unbounded) {
+    if (columns == 0) return _mm512_setzero_si512();
+    const auto* row = reinterpret_cast<const std::uint16_t*>(v.row(j)) + d;
+    const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(columns, row));
+    const __m512i exponent = _mm512_set1_epi32(0x7F80);
+    const __mmask16 infinite = _mm512_cmpeq_epi32_mask(_mm512_and_si512(x, exponent), exponent);
+    unbounded |= infinite;
+    return _mm512_maskz_mov_epi32(static_cast<__mmask16>(~infinite), x);
+  }
+
+  // Two keys of 16 lanes become one row of pairs.
+  static void pack_weights(const float* w, std::int64_t keys, std::int64_t lanes, std::uint16_t* to) {
+    for (std::int64_t lane = 0; lane < lanes; lane += kSide) {
+      std::uint16_t* row = to + lane / kSide * 2 * kTileElements;
+      for (std::int64_t c = 0; c < round_up(keys, kDepth); c += 2) {
+        const __m512 even = c < keys ? _mm512_loadu_ps(w + c * kTile + lane) : _mm512_setzero_ps();
+        const __m512 odd = c + 1 < keys ? _mm512_loadu_ps(w + (c + 1) * kTile + lane) : _mm512_setzero_ps();
+        store_pairs(even, odd, row + c / 2 * kDepth);
+      }
+    }
+  }
+
+  [[gnu::always_inline]] static void store_pairs(__m512 even, __m512 odd, std::uint16_t* to) {
+    // The instruction puts all of `even` before all of `odd`.
+    alignas(64) static constexpr std::uint16_t kInterleave[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                                  21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                                  11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), both));
+  }
+};
+
+}  // namespace qkv::kernels::cpu::amx
