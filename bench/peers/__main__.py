@@ -1,0 +1,113 @@
+"""Times qkv and its peers; see --help."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from . import shapes, table
+
+FURTHER = ["threads", "type", "what", "measured", "wanted"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="bench-peers",
+        description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
+    )
+    parser.add_argument("--shapes", help="letters (default: ABCDEFG)")
+    parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
+    parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
+    parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
+    parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s)")
+    parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; nothing further")
+    parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--out", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    defaults = ("ACEF", "1", 3) if options.quick else ("ABCDEFG", "1,2", 7)
+    options.shapes = options.shapes or defaults[0]
+    options.threads = options.threads or defaults[1]
+    options.rounds = options.rounds or defaults[2]
+    unknown = set(options.shapes) - set(shapes.SHAPES)
+    if unknown:
+        parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
+    return options
+
+
+def measure_ceilings(options, threads):
+    path = pathlib.Path(options.out, "ceilings.json")
+    command = [f"{options.build}/bench/ceilings/ceilings", "--json", str(path)]
+    for count in threads:
+        command += ["--threads", str(count)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return json.loads(path.read_text())
+
+
+def higher(first, second):
+    """Two measurements of the same ceilings: the higher of each, as only disturbance makes them lower."""
+    rows = [a | {"value": max(a["value"], b["value"])} for a, b in zip(first["ceilings"], second["ceilings"])]
+    return first | {"ceilings": rows}
+
+
+def measure_peers(options, threads, further):
+    path = pathlib.Path(options.out, f"threads-{threads}.json")
+    command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
+    for name in ("rounds", "shapes", "peers", "dtypes", "targets", "onednn", "build"):
+        command += ["--" + name, str(getattr(options, name))]
+    command += ["--further"] if further else []
+    subprocess.run(command, check=True)
+    return json.loads(path.read_text())
+
+
+def report(options, machine, results, further):
+    ceilings = table.Ceilings(machine["ceilings"])
+    rows = table.all_cells(results, ceilings)
+    shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
+    refused = table.refusals(results)
+    ceiling_rows = [
+        [c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in machine["ceilings"]
+    ]
+    ceiling_headings = ["ceiling", "target", "threads", "median", "what was run"]
+
+    def whole(draw, item):
+        parts = [machine["cpu"], draw(ceiling_headings, ceiling_rows)]
+        parts.append("\n".join(item + line for line in ["(batch, q heads, kv heads, Tq, Tk, D):", *shape_lines]))
+        parts.append(draw(table.HEADINGS, rows))
+        parts.append("\n".join(item + line for line in table.notes(results, options.rounds)))
+        if refused:
+            parts.append("Refused:\n" + "\n".join(item + line for line in refused))
+        if "onednn" in options.peers and not options.onednn:
+            parts.append("oneDNN was not installed, and is missing above.")
+        if further:
+            parts.append(draw(FURTHER, table.further_cells(further)))
+        return "\n\n".join(parts) + "\n"
+
+    text = whole(table.as_text, "")
+    pathlib.Path(options.out, "table.txt").write_text(text)
+    pathlib.Path(options.out, "table.md").write_text(whole(table.as_markdown, "- "))
+    print(text, end="")
+
+
+def main():
+    options = arguments()
+    os.makedirs(options.out, exist_ok=True)
+    threads = [int(count) for count in options.threads.split(",")]
+    machine = measure_ceilings(options, threads)
+    results, further = [], []
+    for count in threads:
+        found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
+        results += found["shapes"]
+        further += found["further"]
+    machine = higher(machine, measure_ceilings(options, threads))
+    results.sort(key=lambda result: (result["shape"], result["threads"]))
+    whole = {**machine, "results": results, "further": further}
+    pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
+    report(options, machine, results, further)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The results as a table, in plain text and in Markdown."""
+
+import statistics
+
+from .shapes import SHAPES
+
+HEADINGS = ["shape", "threads", "type", "kernel", "ms", "max error", "rms error", "share of", "ceiling", "times the fastest peer"]
+ELEMENT_BYTES = {"f32": 4, "bf16": 2, "f16": 2}
+MEBI = 1 << 20
+
+
+class Ceilings:
+    """The machine's limits, by name, target and threads."""
+
+    def __init__(self, measured):
+        self.measured = measured
+
+    def value(self, name, threads, target=None, mebibytes=None):
+        found = [
+            row["value"]
+            for row in self.measured
+            if row["name"] == name
+            and row["threads"] == threads
+            and target in (None, row["target"])
+            and mebibytes in (None, row["mebibytes"])
+        ]
+        return max(found, default=None)
+
+    def bound(self, shape, dtype, threads, target=None):
+        """(seconds that nothing can beat, what they are spent on), or (None, "")."""
+        if shape.tq == 1:
+            mebibytes = shape.kv_bytes(ELEMENT_BYTES[dtype]) / MEBI
+            rate = self.value("read", threads, mebibytes=mebibytes)
+            return (mebibytes * MEBI / 1e9 / rate, "reading K and V") if rate else (None, "")
+        tiles = None if dtype == "f32" else self.value("tiles streamed", threads)
+        if tiles and target is None:
+            matrix = shape.flops() / 1e9 / tiles
+            exp = shape.scores() / 1e9 / self.value("exp2", threads)
+            return (matrix, "tiles") if matrix >= exp else (exp, "exp")
+        rate = self.value("fma", threads, target)
+        return (shape.flops() / 1e9 / rate, "FMA " + (target or "")) if rate else (None, "")
+
+
+def forced_target(peer):
+    return peer[len("qkv (") : -1] if peer.startswith("qkv (") else None
+
+
+def fastest_peer(rows, dtype):
+    """Of the others of this type that were timed round by round."""
+    others = [row for row in rows if row["dtype"] == dtype and "rounds" in row and not row["peer"].startswith("qkv")]
+    return min(others, key=lambda row: row["seconds"], default=None)
+
+
+def speedup(row, other):
+    """Median over the rounds of the other's time over this one's."""
+    return statistics.median(theirs / ours for theirs, ours in zip(other["rounds"], row["rounds"]))
+
+
+def cells(result, row, ceilings):
+    shape, threads = SHAPES[result["shape"]], result["threads"]
+    start = [shape.name, str(threads), row["dtype"], row["peer"]]
+    if "refused" in row:
+        return start + ["-", "-", "-", "-", "-", "refused: see below"]
+    bound, bound_by = ceilings.bound(shape, row["dtype"], threads, forced_target(row["peer"]))
+    times = ""
+    other = fastest_peer(result["rows"], row["dtype"])
+    if row["peer"].startswith("qkv") and other and "rounds" in row:
+        times = f"{speedup(row, other):.2f} ({other['peer']})"
+    return start + [
+        f"{row['seconds'] * 1e3:.3f}" + (" (one call)" if "note" in row else ""),
+        f"{row['error_max']:.1e}",
+        f"{row['error_rms']:.1e}",
+        f"{100 * bound / row['seconds']:.0f} %" if bound else "",
+        bound_by.strip(),
+        times,
+    ]
+
+
+def all_cells(results, ceilings):
+    return [cells(result, row, ceilings) for result in results for row in result["rows"]]
+
+
+def refusals(results):
+    """One line for each peer, type and reason, with the shapes."""
+    shapes = {}
+    for result in results:
+        for row in result["rows"]:
+            if "refused" in row:
+                shapes.setdefault((row["peer"], row["dtype"], row["refused"]), set()).add(result["shape"])
+    return [f"{peer}, {dtype}, at {' '.join(sorted(at))}: {why}" for (peer, dtype, why), at in shapes.items()]
+
+
+def notes(results, rounds):
+    checked = ", ".join(f"{name} {count}" for name, count in sorted({r["shape"]: r["rows_checked"] for r in results}.items()))
+    return [
+        f"ms: median of {rounds} rounds; in each round every kernel once, in this order, on the same inputs; a sample is at least 20 ms.",
+        "(one call): it took more than 6 times the fastest of its type, so it was not called again.",
+        "PyTorch and qkv allocate their result in the call; ONNX Runtime and oneDNN write to bound memory.",
+        "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
+        f"that of the result; on sampled rows over all heads ({checked}).",
+        "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
+        "the product on bf16 tiles and exp, where the machine has tiles; E: reading as many bytes again and again. Causal counts visible pairs only.",
+        "Times the fastest peer: of the same type; the median of the ratios within rounds.",
+    ]
+
+
+def further_cells(rows):
+    return [[str(r["threads"]), r["dtype"], r["what"], f"{r['value']:.2f} {r['unit']}", r["wanted"]] for r in rows]
+
+
+def as_text(headings, rows):
+    widths = [max(len(line[column]) for line in [headings, *rows]) for column in range(len(headings))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in [headings, *rows]]
+    return "\n".join(lines)
+
+
+def as_markdown(headings, rows):
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
