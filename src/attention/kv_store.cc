@@ -1,0 +1,104 @@
+#include "attention/kv_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "attention/kv_round.h"
+
+namespace qkv::kv_detail {
+namespace {
+
+void require_format(std::string_view function, const KvFormat& format) {
+  const auto at_least_1 = [&](std::string_view argument, std::int64_t value) {
+    if (value < 1) throw InvalidArgument(function, argument, "1 or more", std::to_string(value));
+  };
+  at_least_1("format.Hk", format.Hk);
+  at_least_1("format.D", format.D);
+  if (format.Dv.value_or(0) < 0) throw InvalidArgument(function, "format.Dv", "0 or more", std::to_string(*format.Dv));
+  if (can_cache(format.dtype)) return;
+  throw InvalidArgument(function, "format.dtype", "f32, f16, bf16 or i8", name_of(format.dtype));
+}
+
+std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.size()) * size_of(x.dtype()); }
+
+// Rows of a page lie in runs, one for each head.
+void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int32_t to_page, std::int64_t tokens) {
+  if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
+  const auto run_of = [](const Tensor& x) { return bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1)); };
+  const std::size_t token_bytes = run_of(from) / static_cast<std::size_t>(from.dim(2));
+  const auto Hk = static_cast<std::size_t>(from.dim(1));
+  for (std::size_t h = 0; h < Hk; ++h) {
+    std::memcpy(
+        static_cast<std::byte*>(to.data()) + (static_cast<std::size_t>(to_page) * Hk + h) * run_of(to),
+        static_cast<const std::byte*>(from.data()) + (static_cast<std::size_t>(from_page) * Hk + h) * run_of(from),
+        token_bytes * static_cast<std::size_t>(tokens));
+  }
+}
+
+// Row [h, t] of [Hk, T, D].
+Vector vector_at(const TensorView& x, std::int64_t h, std::int64_t t) {
+  const std::int64_t offset = h * x.strides()[0] + t * x.strides()[1];
+  return {.data = static_cast<const std::byte*>(x.data()) + offset * static_cast<std::int64_t>(size_of(x.dtype())),
+          .dtype = x.dtype(),
+          .size = x.shape()[2],
+          .stride = x.strides()[2]};
+}
+
+void write_row(const Vector& vector, Tensor& rows, Tensor& scales, std::int64_t row) {
+  const std::int64_t bytes = vector.size * static_cast<std::int64_t>(size_of(rows.dtype()));
+  std::byte* to = static_cast<std::byte*>(rows.data()) + row * bytes;
+  if (rows.dtype() != DType::i8) return round_row(vector, rows.dtype(), to);
+  static_cast<float*>(scales.data())[row] = round_row_to_i8(vector, reinterpret_cast<std::int8_t*>(to));
+}
+
+}  // namespace
+
+Store::Store(std::string_view function, const KvFormat& format, std::int64_t pages, std::int64_t page_tokens)
+    : format_(format), page_tokens_(page_tokens) {
+  require_format(function, format);
+  format_.Dv = format.Dv.value_or(format.D);
+  k_ = Tensor(format.dtype, {pages, format.Hk, page_tokens, format.D});
+  v_ = Tensor(format.dtype, {pages, format.Hk, page_tokens, *format_.Dv});
+  if (format.dtype == DType::i8) {
+    k_scales_ = Tensor(DType::f32, {pages, format.Hk, page_tokens});
+    v_scales_ = Tensor(DType::f32, {pages, format.Hk, page_tokens});
+  }
+  std::size_t row_bytes = static_cast<std::size_t>(format.D + *format_.Dv) * size_of(format.dtype);
+  if (format.dtype == DType::i8) row_bytes += 2 * sizeof(float);
+  page_bytes_ = format.Hk * page_tokens * static_cast<std::int64_t>(row_bytes);
+  owners_.assign(static_cast<std::size_t>(pages), 0);
+  free_.reserve(static_cast<std::size_t>(pages));
+  for (std::int64_t page = pages; page > 0; --page) free_.push_back(static_cast<std::int32_t>(page - 1));
+}
+
+std::int32_t Store::take() {
+  const std::int32_t page = free_.back();
+  free_.pop_back();
+  share(page);
+  return page;
+}
+
+void Store::drop(std::int32_t page) {
+  if (--owners_[static_cast<std::size_t>(page)] == 0) free_.push_back(page);
+}
+
+void Store::copy(const Store& from, std::int32_t from_page, std::int32_t to_page, std::int64_t tokens) {
+  copy_runs(from.k_, from_page, k_, to_page, tokens);
+  copy_runs(from.v_, from_page, v_, to_page, tokens);
+  if (k_scales_.empty()) return;
+  copy_runs(from.k_scales_, from_page, k_scales_, to_page, tokens);
+  copy_runs(from.v_scales_, from_page, v_scales_, to_page, tokens);
+}
+
+void Store::write(const TensorView& k, const TensorView& v, std::int64_t t, std::int32_t page, std::int64_t token) {
+  for (std::int64_t h = 0; h < format_.Hk; ++h) {
+    const std::int64_t row = (page * format_.Hk + h) * page_tokens_ + token;
+    write_row(vector_at(k, h, t), k_, k_scales_, row);
+    write_row(vector_at(v, h, t), v_, v_scales_, row);
+  }
+}
+
+}  // namespace qkv::kv_detail
