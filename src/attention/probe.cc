@@ -1,0 +1,189 @@
+#include "qkv/probe.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "attention/probe_state.h"
+#include "attention/validate.h"
+
+namespace qkv {
+namespace {
+
+using probe_detail::Clock;
+using probe_detail::QueryRange;
+using probe_detail::WeightTiles;
+
+void check_lse(const TensorView& lse, const MaskShape& shape) {
+  const Shape expected{shape.B, shape.H, shape.Tq};
+  if (lse.shape() != expected) {
+    throw InvalidArgument("Probe", "lse", expected.to_string() + ", [B, Hq, Tq]", lse.shape().to_string());
+  }
+  if (lse.dtype() != DType::f32 && lse.dtype() != DType::f64) {
+    throw InvalidArgument("Probe", "lse", "f32 or f64", name_of(lse.dtype()));
+  }
+}
+
+void require_range(std::string_view argument, std::int64_t begin, std::int64_t end, std::int64_t extent) {
+  if (begin >= 0 && begin <= end && end <= extent) return;
+  throw InvalidArgument("Probe::tile", argument, fmt::format("a range within [0, {}]", extent),
+                        fmt::format("{} to {}", begin, end));
+}
+
+void require_finished(bool finished) {
+  if (!finished) throw Cancelled("the walk over the tiles was stopped");
+}
+
+}  // namespace
+
+namespace probe_detail {
+
+void State::require_head(std::string_view function, const HeadPlace& head) const {
+  const auto check = [&](std::string_view argument, std::int64_t index, std::int64_t extent) {
+    if (index >= 0 && index < extent) return;
+    throw InvalidArgument(function, argument, fmt::format("0 to {}", extent - 1), fmt::to_string(index));
+  };
+  check("b", head.b, problem.shape.B);
+  check("h", head.h, problem.shape.H);
+}
+
+std::shared_ptr<const State::Rows> State::find_lse(const HeadPlace& head) const {
+  if (lse) {
+    auto rows = std::make_shared<Rows>(static_cast<std::size_t>(problem.shape.Tq));
+    lse->load_row(std::array{head.b, head.h}, *rows);
+    return rows;
+  }
+  const std::scoped_lock lock(mutex);
+  const auto found = known_lse.find({head.b, head.h});
+  return found == known_lse.end() ? nullptr : found->second;
+}
+
+void State::keep_lse(const HeadPlace& head, std::shared_ptr<const Rows> rows) const {
+  const std::scoped_lock lock(mutex);
+  known_lse[{head.b, head.h}] = std::move(rows);
+}
+
+bool Clock::advance(std::int64_t pairs) {
+  if (!watch_) return true;
+  const std::scoped_lock lock(mutex_);
+  progress_.done += pairs;
+  if (!stopped() && watch_(progress_) == Proceed::stop) stopped_.store(true, std::memory_order_relaxed);
+  return !stopped();
+}
+
+void Clock::finish() const { require_finished(!stopped()); }
+
+std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range) {
+  const MaskShape& shape = problem.shape;
+  if (shape.Tk == 0) return 0;
+  std::int64_t pairs = 0;
+  each_block(range, [&](const QueryRange& queries) {
+    const Tile tile = {head.b, head.h, queries.begin, queries.end, 0, shape.Tk};
+    const KeyRange seen = problem.mask.hull(tile, shape);
+    pairs += (queries.end - queries.begin) * std::max<std::int64_t>(0, seen.end - seen.begin);
+    return true;
+  });
+  return pairs;
+}
+
+std::int64_t lse_pairs(const State& state, const HeadPlace& head) {
+  return state.find_lse(head) ? 0 : count_pairs(state.problem, head, {0, state.problem.shape.Tq});
+}
+
+std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head, Clock& clock) {
+  if (auto known = state.find_lse(head)) return known;
+  const std::int64_t Tq = state.problem.shape.Tq;
+  constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
+  auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(Tq));
+  with_real(state.problem, [&](auto real) {
+    run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
+      WeightTiles<decltype(real)> tiles(state.problem);
+      const std::int64_t begin = task * kQueriesOfTask;
+      each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
+        tiles.set_queries(head, queries.begin, queries.end);
+        tiles.log_sum_exp(std::span(*rows).subspan(static_cast<std::size_t>(queries.begin)));
+        return clock.advance(tiles.pairs());
+      });
+    });
+  });
+  clock.finish();
+  state.keep_lse(head, rows);
+  return rows;
+}
+
+namespace {
+
+// Writes the rows of a block at a stage into `result`, whose first row is query i_begin.
+template <class Real>
+void write_block(WeightTiles<Real>& tiles, const Tile& wanted, Stage stage, std::int64_t first_row, Tensor& result) {
+  const std::int64_t columns = wanted.j_end - wanted.j_begin;
+  const std::span<Real> values = result.values<Real>();
+  for (std::int64_t j = wanted.j_begin; j < wanted.j_end; j += kernels::kTile) {
+    const auto& tile = tiles.stage(stage, {j, std::min(j + kernels::kTile, wanted.j_end)});
+    for (std::int64_t n = 0; n < tiles.queries(); ++n) {
+      for (std::int64_t c = 0; c < tiles.keys(); ++c) {
+        values[static_cast<std::size_t>((first_row + n) * columns + j - wanted.j_begin + c)] =
+            tile[static_cast<std::size_t>(c * kernels::kTile + n)];
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace probe_detail
+
+Probe::Probe(const TensorView& q, const TensorView& k, const AttentionOptions& options, std::optional<TensorView> lse) {
+  kernels::Problem problem = validated("Probe", q, k, options);
+  if (lse) check_lse(*lse, problem.shape);
+  state_ = std::make_unique<const probe_detail::State>(std::move(problem), std::move(lse), options.threads);
+}
+
+Probe::Probe(Probe&&) noexcept = default;
+Probe& Probe::operator=(Probe&&) noexcept = default;
+Probe::~Probe() = default;
+
+const MaskShape& Probe::shape() const noexcept { return state_->problem.shape; }
+
+Tensor Probe::tile(const Tile& tile, Stage stage) const {
+  const HeadPlace head = {tile.b, tile.h};
+  state_->require_head("Probe::tile", head);
+  require_range("i_begin, i_end", tile.i_begin, tile.i_end, shape().Tq);
+  require_range("j_begin, j_end", tile.j_begin, tile.j_end, shape().Tk);
+  const Shape extents{tile.i_end - tile.i_begin, tile.j_end - tile.j_begin};
+  const auto known = stage >= Stage::weights ? state_->find_lse(head) : nullptr;
+  return probe_detail::with_real(state_->problem, [&](auto real) {
+    using Real = decltype(real);
+    Tensor result(dtype_of_v<Real>, extents);
+    WeightTiles<Real> tiles(state_->problem);
+    std::array<double, kernels::kTile> lse{};
+    probe_detail::each_block({tile.i_begin, tile.i_end}, [&](const QueryRange& queries) {
+      tiles.set_queries(head, queries.begin, queries.end);
+      if (known) {
+        tiles.set_lse(std::span(*known).subspan(static_cast<std::size_t>(queries.begin)));
+      } else if (stage >= Stage::weights) {
+        tiles.log_sum_exp(lse);
+        tiles.set_lse(lse);
+      }
+      probe_detail::write_block(tiles, tile, stage, queries.begin - tile.i_begin, result);
+      return true;
+    });
+    return result;
+  });
+}
+
+Tensor Probe::row(HeadPlace head, std::int64_t i, Stage stage) const {
+  const auto [b, h] = head;
+  state_->require_head("Probe::row", head);
+  if (i < 0 || i >= shape().Tq) {
+    throw InvalidArgument("Probe::row", "i", fmt::format("0 to {}", shape().Tq - 1), fmt::to_string(i));
+  }
+  return this->tile({b, h, i, i + 1, 0, shape().Tk}, stage).reshaped({shape().Tk});
+}
+
+Tensor Probe::lse(HeadPlace head, const ProbeWatch& watch) const {
+  state_->require_head("Probe::lse", head);
+  Clock clock(watch, probe_detail::lse_pairs(*state_, head));
+  return {*probe_detail::require_lse(*state_, head, clock), {shape().Tq}};
+}
+
+}  // namespace qkv

@@ -1,0 +1,123 @@
+// What a Probe keeps, and how its functions walk over the tiles of a head.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attention/weight_tiles.h"
+#include "core/parallel.h"
+#include "kernels/problem.h"
+#include "qkv/probe.h"
+#include "qkv/threads.h"
+
+namespace qkv::probe_detail {
+
+struct State {
+  using Rows = std::vector<double>;
+
+  kernels::Problem problem;
+  std::optional<TensorView> lse;
+  std::optional<int> threads;
+  mutable std::mutex mutex;
+  mutable std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const Rows>> known_lse;
+
+  State(kernels::Problem checked, std::optional<TensorView> given, std::optional<int> wanted)
+      : problem(std::move(checked)), lse(std::move(given)), threads(wanted) {}
+
+  void require_head(std::string_view function, const HeadPlace& head) const;
+  /// Of all rows of a head, if they were given or have been computed.
+  [[nodiscard]] std::shared_ptr<const Rows> find_lse(const HeadPlace& head) const;
+  void keep_lse(const HeadPlace& head, std::shared_ptr<const Rows> rows) const;
+};
+
+/// Counts the pairs that a walk has done, tells its watch, and knows whether it said stop.
+class Clock {
+ public:
+  Clock(const ProbeWatch& watch, std::int64_t total) : watch_(watch), progress_{.done = 0, .total = total} {}
+
+  /// False once the walk is to end. Safe from any thread.
+  [[nodiscard]] bool advance(std::int64_t pairs);
+  [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  /// Throws Cancelled if the watch has said stop.
+  void finish() const;
+
+ private:
+  const ProbeWatch& watch_;
+  std::mutex mutex_;
+  ProbeProgress progress_;
+  std::atomic<bool> stopped_ = false;
+};
+
+/// Half-open range of queries.
+struct QueryRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Calls body(task) for each task from 0 on, on the state's threads, until the clock has stopped.
+template <class Body>
+void run_tasks(const State& state, const Clock& clock, std::int64_t tasks, const Body& body) {
+  core::parallel_for(state.threads.value_or(threads()), tasks, [&](int, std::int64_t task) {
+    if (!clock.stopped()) body(task);
+  });
+}
+
+/// Calls body(float{}) or body(double{}): the type in which the problem's scores are computed.
+template <class Body>
+decltype(auto) with_real(const kernels::Problem& problem, const Body& body) {
+  if (problem.q.dtype() == DType::f64) return body(double{});
+  return body(float{});
+}
+
+/// Blocks of at most kTile queries of a range, in order; ends early when body() returns false.
+template <class Body>
+void each_block(const QueryRange& queries, const Body& body) {
+  for (std::int64_t i = queries.begin; i < queries.end; i += kernels::kTile) {
+    if (!body(QueryRange{i, std::min(i + kernels::kTile, queries.end)})) return;
+  }
+}
+
+/// Pairs of a head's queries with the keys that the mask leaves to look at: what a walk by each_block() costs.
+[[nodiscard]] std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range);
+
+/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case.
+[[nodiscard]] std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head,
+                                                                     Clock& clock);
+
+/// What require_lse() will add to a clock.
+[[nodiscard]] std::int64_t lse_pairs(const State& state, const HeadPlace& head);
+
+/// Walks all weights of a head, its lse first, each task owning some rows: body(tiles, lse, i) is called for blocks of
+/// at most kTile queries, of which i is the first, with tiles set to them.
+template <class Body>
+void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWatch& watch, const Body& body) {
+  constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
+  const std::int64_t Tq = state.problem.shape.Tq;
+  Clock clock(watch, count_pairs(state.problem, head, {0, Tq}) + lse_pairs(state, head));
+  const auto lse = require_lse(state, head, clock);
+  with_real(state.problem, [&](auto real) {
+    run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
+      WeightTiles<decltype(real)> tiles(state.problem);
+      const std::int64_t begin = task * kQueriesOfTask;
+      each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
+        tiles.set_queries(head, queries.begin, queries.end);
+        const auto rows = std::span(*lse).subspan(static_cast<std::size_t>(queries.begin));
+        tiles.set_lse(rows);
+        body(tiles, rows, queries.begin);
+        return clock.advance(tiles.pairs());
+      });
+    });
+  });
+  clock.finish();
+}
+
+}  // namespace qkv::probe_detail

@@ -1,0 +1,81 @@
+// The weights of a few queries, tile by tile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/score_tiles.h"
+#include "qkv/probe.h"
+
+namespace qkv::probe_detail {
+
+/// Up to kTile queries of one head, and the tile that they make with the keys chosen last.
+template <class Real>
+class WeightTiles {
+ public:
+  using Number = Real;
+  using Tile = kernels::ScoreTile<Real>;
+
+  explicit WeightTiles(const kernels::Problem& problem) : problem_(problem), tiles_(problem) {}
+
+  void set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end);
+  /// lse[n] is that of the n-th query.
+  void set_lse(std::span<const double> lse);
+  /// What weigh() takes from the n-th query's scores: lse in Real, or 0 where the query sees nothing.
+  [[nodiscard]] Real shift(std::int64_t n) const { return scale_.shift[static_cast<std::size_t>(n)]; }
+  /// The queries' lse, computed by a walk over the keys.
+  void log_sum_exp(std::span<double> lse);
+
+  [[nodiscard]] std::int64_t queries() const { return tiles_.queries(); }
+  [[nodiscard]] std::int64_t keys() const { return tiles_.keys(); }
+  /// What a walk over the keys costs, in pairs.
+  [[nodiscard]] std::int64_t pairs() const;
+
+  /// Makes a tile of masked scores; false where the mask hides all of it.
+  [[nodiscard]] bool score(const KeyRange& keys);
+  /// Makes a tile of masked scores and of weights; needs set_lse().
+  [[nodiscard]] bool weigh(const KeyRange& keys);
+  [[nodiscard]] const Tile& masked() const { return masked_; }
+  [[nodiscard]] const Tile& weights() const { return weights_; }
+
+  /// Any stage of at most kTile keys, also where the mask hides them.
+  [[nodiscard]] const Tile& stage(Stage stage, const KeyRange& keys);
+
+  /// Calls visit(keys) after weigh(keys) for each tile that some query sees, keys ascending.
+  template <class Visit>
+  void each_weighed(const Visit& visit) {
+    each_tile([&](const KeyRange& keys) {
+      if (weigh(keys)) visit(keys);
+    });
+  }
+
+  /// The tiles outside of which the mask hides all.
+  [[nodiscard]] KeyRange tiles() const;
+  /// The keys of a tile.
+  [[nodiscard]] KeyRange keys_of(std::int64_t tile) const;
+
+ private:
+  template <class Body>
+  void each_tile(const Body& body) const {
+    const KeyRange range = tiles();
+    for (std::int64_t tile = range.begin; tile < range.end; ++tile) body(keys_of(tile));
+  }
+
+  const kernels::Problem& problem_;
+  std::int64_t h_ = 0;
+  kernels::ScoreTiles<Real> tiles_;
+  kernels::WeightScale<Real> scale_;
+  alignas(64) Tile masked_{};
+  alignas(64) Tile weights_{};
+};
+
+/// The larger of two weights; NaN where one is.
+template <class Real>
+[[gnu::always_inline]] inline Real larger(Real a, Real b) {
+  return b > a || b != b ? b : a;
+}
+
+extern template class WeightTiles<float>;
+extern template class WeightTiles<double>;
+
+}  // namespace qkv::probe_detail

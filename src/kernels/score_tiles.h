@@ -1,0 +1,83 @@
+// Tiles of the T x T matrix, made again from q and k.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/problem.h"
+#include "qkv/mask.h"
+#include "qkv/stage.h"
+
+namespace qkv::kernels {
+
+/// Queries and keys of a tile.
+inline constexpr std::int64_t kTile = 64;
+
+/// A tile is transposed: the number of key j_begin + c and query i_begin + n stands at [c * kTile + n], so that lanes
+/// are queries. Those past the last query hold numbers of no meaning.
+template <class Real>
+using ScoreTile = std::array<Real, kTile * kTile>;
+
+/// What turns scores into weights, for each query of a tile: exp(score - shift) * factor.
+template <class Real>
+struct WeightScale {
+  std::array<Real, kTile> shift{};
+  std::array<Real, kTile> factor{};
+
+  /// From a row's lse: w = exp(score - lse). -inf, a row that sees nothing, gives zeros.
+  void set(std::int64_t lane, double lse);
+};
+
+/// Makes the tiles of up to 64 queries of a head, one after the other; sums in Real, which is float or double. In f64
+/// the products are the reference's, bit for bit. Keeps q of these queries and one tile of k; not for several threads
+/// at once.
+template <class Real>
+class ScoreTiles {
+ public:
+  explicit ScoreTiles(const Problem& problem);
+
+  /// At most kTile queries, one at least.
+  void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
+
+  [[nodiscard]] std::int64_t queries() const { return place_.i_end - place_.i_begin; }
+  /// Outside of these no query sees anything, by the mask's own account.
+  [[nodiscard]] KeyRange seen() const;
+
+  /// Chooses at most kTile keys, one at least. False where the mask hides every pair.
+  [[nodiscard]] bool set_keys(const KeyRange& keys);
+  [[nodiscard]] std::int64_t keys() const { return place_.j_end - place_.j_begin; }
+
+  /// raw, scaled, softcapped, biased or masked. Before `masked`, pairs that the mask hides hold their true numbers.
+  void scores(Stage stage, ScoreTile<Real>& tile);
+
+  /// The weights of masked scores; 0 for those of -inf.
+  void weigh(const WeightScale<Real>& scale, const ScoreTile<Real>& masked, ScoreTile<Real>& weights) const;
+
+  /// Dropout, if the problem has it.
+  void drop(ScoreTile<Real>& weights) const;
+
+ private:
+  void load_keys();
+  void shape(Stage stage, ScoreTile<Real>& tile) const;
+  void load_biases();
+  void add_bias(Stage stage, ScoreTile<Real>& tile);
+  void hide(ScoreTile<Real>& tile) const;
+  TileClass settle();
+
+  const Problem& problem_;
+  Tile place_;
+  TileClass sort_ = TileClass::skip;
+  std::array<std::uint64_t, kTile> bits_{};  // of a partial tile: bit c of a query's word for its c-th key
+  std::vector<Real> q_;                      // [D][kTile]
+  std::vector<Real> k_;                      // [kTile][D]
+  std::vector<Real> biases_;                 // [queries][kTile]
+};
+
+extern template struct WeightScale<float>;
+extern template struct WeightScale<double>;
+extern template class ScoreTiles<float>;
+extern template class ScoreTiles<double>;
+
+}  // namespace qkv::kernels

@@ -1,0 +1,273 @@
+// What a probe makes of a whole head: maps, top keys, totals and statistics.
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "attention/probe_sample.h"
+#include "core/error_message.h"
+#include "mask/random_mask.h"
+
+namespace qkv::testing_probe {
+namespace {
+
+using mask_test::any_in;
+using testing::ElementsAre;
+
+// The weights of a head as the probe itself has them, in f64 [Tq, Tk]: what rounding remains is that of sums.
+Tensor weights_of(const Probe& probe, const HeadPlace& head) {
+  const MaskShape& shape = probe.shape();
+  return probe.tile({head.b, head.h, 0, shape.Tq, 0, shape.Tk}).to(DType::f64);
+}
+
+Tensor visible_of(const Sample& sample, const HeadPlace& head) {
+  Tensor visible = sample.stage(head, Stage::masked);
+  for (double& score : visible.values<double>()) score = std::isinf(score) ? 0 : 1;
+  return visible;
+}
+
+// A sum of numbers of one sign in f32 within a tile, in f64 beyond.
+double sum_bound(DType dtype) { return dtype == DType::f64 ? 4000 * 0x1p-53 : 80 * 0x1p-24; }
+
+// A matrix in cells, written out once more.
+Tensor shrunk(const Tensor& matrix, const MapSize& size, Reduce reduce) {
+  Tensor cells(DType::f64, {size.rows, size.columns});
+  const std::int64_t Tq = matrix.dim(0);
+  const std::int64_t Tk = matrix.dim(1);
+  for (std::int64_t r = 0; r < size.rows; ++r) {
+    for (std::int64_t c = 0; c < size.columns; ++c) {
+      double sum = 0;
+      double largest = 0;
+      std::int64_t pairs = 0;
+      for (std::int64_t i = r * Tq / size.rows; i < (r + 1) * Tq / size.rows; ++i) {
+        for (std::int64_t j = c * Tk / size.columns; j < (c + 1) * Tk / size.columns; ++j, ++pairs) {
+          sum += matrix.at({i, j});
+          largest = std::max(largest, matrix.at({i, j}));
+        }
+      }
+      cells.set({r, c}, reduce == Reduce::mean ? sum / static_cast<double>(pairs) : largest);
+    }
+  }
+  return cells;
+}
+
+void assert_close(const Tensor& got, const Tensor& expected, double relative) {
+  RC_ASSERT(got.shape() == expected.shape());
+  const std::vector<double> left = got.to_vector();
+  const std::vector<double> right = expected.to_vector();
+  for (std::size_t n = 0; n < left.size(); ++n) RC_ASSERT(close(left[n], right[n], 0, relative));
+}
+
+RC_GTEST_PROP(ProbeMap, IsTheMatrixInCells, ()) {
+  const Sample sample = any_sample(any_dtype(), true);
+  const HeadPlace head = sample.any_head();
+  const Probe probe = sample.probe();
+  const MapSize size = {any_in(1, sample.shape().Tq), any_in(1, sample.shape().Tk)};
+  const auto reduce = *rc::gen::element(Reduce::mean, Reduce::max);
+  const WeightMap map = probe.map(head, size, reduce);
+  assert_close(map.weights, shrunk(weights_of(probe, head), size, reduce), sum_bound(sample.q.dtype()));
+  assert_close(map.visible, shrunk(visible_of(sample, head), size, Reduce::mean), sum_bound(DType::f64));
+}
+
+RC_GTEST_PROP(ProbeMap, OfHeadsIsThatOfTheirMean, ()) {
+  const Sample sample = any_sample(any_dtype(), true);
+  const Probe probe = sample.probe();
+  const auto [B, H, Tq, Tk] = sample.shape();
+  const std::int64_t b = any_in(0, B - 1);
+  Tensor mean(DType::f64, {Tq, Tk});
+  std::vector<std::int64_t> heads(static_cast<std::size_t>(H));
+  std::iota(heads.begin(), heads.end(), 0);
+  for (const std::int64_t h : heads) {
+    const std::vector<double> weights = weights_of(probe, {b, h}).to_vector();
+    for (std::size_t n = 0; n < weights.size(); ++n) mean.values<double>()[n] += weights[n] / static_cast<double>(H);
+  }
+  const MapSize size = {any_in(1, Tq), any_in(1, Tk)};
+  const auto reduce = *rc::gen::element(Reduce::mean, Reduce::max);
+  assert_close(probe.map(b, heads, size, reduce).weights, shrunk(mean, size, reduce), 2 * sum_bound(sample.q.dtype()));
+}
+
+RC_GTEST_PROP(ProbeTopKeys, AreTheFirstOfTheSortedRow, ()) {
+  const Sample sample = any_sample(any_dtype(), true);
+  const HeadPlace head = sample.any_head();
+  const Probe probe = sample.probe();
+  const auto [B, H, Tq, Tk] = sample.shape();
+  const std::int64_t count = any_in(0, Tk);
+  const TopKeys top = probe.top_keys(head, count);
+  RC_ASSERT(top.keys.shape() == Shape({Tq, count}));
+  const Tensor weights = weights_of(probe, head);
+  for (std::int64_t i = 0; i < Tq; ++i) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(Tk));
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](auto a, auto b) { return weights.at({i, a}) > weights.at({i, b}); });
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t key = order[static_cast<std::size_t>(n)];
+      RC_ASSERT(top.keys.at({i, n}) == static_cast<double>(key));
+      RC_ASSERT(top.weights.at({i, n}) == weights.at({i, key}));
+    }
+  }
+}
+
+RC_GTEST_PROP(ProbeKeyTotals, AreTheSumsOfColumns, ()) {
+  const Sample sample = any_sample(any_dtype(), true);
+  const HeadPlace head = sample.any_head();
+  const Probe probe = sample.probe();
+  const Tensor weights = weights_of(probe, head);
+  Tensor expected(DType::f64, {sample.shape().Tk});
+  for (std::int64_t j = 0; j < sample.shape().Tk; ++j) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < sample.shape().Tq; ++i) sum += weights.at({i, j});
+    expected.set({j}, sum);
+  }
+  assert_close(probe.key_totals(head), expected, sum_bound(sample.q.dtype()));
+}
+
+RC_GTEST_PROP(ProbeStatistics, AreThoseOfTheRows, ()) {
+  const Sample sample = any_sample(any_dtype(), true);
+  const HeadPlace head = sample.any_head();
+  const Probe probe = sample.probe();
+  const auto [B, H, Tq, Tk] = sample.shape();
+  const auto align = *rc::gen::element(Align::bottom_right, Align::top_left);
+  const RowStatistics rows = probe.statistics(head, align);
+  const Tensor weights = sample.stage(head, Stage::weights);
+  const Tensor visible = visible_of(sample, head);
+  const Bounds bounds = bounds_of(sample);
+  const double relative = 2 * bounds.weight + sum_bound(sample.q.dtype());
+  for (std::int64_t i = 0; i < Tq; ++i) {
+    const std::int64_t p = align == Align::top_left ? i : i + Tk - Tq;
+    double seen = 0, mass = 0, entropy = 0, scale = 0, distance = 0, largest = 0;
+    for (std::int64_t j = 0; j < Tk; ++j) {
+      const double w = weights.at({i, j});
+      seen += visible.at({i, j});
+      mass += w;
+      entropy -= w > 0 ? w * std::log(w) : 0;
+      scale += w > 0 ? w * (std::fabs(std::log(w)) + 1) : 0;
+      distance += w * static_cast<double>(std::abs(p - j));
+      largest = std::max(largest, w);
+    }
+    const double absolute = relative * scale;
+    RC_ASSERT(rows.visible.at({i}) == seen);
+    RC_ASSERT(close(rows.mass.at({i}), mass, 0, relative));
+    RC_ASSERT(close(rows.entropy.at({i}), entropy, absolute));
+    RC_ASSERT(close(rows.normalised_entropy.at({i}), seen > 1 ? entropy / std::log(seen) : 0, 2 * absolute));
+    RC_ASSERT(close(rows.distance.at({i}), distance, 0, relative));
+    RC_ASSERT(close(rows.largest.at({i}), largest, 0, relative));
+    RC_ASSERT(close(rows.first.at({i}), weights.at({i, 0}), bounds.least, relative));
+    const bool stands = p >= 0 && p < Tk;
+    RC_ASSERT(close(rows.diagonal.at({i}), stands ? weights.at({i, p}) : 0, bounds.least, relative));
+  }
+}
+
+TEST(ProbeStatistics, MeansLeaveOutRowsThatSeeNothing) {
+  const Tensor q = Generator(1).randn({1, 1, 4, 8});
+  const Tensor k = Generator(2).randn({1, 1, 2, 8});
+  const Probe probe(q, k, {.mask = causal()});  // queries 0 and 1 see nothing, query 2 one key, query 3 two
+  const RowStatistics rows = probe.statistics({});
+  EXPECT_THAT(rows.visible.to_vector(), ElementsAre(0, 0, 1, 2));
+  EXPECT_EQ(rows.entropy.at({0}), 0.0);
+  EXPECT_EQ(rows.mean(rows.visible), 1.5);
+  EXPECT_EQ(rows.mean(rows.entropy), (rows.entropy.at({2}) + rows.entropy.at({3})) / 2);
+  const RowStatistics blind = Probe(q, k, {.mask = none()}).statistics({});
+  EXPECT_EQ(blind.mean(blind.entropy), 0.0);
+}
+
+TEST(ProbeTopKeys, PutNanFirst) {
+  const Tensor q(std::vector<float>{1, 1}, {1, 1, 1, 2});
+  const Tensor k(std::vector<float>{1, 1, NAN, 1, 2, 2}, {1, 1, 3, 2});
+  const TopKeys top = Probe(q, k, {.mask = prefix(2)}).top_keys({}, 3);
+  EXPECT_THAT(top.keys.to_vector(), ElementsAre(0, 1, 2));
+  EXPECT_TRUE(std::isnan(top.weights.at({0, 0})));
+  EXPECT_EQ(top.weights.at({0, 2}), 0.0);
+}
+
+TEST(ProbeMap, KeepsNan) {
+  Tensor k = Generator(2).randn({1, 1, 100, 2});
+  k.set({0, 0, 70, 0}, std::nan(""));
+  const Probe probe(Generator(1).randn({1, 1, 100, 2}), k, {.mask = causal()});
+  const auto cell = [&](Reduce reduce, std::int64_t row) { return probe.map({}, {2, 1}, reduce).weights.at({row, 0}); };
+  for (const Reduce reduce : {Reduce::mean, Reduce::max}) {
+    EXPECT_FALSE(std::isnan(cell(reduce, 0)));
+    EXPECT_TRUE(std::isnan(cell(reduce, 1)));
+  }
+}
+
+// Everything that a walk makes, one number after another.
+std::vector<double> everything(const Tensor& q, const Tensor& k, int threads) {
+  const Probe probe(q, k, {.bias = alibi(), .mask = causal() & window(300), .threads = threads});
+  const RowStatistics rows = probe.statistics({0, 1});
+  const TopKeys top = probe.top_keys({0, 1}, 5);
+  const WeightMap map = probe.map({0, 1}, {7, 11});
+  std::vector<double> all;
+  for (const Tensor* part : {&rows.entropy, &rows.distance, &top.keys, &top.weights, &map.weights, &map.visible}) {
+    const std::vector<double> values = part->to_vector();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  for (const Tensor& part : {probe.key_totals({0, 1}), probe.lse({0, 1})}) {
+    const std::vector<double> values = part.to_vector();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TEST(ProbeWalks, DoNotDependOnTheNumberOfThreads) {
+  const Tensor q = Generator(1).randn({1, 2, 2500, 5});
+  const Tensor k = Generator(2).randn({1, 1, 2500, 5});
+  const std::vector<double> one = everything(q, k, 1);
+  for (const int threads : {2, 3, 8}) EXPECT_EQ(everything(q, k, threads), one) << threads << " threads";
+}
+
+TEST(ProbeWalks, TellHowFarTheyAre) {
+  const Tensor q = Generator(1).randn({1, 1, 1000, 4});
+  const Probe probe(q, q, {.mask = causal(), .threads = 2});
+  std::int64_t last = 0;
+  std::int64_t total = 0;
+  const ProbeWatch watch = [&](const ProbeProgress& progress) {
+    EXPECT_GT(progress.done, last);
+    last = progress.done;
+    total = progress.total;
+    return Proceed::go_on;
+  };
+  static_cast<void>(probe.map({}, {10, 10}, Reduce::mean, watch));
+  EXPECT_EQ(last, total);
+  EXPECT_GE(total, 1000 * 1001);  // lse and weights: half of the matrix each, and what tiles round up to
+}
+
+TEST(ProbeWalks, EndWhenToldTo) {
+  const Tensor q = Generator(1).randn({1, 1, 1000, 4});
+  const Probe probe(q, q);
+  int calls = 0;
+  const ProbeWatch watch = [&](const ProbeProgress&) { return ++calls == 3 ? Proceed::stop : Proceed::go_on; };
+  EXPECT_EQ(error_message<Cancelled>([&] { static_cast<void>(probe.statistics({}, Align::bottom_right, watch)); }),
+            "the walk over the tiles was stopped");
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(ProbeWalks, ReadNoKeyOfATileThatTheMaskHides) {
+  const Tensor q = Generator(1).randn({1, 1, 256, 4});
+  std::int64_t asked = 0;
+  const Mask mask = causal() & predicate("counts", [&](const Place& place, const MaskShape&) {
+                      asked += place.j > 0 ? 1 : 0;
+                      return true;
+                    });
+  const Probe probe(q, q, {.mask = window(64) & mask, .threads = 1});
+  static_cast<void>(probe.lse({}));
+  EXPECT_LE(asked, 7 * 64 * 64);  // the diagonal tiles and those beside them, of 16
+}
+
+TEST(ProbeErrors, NameWhatAWalkCannotDo) {
+  const Tensor q = Generator(1).randn({1, 2, 5, 4});
+  const Probe probe(q, q);
+  const auto message = [](const auto& call) { return error_message([&] { static_cast<void>(call()); }); };
+  EXPECT_EQ(message([&] { return probe.map({}, {6, 5}); }), "Probe::map: size.rows: expected 1 to Tq = 5, got 6");
+  EXPECT_EQ(message([&] { return probe.map({}, {5, 0}); }), "Probe::map: size.columns: expected 1 to Tk = 5, got 0");
+  EXPECT_EQ(message([&] { return probe.map(0, {}, {5, 5}); }),
+            "Probe::map: heads: expected one head at least, got none");
+  EXPECT_EQ(message([&] { return probe.map({0, 2}, {5, 5}); }), "Probe::map: h: expected 0 to 1, got 2");
+  EXPECT_EQ(message([&] { return probe.top_keys({}, 6); }), "Probe::top_keys: count: expected 0 to Tk = 5, got 6");
+  EXPECT_EQ(message([&] { return probe.key_totals({1, 0}); }), "Probe::key_totals: b: expected 0 to 0, got 1");
+  EXPECT_EQ(message([&] { return probe.statistics({0, 9}); }), "Probe::statistics: h: expected 0 to 1, got 9");
+}
+
+}  // namespace
+}  // namespace qkv::testing_probe
