@@ -7,7 +7,7 @@ namespace {
 class Qkv : public qkv::bench::Engine {
  public:
   void prepare(const qkv::bench::Problem& problem) override {
-    options_ = {.mask = qkv::parse_mask(problem.mask)};
+    options_ = {.mask = qkv::parse_mask(problem.mask), .threads = problem.threads};
     if (!problem.dense_bias) return;
     constexpr std::uint64_t kSeed = 1;
     options_.bias = qkv::dense_bias(qkv::Generator(kSeed).randn({problem.q.dim(2), problem.k.dim(2)}));
