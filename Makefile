@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize fuzz ceilings bench-peers lint format clean
+.PHONY: demo test test-sanitize fuzz ceilings bench bench-peers lint format clean
 
 QKV = build/release/apps/cli/qkv
 
@@ -35,6 +35,10 @@ ceilings:
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=ON
 	cmake --build --preset release --target ceilings
 	build/release/bench/ceilings/ceilings --json build/ceilings.json
+
+bench: ceilings
+	cmake --build --preset release --target forward_bench
+	scripts/bench build/release build/ceilings.json
 
 bench-peers:
 	scripts/install-packages build bench
