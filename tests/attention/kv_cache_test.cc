@@ -170,7 +170,7 @@ TEST(KvCache, EightBitsRoundToNearestEven) {
   KvCache cache({.format = {.D = 4, .Dv = 0, .dtype = DType::i8}, .capacity = 2});
   cache.append(Tensor(std::vector<float>{127, 0.5, 1.5, -2.5, 0, 0, 0, 0}, {1, 1, 2, 4}),
                Tensor(DType::f32, {1, 1, 2, 0}));
-  const KvBuffers& buffers = cache.view().buffers();
+  const KvBuffers buffers = cache.view().buffers();
   EXPECT_THAT(buffers.k.to_vector(), ElementsAre(127, 0, 2, -2, 0, 0, 0, 0));
   EXPECT_THAT(buffers.k_scales.to_vector(), ElementsAre(1, 0));
 }
