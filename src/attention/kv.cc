@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
+
+#include "core/element.h"
 
 namespace qkv {
 namespace {
@@ -18,6 +21,34 @@ void check_fit(const TensorView& past, const TensorView& present) {
     throw InvalidArgument("concat_time", "present", "the B, Hk and D of past " + past.shape().to_string(),
                           present.shape().to_string());
   }
+}
+
+void require(bool holds, std::string_view argument, const std::string& expected, const std::string& got) {
+  if (!holds) throw InvalidArgument("scatter_time", argument, expected, got);
+}
+
+void check_scatter(const TensorView& buffer, const TensorView& update, const std::vector<std::int64_t>& starts,
+                   BeyondEnd beyond_end) {
+  require(buffer.rank() == 4, "buffer", "a shape [B, Hk, C, D]", buffer.shape().to_string());
+  require(update.dtype() == buffer.dtype(), "update", std::string(name_of(buffer.dtype())) + " as buffer",
+          std::string(name_of(update.dtype())));
+  require(update.rank() == 4 && update.shape().without(2) == buffer.shape().without(2), "update",
+          "the B, Hk and D of buffer " + buffer.shape().to_string(), update.shape().to_string());
+  const auto entries = static_cast<std::int64_t>(starts.size());
+  require(entries == buffer.dim(0), "starts", "one for each of " + std::to_string(buffer.dim(0)) + " batch entries",
+          std::to_string(entries));
+  const std::int64_t last = buffer.dim(2) - (beyond_end == BeyondEnd::refuse ? update.dim(2) : 1);
+  for (const std::int64_t start : starts) {
+    require(start >= 0 && (start <= last || update.dim(2) == 0), "starts",
+            "0 to " + std::to_string(last) + " for " + std::to_string(update.dim(2)) + " tokens in a buffer of " +
+                std::to_string(buffer.dim(2)),
+            std::to_string(start));
+  }
+}
+
+// Row [b, h, t].
+std::int64_t offset_of(const TensorView& x, std::int64_t b, std::int64_t h, std::int64_t t) {
+  return b * x.strides()[0] + h * x.strides()[1] + t * x.strides()[2];
 }
 
 }  // namespace
@@ -41,6 +72,22 @@ Tensor concat_time(const TensorView& past, const TensorView& present) {
     }
   }
   return joined;
+}
+
+void scatter_time(const MutableTensorView& buffer, const TensorView& update, const std::vector<std::int64_t>& starts,
+                  BeyondEnd beyond_end) {
+  check_scatter(buffer, update, starts, beyond_end);
+  core::with_type(buffer.dtype(), [&]<class T>(T) {
+    for (std::int64_t row = 0; row < update.dim(0) * update.dim(1) * update.dim(2); ++row) {
+      const std::int64_t t = row % update.dim(2);
+      const std::int64_t h = row / update.dim(2) % update.dim(1);
+      const std::int64_t b = row / update.dim(2) / update.dim(1);
+      const std::int64_t place = (starts[static_cast<std::size_t>(b)] + t) % buffer.dim(2);
+      T* to = static_cast<T*>(buffer.data()) + offset_of(buffer.view(), b, h, place);
+      const T* from = static_cast<const T*>(update.data()) + offset_of(update, b, h, t);
+      for (std::int64_t d = 0; d < update.dim(3); ++d) to[d * buffer.strides()[3]] = from[d * update.strides()[3]];
+    }
+  });
 }
 
 }  // namespace qkv

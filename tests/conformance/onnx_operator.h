@@ -30,5 +30,6 @@ struct OnnxOperator {
 [[nodiscard]] std::vector<Tensor> run_rms_normalization(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_rotary_embedding(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_softmax(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_tensor_scatter(const OnnxCase& onnx);
 
 }  // namespace qkv::conformance

@@ -13,6 +13,7 @@ std::span<const OnnxOperator> onnx_operators() {
       OnnxOperator{"RMSNormalization", "test_rms_normalization_", 19, run_rms_normalization},
       OnnxOperator{"RotaryEmbedding", "test_rotary_embedding_", 8, run_rotary_embedding},
       OnnxOperator{"Softmax", "test_softmax_", 7, run_softmax},
+      OnnxOperator{"TensorScatter", "test_tensorscatter_", 3, run_tensor_scatter},
   };
   return kOperators;
 }
