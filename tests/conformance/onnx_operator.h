@@ -26,6 +26,7 @@ struct OnnxOperator {
 [[nodiscard]] std::vector<Tensor> run_attention(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_gelu(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_layer_normalization(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_linear_attention(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_log_softmax(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_rms_normalization(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_rotary_embedding(const OnnxCase& onnx);

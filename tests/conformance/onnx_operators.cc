@@ -9,6 +9,7 @@ std::span<const OnnxOperator> onnx_operators() {
       OnnxOperator{"Attention", "test_attention_", 76, run_attention},
       OnnxOperator{"Gelu", "test_gelu_", 4, run_gelu},
       OnnxOperator{"LayerNormalization", "test_layer_normalization_", 19, run_layer_normalization},
+      OnnxOperator{"LinearAttention", "test_linear_attention_", 14, run_linear_attention},
       OnnxOperator{"LogSoftmax", "test_logsoftmax_", 7, run_log_softmax},
       OnnxOperator{"RMSNormalization", "test_rms_normalization_", 19, run_rms_normalization},
       OnnxOperator{"RotaryEmbedding", "test_rotary_embedding_", 8, run_rotary_embedding},

@@ -99,12 +99,19 @@ const std::vector<Room>& rooms() {
 
 std::string_view room_of_public(std::string_view header) {
   static const std::map<std::string_view, std::string_view> kOwners = {
-      {"dtype", "core"},      {"error", "core"},         {"info", "core"},         {"nearest_word", "core"},
-      {"random", "core"},     {"tensor", "core"},        {"threads", "core"},      {"bias", "mask"},
-      {"mask", "mask"},       {"tile_plan", "mask"},     {"stage", "kernels"},     {"heads", "attention"},
-      {"kv", "attention"},    {"kv_cache", "attention"}, {"softmax", "attention"}, {"attention", "attention"},
-      {"probe", "attention"}, {"cost", "cost"},          {"files", "files"},       {"npy", "files"},
-      {"npz", "files"},       {"safetensors", "files"},  {"explain", "explain"},   {"worked", "explain"},
+      {"dtype", "core"},         {"error", "core"},
+      {"info", "core"},          {"nearest_word", "core"},
+      {"random", "core"},        {"tensor", "core"},
+      {"threads", "core"},       {"bias", "mask"},
+      {"mask", "mask"},          {"tile_plan", "mask"},
+      {"stage", "kernels"},      {"feature_map", "kernels"},
+      {"heads", "attention"},    {"kv", "attention"},
+      {"kv_cache", "attention"}, {"linear_attention", "attention"},
+      {"softmax", "attention"},  {"attention", "attention"},
+      {"probe", "attention"},    {"cost", "cost"},
+      {"files", "files"},        {"npy", "files"},
+      {"npz", "files"},          {"safetensors", "files"},
+      {"explain", "explain"},    {"worked", "explain"},
   };
   if (!header.starts_with("qkv/") || !header.ends_with(".h")) return {};
   header = header.substr(4, header.size() - 6);
