@@ -9,6 +9,7 @@ import sys
 
 from . import shapes, table
 
+CEILINGS = ["ceiling", "target", "threads", "median", "what was run"]
 FURTHER = ["threads", "type", "what", "measured", "wanted"]
 
 
@@ -24,6 +25,8 @@ def arguments():
     parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; nothing further")
+    parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
+    parser.add_argument("--ceilings", help="takes them from this file, which `make ceilings` wrote")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
@@ -36,6 +39,12 @@ def arguments():
     if unknown:
         parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
     return options
+
+
+def warn_of_other_work():
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"bench-peers: other programs are running (load {load:.1f}); the times will show it", file=sys.stderr)
 
 
 def measure_ceilings(options, threads):
@@ -63,18 +72,24 @@ def measure_peers(options, threads, further):
     return json.loads(path.read_text())
 
 
+def roofline(options, machine):
+    chosen = [shapes.SHAPES[name] for name in options.shapes]
+    return table.roofline_cells(chosen, table.Ceilings(machine["ceilings"]))
+
+
+def ceiling_cells(machine):
+    rows = machine["ceilings"]
+    return [[c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in rows]
+
+
 def report(options, machine, results, further):
     ceilings = table.Ceilings(machine["ceilings"])
     rows = table.all_cells(results, ceilings)
     shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
     refused = table.refusals(results)
-    ceiling_rows = [
-        [c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in machine["ceilings"]
-    ]
-    ceiling_headings = ["ceiling", "target", "threads", "median", "what was run"]
-
     def whole(draw, item):
-        parts = [machine["cpu"], draw(ceiling_headings, ceiling_rows)]
+        parts = [machine["cpu"], draw(CEILINGS, ceiling_cells(machine))]
+        parts.append(draw(table.ROOFLINE, roofline(options, machine)))
         parts.append("\n".join(item + line for line in ["(batch, q heads, kv heads, Tq, Tk, D):", *shape_lines]))
         parts.append(draw(table.HEADINGS, rows))
         parts.append("\n".join(item + line for line in table.notes(results, options.rounds)))
@@ -96,13 +111,19 @@ def main():
     options = arguments()
     os.makedirs(options.out, exist_ok=True)
     threads = [int(count) for count in options.threads.split(",")]
-    machine = measure_ceilings(options, threads)
+    warn_of_other_work()
+    machine = json.loads(pathlib.Path(options.ceilings).read_text()) if options.ceilings else measure_ceilings(options, threads)
+    if options.roofline:
+        for headings, rows in ((CEILINGS, ceiling_cells(machine)), (table.ROOFLINE, roofline(options, machine))):
+            print(table.as_markdown(headings, rows) + "\n")
+        return
     results, further = [], []
     for count in threads:
         found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
         results += found["shapes"]
         further += found["further"]
-    machine = higher(machine, measure_ceilings(options, threads))
+    if not options.ceilings:
+        machine = higher(machine, measure_ceilings(options, threads))
     results.sort(key=lambda result: (result["shape"], result["threads"]))
     whole = {**machine, "results": results, "further": further}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))

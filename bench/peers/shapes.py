@@ -39,6 +39,10 @@ class Shape:
     def kv_bytes(self, element_bytes):
         return 2 * self.b * self.hk * self.tk * self.d * element_bytes
 
+    def traffic_bytes(self, element_bytes):
+        """q, k and v read once, out written once."""
+        return self.kv_bytes(element_bytes) + 2 * self.b * self.hq * self.tq * self.d * element_bytes
+
     def inputs(self):
         """q, k, v in f32, standard normal, the same for every peer."""
         random = np.random.default_rng(SEED)

@@ -1,5 +1,6 @@
 """The results as a table, in plain text and in Markdown."""
 
+import math
 import statistics
 
 from .shapes import SHAPES
@@ -26,6 +27,11 @@ class Ceilings:
         ]
         return max(found, default=None)
 
+    def read_of_about(self, mebibytes, threads):
+        """The rate of the read whose size is nearest, by ratio."""
+        reads = [row for row in self.measured if row["name"] == "read" and row["threads"] == threads]
+        return min(reads, key=lambda row: abs(math.log(row["mebibytes"] / mebibytes)))["value"]
+
     def bound(self, shape, dtype, threads, target=None):
         """(seconds that nothing can beat, what they are spent on), or (None, "")."""
         if shape.tq == 1:
@@ -39,6 +45,29 @@ class Ceilings:
             return (matrix, "tiles") if matrix >= exp else (exp, "exp")
         rate = self.value("fma", threads, target)
         return (shape.flops() / 1e9 / rate, "FMA " + (target or "")) if rate else (None, "")
+
+
+ROOFLINE = ["shape", "type", "GFLOP", "G exp", "MiB", "product ms", "exp ms", "memory ms", "longest ms", "sum ms"]
+
+
+def roofline_cells(chosen, ceilings):
+    """What each shape costs one thread on paper: each part at the rate that was measured for it."""
+    rows = []
+    for shape in chosen:
+        for dtype in ("f32", "bf16"):
+            rate = None if dtype == "f32" else ceilings.value("tiles streamed", 1)
+            rate = rate or ceilings.value("fma", 1)
+            mebibytes = shape.traffic_bytes(ELEMENT_BYTES[dtype]) / MEBI
+            read = ceilings.read_of_about(mebibytes, 1)
+            parts = [
+                shape.flops() / 1e6 / rate,
+                shape.scores() / 1e6 / ceilings.value("exp2", 1),
+                mebibytes * MEBI / 1e6 / read,
+            ]
+            amounts = [f"{shape.flops() / 1e9:.2f}", f"{shape.scores() / 1e9:.4f}", f"{mebibytes:.1f}"]
+            times = [f"{part:.2f}" for part in [*parts, max(parts), sum(parts)]]
+            rows.append([shape.name, dtype, *amounts, *times])
+    return rows
 
 
 def forced_target(peer):
