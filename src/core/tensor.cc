@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -249,14 +248,14 @@ void MutableTensorView::store_row(std::span<const std::int64_t> leading, std::sp
   });
 }
 
-void Tensor::Free::operator()(void* block) const noexcept { std::free(block); }  // NOLINT: aligned_alloc's pair
+// Through the program's operator new, so that one who replaces it counts tensors, too.
+void Tensor::Free::operator()(void* block) const noexcept { ::operator delete(block, std::align_val_t{kAlignment}); }
 
 Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
   const auto bytes =
       static_cast<std::size_t>(Dims{shape.product(), static_cast<std::int64_t>(size_of(dtype))}.product());
   const std::size_t rounded = (bytes / kAlignment + 1) * kAlignment;
-  data_.reset(std::aligned_alloc(kAlignment, rounded));
-  if (data_ == nullptr) throw std::bad_alloc();
+  data_.reset(::operator new(rounded, std::align_val_t{kAlignment}));
   std::memset(data_.get(), 0, rounded);
 }
 

@@ -1,0 +1,80 @@
+#include "qkv/standard_attention.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error_message.h"
+#include "qkv/attention.h"
+
+namespace qkv {
+namespace {
+
+struct Inputs {
+  Tensor q, k, v;
+};
+
+Inputs inputs_of(std::int64_t Hq, std::int64_t Hk, std::int64_t Tq, std::int64_t Tk, std::int64_t D, std::int64_t Dv,
+                 DType dtype) {
+  Generator random(5);
+  return {.q = random.randn({2, Hq, Tq, D}).to(dtype),
+          .k = random.randn({2, Hk, Tk, D}).to(dtype),
+          .v = random.randn({2, Hk, Tk, Dv}).to(dtype)};
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector();
+  const std::vector<double> y = b.to_vector();
+  double largest = x.size() == y.size() ? 0 : INFINITY;
+  for (std::size_t n = 0; n < std::min(x.size(), y.size()); ++n) largest = std::max(largest, std::fabs(x[n] - y[n]));
+  return largest;
+}
+
+TEST(StandardAttention, IsAttention) {
+  for (const DType dtype : {DType::f64, DType::f32}) {
+    for (const bool causal : {false, true}) {
+      for (const Inputs& x : {inputs_of(1, 1, 1, 1, 1, 1, dtype), inputs_of(4, 2, 49, 49, 7, 17, dtype),
+                              inputs_of(2, 1, 3, 600, 64, 64, dtype), inputs_of(2, 2, 70, 5, 8, 80, dtype)}) {
+        const Tensor want = attention(x.q.to(DType::f64), x.k.to(DType::f64), x.v.to(DType::f64),
+                                      {.mask = causal ? qkv::causal() : all()})
+                                .out;
+        const Tensor got = standard_attention(x.q, x.k, x.v, {.causal = causal});
+        EXPECT_EQ(got.dtype(), dtype);
+        // Weights are off by D + 8 roundings of a score of at most 20, out by as many again of values of at most 5.
+        const double rounding = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+        const double weight = 2 * (static_cast<double>(x.q.dim(3)) + 8) * 20 + static_cast<double>(x.k.dim(2)) + 4;
+        EXPECT_LE(largest_difference(got, want), 2 * weight * 5 * rounding);
+      }
+    }
+  }
+}
+
+TEST(StandardAttention, OfNothingIsZeros) {
+  const Inputs x = inputs_of(2, 1, 3, 0, 4, 5, DType::f32);
+  EXPECT_THAT(standard_attention(x.q, x.k, x.v).to_vector(), testing::Each(0.0));
+  const Inputs behind = inputs_of(1, 1, 5, 2, 4, 5, DType::f32);
+  const Tensor out = standard_attention(behind.q, behind.k, behind.v, {.causal = true});
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(out.at({0, 0, i, 0}), 0);
+}
+
+TEST(StandardAttention, GivesTheSameOnAnyNumberOfThreads) {
+  const Inputs x = inputs_of(2, 1, 130, 130, 8, 8, DType::f32);
+  EXPECT_EQ(standard_attention(x.q, x.k, x.v, {.threads = 1}).to_vector(),
+            standard_attention(x.q, x.k, x.v, {.threads = 3}).to_vector());
+}
+
+TEST(StandardAttention, RefusesWhatDoesNotFit) {
+  const Inputs x = inputs_of(4, 2, 3, 3, 8, 5, DType::f32);
+  const auto refusal = [](const auto&... arguments) {
+    return error_message([&] { static_cast<void>(standard_attention(arguments...)); });
+  };
+  EXPECT_EQ(refusal(x.q, x.k, x.q), "standard_attention: v: expected Hk = 2 as in k [2, 2, 3, 8], got [2, 4, 3, 8]");
+  EXPECT_EQ(refusal(x.q, x.k, x.v, StandardAttentionOptions{.scale = INFINITY}),
+            "standard_attention: scale: expected a finite number, got inf");
+  EXPECT_EQ(refusal(x.q, x.k, x.v, StandardAttentionOptions{.threads = 0}),
+            "standard_attention: threads: expected 1 or more, got 0");
+}
+
+}  // namespace
+}  // namespace qkv
