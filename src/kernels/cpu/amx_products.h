@@ -92,6 +92,8 @@ class Products {
  public:
   using Simd = avx512::Simd;
   static constexpr std::int64_t kWidth = kTile;
+  static constexpr std::int64_t kMostLanes = kTile;
+  static constexpr bool kChecksSums = false;
 
   struct Tile {
     const std::byte* k;  // rows of round_up(D, 32) bf16, kTile of them
@@ -184,6 +186,9 @@ class Products {
     }
   }
 
+  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
+    Fma::scale_sums(factors, lanes, Dv, sums);
+  }
   static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
     return Fma::sum_at(sums, Dv, lane, d);
   }

@@ -20,6 +20,8 @@ class FmaProducts {
   using Simd = S;
   static constexpr std::int64_t kWidth = S::kLanes * S::kVectors;
   static constexpr std::int64_t kStrips = kTile / kWidth;
+  static constexpr std::int64_t kMostLanes = kTile;
+  static constexpr bool kChecksSums = false;
 
   /// What a tile's keys and values are once loaded.
   struct Tile {
@@ -81,6 +83,17 @@ class FmaProducts {
     const std::int64_t padded = round_up(Dv, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
       product_of<Sum::onto>(lanes - lane, Dv, tile.v, w + lane * kTile, tile.keys, sums + lane * padded);
+    }
+  }
+
+  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
+    const std::int64_t padded = round_up(Dv, S::kLanes);
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      const typename S::F factor = S::load(factors + lane);
+      float* first = sums + lane / kWidth * padded * kWidth + lane % kWidth;
+      for (std::int64_t d = 0; d < padded; ++d) {
+        S::store(first + d * kWidth, S::mul(S::load(first + d * kWidth), factor));
+      }
     }
   }
 

@@ -32,11 +32,17 @@ Settings settings_of(const Forward& call) {
   return settings;
 }
 
+std::int64_t columns_of(const Segment& segment) { return (segment.shape.Tk + kTile - 1) / kTile; }
+
 // Tasks are numbered through segments, then key heads, then blocks from the last, which under a causal mask have most
-// to do.
+// to do, or, where a key head has one block, pieces of its keys.
 class TaskList {
  public:
-  TaskList(const Forward& call, std::int64_t blocks_a_task) : call_(call), blocks_a_task_(blocks_a_task) {}
+  TaskList(const Forward& call, std::int64_t blocks_a_task) : call_(call), blocks_a_task_(blocks_a_task) {
+    std::int64_t columns = 0;
+    for (const Segment& segment : call_.segments) columns += columns_of(segment) * call_.Hk;
+    piece_columns_ = std::max(kFewestColumns, columns / kMostPieces);
+  }
 
   [[nodiscard]] std::int64_t count() const {
     std::int64_t tasks = 0;
@@ -45,28 +51,101 @@ class TaskList {
   }
 
   [[nodiscard]] Task operator[](std::int64_t n) const {
+    float* partial = partials_;
     for (const Segment& segment : call_.segments) {
       const std::int64_t a_head = tasks_a_head(segment);
       if (n < call_.Hk * a_head) {
+        if (pieces_of(segment) > 1) {
+          Task task = head_task(segment, n / a_head, partial);
+          task.columns.begin = n % a_head * piece_columns_;
+          task.columns.end = std::min(task.columns.begin + piece_columns_, task.columns.end);
+          task.partial += n % a_head * floats_of_piece(segment);
+          return task;
+        }
         const std::int64_t blocks = LaneBlocks(segment.shape.Tq, call_.group()).count();
         const std::int64_t first = (a_head - 1 - n % a_head) * blocks_a_task_;
         return {.segment = &segment,
                 .key_head = n / a_head,
                 .first_block = first,
-                .blocks = std::min(blocks_a_task_, blocks - first)};
+                .blocks = std::min(blocks_a_task_, blocks - first),
+                .columns = {0, columns_of(segment)}};
       }
       n -= call_.Hk * a_head;
+      partial += call_.Hk * floats_of_head(segment);
     }
     return {};
   }
 
+  /// Key heads whose keys are cut.
+  [[nodiscard]] std::int64_t merges() const {
+    std::int64_t heads = 0;
+    for (const Segment& segment : call_.segments) heads += pieces_of(segment) > 1 ? call_.Hk : 0;
+    return heads;
+  }
+
+  struct Merge {
+    Task task;
+    std::int64_t pieces;
+  };
+
+  [[nodiscard]] Merge merge(std::int64_t n) const {
+    float* partial = partials_;
+    for (const Segment& segment : call_.segments) {
+      if (pieces_of(segment) == 1) continue;
+      if (n < call_.Hk) return {.task = head_task(segment, n, partial), .pieces = pieces_of(segment)};
+      n -= call_.Hk;
+      partial += call_.Hk * floats_of_head(segment);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::int64_t partial_floats() const {
+    std::int64_t floats = 0;
+    for (const Segment& segment : call_.segments) floats += call_.Hk * floats_of_head(segment);
+    return floats;
+  }
+
+  void keep_partials_in(float* partials) { partials_ = partials; }
+
  private:
+  // A piece of 512 keys is long enough to hide its start and its share of the merge.
+  static constexpr std::int64_t kFewestColumns = 16;
+  // A call's pieces, beyond one for each key head of each segment.
+  static constexpr std::int64_t kMostPieces = 256;
+
   [[nodiscard]] std::int64_t tasks_a_head(const Segment& segment) const {
+    if (const std::int64_t pieces = pieces_of(segment); pieces > 1) return pieces;
     return (LaneBlocks(segment.shape.Tq, call_.group()).count() + blocks_a_task_ - 1) / blocks_a_task_;
+  }
+
+  [[nodiscard]] std::int64_t pieces_of(const Segment& segment) const {
+    if (LaneBlocks(segment.shape.Tq, call_.group()).count() != 1) return 1;
+    return std::max<std::int64_t>(1, (columns_of(segment) + piece_columns_ - 1) / piece_columns_);
+  }
+
+  [[nodiscard]] std::int64_t floats_of_piece(const Segment& segment) const {
+    return cpu::partial_floats(segment.shape.Tq * call_.group(), call_.Dv);
+  }
+
+  [[nodiscard]] std::int64_t floats_of_head(const Segment& segment) const {
+    const std::int64_t pieces = pieces_of(segment);
+    return pieces == 1 ? 0 : pieces * floats_of_piece(segment);
+  }
+
+  // All keys of a key head, whose states start at `partial` plus those of the heads before.
+  [[nodiscard]] Task head_task(const Segment& segment, std::int64_t key_head, float* partial) const {
+    return {.segment = &segment,
+            .key_head = key_head,
+            .first_block = 0,
+            .blocks = 1,
+            .columns = {0, columns_of(segment)},
+            .partial = partial + key_head * floats_of_head(segment)};
   }
 
   const Forward& call_;
   std::int64_t blocks_a_task_;
+  std::int64_t piece_columns_;
+  float* partials_ = nullptr;
 };
 
 std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
@@ -88,15 +167,22 @@ const Target* find_target(std::string_view name) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
-  return padded_worker_bytes(target, call) * static_cast<std::size_t>(threads);
+  const std::int64_t partials = TaskList(call, target.blocks_a_task(call)).partial_floats();
+  return padded_worker_bytes(target, call) * static_cast<std::size_t>(threads) +
+         static_cast<std::size_t>(partials) * sizeof(float);
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call);
-  const TaskList tasks(call, target.blocks_a_task(call));
+  TaskList tasks(call, target.blocks_a_task(call));
   const std::size_t bytes = padded_worker_bytes(target, call);
-  core::parallel_for(threads, tasks.count(), [&](int worker, std::int64_t n) {
-    target.run(settings, tasks[n], scratch.data() + bytes * static_cast<std::size_t>(worker));
+  const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
+  tasks.keep_partials_in(reinterpret_cast<float*>(scratch_of(threads)));
+  core::parallel_for(threads, tasks.count(),
+                     [&](int worker, std::int64_t n) { target.run(settings, tasks[n], scratch_of(worker)); });
+  core::parallel_for(threads, tasks.merges(), [&](int worker, std::int64_t n) {
+    const auto [task, pieces] = tasks.merge(n);
+    target.merge(settings, task, pieces, scratch_of(worker));
   });
 }
 

@@ -75,6 +75,25 @@ struct Simd {
     return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
   }
 
+  /// Lane n is the sum of rows[n].
+  static F sums(const F (&rows)[kLanes]) {
+    F t[kLanes / 2];
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const F low = _mm256_shuffle_ps(rows[r], rows[r + 4], 0x44);
+      const F high = _mm256_shuffle_ps(rows[r], rows[r + 4], 0xEE);
+      t[r] = _mm256_add_ps(low, high);
+    }
+#pragma GCC unroll 2
+    for (int r = 0; r < 2; ++r) {
+      const F even = _mm256_shuffle_ps(t[r], t[r + 2], 0x88);
+      const F odd = _mm256_shuffle_ps(t[r], t[r + 2], 0xDD);
+      t[r] = _mm256_add_ps(even, odd);
+    }
+    const F both = _mm256_add_ps(_mm256_permute2f128_ps(t[0], t[1], 0x20), _mm256_permute2f128_ps(t[0], t[1], 0x31));
+    return _mm256_permutevar8x32_ps(both, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+  }
+
   static void transpose(F (&rows)[kLanes]) {
     F t[kLanes];
     for (int r = 0; r < 8; r += 2) {

@@ -66,6 +66,33 @@ struct Simd {
   }
   static float sum(F a) { return _mm512_reduce_add_ps(a); }
 
+  /// Lane n is the sum of rows[n].
+  static F sums(const F (&rows)[kLanes]) {
+    F t[kLanes / 2];
+#pragma GCC unroll 8
+    for (int r = 0; r < 8; ++r) {
+      const F low = _mm512_shuffle_ps(rows[r], rows[r + 8], 0x44);
+      const F high = _mm512_shuffle_ps(rows[r], rows[r + 8], 0xEE);
+      t[r] = _mm512_add_ps(low, high);
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const F even = _mm512_shuffle_ps(t[r], t[r + 4], 0x88);
+      const F odd = _mm512_shuffle_ps(t[r], t[r + 4], 0xDD);
+      t[r] = _mm512_add_ps(even, odd);
+    }
+#pragma GCC unroll 2
+    for (int r = 0; r < 2; ++r) {
+      const F low = _mm512_shuffle_f32x4(t[r], t[r + 2], 0x88);
+      const F high = _mm512_shuffle_f32x4(t[r], t[r + 2], 0xDD);
+      t[r] = _mm512_add_ps(low, high);
+    }
+    const F low = _mm512_shuffle_f32x4(t[0], t[1], 0x88);
+    const F high = _mm512_shuffle_f32x4(t[0], t[1], 0xDD);
+    const __m512i order = _mm512_setr_epi32(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15);
+    return _mm512_permutexvar_ps(order, _mm512_add_ps(low, high));
+  }
+
   static void transpose(F (&rows)[kLanes]) {
     F t[kLanes];
     for (int r = 0; r < 16; r += 2) {

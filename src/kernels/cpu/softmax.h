@@ -91,15 +91,6 @@ class TileSoftmax {
     }
   }
 
-  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t padded, float* sums) {
-    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
-      const F factor = S::load(factors + lane);
-      float* first = sums + lane / kWidth * padded * kWidth + lane % kWidth;
-      for (std::int64_t d = 0; d < padded; ++d)
-        S::store(first + d * kWidth, S::mul(S::load(first + d * kWidth), factor));
-    }
-  }
-
   static constexpr std::int64_t offset_of(std::int64_t lane) { return lane / kWidth * kWidth * kTile + lane % kWidth; }
 
  private:

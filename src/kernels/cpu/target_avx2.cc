@@ -1,15 +1,17 @@
 #include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx2.h"
 #include "kernels/cpu/targets.h"
-#include "kernels/cpu/worker.h"
+#include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
 
-using Avx2Worker = Worker<FmaProducts<avx2::Simd>>;
+using Avx2Workers = Workers<Worker<FmaProducts<avx2::Simd>>, Worker<RowProducts<avx2::Simd>>>;
 
 const Target kAvx2 = {.name = "avx2",
-                      .blocks_a_task = Avx2Worker::blocks_a_task,
-                      .worker_bytes = Avx2Worker::worker_bytes,
-                      .run = Avx2Worker::run};
+                      .blocks_a_task = Avx2Workers::blocks_a_task,
+                      .worker_bytes = Avx2Workers::worker_bytes,
+                      .run = Avx2Workers::run,
+                      .merge = Avx2Workers::merge};
 
 }  // namespace qkv::kernels::cpu

@@ -1,15 +1,17 @@
 #include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx512.h"
 #include "kernels/cpu/targets.h"
-#include "kernels/cpu/worker.h"
+#include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
 
-using Avx512Worker = Worker<FmaProducts<avx512::Simd>>;
+using Avx512Workers = Workers<Worker<FmaProducts<avx512::Simd>>, Worker<RowProducts<avx512::Simd>>>;
 
 const Target kAvx512 = {.name = "avx512",
-                        .blocks_a_task = Avx512Worker::blocks_a_task,
-                        .worker_bytes = Avx512Worker::worker_bytes,
-                        .run = Avx512Worker::run};
+                        .blocks_a_task = Avx512Workers::blocks_a_task,
+                        .worker_bytes = Avx512Workers::worker_bytes,
+                        .run = Avx512Workers::run,
+                        .merge = Avx512Workers::merge};
 
 }  // namespace qkv::kernels::cpu

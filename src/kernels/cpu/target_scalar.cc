@@ -10,6 +10,7 @@ using ScalarWorker = Worker<FmaProducts<scalar::Simd>>;
 const Target kScalar = {.name = "scalar",
                         .blocks_a_task = ScalarWorker::blocks_a_task,
                         .worker_bytes = ScalarWorker::worker_bytes,
-                        .run = ScalarWorker::run};
+                        .run = ScalarWorker::run,
+                        .merge = ScalarWorker::merge};
 
 }  // namespace qkv::kernels::cpu

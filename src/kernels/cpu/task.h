@@ -15,7 +15,16 @@ struct Task {
   std::int64_t key_head = 0;
   std::int64_t first_block = 0;
   std::int64_t blocks = 0;
+  KeyRange columns;          // of the plan: where the keys are cut into pieces, those of one
+  float* partial = nullptr;  // null: the task writes the result; else the one block's running softmax goes there
 };
+
+/// The state of a block of `lanes` after some of its keys: their maxima, their sums, then a row of sums of values for
+/// each.
+[[nodiscard, gnu::always_inline]] inline std::int64_t partial_stride(std::int64_t Dv) { return (Dv + 15) / 16 * 16; }
+[[nodiscard, gnu::always_inline]] inline std::int64_t partial_floats(std::int64_t lanes, std::int64_t Dv) {
+  return 2 * kTile + lanes * partial_stride(Dv);
+}
 
 /// The options of a call as a kernel wants them.
 struct Settings {
@@ -36,6 +45,8 @@ struct Target {
   /// Bytes of scratch of one worker.
   std::size_t (*worker_bytes)(const Forward& call);
   void (*run)(const Settings& settings, const Task& task, std::byte* scratch);
+  /// Writes the result of a task whose keys were cut: `pieces` states lie one after the other from task.partial on.
+  void (*merge)(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch);
 };
 
 }  // namespace qkv::kernels::cpu

@@ -20,6 +20,7 @@ class Worker {
 
  public:
   static constexpr std::int64_t kMostBlocks = 8;
+  static constexpr std::int64_t kMostLanes = Products::kMostLanes;  // of a block
 
   static std::int64_t blocks_a_task(const Forward& call) {
     // Queries and sums of all blocks stay in the second-level cache.
@@ -37,8 +38,19 @@ class Worker {
 
   static void run(const Settings& settings, const Task& task, std::byte* scratch) {
     Worker worker(settings, task, reinterpret_cast<float*>(scratch));
+    for (std::int64_t n = 0; n < task.blocks; ++n) worker.start(worker.blocks_[n]);
     worker.run_columns();
-    worker.finish();
+    if (task.partial == nullptr) {
+      worker.finish();
+    } else {
+      worker.keep();
+    }
+  }
+
+  static void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {
+    Worker worker(settings, task, reinterpret_cast<float*>(scratch));
+    const Lanes& lanes = worker.blocks_[0].lanes;
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) worker.merge_lane(lanes, lane, pieces);
   }
 
  private:
@@ -72,7 +84,6 @@ class Worker {
       block.columns = columns_of(segment_, block.lanes);
       block.q = take(Products::query_floats(call_.D));
       block.sums = take(Products::sum_floats(call_.Dv));
-      start(block);
     }
   }
 
@@ -102,6 +113,8 @@ class Worker {
       begin = columns.begin < begin ? columns.begin : begin;
       end = columns.end > end ? columns.end : end;
     }
+    begin = begin > task_.columns.begin ? begin : task_.columns.begin;
+    end = end < task_.columns.end ? end : task_.columns.end;
     for (std::int64_t column = begin; column < end; ++column) run_column(column);
   }
 
@@ -132,7 +145,7 @@ class Worker {
     }
     alignas(64) float factors[kTile];
     if (Softmax::raise(scores_, tile.keys, lanes, settings_.to_log2, 8 / settings_.to_log2, block.running, factors)) {
-      Softmax::scale_sums(factors, lanes, round_up(call_.Dv, S::kLanes), block.sums);
+      Products::scale_sums(factors, lanes, call_.Dv, block.sums);
     }
     std::uint64_t visible[kTile];
     if (!tile.finite) Softmax::find_visible(scores_, tile.keys, lanes, visible);
@@ -140,8 +153,32 @@ class Worker {
     if (call_.dropout) {
       drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, tile.keys, scores_);
     }
-    Products::accumulate(tile, scores_, call_.Dv, lanes, block.sums);
-    if (!tile.finite) add_unbounded(block, column * kTile, tile.keys, visible);
+    if constexpr (Products::kChecksSums) {
+      if (!Products::accumulate(tile, scores_, call_.Dv, lanes, block.sums))
+        add_with_unbounded(block, tile, column, sort);
+    } else {
+      Products::accumulate(tile, scores_, call_.Dv, lanes, block.sums);
+      if (!tile.finite) add_unbounded(block, column * kTile, tile.keys, visible);
+    }
+  }
+
+  // What accumulate() refused: the weights once more, now with what each lane sees.
+  void add_with_unbounded(Block& block, const Tile& tile, std::int64_t column, TileClass sort) {
+    const std::int64_t lanes = block.lanes.count();
+    Products::scores(tile, block.q, call_.D, lanes, scores_);
+    if (sort == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
+      shape_scores(block, tile.keys, column, sort);
+    }
+    std::uint64_t visible[kTile];
+    Softmax::find_visible(scores_, tile.keys, lanes, visible);
+    Running counted = block.running;
+    Softmax::weigh(tile.keys, lanes, settings_.to_log2, counted, scores_);
+    if (call_.dropout) {
+      drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, tile.keys, scores_);
+    }
+    const Tile part = Products::finite_part(tile, segment_.v.head(task_.key_head), column * kTile, call_.Dv);
+    static_cast<void>(Products::accumulate(part, scores_, call_.Dv, lanes, block.sums));
+    add_unbounded(block, column * kTile, tile.keys, visible);
   }
 
   void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort) {
@@ -189,21 +226,61 @@ class Worker {
   }
 
   void finish_lanes(Block& block, std::int64_t first) {
-    const std::int64_t padded = round_up(call_.Dv, S::kLanes);
     Products::unpack_sums(block.sums, call_.Dv, first, stage_);
     const std::int64_t end = block.lanes.count() - first < S::kLanes ? block.lanes.count() - first : S::kLanes;
     for (std::int64_t n = 0; n < end; ++n) {
       const std::int64_t lane = first + n;
-      const std::int64_t h = block.lanes.head_of(lane);
-      const std::int64_t i = block.lanes.query_of(lane);
-      const Finished row = finished(block.running.maximum[lane], block.running.sum[lane], h);
-      const typename S::F factor = S::splat(row.factor);
-      float* values = stage_ + n * padded;
-      for (std::int64_t d = 0; d < padded; d += S::kLanes) S::store(values + d, S::mul(S::load(values + d), factor));
-      store_row<S>(values, call_.Dv, call_.dtype,
-                   segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype));
-      segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
+      finish_lane(block.lanes, lane, block.running.maximum[lane], block.running.sum[lane],
+                  stage_ + n * round_up(call_.Dv, S::kLanes));
     }
+  }
+
+  void finish_lane(const Lanes& lanes, std::int64_t lane, float maximum, float sum, float* values) {
+    const std::int64_t h = lanes.head_of(lane);
+    const std::int64_t i = lanes.query_of(lane);
+    const Finished row = finished(maximum, sum, h);
+    const typename S::F factor = S::splat(row.factor);
+    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(values + d, S::mul(S::load(values + d), factor));
+    store_row<S>(values, call_.Dv, call_.dtype,
+                 segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype));
+    segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
+  }
+
+  void keep() {
+    const Block& block = blocks_[0];
+    float* rows = task_.partial + 2 * kTile;
+    for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
+      S::store(task_.partial + lane, S::load(block.running.maximum + lane));
+      S::store(task_.partial + kTile + lane, S::load(block.running.sum + lane));
+    }
+    for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane, rows += partial_stride(call_.Dv)) {
+      if (lane % S::kLanes == 0) Products::unpack_sums(block.sums, call_.Dv, lane, stage_);
+      const float* values = stage_ + lane % S::kLanes * round_up(call_.Dv, S::kLanes);
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(rows + d, S::load(values + d));
+    }
+  }
+
+  void merge_lane(const Lanes& lanes, std::int64_t lane, std::int64_t pieces) {
+    const std::int64_t stride = partial_floats(lanes.count(), call_.Dv);
+    float maximum = -Softmax::kInfinity;
+    for (std::int64_t n = 0; n < pieces; ++n) {
+      const float one = task_.partial[n * stride + lane];
+      maximum = one > maximum ? one : maximum;
+    }
+    float sum = 0;
+    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(stage_ + d, S::zero());
+    for (std::int64_t n = 0; n < pieces; ++n) {
+      const float* piece = task_.partial + n * stride;
+      if (piece[lane] == -Softmax::kInfinity && piece[kTile + lane] == 0) continue;
+      const float share = piece[lane] == maximum ? 1.0F : std::exp2((piece[lane] - maximum) * settings_.to_log2);
+      const typename S::F factor = S::splat(share);
+      sum += piece[kTile + lane] * share;
+      const float* values = piece + 2 * kTile + lane * partial_stride(call_.Dv);
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) {
+        S::store(stage_ + d, S::fma(S::load(values + d), factor, S::load(stage_ + d)));
+      }
+    }
+    finish_lane(lanes, lane, maximum, sum, stage_);
   }
 
   struct Finished {

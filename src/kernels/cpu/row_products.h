@@ -1,0 +1,322 @@
+// The products of a few queries with one tile of keys and values, done by the vector unit in f32.
+//
+// Vectors run along D and Dv: each element of a key or value is read where it lies, in its own type, and serves all
+// queries. Scores and weights are [key][lane] as the softmax wants them; lanes without a query hold 0.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/cpu/forward.h"
+#include "kernels/cpu/rows.h"
+
+namespace qkv::kernels::cpu {
+
+/// A row whose length need not be a multiple of the lanes: whole vectors, then one that ends with the row and in which
+/// elements that came before are 0. Nothing behind the row is read.
+template <class S>
+struct RowVectors {
+  explicit RowVectors(std::int64_t elements)
+      : count(elements),
+        whole(elements / S::kLanes * S::kLanes),
+        last(elements < S::kLanes ? 0 : elements - S::kLanes) {
+    for (std::int64_t d = whole; d < count; ++d) own |= std::uint64_t{1} << (d - last);
+  }
+
+  [[nodiscard]] bool has_tail() const { return whole < count; }
+  [[nodiscard]] std::int64_t padded() const { return round_up(count, S::kLanes); }
+  /// Where element d lies among the vectors.
+  [[nodiscard]] std::int64_t place(std::int64_t d) const { return d < whole ? d : whole + d - last; }
+
+  template <DType kType>
+  [[nodiscard, gnu::always_inline]] typename S::F tail(const std::byte* row) const {
+    if (last > 0) {
+      return S::select(S::from_bits(own), load_as_f32<S>(row, kType, last), S::zero());
+    }
+    alignas(64) std::byte copy[S::kLanes * sizeof(float)] = {};
+    std::memcpy(copy, row, static_cast<std::size_t>(count * bytes_of(kType)));
+    return S::select(S::from_bits(own), load_as_f32<S>(copy, kType, 0), S::zero());
+  }
+
+  std::int64_t count;
+  std::int64_t whole;  // elements in whole vectors
+  std::int64_t last;   // the first element of the vector that ends with the row
+  std::uint64_t own = 0;
+};
+
+template <class S>
+class RowProducts {
+ public:
+  using Simd = S;
+  static constexpr std::int64_t kWidth = S::kLanes;
+  /// Beyond it queries fill vectors well enough.
+  static constexpr std::int64_t kMostLanes = 16;
+  /// accumulate() finds values that are not finite, load() does not.
+  static constexpr bool kChecksSums = true;
+
+  struct Tile {
+    const std::byte* k[kTile];
+    const std::byte* v[kTile];
+    DType k_type;
+    DType v_type;
+    bool scaled;
+    bool finite;  // as far as is known
+    std::int64_t keys;
+    float* buffer;
+    float k_scales[kTile];
+    float v_scales[kTile];
+  };
+
+  static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kMostLanes; }
+  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kMostLanes; }
+  static std::int64_t tile_floats(std::int64_t /*D*/, std::int64_t Dv) {
+    return round_up(Dv, S::kLanes) * (kMostLanes + kTile);
+  }
+
+  /// q is [lane][vectors of D].
+  static void pack_queries(const std::byte* const* rows, DType dtype, std::int64_t D, float sign, float* stage,
+                           float* q) {
+    const RowVectors<S> vectors(D);
+    for (std::int64_t lane = 0; lane < kMostLanes; ++lane) {
+      float* to = q + lane * vectors.padded();
+      for (std::int64_t d = 0; d < vectors.padded(); d += S::kLanes) S::store(to + d, S::zero());
+      if (rows[lane] == nullptr) continue;
+      load_row<S>(rows[lane], dtype, D, sign, stage);
+      for (std::int64_t d = 0; d < D; ++d) to[vectors.place(d)] = stage[d];
+    }
+  }
+
+  static Tile load(const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t /*D*/,
+                   std::int64_t /*Dv*/, float* buffer) {
+    Tile tile;
+    tile.k_type = k.dtype;
+    tile.v_type = v.dtype;
+    tile.finite = true;
+    tile.keys = keys;
+    tile.buffer = buffer;
+    find_rows(k, j, keys, tile.k);
+    find_rows(v, j, keys, tile.v);
+    tile.scaled = k.scales != nullptr || v.scales != nullptr;
+    if (tile.scaled) {
+      for (std::int64_t c = 0; c < keys; ++c) {
+        tile.k_scales[c] = k.scale(j + c);
+        tile.v_scales[c] = v.scale(j + c);
+      }
+    }
+    return tile;
+  }
+
+  /// s[key][lane] = k . q
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
+    for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
+      for (std::int64_t c = 0; c < tile.keys; ++c) S::store(s + lane * kTile + c * kWidth, S::zero());
+    }
+    const RowVectors<S> vectors(D);
+    with_type(tile.k_type, [&]<DType kType>() {
+      for (std::int64_t lane = 0; lane < lanes; lane += kRows) {
+        score_rows<kType, kRows>(lanes - lane, tile, q + lane * vectors.padded(), vectors,
+                                 s + lane / kWidth * kWidth * kTile + lane % kWidth);
+      }
+    });
+    if (tile.scaled) scale(tile.k_scales, tile.keys, lanes, s);
+  }
+
+  /// sums[lane][vectors of Dv] += sum over keys of v[key] * w[key][lane]. Where that is not finite and `tile.finite`,
+  /// leaves the sums alone and returns false. Scales of the values become part of w.
+  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
+    if (tile.scaled && tile.finite) scale(tile.v_scales, tile.keys, lanes, w);
+    const RowVectors<S> vectors(Dv);
+    with_type(tile.v_type, [&]<DType kType>() {
+      for (std::int64_t lane = 0; lane < lanes; lane += kRows) {
+        add_rows<kType, kRows>(lanes - lane, tile, w + lane / kWidth * kWidth * kTile + lane % kWidth, vectors,
+                               tile.buffer + lane * vectors.padded());
+      }
+    });
+    const std::int64_t count = lanes * vectors.padded();
+    if (tile.finite && !all_finite<S>(tile.buffer, 1, count, 0)) return false;
+    for (std::int64_t d = 0; d < count; d += S::kLanes) {
+      S::store(sums + d, S::add(S::load(sums + d), S::load(tile.buffer + d)));
+    }
+    return true;
+  }
+
+  /// The tile with zeros for the values that are not finite.
+  static Tile finite_part(const Tile& tile, const KvRows& v, std::int64_t j, std::int64_t Dv) {
+    Tile part = tile;
+    part.finite = false;
+    part.v_type = DType::f32;
+    float* row = tile.buffer + kMostLanes * round_up(Dv, S::kLanes);
+    for (std::int64_t c = 0; c < tile.keys; ++c, row += round_up(Dv, S::kLanes)) {
+      load_row<S>(v.row(j + c), v.dtype, Dv, v.scale(j + c), row);
+      for (std::int64_t d = 0; d < Dv; d += S::kLanes) {
+        const typename S::F x = S::load(row + d);
+        S::store(row + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
+      }
+      part.v[c] = reinterpret_cast<const std::byte*>(row);
+    }
+    return part;
+  }
+
+  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
+    const std::int64_t padded = round_up(Dv, S::kLanes);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      float* row = sums + lane * padded;
+      const typename S::F factor = S::splat(factors[lane]);
+      for (std::int64_t d = 0; d < padded; d += S::kLanes) S::store(row + d, S::mul(S::load(row + d), factor));
+    }
+  }
+
+  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
+    const RowVectors<S> vectors(Dv);
+    return sums[lane * vectors.padded() + vectors.place(d)];
+  }
+
+  /// rows[n][d] = sums of lane `lane` + n, for kLanes lanes; rows are round_up(Dv, kLanes) apart.
+  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
+    const RowVectors<S> vectors(Dv);
+    for (std::int64_t n = 0; n < S::kLanes; ++n) {
+      const float* from = sums + (lane + n) * vectors.padded();
+      float* to = rows + n * vectors.padded();
+      for (std::int64_t d = 0; d < vectors.padded(); d += S::kLanes) S::store(to + d, S::load(from + d));
+      for (std::int64_t d = vectors.whole; d < Dv; ++d) to[d] = from[vectors.place(d)];
+    }
+  }
+
+ private:
+  static constexpr int kRows = 4;
+
+  template <class Body>
+  static void with_type(DType dtype, const Body& body) {
+    switch (dtype) {
+      case DType::bf16:
+        return body.template operator()<DType::bf16>();
+      case DType::f16:
+        return body.template operator()<DType::f16>();
+      case DType::i8:
+        return body.template operator()<DType::i8>();
+      default:
+        return body.template operator()<DType::f32>();
+    }
+  }
+
+  static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
+    for (std::int64_t c = 0; c < keys;) {
+      const std::byte* row = rows.row(j + c);
+      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
+      for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
+      c += run;
+    }
+  }
+
+  static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, float* s) {
+    for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
+      float* first = s + lane * kTile;
+      for (std::int64_t c = 0; c < keys; ++c) {
+        S::store(first + c * kWidth, S::mul(S::load(first + c * kWidth), S::splat(scales[c])));
+      }
+    }
+  }
+
+  template <DType kType, int Rows>
+  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, const RowVectors<S>& vectors, float* s) {
+    if constexpr (Rows > 1) {
+      if (rows < Rows) return score_rows<kType, Rows - 1>(rows, tile, q, vectors, s);
+    }
+    constexpr int kKeys = S::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
+    for (std::int64_t c = 0; c < tile.keys; c += kKeys) {
+      score_keys<kType, Rows, kKeys>(tile, c, q, vectors, s);
+    }
+  }
+
+  template <DType kType, int Rows, int Keys>
+  [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q,
+                                                const RowVectors<S>& vectors, float* s) {
+    constexpr int kStep = S::kLanes / Keys;  // sums of a key
+    const std::int64_t padded = vectors.padded();
+    const std::byte* k[Keys];
+#pragma GCC unroll 16
+    for (int n = 0; n < Keys; ++n) k[n] = tile.k[c + n < tile.keys ? c + n : tile.keys - 1];
+    typename S::F acc[S::kLanes];
+#pragma GCC unroll 16
+    for (int n = 0; n < S::kLanes; ++n) acc[n] = S::zero();
+    const auto step = [&](std::int64_t d, const auto& key) __attribute__((always_inline)) {
+      typename S::F query[Rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) query[r] = S::load(q + r * padded + d);
+#pragma GCC unroll 16
+      for (int n = 0; n < Keys; ++n) {
+        const typename S::F x = key(k[n]);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) acc[n * kStep + r] = S::fma(query[r], x, acc[n * kStep + r]);
+      }
+    };
+    for (std::int64_t d = 0; d < vectors.whole; d += S::kLanes) {
+      step(d, [&](const std::byte* row) __attribute__((always_inline)) { return load_as_f32<S>(row, kType, d); });
+    }
+    if (vectors.has_tail()) {
+      step(vectors.whole,
+           [&](const std::byte* row) __attribute__((always_inline)) { return vectors.template tail<kType>(row); });
+    }
+    alignas(64) float sums[S::kLanes];
+    S::store(sums, S::sums(acc));
+    for (int n = 0; n < Keys && c + n < tile.keys; ++n) {
+      std::memcpy(s + (c + n) * kWidth, sums + n * kStep, Rows * sizeof(float));
+    }
+  }
+
+  template <DType kType, int Rows>
+  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, const RowVectors<S>& vectors, float* sums) {
+    if constexpr (Rows > 1) {
+      if (rows < Rows) return add_rows<kType, Rows - 1>(rows, tile, w, vectors, sums);
+    }
+    constexpr int kVectors = S::kVectors * (Rows > 2 ? 1 : 2);
+    std::int64_t d = 0;
+    for (; d + kVectors * S::kLanes <= vectors.whole; d += kVectors * S::kLanes) {
+      add_columns<Rows, kVectors>(tile, w, vectors.padded(), sums + d,
+                                  [&](const std::byte* row, int x) __attribute__((always_inline)) {
+                                    return load_as_f32<S>(row, kType, d + x * S::kLanes);
+                                  });
+    }
+    for (; d < vectors.whole; d += S::kLanes) {
+      add_columns<Rows, 1>(tile, w, vectors.padded(), sums + d,
+                           [&](const std::byte* row, int)
+                               __attribute__((always_inline)) { return load_as_f32<S>(row, kType, d); });
+    }
+    if (!vectors.has_tail()) return;
+    add_columns<Rows, 1>(tile, w, vectors.padded(), sums + d,
+                         [&](const std::byte* row, int)
+                             __attribute__((always_inline)) { return vectors.template tail<kType>(row); });
+  }
+
+  template <int Rows, int Vectors, class Value>
+  [[gnu::always_inline]] static void add_columns(const Tile& tile, const float* w, std::int64_t padded, float* sums,
+                                                 const Value& value) {
+    typename S::F acc[Rows][Vectors];
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+      for (int x = 0; x < Vectors; ++x) acc[r][x] = S::zero();
+    }
+    for (std::int64_t c = 0; c < tile.keys; ++c) {
+      const std::byte* row = tile.v[c];
+      typename S::F values[Vectors];
+#pragma GCC unroll 8
+      for (int x = 0; x < Vectors; ++x) values[x] = value(row, x);
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) {
+        const typename S::F weight = S::splat(w[c * kWidth + r]);
+#pragma GCC unroll 8
+        for (int x = 0; x < Vectors; ++x) acc[r][x] = S::fma(weight, values[x], acc[r][x]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+      for (int x = 0; x < Vectors; ++x) S::store(sums + r * padded + x * S::kLanes, acc[r][x]);
+    }
+  }
+};
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,36 @@
+// A worker for tasks of many queries and one for tasks of few, as one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/worker.h"
+
+namespace qkv::kernels::cpu {
+
+template <class Many, class Few>
+struct Workers {
+  static std::int64_t blocks_a_task(const Forward& call) { return Many::blocks_a_task(call); }
+
+  static std::size_t worker_bytes(const Forward& call) {
+    const std::size_t many = Many::worker_bytes(call);
+    const std::size_t few = Few::worker_bytes(call);
+    return many > few ? many : few;
+  }
+
+  static void run(const Settings& settings, const Task& task, std::byte* scratch) {
+    (is_few(settings, task) ? Few::run : Many::run)(settings, task, scratch);
+  }
+
+  static void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {
+    (is_few(settings, task) ? Few::merge : Many::merge)(settings, task, pieces, scratch);
+  }
+
+  static bool is_few(const Settings& settings, const Task& task) {
+    if (task.blocks != 1) return false;
+    const LaneBlocks blocks(task.segment->shape.Tq, settings.call->group());
+    return blocks.block(task.first_block, task.key_head).count() <= Few::kMostLanes;
+  }
+};
+
+}  // namespace qkv::kernels::cpu

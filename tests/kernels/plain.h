@@ -1,0 +1,23 @@
+// Attention in f32 as anybody would write it: what the error of a kernel is compared with.
+#pragma once
+
+#include "kernels/problem.h"
+#include "qkv/tensor.h"
+
+namespace qkv::kernels {
+
+struct Results {
+  Tensor out;
+  Tensor lse;
+};
+
+/// Rows of scores, a maximum, exp, sums; out is rounded to q's dtype.
+[[nodiscard]] Results plain(const Problem& problem, const TensorView& v);
+
+/// The reference's, in f64.
+[[nodiscard]] Results exact(const Problem& problem, const TensorView& v);
+
+/// The largest difference between two results; infinite where one holds a NaN or an infinity that the other does not.
+[[nodiscard]] double error_of(const TensorView& got, const TensorView& expected);
+
+}  // namespace qkv::kernels
