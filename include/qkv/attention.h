@@ -1,8 +1,12 @@
 // Exact attention. docs/semantics.md writes down what every option means.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "qkv/bias.h"
@@ -10,8 +14,18 @@
 #include "qkv/random.h"
 #include "qkv/stage.h"
 #include "qkv/tensor.h"
+#include "qkv/tile_plan.h"
 
 namespace qkv {
+
+/// Documents packed end to end: queries q_offsets[n] to q_offsets[n + 1] attend to keys k_offsets[n] to
+/// k_offsets[n + 1], and to nothing else. Both start at 0, do not decrease, and end at Tq and Tk: FlashAttention's
+/// cu_seqlens. q and k then have B = 1; masks, biases and dropout see document n as batch entry n of as many as there
+/// are documents, with its own Tq and Tk.
+struct Ragged {
+  std::vector<std::int64_t> q_offsets;
+  std::vector<std::int64_t> k_offsets;
+};
 
 struct AttentionOptions {
   std::optional<double> scale = std::nullopt;    // finite; 1 / sqrt(D) where not given
@@ -19,8 +33,14 @@ struct AttentionOptions {
   Bias bias = {};
   Mask mask = {};
   std::optional<Dropout> dropout = std::nullopt;
-  std::vector<double> sinks = {};             // one finite logit for each query head, or none
+  std::vector<double> sinks = {};  // one finite logit for each query head, or none
+  std::optional<Ragged> ragged = std::nullopt;
+
+  // How the call runs. None of these changes its result, but a target has its own rounding.
   std::optional<int> threads = std::nullopt;  // >= 1; qkv::threads() where not given
+  std::span<std::byte> scratch = {};          // of attention_scratch_bytes() or more; else the call allocates it
+  std::string_view target = {};               // one of cpu_targets(); the chosen one where empty
+  const TilePlan* plan = nullptr;             // of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, made before
 };
 
 struct AttentionResult {
@@ -40,16 +60,35 @@ struct AttentionResult {
 /// A sink is the score of one more key that every query of its head sees, and whose value is zero: weights sum to less
 /// than 1, and a row that sees nothing gives zeros and the sink as its lse (Xiao et al. 2024).
 ///
-/// Sums in f64, in the order of the keys, rounded once to the dtype of q. Allocates the result and a few rows of
-/// scratch. Throws InvalidArgument naming q, k, v, scale, softcap, mask, bias, dropout, sinks or
-/// threads.
+/// f64 runs on the reference: sums in f64, in the order of the keys, rounded once. Other dtypes run on a fused target:
+/// sums in f32 in a fixed order, so the same bits for any number of threads; never T x T numbers at once. Safe to call
+/// from several threads. Allocates the result, the plan of the mask and scratch, unless these are handed to it. Throws
+/// InvalidArgument naming the argument or option before anything is written.
 /// Vaswani et al. 2017, section 3.2.
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                         const AttentionOptions& options = {});
 
+/// The same into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and lse [B, Hq, Tq], f64 if q
+/// is, else f32. Every element of both is written, and nothing between them. Throws as attention() does, and for an out
+/// or lse of another shape or dtype, one two of whose elements share a place, and memory that overlaps: of out, lse and
+/// scratch no two, nor one of them and q, k or v, may reach over a common byte. A view reaches from its lowest byte to
+/// its highest, so views that interleave count as overlapping.
+void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
+                    const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
+
+/// Bytes of options.scratch that let a call with these arguments do without its own. Grows with the threads. Where
+/// options.plan is given, too, or the reference runs, attention_into then allocates nothing that grows with T.
+[[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
+                                                  const AttentionOptions& options = {});
+
+/// The name of the target that a call on `dtype` with these options runs on. Throws InvalidArgument for a dtype that is
+/// not floating and for a target that is not there.
+[[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
+
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.
 /// For `raw`, `scaled`, `softcapped` and `biased` hidden pairs hold their true numbers (their k is read); from `masked`
-/// on they are -inf or 0. Throws as attention() does, and for a dtype that is not floating.
+/// on they are -inf or 0. Computed by the reference, in f64. Throws as attention() does, for a dtype that is not
+/// floating, and for ragged: a document's stage is that of its slices.
 [[nodiscard]] Tensor attention_stage(const TensorView& q, const TensorView& k, const AttentionOptions& options,
                                      Stage stage, DType dtype = DType::f64);
 

@@ -1,9 +1,36 @@
+#include "attention/fused.h"
+#include "attention/outputs.h"
+#include "attention/ragged.h"
 #include "attention/validate.h"
 #include "kernels/reference/attention.h"
+#include "kernels/targets.h"
 #include "qkv/attention.h"
 
 namespace qkv {
 namespace {
+
+void run_reference(const kernels::Problem& problem, const TensorView& v, const AttentionOptions& options,
+                   const MutableTensorView& out, const MutableTensorView& lse) {
+  if (!options.ragged) {
+    kernels::reference::forward(problem, v, out, lse);
+    return;
+  }
+  for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
+    const auto [queries, keys] = document_of(*options.ragged, n);
+    kernels::reference::forward(document_problem(problem, *options.ragged, n), v.slice(2, keys.begin, keys.end),
+                                out.slice(2, queries.begin, queries.end), lse.slice(2, queries.begin, queries.end));
+  }
+}
+
+void run(std::string_view function, std::string_view target, const kernels::Problem& problem, const TensorView& v,
+         const AttentionOptions& options, const MutableTensorView& out, const MutableTensorView& lse) {
+  const kernels::cpu::Target* fused = kernels::cpu::find_target(target);  // null for the reference
+  if (fused == nullptr) {
+    run_reference(problem, v, options, out, lse);
+  } else {
+    run_fused(function, {.target = *fused, .problem = problem, .v = v, .options = options}, out, lse);
+  }
+}
 
 std::vector<Tensor> compute_stages(std::string_view function, const TensorView& q, const TensorView& k,
                                    const AttentionOptions& options, std::span<const Stage> stages, DType dtype) {
@@ -21,13 +48,39 @@ std::vector<Tensor> compute_stages(std::string_view function, const TensorView& 
 
 AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                           const AttentionOptions& options) {
-  const kernels::Problem problem = validated("attention", q, k, options);
+  const kernels::Problem problem = validated_batch("attention", q, k, options);
   validate_values("attention", k, v);
-  const auto [B, H, Tq, Tk] = problem.shape;
-  AttentionResult result = {.out = Tensor(q.dtype(), {B, H, Tq, v.dim(3)}),
-                            .lse = Tensor(q.dtype() == DType::f64 ? DType::f64 : DType::f32, {B, H, Tq})};
-  kernels::reference::forward(problem, v, result.out, result.lse);
+  const std::string_view target = kernels::target_for("attention", q.dtype(), options.target);
+  AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}),
+                            .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
+  validate_outputs("attention",
+                   {.q = q, .k = k, .v = v, .out = result.out, .lse = result.lse, .scratch = options.scratch});
+  run("attention", target, problem, v, options, result.out, result.lse);
   return result;
+}
+
+void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
+                    const TensorView& k, const TensorView& v, const AttentionOptions& options) {
+  const kernels::Problem problem = validated_batch("attention_into", q, k, options);
+  validate_values("attention_into", k, v);
+  const std::string_view target = kernels::target_for("attention_into", q.dtype(), options.target);
+  validate_outputs("attention_into", {.q = q, .k = k, .v = v, .out = out, .lse = lse, .scratch = options.scratch});
+  run("attention_into", target, problem, v, options, out, lse);
+}
+
+std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
+                                    const AttentionOptions& options) {
+  const kernels::Problem problem = validated_batch("attention_scratch_bytes", q, k, options);
+  validate_values("attention_scratch_bytes", k, v);
+  const std::string_view target = kernels::target_for("attention_scratch_bytes", q.dtype(), options.target);
+  const kernels::cpu::Target* fused = kernels::cpu::find_target(target);
+  if (fused == nullptr) return 0;
+  return scratch_bytes({.target = *fused, .problem = problem, .v = v, .options = options});
+}
+
+std::string_view attention_target(DType dtype, const AttentionOptions& options) {
+  if (!is_floating(dtype)) throw InvalidArgument("attention_target", "dtype", "f64, f32, f16 or bf16", name_of(dtype));
+  return kernels::target_for("attention_target", dtype, options.target);
 }
 
 Tensor attention_stage(const TensorView& q, const TensorView& k, const AttentionOptions& options, Stage stage,

@@ -9,6 +9,10 @@
 namespace qkv {
 
 /// The scores' half of the call. Throws InvalidArgument as attention() does; `function` is the name it carries.
+[[nodiscard]] kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
+                                               const AttentionOptions& options);
+
+/// The same for what has no answer to a ragged batch.
 [[nodiscard]] kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
                                          const AttentionOptions& options);
 

@@ -14,10 +14,11 @@ namespace qkv::kernels {
 
 /// Extents, dtypes and options have been checked; a kernel checks nothing again.
 struct Problem {
-  TensorView q;  // [B, Hq, Tq, D]
-  TensorView k;  // [B, Hk, Tk, D]
-  MaskShape shape;
-  std::int64_t group = 1;  // Hq / Hk: query head h reads key head h / group
+  TensorView q;              // [B, Hq, Tq, D]; one document of a ragged batch: [1, Hq, Tq, D]
+  TensorView k;              // [B, Hk, Tk, D], or [1, Hk, Tk, D]
+  MaskShape shape;           // as masks and biases see it
+  std::int64_t first_b = 0;  // the batch entry that q's first one is for masks, biases and dropout
+  std::int64_t group = 1;    // Hq / Hk: query head h reads key head h / group
   double scale = 1;
   std::optional<double> softcap = std::nullopt;
   Bias bias = {};

@@ -1,6 +1,10 @@
+#include "kernels/targets.h"
+
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
+#include "kernels/cpu/forward.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 
@@ -10,18 +14,19 @@ namespace {
 struct Known {
   std::string_view name;
   std::vector<std::string> needs;
-  bool compiled;
 };
 
-// Slowest first. A target becomes `compiled` with the kernels that it names.
+constexpr std::string_view kReference = "reference";
+
+// Slowest first.
 std::vector<Known> known_targets() {
   return {
-      {"reference", {}, true},
-      {"scalar", {}, false},
-      {"neon", {"neon"}, false},
-      {"avx2", {"avx2", "fma", "f16c"}, false},
-      {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, false},
-      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "amx-tile", "amx-bf16"}, false},
+      {kReference, {}},
+      {"scalar", {}},
+      {"neon", {"neon"}},
+      {"avx2", {"avx2", "fma", "f16c"}},
+      {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
+      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "amx-tile", "amx-bf16"}},
   };
 }
 
@@ -37,50 +42,64 @@ std::vector<CpuTarget> survey() {
   for (const Known& known : known_targets()) {
     const bool runs = std::ranges::all_of(
         known.needs, [&](const std::string& need) { return std::ranges::find(offered, need) != offered.end(); });
+    const bool compiled = known.name == kReference || kernels::cpu::find_target(known.name) != nullptr;
     targets.push_back({.name = std::string(known.name),
                        .instructions = joined(known.needs),
-                       .compiled = known.compiled,
+                       .compiled = compiled,
                        .runs_here = runs,
                        .chosen = false});
   }
   return targets;
 }
 
+// The machine and the build do not change while the program runs.
+const std::vector<CpuTarget>& surveyed() {
+  static const std::vector<CpuTarget> kTargets = survey();
+  return kTargets;
+}
+
 bool usable(const CpuTarget& target) { return target.compiled && target.runs_here; }
 
-std::string usable_names(const std::vector<CpuTarget>& targets) {
+std::string usable_names() {
   std::vector<std::string> names;
-  for (const CpuTarget& target : targets) {
+  for (const CpuTarget& target : surveyed()) {
     if (usable(target)) names.push_back(target.name);
   }
   return joined(names);
 }
 
-CpuTarget& forced(std::vector<CpuTarget>& targets, const std::string& wanted) {
-  const auto found = std::ranges::find(targets, wanted, &CpuTarget::name);
+std::size_t place_of(std::string_view function, std::string_view argument, std::string_view wanted) {
+  const auto found = std::ranges::find(surveyed(), wanted, &CpuTarget::name);
   const auto refuse = [&](const std::string& reason) {
-    throw InvalidArgument("cpu_targets", "QKV_FORCE_TARGET",
-                          "a target that this build holds and this machine runs (" + usable_names(targets) + ")",
-                          "`" + wanted + "`, which " + reason);
+    throw InvalidArgument(function, argument,
+                          "a target that this build holds and this machine runs (" + usable_names() + ")",
+                          "`" + std::string(wanted) + "`, which " + reason);
   };
-  if (found == targets.end()) refuse("qkv does not know");
+  if (found == surveyed().end()) refuse("qkv does not know");
   if (!found->compiled) refuse("this build does not hold");
   if (!found->runs_here) refuse("needs " + found->instructions);
-  return *found;
+  return static_cast<std::size_t>(found - surveyed().begin());
+}
+
+std::size_t chosen_place() {
+  const char* wanted = std::getenv("QKV_FORCE_TARGET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  if (wanted != nullptr && *wanted != '\0') return place_of("cpu_targets", "QKV_FORCE_TARGET", wanted);
+  // `reference` is always usable, so there is a last one.
+  const auto last = std::find_if(surveyed().rbegin(), surveyed().rend(), usable);
+  return static_cast<std::size_t>(std::distance(last, surveyed().rend())) - 1;
 }
 
 }  // namespace
 
 std::vector<CpuTarget> cpu_targets() {
-  std::vector<CpuTarget> targets = survey();
-  const char* wanted = std::getenv("QKV_FORCE_TARGET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
-  if (wanted != nullptr && *wanted != '\0') {
-    forced(targets, wanted).chosen = true;
-    return targets;
-  }
-  // `reference` is always usable, so there is a last one.
-  std::find_if(targets.rbegin(), targets.rend(), usable)->chosen = true;
+  std::vector<CpuTarget> targets = surveyed();
+  targets[chosen_place()].chosen = true;
   return targets;
+}
+
+std::string_view kernels::target_for(std::string_view function, DType dtype, std::string_view wanted) {
+  const std::size_t place = wanted.empty() ? chosen_place() : place_of(function, "target", wanted);
+  return dtype == DType::f64 ? surveyed().front().name : surveyed()[place].name;
 }
 
 }  // namespace qkv

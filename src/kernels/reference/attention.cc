@@ -26,11 +26,11 @@ class Row {
 
   [[nodiscard]] Values& operator[](Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
 
-  // For attention itself: k of a pair that cannot count is left alone.
+  // For attention itself, of q's own batch entry b: k of a pair that cannot count is left alone.
   void score_visible(std::int64_t b, std::int64_t h, std::int64_t i) {
     load_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {b, h, i, j};
+      const Place place = {problem_.first_b + b, h, i, j};
       const double bias = problem_.bias.at(place, problem_.shape);
       if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
         (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
@@ -44,7 +44,7 @@ class Row {
   void score_all(std::int64_t b, std::int64_t h, std::int64_t i) {
     load_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {b, h, i, j};
+      const Place place = {problem_.first_b + b, h, i, j};
       const double bias = problem_.bias.at(place, problem_.shape);
       score_pair(place, bias);
       if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
@@ -63,7 +63,7 @@ class Row {
     const auto [p, seed] = *problem_.dropout;
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
       double& weight = dropped[static_cast<std::size_t>(j)];
-      weight = dropout_keeps(seed, p, {b, h, i, j}) ? weight / (1 - p) : 0;
+      weight = dropout_keeps(seed, p, {problem_.first_b + b, h, i, j}) ? weight / (1 - p) : 0;
     }
     return lse;
   }
@@ -80,7 +80,7 @@ class Row {
 
   void score_pair(const Place& place, double bias) {
     const auto j = static_cast<std::size_t>(place.j);
-    problem_.k.load_row(std::array<std::int64_t, 3>{place.b, place.h / problem_.group, place.j}, k_);
+    problem_.k.load_row(std::array<std::int64_t, 3>{place.b - problem_.first_b, place.h / problem_.group, place.j}, k_);
     double dot = 0;
     for (std::size_t d = 0; d < q_.size(); ++d) dot += q_[d] * k_[d];
     (*this)[Stage::raw][j] = dot;
@@ -97,10 +97,10 @@ class Row {
 };
 
 template <class Body>
-void for_each_row(const MaskShape& shape, const Body& body) {
-  for (std::int64_t b = 0; b < shape.B; ++b) {
-    for (std::int64_t h = 0; h < shape.H; ++h) {
-      for (std::int64_t i = 0; i < shape.Tq; ++i) body(b, h, i);
+void for_each_row(const Problem& problem, const Body& body) {
+  for (std::int64_t b = 0; b < problem.q.dim(0); ++b) {
+    for (std::int64_t h = 0; h < problem.shape.H; ++h) {
+      for (std::int64_t i = 0; i < problem.shape.Tq; ++i) body(b, h, i);
     }
   }
 }
@@ -111,7 +111,7 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
   Row row(problem);
   Values value = row_of(v.dim(-1));
   Values sum = value;
-  for_each_row(problem.shape, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+  for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     row.score_visible(b, h, i);
     const double row_lse = row.weigh(b, h, i);
     sum.assign(sum.size(), 0);
@@ -128,7 +128,7 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
 
 void write_stages(const Problem& problem, std::span<const Stage> stages, std::span<Tensor> results) {
   Row row(problem);
-  for_each_row(problem.shape, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+  for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     row.score_all(b, h, i);
     static_cast<void>(row.weigh(b, h, i));
     for (std::size_t n = 0; n < stages.size(); ++n) {

@@ -1,0 +1,40 @@
+#include "attention/dense_rows.h"
+
+#include <cstdint>
+
+#include "core/element.h"
+
+namespace qkv {
+namespace {
+
+bool has_rows(const TensorView& view) { return view.dim(3) <= 1 || view.strides()[3] == 1; }
+
+template <class T>
+void copy_rows(const TensorView& view, T* target) {
+  const auto* source = static_cast<const T*>(view.data());
+  const Strides& stride = view.strides();
+  for (std::int64_t b = 0; b < view.dim(0); ++b) {
+    for (std::int64_t h = 0; h < view.dim(1); ++h) {
+      for (std::int64_t t = 0; t < view.dim(2); ++t) {
+        const T* row = source + b * stride[0] + h * stride[1] + t * stride[2];
+        for (std::int64_t d = 0; d < view.dim(3); ++d) *target++ = row[d * stride[3]];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of_rows(const TensorView& view) {
+  return has_rows(view) ? 0 : static_cast<std::size_t>(view.size()) * size_of(view.dtype());
+}
+
+TensorView with_rows(const TensorView& view, std::byte* place) {
+  if (has_rows(view)) return view;
+  core::with_type(view.dtype(), [&]<class T>(T) {
+    if (view.size() > 0) copy_rows(view, reinterpret_cast<T*>(place));
+  });
+  return {place, view.dtype(), view.shape(), contiguous_strides(view.shape())};
+}
+
+}  // namespace qkv

@@ -1,0 +1,106 @@
+#include "attention/outputs.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace qkv {
+namespace {
+
+// From its lowest byte to behind its highest.
+struct Reach {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+
+  [[nodiscard]] bool meets(const Reach& other) const {
+    return begin < end && other.begin < other.end && begin < other.end && other.begin < end;
+  }
+};
+
+Reach reach_of(const TensorView& view) {
+  if (view.size() == 0) return {};
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
+  std::int64_t low = 0;
+  std::int64_t high = size;
+  for (int axis = 0; axis < view.rank(); ++axis) {
+    const std::int64_t step = (view.shape()[axis] - 1) * view.strides()[axis] * size;
+    (step < 0 ? low : high) += step;
+  }
+  const auto first = std::bit_cast<std::uintptr_t>(view.data());
+  return {first + static_cast<std::uintptr_t>(low), first + static_cast<std::uintptr_t>(high)};
+}
+
+Reach reach_of(std::span<const std::byte> bytes) {
+  const auto first = std::bit_cast<std::uintptr_t>(bytes.data());
+  return {first, first + bytes.size()};
+}
+
+// Each stride steps over all that the smaller ones reach. True of any cut and transposition of a dense tensor.
+bool elements_lie_apart(const TensorView& view) {
+  const auto steps = [&](int axis) { return static_cast<std::uint64_t>(view.shape()[axis] - 1); };
+  const auto stride = [&](int axis) {
+    const std::int64_t value = view.strides()[axis];
+    return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  };
+  for (int axis = 0; axis < view.rank(); ++axis) {
+    if (steps(axis) == 0) continue;
+    std::uint64_t reach = 0;
+    for (int other = 0; other < view.rank(); ++other) {
+      const bool steps_within = stride(other) < stride(axis) || (stride(other) == stride(axis) && other < axis);
+      if (steps_within) reach += stride(other) * steps(other);
+    }
+    if (stride(axis) <= reach) return false;
+  }
+  return true;
+}
+
+class Check {
+ public:
+  explicit Check(std::string_view function) : function_(function) {}
+
+  void that(bool holds, std::string_view argument, const std::string& expected, const std::string& got) const {
+    if (!holds) throw InvalidArgument(function_, argument, expected, got);
+  }
+
+  void output(std::string_view argument, const TensorView& view, const Shape& shape, DType dtype) const {
+    that(view.shape() == shape, argument, "the shape " + shape.to_string(), view.shape().to_string());
+    that(view.dtype() == dtype, argument, std::string(name_of(dtype)), std::string(name_of(view.dtype())));
+    that(view.size() == 0 || elements_lie_apart(view), argument, "strides under which no two elements share a place",
+         view.strides().to_string());
+  }
+
+  void apart(std::string_view argument, const Reach& one, std::string_view other_argument, const Reach& other) const {
+    that(!one.meets(other), argument, "memory apart from that of " + std::string(other_argument),
+         "some that reaches over the same bytes");
+  }
+
+ private:
+  std::string_view function_;
+};
+
+}  // namespace
+
+DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+void validate_outputs(std::string_view function, const CallMemory& memory) {
+  const Check check(function);
+  const Shape& q = memory.q.shape();
+  check.output("out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
+  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1",
+             memory.out.strides().to_string());
+  check.output("lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+  using Named = std::pair<std::string_view, Reach>;
+  const std::array<Named, 3> inputs = {Named{"q", reach_of(memory.q)}, Named{"k", reach_of(memory.k)},
+                                       Named{"v", reach_of(memory.v)}};
+  const std::array<Named, 3> outputs = {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
+                                        Named{"scratch", reach_of(memory.scratch)}};
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    const auto& [argument, reach] = outputs[n];
+    for (const auto& [other_argument, other] : inputs) check.apart(argument, reach, other_argument, other);
+    for (std::size_t m = 0; m < n; ++m) check.apart(argument, reach, outputs[m].first, outputs[m].second);
+  }
+}
+
+}  // namespace qkv

@@ -1,0 +1,28 @@
+// Where a call may write.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+/// Everything that a call reads and writes.
+struct CallMemory {
+  TensorView q;
+  TensorView k;
+  TensorView v;
+  MutableTensorView out;
+  MutableTensorView lse;
+  std::span<std::byte> scratch;
+};
+
+/// f64 if q is, else f32.
+[[nodiscard]] DType lse_dtype(DType dtype);
+
+/// Throws InvalidArgument naming `function` and out, lse or scratch, as attention_into() does.
+void validate_outputs(std::string_view function, const CallMemory& memory);
+
+}  // namespace qkv

@@ -1,0 +1,22 @@
+// The documents of a ragged batch.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/problem.h"
+#include "qkv/attention.h"
+
+namespace qkv {
+
+/// Where a document of a ragged batch lies.
+struct Document {
+  KeyRange queries;
+  KeyRange keys;
+};
+
+[[nodiscard]] std::int64_t documents_of(const Ragged& ragged);
+[[nodiscard]] Document document_of(const Ragged& ragged, std::int64_t n);
+/// The call of one document, of that of the whole batch.
+[[nodiscard]] kernels::Problem document_problem(const kernels::Problem& whole, const Ragged& ragged, std::int64_t n);
+
+}  // namespace qkv

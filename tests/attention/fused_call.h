@@ -1,0 +1,34 @@
+// Calls on the fused targets, and how near the reference they must be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qkv/attention.h"
+
+namespace qkv::testing_attention {
+
+/// The targets that this build holds and this machine runs, but the reference.
+[[nodiscard]] std::vector<std::string> fused_targets();
+
+struct Inputs {
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
+
+struct Widths {
+  std::int64_t Hk = 1;
+  std::int64_t D = 1;
+  std::int64_t Dv = 1;
+};
+
+/// Standard normal numbers, rounded to `dtype`.
+[[nodiscard]] Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype);
+
+/// Holds `result` to the reference of the same call: no element of out or lse is farther from it in f64 than twice what
+/// plain loops in f32 may be, the rounding of the result included.
+void expect_as_reference(const Inputs& inputs, AttentionOptions options, const AttentionResult& result);
+
+}  // namespace qkv::testing_attention

@@ -1,0 +1,144 @@
+// Documents packed end to end are calls of their own.
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/fused_call.h"
+#include "core/error_message.h"
+#include "qkv/attention.h"
+
+namespace qkv::testing_attention {
+namespace {
+
+using testing::HasSubstr;
+
+const Ragged kDocuments = {.q_offsets = {0, 5, 5, 75, 75, 140}, .k_offsets = {0, 9, 12, 82, 82, 85}};
+
+Inputs packed(DType dtype) {
+  return inputs_of({.B = 1, .H = 4, .Tq = 140, .Tk = 85}, {.Hk = 2, .D = 12, .Dv = 7}, dtype);
+}
+
+AttentionResult run(const Inputs& inputs, AttentionOptions options, const std::string& target) {
+  options.target = target;
+  options.ragged = kDocuments;
+  return attention(inputs.q, inputs.k, inputs.v, options);
+}
+
+// Document n's part of the packed tensors.
+Inputs document(const Inputs& inputs, std::size_t n) {
+  const auto& [q, k] = kDocuments;
+  return {.q = Tensor(inputs.q.view().slice(2, q[n], q[n + 1])),
+          .k = Tensor(inputs.k.view().slice(2, k[n], k[n + 1])),
+          .v = Tensor(inputs.v.view().slice(2, k[n], k[n + 1]))};
+}
+
+std::vector<std::string> all_targets() {
+  std::vector<std::string> names = fused_targets();
+  names.emplace_back("reference");
+  return names;
+}
+
+class RaggedBatch : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, RaggedBatch, testing::ValuesIn(all_targets()),
+                         [](const auto& target) { return target.param; });
+
+TEST_P(RaggedBatch, IsALoopOverItsDocuments) {
+  const std::vector<AttentionOptions> calls = {
+      {},
+      {.mask = causal()},
+      {.bias = alibi(), .mask = causal(Align::top_left)},
+      {.softcap = 3.0, .mask = window(20), .sinks = {1, 0, -1, 2}},
+  };
+  for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+    const Inputs inputs = packed(dtype);
+    for (const AttentionOptions& options : calls) {
+      const AttentionResult result = run(inputs, options, GetParam());
+      for (std::size_t n = 0; n + 1 < kDocuments.q_offsets.size(); ++n) {
+        const Inputs own = document(inputs, n);
+        AttentionOptions one = options;
+        one.target = GetParam();
+        const AttentionResult expected = attention(own.q, own.k, own.v, one);
+        const auto part = [&](const Tensor& x) {
+          return x.view().slice(2, kDocuments.q_offsets[n], kDocuments.q_offsets[n + 1]).to_vector();
+        };
+        EXPECT_EQ(part(result.out), expected.out.to_vector()) << "document " << n;
+        EXPECT_EQ(part(result.lse), expected.lse.to_vector()) << "document " << n;
+      }
+    }
+  }
+}
+
+// What varies by batch entry varies by document.
+TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
+  const Inputs inputs = packed(DType::f32);
+  const AttentionOptions options = {.mask = causal_offsets({0, 1, -3, 0, 2}), .dropout = Dropout{.p = 0.3, .seed = 11}};
+  const AttentionResult result = run(inputs, options, GetParam());
+  const AttentionResult expected = run(inputs, options, "reference");
+  const std::vector<double> one = result.out.to_vector();
+  const std::vector<double> other = expected.out.to_vector();
+  for (std::size_t n = 0; n < one.size(); ++n) ASSERT_NEAR(one[n], other[n], 1e-5) << n;
+  // The reference itself, one document of its own batch entry at a time: other places drop other weights.
+  const Inputs third = document(inputs, 2);
+  const AttentionResult alone = attention(
+      third.q, third.k, third.v,
+      {.mask = causal(Align::bottom_right, -3), .dropout = Dropout{.p = 0.3, .seed = 11}, .target = GetParam()});
+  EXPECT_NE(alone.out.to_vector(), expected.out.view().slice(2, 5, 75).to_vector());
+  EXPECT_EQ(alone.lse.to_vector(), result.lse.view().slice(2, 5, 75).to_vector());
+}
+
+TEST_P(RaggedBatch, MayHoldNoDocument) {
+  const Tensor none(DType::f32, {1, 2, 0, 4});
+  const AttentionResult result = attention(none, none, none, {.ragged = Ragged{{0}, {0}}, .target = GetParam()});
+  EXPECT_EQ(result.out.shape(), (Shape{1, 2, 0, 4}));
+}
+
+class RaggedRefused : public testing::Test {
+ protected:
+  static std::string message(std::vector<std::int64_t> q_offsets, std::vector<std::int64_t> k_offsets,
+                             AttentionOptions options = {}) {
+    const Tensor q(DType::f32, {1, 1, 5, 2});
+    const Tensor k(DType::f32, {1, 1, 7, 2});
+    options.ragged = Ragged{std::move(q_offsets), std::move(k_offsets)};
+    return error_message([&] { static_cast<void>(attention(q, k, k, options)); });
+  }
+};
+
+TEST_F(RaggedRefused, OffsetsThatCutNothing) {
+  EXPECT_EQ(message({}, {0, 7}),
+            "attention: ragged.q_offsets: expected one offset more than there are documents, got none");
+  EXPECT_EQ(message({1, 5}, {0, 7}), "attention: ragged.q_offsets: expected offsets from 0 on, got 1");
+  EXPECT_EQ(message({0, 5}, {-1, 7}), "attention: ragged.k_offsets: expected offsets from 0 on, got -1");
+  EXPECT_EQ(message({0, 3, 2, 5}, {0, 1, 2, 7}),
+            "attention: ragged.q_offsets: expected offsets that do not decrease, got 2 after 3");
+  EXPECT_EQ(message({0, 4}, {0, 7}), "attention: ragged.q_offsets: expected Tq = 5 as the last offset, got 4");
+  EXPECT_EQ(message({0, 5}, {0, 3, 9}), "attention: ragged.k_offsets: expected Tk = 7 as the last offset, got 9");
+  EXPECT_EQ(message({0, 2, 5}, {0, 7}), "attention: ragged.k_offsets: expected 3 offsets as in q_offsets, got 2");
+}
+
+TEST_F(RaggedRefused, MoreThanOneBatchEntry) {
+  const Tensor x(DType::f32, {2, 1, 5, 2});
+  EXPECT_EQ(error_message([&] { static_cast<void>(attention(x, x, x, {.ragged = Ragged{{0, 5}, {0, 5}}})); }),
+            "attention: q: expected B = 1 as ragged wants it, got [2, 1, 5, 2]");
+}
+
+TEST_F(RaggedRefused, MasksAndBiasesThatDoNotFitADocument) {
+  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = key_lengths({1, 1, 1})}), HasSubstr("2 batch entries"));
+  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = key_lengths({1, 4})}), HasSubstr("at most 3"));
+  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.bias = dense_bias(Tensor(DType::f32, {5, 7}))}), HasSubstr("[5, 7]"));
+}
+
+TEST_F(RaggedRefused, OnePlanForAllAndStages) {
+  const TilePlan plan(all(), {.B = 1, .H = 1, .Tq = 5, .Tk = 7});
+  EXPECT_EQ(message({0, 5}, {0, 7}, {.plan = &plan}),
+            "attention: plan: expected none with ragged, whose documents have a plan each, got one");
+  const Tensor x(DType::f32, {1, 1, 5, 2});
+  EXPECT_EQ(
+      error_message([&] { static_cast<void>(attention_stage(x, x, {.ragged = Ragged{{0, 5}, {0, 5}}}, Stage::raw)); }),
+      "attention_stage: ragged: expected none: ask for each document by itself, got one");
+}
+
+}  // namespace
+}  // namespace qkv::testing_attention
