@@ -109,18 +109,19 @@ void describe(const AttendFlags& flags, const AttendProblem& problem, AttendSumm
   summary.tiles = TilePlan(options.mask, summary.shape, summary.tile).counts();
 }
 
-std::string chosen_target() {
-  const std::vector<CpuTarget> targets = cpu_targets();
-  return std::ranges::find_if(targets, &CpuTarget::chosen)->name;
+std::string target_in_use(const AttendFlags& flags, DType dtype) {
+  if (flags.target.empty()) return std::string(attention_target(dtype));
+  return std::string(of_option("--target", [&] { return attention_target(dtype, {.target = flags.target}); }));
 }
 
 void run(const AttendFlags& flags) {
   AttendSummary summary;
-  summary.target = chosen_target();
+  static_cast<void>(target_in_use(flags, DType::f32));
   check_places(flags);
   static_cast<void>(stage_of(flags.stage));
   const AttendProblem problem = load_problem(flags);
   const std::vector<Output> outputs = compute(flags, problem, summary);
+  summary.target = target_in_use(flags, problem.q.dtype());
   std::vector<NamedView> files;
   for (const Output& output : outputs) {
     files.push_back({.name = output.path, .view = output.tensor});
@@ -179,6 +180,22 @@ void add_score_options(CLI::App& command, AttendFlags& flags) {
       ->type_name("N")
       ->group(group)
       ->needs(dropout);
+  command
+      .add_option("--sinks", flags.sinks,
+                  "A logit a query head that takes weight and has no value: a file [Hq], or 0.5,-1,…")
+      ->type_name("FILE|X,…")
+      ->group(group);
+}
+
+void add_run_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group = "How it runs";
+  command.add_option("--threads", flags.threads, "QKV_THREADS or all cores where not given")
+      ->type_name("N")
+      ->group(group)
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--target", flags.target, "One that `qkv info` lists as ready; the chosen one where not given")
+      ->type_name("NAME")
+      ->group(group);
 }
 
 void add_output_options(CLI::App& command, AttendFlags& flags) {
@@ -215,6 +232,7 @@ void add_attend(CLI::App& app) {
   add_input_options(*command, *flags);
   add_mask_options(*command, *flags);
   add_score_options(*command, *flags);
+  add_run_options(*command, *flags);
   add_output_options(*command, *flags);
   command->callback([flags] { run(*flags); });
 }

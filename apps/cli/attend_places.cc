@@ -34,6 +34,7 @@ std::vector<Place> inputs_of(const AttendFlags& flags) {
                               {"--past-v", &flags.past_v},
                               {"--mask-file", &flags.mask_file},
                               {"--bias-file", &flags.bias_file}};
+  if (!is_list(flags.sinks)) options.emplace_back("--sinks", &flags.sinks);
   if (!is_list(flags.kv_lengths)) options.emplace_back("--kv-lengths", &flags.kv_lengths);
   return places_of(options);
 }

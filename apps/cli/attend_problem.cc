@@ -89,6 +89,31 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
   return {wide.values<std::int64_t>().begin(), wide.values<std::int64_t>().end()};
 }
 
+std::vector<double> sinks_of(const std::string& text) {
+  const std::string option = "--sinks";
+  if (text.empty()) return {};
+  if (!is_list(text)) {
+    const Tensor file = read_file_of(option, text);
+    if (is_floating(file.dtype()) && file.rank() == 1) return file.to_vector();
+    misuse(option, "[Hq] of f64, f32, f16 or bf16",
+           file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
+  }
+  std::vector<double> values;
+  std::string_view rest = text;
+  for (;;) {
+    const auto comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) {
+      misuse(option, "numbers with commas between them, or a file", "\"" + std::string(word) + "\"");
+    }
+    values.push_back(value);
+    if (comma == std::string_view::npos) return values;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 Mask window_of(const std::string& text) {
   const auto numbers = integers("--window", text, "");
   if (numbers.size() == 1) return window(numbers[0]);
@@ -133,13 +158,14 @@ Bias bias_of(const AttendFlags& flags) {
 
 }  // namespace
 
-bool is_list(std::string_view kv_lengths) {
-  return kv_lengths.find_first_not_of("0123456789+-,. ") == std::string_view::npos;
-}
+bool is_list(std::string_view text) { return text.find_first_not_of("0123456789+-,.eE ") == std::string_view::npos; }
 
 AttendProblem load_problem(const AttendFlags& flags) {
   AttendProblem problem;
   problem.options = {.scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags), .mask = mask_of(flags)};
+  problem.options.sinks = sinks_of(flags.sinks);
+  problem.options.threads = flags.threads;
+  problem.options.target = flags.target;
   if (flags.dropout) problem.options.dropout = Dropout{.p = *flags.dropout, .seed = seed_of(flags.seed)};
   Tensor q = read_file_of("--q", flags.q);
   problem.layout = layout_of(q);

@@ -19,6 +19,9 @@ struct AttendFlags {
   bool causal = false;
   std::optional<double> scale, softcap, dropout;
   std::string seed;
+  std::string sinks;
+  std::optional<int> threads;
+  std::string target;
   std::string stage = "scaled";
   std::string out, weights, scores, lse, present_k, present_v;
   bool json = false;
@@ -40,11 +43,11 @@ struct AttendProblem {
   AttentionOptions options;
 };
 
-/// Whether --kv-lengths has numbers, and no file.
-[[nodiscard]] bool is_list(std::string_view kv_lengths);
+/// Whether --kv-lengths or --sinks has numbers, and no file.
+[[nodiscard]] bool is_list(std::string_view text);
 
-/// Reads the files and the texts. Throws Error for a file that cannot be read, InvalidArgument, MaskSyntaxError or
-/// CLI::ParseError for what has no meaning.
+/// Reads the files and the texts. `options.target` is that of the flags, which outlive the problem. Throws Error for a
+/// file that cannot be read, InvalidArgument, MaskSyntaxError or CLI::ParseError for what has no meaning.
 [[nodiscard]] AttendProblem load_problem(const AttendFlags& flags);
 
 /// A result [B, H, T, D] as the inputs lay.

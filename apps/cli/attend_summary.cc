@@ -70,6 +70,8 @@ std::string as_text(const AttendSummary& summary) {
   if (options.dropout) {
     text += fmt::format("{:<10}p = {}, seed {}\n", "dropout", options.dropout->p, options.dropout->seed);
   }
+  if (!options.sinks.empty())
+    text += fmt::format("{:<10}{}\n", "sinks", shortened(fmt::format("{}", fmt::join(options.sinks, ", "))));
   text += fmt::format("{:<10}{}\n", "target", summary.target);
   for (const FileNote& note : summary.outputs) text += line_of(note);
   return text;
@@ -90,6 +92,7 @@ std::string as_json(const AttendSummary& summary) {
   json["coverage"] = json_of(summary.tiles);
   json["rows_that_see_nothing"] = summary.blind_rows;
   json["dropout"] = options.dropout ? Json{{"p", options.dropout->p}, {"seed", options.dropout->seed}} : Json();
+  json["sinks"] = options.sinks;
   json["target"] = summary.target;
   json["outputs"] = json_of(summary.outputs);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

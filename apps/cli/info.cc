@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "output.h"
+#include "qkv/threads.h"
 
 namespace qkv::cli {
 namespace {
@@ -31,11 +32,12 @@ std::string as_text(const std::vector<CpuTarget>& targets) {
   text += fmt::format("flags     {}\n", build.flags.empty() ? "none" : build.flags);
   text += fmt::format("commit    {}\n", build.commit.empty() ? "not known" : build.commit);
   text += fmt::format("cpu       {}, {} threads\n", cpu_model(), std::thread::hardware_concurrency());
+  text += fmt::format("uses      {} threads; QKV_THREADS=N sets them\n", threads());
   text += fmt::format("offers    {}\n\ntargets\n", words(cpu_instructions()));
   for (const CpuTarget& target : targets) {
     text += fmt::format("  {} {:<10} {}\n", target.chosen ? '*' : ' ', target.name, state_of(target));
   }
-  return text + "\nQKV_FORCE_TARGET=NAME forces one that is ready.\n";
+  return text + "\nQKV_FORCE_TARGET=NAME forces one that is ready. f64 always runs on reference.\n";
 }
 
 std::string as_json(const std::vector<CpuTarget>& targets) {
@@ -44,8 +46,10 @@ std::string as_json(const std::vector<CpuTarget>& targets) {
   json["version"] = build.version;
   json["build"] = {{"compiler", build.compiler}, {"type", build.build_type}, {"flags", build.flags}};
   json["build"]["commit"] = build.commit.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(build.commit);
-  json["cpu"] = {
-      {"model", cpu_model()}, {"threads", std::thread::hardware_concurrency()}, {"instructions", cpu_instructions()}};
+  json["cpu"] = {{"model", cpu_model()},
+                 {"threads", std::thread::hardware_concurrency()},
+                 {"used", threads()},
+                 {"instructions", cpu_instructions()}};
   json["targets"] = nlohmann::ordered_json::array();
   for (const CpuTarget& target : targets) {
     json["targets"].push_back({{"name", target.name},

@@ -199,6 +199,20 @@ TEST_F(AttendRefusal, TargetsThatAreNotThere) {
   EXPECT_FALSE(std::filesystem::exists(path("o.npy")));
 }
 
+TEST_F(AttendRefusal, TargetsAndThreadsOfItsOptionsThatAreNone) {
+  EXPECT_THAT(refusal(2, {"--target", "abacus"}),
+              HasSubstr("--target: expected a target that this build holds and this machine runs (reference scalar"));
+  EXPECT_THAT(refusal(2, {"--threads", "0"}), HasSubstr("--threads"));
+}
+
+TEST_F(AttendRefusal, SinksThatAreNotOneNumberForEachHead) {
+  EXPECT_THAT(refusal(2, {"--sinks", "1,,2"}),
+              HasSubstr("--sinks: expected numbers with commas between them, or a file, got \"\""));
+  EXPECT_THAT(refusal(2, {"--sinks", "1,2,3"}), HasSubstr("sinks: expected 2, one for each query head, got 3"));
+  EXPECT_THAT(refusal(2, {"--sinks", file("s.npy", wave({2, 2}, 0))}),
+              HasSubstr("--sinks: expected [Hq] of f64, f32, f16 or bf16, got [2, 2] of f32"));
+}
+
 TEST_F(AttendRefusal, ShapesThatMemoryDoesNotHold) {
   if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer takes more address space than this test leaves";
   constexpr std::int64_t kQueries = 1 << 20;

@@ -136,6 +136,35 @@ TEST_F(Attend, AddsItsBiases) {
   expect_same(result("o.npy"), attention(result("q.npy"), result("k.npy"), result("v.npy"), options).out);
 }
 
+TEST_F(Attend, TakesASinkForEachHead) {
+  write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4});
+  const AttentionOptions options{.sinks = {0.5, -1e-1}};
+  const Tensor expected = attention(result("q.npy"), result("k.npy"), result("v.npy"), options).out;
+  const std::string sinks = file("sinks.npy", Tensor(options.sinks, {2}));
+  for (const std::string& given : {std::string("0.5,-1e-1"), sinks}) {
+    const Outcome outcome = attend({"--sinks", given, "--out", path("o.npy")});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    expect_same(result("o.npy"), expected);
+    EXPECT_THAT(outcome.out, HasSubstr("sinks     0.5, -0.1"));
+  }
+}
+
+TEST_F(Attend, RunsOnTheTargetAndThreadsOfItsOptions) {
+  write_inputs({1, 2, 70, 4}, {1, 2, 70, 4}, {1, 2, 70, 4});
+  const Tensor q = result("q.npy");
+  for (const std::string& target : {std::string("reference"), std::string("scalar")}) {
+    const Outcome outcome = attend({"--target", target, "--threads", "3", "--out", path("o.npy")});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("target    " + target));
+    expect_same(result("o.npy"), attention(q, result("k.npy"), result("v.npy"), {.target = target}).out);
+  }
+}
+
+TEST_F(Attend, SaysThatF64RunsOnTheReference) {
+  write_inputs({1, 4}, {1, 4}, {1, 4}, DType::f64);
+  EXPECT_THAT(attend({"--out", path("o.npy")}).out, HasSubstr("target    reference"));
+}
+
 TEST_F(Attend, OfOneTokenIsItsValue) {
   write_inputs({1, 4}, {1, 4}, {1, 4});
   ASSERT_EQ(attend({"--out", path("o.npy")}).code, 0);
@@ -164,16 +193,19 @@ TEST_F(Attend, WhereAllIsHiddenIsZeroAndSaysSo) {
 TEST_F(Attend, SummarisesShapesMaskAndCoverage) {
   write_inputs({1, 2, 4, 4}, {1, 1, 4, 4}, {1, 1, 4, 4});
   const Outcome outcome = attend({"--causal", "--out", path("o.npy")});
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("[1, 2, 4, 4] f32"), HasSubstr("0.5 (1 / sqrt(D))"), HasSubstr("causal"),
-                                 HasSubstr("20 of 32 pairs (62.50 %)"), HasSubstr("reference"), HasSubstr("o.npy")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("[1, 2, 4, 4] f32"), HasSubstr("0.5 (1 / sqrt(D))"), HasSubstr("causal"),
+                    HasSubstr("20 of 32 pairs (62.50 %)"),
+                    HasSubstr("target    " + std::string(attention_target(DType::f32))), HasSubstr("o.npy")));
   EXPECT_THAT(attend({"--causal", "--out", path("o.npy"), "--quiet"}).out, IsEmpty());
 }
 
 TEST_F(Attend, SummarisesInJson) {
   write_inputs({1, 1, 4, 4}, {1, 1, 4, 4}, {1, 1, 4, 4});
   const Outcome outcome = attend({"--causal", "--out", path("o.npy"), "--json"});
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"pairs_kept\": 10"), HasSubstr("\"coverage\": 0.625"),
-                                 HasSubstr("\"scale\": 0.5"), HasSubstr("\"target\": \"reference\"")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("\"pairs_kept\": 10"), HasSubstr("\"coverage\": 0.625"), HasSubstr("\"scale\": 0.5"),
+                    HasSubstr("\"target\": \"" + std::string(attention_target(DType::f32)) + "\"")));
 }
 
 }  // namespace

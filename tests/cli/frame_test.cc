@@ -77,6 +77,12 @@ TEST(Info, TellsVersionBuildProcessorAndTargets) {
                                  ContainsRegex("\\* [a-z0-9]+ +chosen")));
 }
 
+TEST(Info, TellsHowManyThreadsAreUsed) {
+  EXPECT_THAT(run_qkv({"info"}, {{"QKV_THREADS", "3"}}).out, HasSubstr("uses      3 threads"));
+  EXPECT_THAT(run_qkv({"info", "--json"}, {{"QKV_THREADS", "5"}}).out, HasSubstr("\"used\": 5"));
+  EXPECT_EQ(run_qkv({"info"}, {{"QKV_THREADS", "many"}}).out, run_qkv({"info"}).out);
+}
+
 TEST(Info, IsForcedOntoATargetByName) {
   const Outcome outcome = run_qkv({"info", "--json"}, {{"QKV_FORCE_TARGET", "reference"}});
   EXPECT_EQ(outcome.code, 0);

@@ -59,7 +59,7 @@ Tensor widened(const Tensor& mask, std::int64_t Tk, double hidden) {
 
 AttentionOptions options_of(const OnnxCase& onnx, const Heads& heads) {
   constexpr double kNegativeInfinity = -std::numeric_limits<double>::infinity();
-  AttentionOptions options;
+  AttentionOptions options = {.target = onnx.target};
   if (onnx.has("scale")) options.scale = onnx.number("scale", 0);
   if (onnx.number("softcap", 0) != 0) options.softcap = onnx.number("softcap", 0);
   if (onnx.integer("is_causal", 0) != 0) options.mask = causal_mask(onnx, heads);

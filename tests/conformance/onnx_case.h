@@ -19,6 +19,7 @@ struct OnnxCase {
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
   std::map<std::string, std::variant<std::int64_t, double, std::string>> attributes;
+  std::string target = {};  // that attention is to run on; empty: the chosen one
 
   [[nodiscard]] bool has_input(std::size_t place) const { return place < inputs.size() && !inputs[place].empty(); }
   [[nodiscard]] bool has_output(std::size_t place) const { return place < outputs.size() && !outputs[place].empty(); }

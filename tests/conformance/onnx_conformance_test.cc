@@ -9,6 +9,7 @@
 #include "conformance/data_folder.h"
 #include "conformance/onnx_case.h"
 #include "conformance/onnx_operator.h"
+#include "qkv/info.h"
 
 namespace qkv::conformance {
 namespace {
@@ -36,10 +37,12 @@ void expect_same(const Tensor& got, const Tensor& want, std::size_t output) {
 
 class Case : public testing::Test {
  public:
-  Case(std::filesystem::path folder, const OnnxOperator& op) : folder_(std::move(folder)), op_(op) {}
+  Case(std::filesystem::path folder, const OnnxOperator& op, std::string target)
+      : folder_(std::move(folder)), op_(op), target_(std::move(target)) {}
 
   void TestBody() override {
-    const OnnxCase onnx = read_onnx_case(folder_);
+    OnnxCase onnx = read_onnx_case(folder_);
+    onnx.target = target_;
     ASSERT_EQ(onnx.operator_name, op_.name);
     const std::vector<Tensor> got = op_.run(onnx);
     for (std::size_t k = 0; k < onnx.outputs.size(); ++k) {
@@ -52,7 +55,18 @@ class Case : public testing::Test {
  private:
   std::filesystem::path folder_;
   const OnnxOperator& op_;
+  std::string target_;
 };
+
+// Where the cases of an operator run; "" is the chosen target.
+std::vector<std::string> targets_of(const OnnxOperator& op) {
+  if (!op.on_every_target) return {""};
+  std::vector<std::string> names;
+  for (const CpuTarget& target : cpu_targets()) {
+    if (target.compiled && target.runs_here) names.push_back(target.name);
+  }
+  return names;
+}
 
 // The prefix ends in "_"; test_rotary_embedding is a case of test_rotary_embedding_, too.
 bool belongs_to(const std::string& folder, const OnnxOperator& op) {
@@ -72,11 +86,13 @@ std::vector<std::filesystem::path> case_folders(const OnnxOperator& op) {
 
 bool register_cases() {
   for (const OnnxOperator& op : onnx_operators()) {
-    const std::string suite = "Onnx" + std::string(op.name);
-    for (const auto& folder : case_folders(op)) {
-      const std::string name = folder.filename().string();
-      testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                            [folder, &op]() -> testing::Test* { return new Case(folder, op); });
+    for (const std::string& target : targets_of(op)) {
+      const std::string suite = "Onnx" + std::string(op.name) + (target.empty() ? "" : "_" + target);
+      for (const auto& folder : case_folders(op)) {
+        const std::string name = folder.filename().string();
+        testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                              [folder, &op, target]() -> testing::Test* { return new Case(folder, op, target); });
+      }
     }
   }
   return true;

@@ -19,6 +19,7 @@ struct OnnxOperator {
   std::string_view test_prefix;  // the folders of its cases start with it
   int cases;                     // as many as the data has, so that none is lost in silence
   RunOperator run;
+  bool on_every_target = false;  // its cases run on each target that this machine runs, rather than on the chosen one
 };
 
 [[nodiscard]] std::span<const OnnxOperator> onnx_operators();

@@ -6,7 +6,11 @@ namespace qkv::conformance {
 
 std::span<const OnnxOperator> onnx_operators() {
   static constexpr std::array kOperators = {
-      OnnxOperator{"Attention", "test_attention_", 76, run_attention},
+      OnnxOperator{.name = "Attention",
+                   .test_prefix = "test_attention_",
+                   .cases = 76,
+                   .run = run_attention,
+                   .on_every_target = true},
       OnnxOperator{"Gelu", "test_gelu_", 4, run_gelu},
       OnnxOperator{"LayerNormalization", "test_layer_normalization_", 19, run_layer_normalization},
       OnnxOperator{"LinearAttention", "test_linear_attention_", 14, run_linear_attention},
