@@ -75,10 +75,11 @@ void block(const std::byte* a, const std::byte* b, std::int64_t steps, float* c)
     _tile_dpbf16ps(3, 5, 7);
   }
   constexpr int kStride = 2 * kRowBytes;
+  float* lower = c + std::int64_t{16} * 32;
   _tile_stored(0, c, kStride);
   _tile_stored(1, c + 16, kStride);
-  _tile_stored(2, c + 16 * 32, kStride);
-  _tile_stored(3, c + 16 * 32 + 16, kStride);
+  _tile_stored(2, lower, kStride);
+  _tile_stored(3, lower + 16, kStride);
 }
 
 float softmax_row(const float* s, std::int64_t count, float scale, float shift, std::uint16_t* p) {

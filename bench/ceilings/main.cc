@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
+#include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "ceilings/measure.h"
 #include "ceilings/rate.h"
+#include "qkv/files.h"
 #include "qkv/info.h"
 
 namespace {
@@ -37,7 +39,7 @@ void print(const std::vector<qkv::bench::Ceiling>& ceilings) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("Measures what bounds attention on this machine: medians of 9 samples of 20 ms.");
   std::vector<int> threads;
   std::string json;
@@ -51,6 +53,11 @@ int main(int argc, char** argv) {
   }
   const std::vector<qkv::bench::Ceiling> ceilings = qkv::bench::measure_ceilings(threads);
   print(ceilings);
-  if (!json.empty()) std::ofstream(json) << to_json(ceilings).dump(2) << "\n";
+  if (!json.empty()) qkv::write_file(json, to_json(ceilings).dump(2) + "\n");
   return 0;
+} catch (const std::exception& error) {
+  std::fputs("ceilings: ", stderr);
+  std::fputs(error.what(), stderr);
+  std::fputs("\n", stderr);
+  return 1;
 }

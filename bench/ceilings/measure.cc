@@ -42,6 +42,7 @@ class Block {
 
 std::vector<std::unique_ptr<Block>> blocks(int count, std::int64_t bytes) {
   std::vector<std::unique_ptr<Block>> made;
+  made.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) made.push_back(std::make_unique<Block>(bytes));
   return made;
 }
@@ -144,7 +145,7 @@ Ceiling tiles_from_cache(int threads, std::int64_t steps, const std::string& nam
   const std::int64_t panels = kMebi / panel;
   const auto a = blocks(threads, panel);
   const auto b = blocks(threads, kMebi);
-  constexpr std::int64_t kSums = 32 * 32;
+  constexpr std::int64_t kSums = 1024;  // 32 x 32
   constexpr std::int64_t kKept = 4;
   const auto c = blocks(threads, kKept * kSums * 4);
   const double rate = median_rate(threads, panels * steps * amx::kStepFlops, [&](int i) {

@@ -12,8 +12,8 @@
 namespace qkv::bench::QKV_LOOPS {
 namespace {
 
-constexpr int kWidth = QKV_VECTOR_BYTES;
-constexpr int kLanes = kWidth / 4;
+constexpr std::int64_t kWidth = QKV_VECTOR_BYTES;
+constexpr std::int64_t kLanes = kWidth / 4;
 
 using Floats = float __attribute__((vector_size(kWidth)));
 using Ints = std::int32_t __attribute__((vector_size(kWidth)));

@@ -44,8 +44,8 @@ void matmul(const float* a, const float* b, std::int64_t depth, float* c) {
     }
   }
   for (int row = 0; row < kRows; ++row) {
-    store(c + row * 2 * kLanes, sums[row][0]);
-    store(c + row * 2 * kLanes + kLanes, sums[row][1]);
+    store(c + row * (2 * kLanes), sums[row][0]);
+    store(c + row * (2 * kLanes) + kLanes, sums[row][1]);
   }
 }
 

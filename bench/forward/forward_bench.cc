@@ -4,8 +4,13 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -53,10 +58,32 @@ Work work_of(const Case& one) {
   return {.flops = 4 * static_cast<double>(one.d) * pairs, .scores = pairs};
 }
 
-// Seconds below which the target cannot come; none where its ceiling is not known. Reading is not counted: these inputs
-// fit into caches.
-std::optional<double> bound(const Json& measured, const Work& work, DType dtype, const std::string& target,
-                            int threads) {
+// The rate, in bytes a second, of the read whose size is nearest by ratio.
+std::optional<double> read_rate(const Json& measured, double bytes, int threads) {
+  constexpr double kMebi = 1 << 20;
+  std::optional<double> rate;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const Json& row : measured.at("ceilings")) {
+    if (row.at("name") != "read" || row.at("threads") != threads) continue;
+    const double distance = std::fabs(std::log(row.at("mebibytes").get<double>() * kMebi / bytes));
+    if (distance >= nearest) continue;
+    nearest = distance;
+    rate = row.at("value").get<double>() * kGiga;
+  }
+  return rate;
+}
+
+// Seconds below which the target cannot come; none where its ceiling is not known. One query is bound by reading K and
+// V.
+std::optional<double> bound(const Json& measured, const Case& one, const Work& work, DType dtype,
+                            const std::string& target, int threads) {
+  if (one.tq == 1) {
+    const auto elements = static_cast<double>(2 * one.b * one.hk * one.tk * one.d);
+    const double bytes = elements * static_cast<double>(qkv::size_of(dtype));
+    const auto read = read_rate(measured, bytes, threads);
+    if (!read) return std::nullopt;
+    return bytes / *read;
+  }
   if (target == "amx" && dtype == DType::bf16) {
     const auto tiles = ceiling(measured, "tiles streamed", {}, threads);
     const auto exp2 = ceiling(measured, "exp2", {}, threads);
@@ -74,7 +101,8 @@ qkv::Bias bias_of(const Case& one, qkv::Generator& random) {
   return qkv::parse_bias(one.bias);
 }
 
-void forward(benchmark::State& state, const Case& one, DType dtype, int threads, std::optional<double> least) {
+void forward(benchmark::State& state, const Case& one, DType dtype, int threads, double flops,
+             std::optional<double> least) {
   constexpr std::uint64_t kSeed = 1;
   qkv::Generator random(kSeed);
   const qkv::Tensor q = random.randn({one.b, one.hq, one.tq, one.d}).to(dtype);
@@ -82,11 +110,12 @@ void forward(benchmark::State& state, const Case& one, DType dtype, int threads,
   const qkv::Tensor v = random.randn({one.b, one.hk, one.tk, one.d}).to(dtype);
   const qkv::AttentionOptions options = {
       .bias = bias_of(one, random), .mask = qkv::parse_mask(one.mask), .threads = threads};
+  const auto start = std::chrono::steady_clock::now();
   for (auto _ : state) benchmark::DoNotOptimize(qkv::attention(q, k, v, options));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const auto calls = static_cast<double>(state.iterations());
-  state.counters["FLOP/s"] = benchmark::Counter(work_of(one).flops * calls, benchmark::Counter::kIsRate);
-  if (!least) return;
-  state.counters["of_ceiling_%"] = benchmark::Counter(100 * *least * calls, benchmark::Counter::kIsRate);
+  state.counters["GFLOP/s"] = flops * calls / kGiga / elapsed.count();
+  if (least) state.counters["of_ceiling_%"] = 100 * *least * calls / elapsed.count();
 }
 
 void add_cases(const Json& measured) {
@@ -95,10 +124,10 @@ void add_cases(const Json& measured) {
     const Work work = work_of(one);
     for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
       for (const int threads : {1, 2}) {
-        const auto least = bound(measured, work, dtype, target, threads);
+        const auto least = bound(measured, one, work, dtype, target, threads);
         const std::string name = target + "/" + std::string(one.name) + "/" + std::string(qkv::name_of(dtype)) +
                                  "/threads:" + std::to_string(threads);
-        benchmark::RegisterBenchmark(name.c_str(), forward, one, dtype, threads, least)
+        benchmark::RegisterBenchmark(name.c_str(), forward, one, dtype, threads, work.flops, least)
             ->Unit(benchmark::kMillisecond)
             ->UseRealTime();
       }
@@ -115,7 +144,7 @@ int list_targets() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   benchmark::Initialize(&argc, argv);
   if (argc != 2) {
     std::cerr << "forward_bench CEILINGS [--benchmark_...], or forward_bench --targets\n";
@@ -131,4 +160,9 @@ int main(int argc, char** argv) {
   add_cases(Json::parse(file));
   benchmark::RunSpecifiedBenchmarks();
   return 0;
+} catch (const std::exception& error) {
+  std::fputs("forward_bench: ", stderr);
+  std::fputs(error.what(), stderr);
+  std::fputs("\n", stderr);
+  return 1;
 }
