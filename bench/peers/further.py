@@ -54,8 +54,9 @@ def measure(options):
         rows.append({"threads": options.threads, "dtype": dtype, "what": what, "value": value, "unit": unit, "wanted": wanted})
 
     for dtype in (dtype for dtype in options.dtypes.split(",") if dtype != "f16"):
-        extra = memory(options, dtype) / MEBI / options.threads
-        add(dtype, "memory beyond inputs and results, first call at G, for each thread", extra, "MiB", "at most 8")
+        growth, scratch = (bytes_ / MEBI / options.threads for bytes_ in memory(options, dtype))
+        add(dtype, "memory that the first call at G adds to the process, for each thread", growth, "MiB", "at most 8")
+        add(dtype, "of that scratch, as attention_scratch_bytes() has it", scratch, "MiB", "")
         add(dtype, "time at G over time at half its length", ratio(options, dtype, half, g), "x", "4 within 5 %")
         windowed = ratio(options, dtype, g, g, mask=f"causal() & window({WINDOW})") / share
         what = f"time of causal & window({WINDOW}) at G over causal's, over the tiles' share ({share:.3f})"

@@ -69,7 +69,9 @@ class ServedPeer:
             return np.load(path)
 
     def memory(self):
-        return self.server.ask("memory")["peak_growth"]
+        """(bytes that one call adds to the process, bytes of scratch by its own account)"""
+        answer = self.server.ask("memory")
+        return answer["peak_growth"], answer["scratch"]
 
     def close(self):
         if getattr(self, "server", None):

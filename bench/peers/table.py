@@ -124,7 +124,7 @@ def notes(results, rounds):
     return [
         f"ms: median of {rounds} rounds; in each round every kernel once, in this order, on the same inputs; a sample is at least 20 ms.",
         "(one call): it took more than 6 times the fastest of its type, so it was not called again.",
-        "PyTorch and qkv allocate their result in the call; ONNX Runtime and oneDNN write to bound memory.",
+        "PyTorch allocates its result in the call, the others write to memory that is there; qkv plans its mask and takes scratch in the call.",
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
         f"that of the result; on sampled rows over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",

@@ -125,7 +125,6 @@ class OneDnn : public qkv::bench::Engine {
   }
 
   [[nodiscard]] qkv::TensorView out() const override { return out_; }
-  [[nodiscard]] std::int64_t result_bytes() const override { return 0; }
 
  private:
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};

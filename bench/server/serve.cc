@@ -81,8 +81,8 @@ class Session {
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts again at what is held now
     const std::int64_t before = memory_of_process("VmRSS");
     engine_.run(problem_);
-    const std::int64_t growth = memory_of_process("VmHWM") - before - engine_.result_bytes();
-    return {{"peak_growth", std::max<std::int64_t>(0, growth)}};
+    const std::int64_t growth = memory_of_process("VmHWM") - before;
+    return {{"peak_growth", std::max<std::int64_t>(0, growth)}, {"scratch", engine_.scratch_bytes(problem_)}};
   }
 
   Engine& engine_;

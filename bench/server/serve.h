@@ -4,8 +4,8 @@
 //   {"do": "prepare", "mask": "causal()", "dense_bias": false, "threads": 1}
 //   {"do": "time", "repeats": 3}           {"seconds": of one call, the mean over the repeats}
 //   {"do": "save", "out": FILE}            writes the last result as an f32 .npy
-//   {"do": "memory"}                       {"peak_growth": bytes that one call adds to the process, results not
-//   counted}
+//   {"do": "memory"}                       {"peak_growth": bytes that one call adds to the process,
+//                                           "scratch": of these, by the engine's own account}
 //
 // A request that cannot be met is answered {"error": why}.
 #pragma once
@@ -31,12 +31,12 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual void prepare(const Problem& problem) = 0;
-  /// One whole call. `problem` is the one that was prepared.
+  /// One whole call, into results that prepare has allocated. `problem` is the one that was prepared.
   virtual void run(const Problem& problem) = 0;
   /// The result of the last run, [B, Hq, Tq, D].
   [[nodiscard]] virtual TensorView out() const = 0;
-  /// Bytes that a run allocates and hands to the caller.
-  [[nodiscard]] virtual std::int64_t result_bytes() const = 0;
+  /// What the engine says that a run allocates for itself; 0 where it does not say.
+  [[nodiscard]] virtual std::int64_t scratch_bytes(const Problem&) const { return 0; }
 };
 
 /// Answers requests until stdin ends.
