@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,7 +35,7 @@ std::size_t segments_of(const FusedCall& call) {
 }
 
 MaskShape shape_of(const FusedCall& call, std::int64_t b) {
-  return call.options.ragged ? document_problem(call.problem, *call.options.ragged, b).shape : call.problem.shape;
+  return call.options.ragged ? document_shape(call.problem, *call.options.ragged, b) : call.problem.shape;
 }
 
 KvHeads heads_of(const TensorView& view) {
@@ -124,7 +124,7 @@ class Plans {
     return *shared;
   }
 
-  std::deque<TilePlan> made_;
+  std::list<TilePlan> made_;  // which stay where they are
   std::map<std::pair<std::int64_t, std::int64_t>, const TilePlan*> by_lengths_;
 };
 

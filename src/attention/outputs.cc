@@ -3,8 +3,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <string>
 #include <utility>
+
+#include "attention/check.h"
 
 namespace qkv {
 namespace {
@@ -56,29 +57,13 @@ bool elements_lie_apart(const TensorView& view) {
   return true;
 }
 
-class Check {
- public:
-  explicit Check(std::string_view function) : function_(function) {}
-
-  void that(bool holds, std::string_view argument, const std::string& expected, const std::string& got) const {
-    if (!holds) throw InvalidArgument(function_, argument, expected, got);
-  }
-
-  void output(std::string_view argument, const TensorView& view, const Shape& shape, DType dtype) const {
-    that(view.shape() == shape, argument, "the shape " + shape.to_string(), view.shape().to_string());
-    that(view.dtype() == dtype, argument, std::string(name_of(dtype)), std::string(name_of(view.dtype())));
-    that(view.size() == 0 || elements_lie_apart(view), argument, "strides under which no two elements share a place",
-         view.strides().to_string());
-  }
-
-  void apart(std::string_view argument, const Reach& one, std::string_view other_argument, const Reach& other) const {
-    that(!one.meets(other), argument, "memory apart from that of " + std::string(other_argument),
-         "some that reaches over the same bytes");
-  }
-
- private:
-  std::string_view function_;
-};
+void check_output(const Check& check, std::string_view argument, const TensorView& view, const Shape& shape,
+                  DType dtype) {
+  check.that(view.shape() == shape, argument, [&] { return "the shape " + shape.to_string(); }, view.shape());
+  check.that(view.dtype() == dtype, argument, dtype, view.dtype());
+  check.that(view.size() == 0 || elements_lie_apart(view), argument,
+             "strides under which no two elements share a place", view.strides());
+}
 
 }  // namespace
 
@@ -87,19 +72,23 @@ DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::
 void validate_outputs(std::string_view function, const CallMemory& memory) {
   const Check check(function);
   const Shape& q = memory.q.shape();
-  check.output("out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
-  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1",
-             memory.out.strides().to_string());
-  check.output("lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
+  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
+  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
   using Named = std::pair<std::string_view, Reach>;
   const std::array<Named, 3> inputs = {Named{"q", reach_of(memory.q)}, Named{"k", reach_of(memory.k)},
                                        Named{"v", reach_of(memory.v)}};
   const std::array<Named, 3> outputs = {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
                                         Named{"scratch", reach_of(memory.scratch)}};
+  const auto apart = [&](const Named& one, const Named& other) {
+    check.that(
+        !one.second.meets(other.second), one.first,
+        [&] { return fmt::format("memory apart from that of {}", other.first); },
+        "some that reaches over the same bytes");
+  };
   for (std::size_t n = 0; n < outputs.size(); ++n) {
-    const auto& [argument, reach] = outputs[n];
-    for (const auto& [other_argument, other] : inputs) check.apart(argument, reach, other_argument, other);
-    for (std::size_t m = 0; m < n; ++m) check.apart(argument, reach, outputs[m].first, outputs[m].second);
+    for (const Named& input : inputs) apart(outputs[n], input);
+    for (std::size_t m = 0; m < n; ++m) apart(outputs[n], outputs[m]);
   }
 }
 

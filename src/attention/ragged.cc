@@ -10,13 +10,18 @@ Document document_of(const Ragged& ragged, std::int64_t n) {
           .keys = {ragged.k_offsets[place], ragged.k_offsets[place + 1]}};
 }
 
+MaskShape document_shape(const kernels::Problem& whole, const Ragged& ragged, std::int64_t n) {
+  const auto [queries, keys] = document_of(ragged, n);
+  return {
+      .B = documents_of(ragged), .H = whole.shape.H, .Tq = queries.end - queries.begin, .Tk = keys.end - keys.begin};
+}
+
 kernels::Problem document_problem(const kernels::Problem& whole, const Ragged& ragged, std::int64_t n) {
   const auto [queries, keys] = document_of(ragged, n);
   kernels::Problem problem = whole;
   problem.q = whole.q.slice(2, queries.begin, queries.end);
   problem.k = whole.k.slice(2, keys.begin, keys.end);
-  problem.shape = {
-      .B = documents_of(ragged), .H = whole.shape.H, .Tq = queries.end - queries.begin, .Tk = keys.end - keys.begin};
+  problem.shape = document_shape(whole, ragged, n);
   problem.first_b = n;
   return problem;
 }

@@ -3,116 +3,118 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <string>
 
+#include "attention/check.h"
 #include "attention/ragged.h"
 #include "kernels/cpu/forward.h"
 
 namespace qkv {
 namespace {
 
-class Check {
- public:
-  explicit Check(std::string_view function) : function_(function) {}
+void check_tensor(const Check& check, std::string_view argument, const TensorView& view, std::string_view axes) {
+  check.that(view.rank() == 4, argument, [&] { return fmt::format("a shape {}", axes); }, view.shape());
+  check.that(is_floating(view.dtype()), argument, "f64, f32, f16 or bf16", view.dtype());
+}
 
-  void that(bool holds, std::string_view argument, const std::string& expected, const std::string& got) const {
-    if (!holds) throw InvalidArgument(function_, argument, expected, got);
-  }
+void check_same_dtype(const Check& check, std::string_view argument, const TensorView& view,
+                      std::string_view other_argument, const TensorView& other) {
+  check.that(
+      view.dtype() == other.dtype(), argument,
+      [&] { return fmt::format("{} as {}", name_of(other.dtype()), other_argument); }, view.dtype());
+}
 
-  void tensor(std::string_view argument, const TensorView& view, std::string_view axes) const {
-    that(view.rank() == 4, argument, "a shape " + std::string(axes), view.shape().to_string());
-    that(is_floating(view.dtype()), argument, "f64, f32, f16 or bf16", std::string(name_of(view.dtype())));
-  }
-
-  void same_dtype(std::string_view argument, const TensorView& view, std::string_view other_argument,
-                  const TensorView& other) const {
-    that(view.dtype() == other.dtype(), argument,
-         std::string(name_of(other.dtype())) + " as " + std::string(other_argument),
-         std::string(name_of(view.dtype())));
-  }
-
-  void extent(std::string_view argument, const TensorView& view, int axis, std::string_view letter,
-              std::string_view other_argument, const TensorView& other) const {
-    that(view.dim(axis) == other.dim(axis), argument,
-         std::string(letter) + " = " + fmt::to_string(other.dim(axis)) + " as in " + std::string(other_argument) + " " +
-             other.shape().to_string(),
-         view.shape().to_string());
-  }
-
- private:
-  std::string_view function_;
-};
+void check_extent(const Check& check, std::string_view argument, const TensorView& view, int axis,
+                  std::string_view letter, std::string_view other_argument, const TensorView& other) {
+  const auto expected = [&] {
+    return fmt::format("{} = {} as in {} {}", letter, other.dim(axis), other_argument, other.shape().to_string());
+  };
+  check.that(view.dim(axis) == other.dim(axis), argument, expected, view.shape());
+}
 
 void check_shapes(const Check& check, const TensorView& q, const TensorView& k) {
-  check.tensor("q", q, "[B, Hq, Tq, D]");
-  check.tensor("k", k, "[B, Hk, Tk, D]");
-  check.same_dtype("k", k, "q", q);
-  check.that(q.dim(1) > 0, "q", "Hq >= 1 in [B, Hq, Tq, D]", q.shape().to_string());
-  check.that(q.dim(3) > 0, "q", "D >= 1 in [B, Hq, Tq, D]", q.shape().to_string());
-  check.extent("k", k, 0, "B", "q", q);
-  check.extent("k", k, 3, "D", "q", q);
-  check.that(k.dim(1) > 0, "k", "Hk >= 1 in [B, Hk, Tk, D]", k.shape().to_string());
-  check.that(q.dim(1) % k.dim(1) == 0, "k", "Hk that divides Hq = " + fmt::to_string(q.dim(1)),
-             "Hk = " + fmt::to_string(k.dim(1)));
+  check_tensor(check, "q", q, "[B, Hq, Tq, D]");
+  check_tensor(check, "k", k, "[B, Hk, Tk, D]");
+  check_same_dtype(check, "k", k, "q", q);
+  check.that(q.dim(1) > 0, "q", "Hq >= 1 in [B, Hq, Tq, D]", q.shape());
+  check.that(q.dim(3) > 0, "q", "D >= 1 in [B, Hq, Tq, D]", q.shape());
+  check_extent(check, "k", k, 0, "B", "q", q);
+  check_extent(check, "k", k, 3, "D", "q", q);
+  check.that(k.dim(1) > 0, "k", "Hk >= 1 in [B, Hk, Tk, D]", k.shape());
+  check.that(
+      q.dim(1) % k.dim(1) == 0, "k", [&] { return fmt::format("Hk that divides Hq = {}", q.dim(1)); },
+      [&] { return fmt::format("Hk = {}", k.dim(1)); });
 }
 
 void check_numbers(const Check& check, const AttentionOptions& options, std::int64_t Hq) {
-  if (options.scale) {
-    check.that(std::isfinite(*options.scale), "scale", "a finite number", fmt::to_string(*options.scale));
-  }
+  if (options.scale) check.that(std::isfinite(*options.scale), "scale", "a finite number", *options.scale);
   if (options.softcap) {
-    check.that(std::isfinite(*options.softcap) && *options.softcap > 0, "softcap", "a finite number > 0",
-               fmt::to_string(*options.softcap));
+    const double cap = *options.softcap;
+    check.that(std::isfinite(cap) && cap > 0, "softcap", "a finite number > 0", cap);
   }
   if (options.dropout) {
     const double p = options.dropout->p;
-    check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", "p = " + fmt::to_string(p));
+    check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", [&] { return fmt::format("p = {}", p); });
   }
   if (!options.sinks.empty()) {
-    const auto count = static_cast<std::int64_t>(options.sinks.size());
-    check.that(count == Hq, "sinks", fmt::format("{}, one for each query head", Hq), fmt::to_string(count));
-    for (const double sink : options.sinks) {
-      check.that(std::isfinite(sink), "sinks", "finite numbers", fmt::to_string(sink));
-    }
+    const std::size_t count = options.sinks.size();
+    check.that(
+        static_cast<std::int64_t>(count) == Hq, "sinks", [&] { return fmt::format("{}, one for each query head", Hq); },
+        count);
+    for (const double sink : options.sinks) check.that(std::isfinite(sink), "sinks", "finite numbers", sink);
   }
-  if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", fmt::to_string(*options.threads));
+  if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", *options.threads);
 }
 
 void check_plan(const Check& check, const TilePlan& plan, const MaskShape& shape) {
-  const auto text = [](const MaskShape& of, std::int64_t queries, std::int64_t keys) {
-    return fmt::format("[{}, {}, {}, {}] in tiles of {} x {}", of.B, of.H, of.Tq, of.Tk, queries, keys);
+  struct Tiling {
+    MaskShape shape;
+    TileSize size;
+
+    [[nodiscard]] std::string text() const {
+      return fmt::format("[{}, {}, {}, {}] in tiles of {} x {}", shape.B, shape.H, shape.Tq, shape.Tk, size.queries,
+                         size.keys);
+    }
   };
   // A plan's tiles are no larger than the matrix.
   const auto side = [](std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, kernels::cpu::kTile); };
-  const std::string expected = text(shape, side(shape.Tq), side(shape.Tk));
-  const std::string got = text(plan.shape(), plan.tile_size().queries, plan.tile_size().keys);
-  check.that(expected == got, "plan", "one of " + expected, got);
+  const Tiling wanted = {.shape = shape, .size = {.queries = side(shape.Tq), .keys = side(shape.Tk)}};
+  const Tiling given = {.shape = plan.shape(), .size = plan.tile_size()};
+  const auto numbers = [](const Tiling& tiling) {
+    const auto& [of, size] = tiling;
+    return std::array{of.B, of.H, of.Tq, of.Tk, size.queries, size.keys};
+  };
+  check.that(
+      numbers(wanted) == numbers(given), "plan", [&] { return "one of " + wanted.text(); },
+      [&] { return given.text(); });
 }
 
 void check_offsets(const Check& check, std::string_view argument, const std::vector<std::int64_t>& offsets,
                    std::string_view length, std::int64_t end) {
   check.that(!offsets.empty(), argument, "one offset more than there are documents", "none");
-  check.that(offsets.front() == 0, argument, "offsets from 0 on", fmt::to_string(offsets.front()));
+  check.that(offsets.front() == 0, argument, "offsets from 0 on", offsets.front());
   const auto fall = std::ranges::is_sorted_until(offsets);
-  if (fall != offsets.end()) {
-    check.that(false, argument, "offsets that do not decrease", fmt::format("{} after {}", *fall, *std::prev(fall)));
-  }
-  check.that(offsets.back() == end, argument, fmt::format("{} = {} as the last offset", length, end),
-             fmt::to_string(offsets.back()));
+  check.that(fall == offsets.end(), argument, "offsets that do not decrease",
+             [&] { return fmt::format("{} after {}", *fall, *std::prev(fall)); });
+  check.that(
+      offsets.back() == end, argument, [&] { return fmt::format("{} = {} as the last offset", length, end); },
+      offsets.back());
 }
 
 void check_ragged(const Check& check, const kernels::Problem& problem, const AttentionOptions& options) {
   const auto& [q_offsets, k_offsets] = *options.ragged;
-  check.that(problem.shape.B == 1, "q", "B = 1 as ragged wants it", problem.q.shape().to_string());
+  check.that(problem.shape.B == 1, "q", "B = 1 as ragged wants it", problem.q.shape());
   check_offsets(check, "ragged.q_offsets", q_offsets, "Tq", problem.shape.Tq);
   check_offsets(check, "ragged.k_offsets", k_offsets, "Tk", problem.shape.Tk);
-  check.that(k_offsets.size() == q_offsets.size(), "ragged.k_offsets",
-             fmt::format("{} offsets as in q_offsets", q_offsets.size()), fmt::to_string(k_offsets.size()));
+  check.that(
+      k_offsets.size() == q_offsets.size(), "ragged.k_offsets",
+      [&] { return fmt::format("{} offsets as in q_offsets", q_offsets.size()); }, k_offsets.size());
   check.that(options.plan == nullptr, "plan", "none with ragged, whose documents have a plan each", "one");
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
-    const MaskShape shape = document_problem(problem, *options.ragged, n).shape;
+    const MaskShape shape = document_shape(problem, *options.ragged, n);
     options.mask.validate(shape);
     options.bias.validate(shape);
   }
@@ -154,11 +156,11 @@ kernels::Problem validated(std::string_view function, const TensorView& q, const
 
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v) {
   const Check check(function);
-  check.tensor("v", v, "[B, Hk, Tk, Dv]");
-  check.same_dtype("v", v, "k", k);
-  check.extent("v", v, 0, "B", "k", k);
-  check.extent("v", v, 1, "Hk", "k", k);
-  check.extent("v", v, 2, "Tk", "k", k);
+  check_tensor(check, "v", v, "[B, Hk, Tk, Dv]");
+  check_same_dtype(check, "v", v, "k", k);
+  check_extent(check, "v", v, 0, "B", "k", k);
+  check_extent(check, "v", v, 1, "Hk", "k", k);
+  check_extent(check, "v", v, 2, "Tk", "k", k);
 }
 
 }  // namespace qkv

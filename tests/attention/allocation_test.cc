@@ -1,0 +1,39 @@
+// What a call allocates: nothing, where it is handed all that it asks for.
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "attention/counted_new.h"
+#include "attention/fused_call.h"
+#include "qkv/attention.h"
+
+namespace qkv::testing_attention {
+namespace {
+
+class Allocations : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, Allocations, testing::ValuesIn(fused_targets()),
+                         [](const auto& target) { return target.param; });
+
+TEST_P(Allocations, AreNoneWithScratchAndPlan) {
+  for (const std::int64_t Tq : {1, 150}) {
+    const MaskShape shape = {.B = 2, .H = 4, .Tq = Tq, .Tk = 300};
+    const Inputs inputs = inputs_of(shape, {.Hk = 2, .D = 16, .Dv = 16}, DType::bf16);
+    Tensor out(DType::bf16, {2, 4, Tq, 16});
+    Tensor lse(DType::f32, {2, 4, Tq});
+    AttentionOptions options = {
+        .bias = alibi(std::vector<double>(4, 0.5)), .mask = causal(), .threads = 2, .target = GetParam()};
+    const TilePlan plan(options.mask, shape);
+    std::vector<std::byte> scratch(attention_scratch_bytes(inputs.q, inputs.k, inputs.v, options));
+    options.plan = &plan;
+    options.scratch = scratch;
+    attention_into(out, lse, inputs.q, inputs.k, inputs.v, options);  // starts the threads
+    const long before = allocations();
+    attention_into(out, lse, inputs.q, inputs.k, inputs.v, options);
+    EXPECT_EQ(allocations() - before, 0) << "Tq = " << Tq;
+  }
+}
+
+}  // namespace
+}  // namespace qkv::testing_attention
