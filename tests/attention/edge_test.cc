@@ -110,6 +110,12 @@ TEST(Edges, AVisibleNanValueReachesTheRowWhateverItsWeight) {
   EXPECT_THAT(one_query({0}, {kNan}, {.dropout = Dropout{.p = 0.5, .seed = seed}}).out.to_vector(), Each(IsNan()));
 }
 
+TEST(Edges, DropoutDoesNotHideANanScore) {
+  std::uint64_t seed = 0;
+  while (dropout_keeps(seed, 0.5, {})) ++seed;
+  EXPECT_THAT(one_query({kNan}, {5}, {.dropout = Dropout{.p = 0.5, .seed = seed}}).out.to_vector(), Each(IsNan()));
+}
+
 TEST(Edges, LargeScoresDoNotOverflow) {
   const AttentionResult result = one_query({1e6, 1e6}, {1, 3});
   EXPECT_THAT(result.out.to_vector(), ElementsAre(2));

@@ -63,7 +63,7 @@ class Row {
     const auto [p, seed] = *problem_.dropout;
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
       double& weight = dropped[static_cast<std::size_t>(j)];
-      weight = dropout_keeps(seed, p, {problem_.first_b + b, h, i, j}) ? weight / (1 - p) : 0;
+      weight = dropout_keeps(seed, p, {problem_.first_b + b, h, i, j}) ? weight / (1 - p) : 0 * weight;  // NaN stays
     }
     return lse;
   }
