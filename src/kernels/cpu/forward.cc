@@ -13,16 +13,20 @@ namespace {
 
 constexpr double kLog2e = 1.4426950408889634;
 
+// A scale or softcap beyond what f32 can multiply by, and divide 8 or a scale by, gives the weights of the nearest one
+// that it can.
+float within(double least, double x, double most) { return static_cast<float>(std::clamp(x, least, most)); }
+
 Settings settings_of(const Forward& call) {
   const bool shaped = call.softcap || call.bias != nullptr;
   Settings settings;
   settings.call = &call;
   settings.query_sign = call.scale > 0 ? 1 : call.scale < 0 ? -1 : 0;
   const double scale = call.scale == 0 ? 1 : std::abs(call.scale);
-  settings.scale = static_cast<float>(scale);
-  settings.softcap = static_cast<float>(call.softcap.value_or(0));
+  settings.scale = within(0x1p-126, scale, 0x1p127);
+  settings.softcap = call.softcap ? within(0x1p-60, *call.softcap, 0x1p120) : 0;
   settings.to_nats = shaped ? 1 : scale;
-  settings.to_log2 = static_cast<float>(settings.to_nats * kLog2e);
+  settings.to_log2 = within(0x1p-124, settings.to_nats * kLog2e, 0x1p127);
   if (call.dropout) {
     settings.dropout = {.seed_low = static_cast<std::uint32_t>(call.dropout->seed),
                         .seed_high = static_cast<std::uint32_t>(call.dropout->seed >> 32U),

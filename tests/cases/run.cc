@@ -1,0 +1,56 @@
+#include "cases/run.h"
+
+#include <bit>
+#include <cstring>
+
+#include "qkv/info.h"
+
+namespace qkv::cases {
+namespace {
+
+void append_bits(const TensorView& x, std::vector<std::uint32_t>& bits) {
+  for (const double value : x.to_vector()) {
+    // Every element is a float or narrower, so the conversion is exact; the payload of a NaN does not count.
+    bits.push_back(value != value ? 0x7FC00000U : std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> targets(DType dtype) {
+  std::vector<std::string> names;
+  for (const CpuTarget& target : cpu_targets()) {
+    const bool usable = target.compiled && target.runs_here && target.name != "reference";
+    if (usable && attention_target(dtype, {.target = target.name}) == target.name) names.push_back(target.name);
+  }
+  return names;
+}
+
+std::vector<std::uint32_t> Written::bits() const {
+  std::vector<std::uint32_t> all;
+  append_bits(out.view(), all);
+  append_bits(lse.view(), all);
+  return all;
+}
+
+Written run_on(std::string_view target, const Case& one, const Inputs& inputs, int threads) {
+  Written run = {.out = Placed(one.dtype, {one.B, one.Hq(), one.Tq, one.Dv}, one.out),
+                 .lse = Placed(DType::f32, {one.B, one.Hq(), one.Tq}, one.out)};
+  AttentionOptions options = inputs.options;
+  options.threads = threads;
+  options.target = target;
+  const TensorView q = inputs.q.view();
+  const TensorView k = inputs.k.view();
+  const TensorView v = inputs.v.view();
+  std::vector<std::byte> scratch(attention_scratch_bytes(q, k, v, options), std::byte{0xFF});
+  options.scratch = scratch;
+  attention_into(run.out.view(), run.lse.view(), q, k, v, options);
+  return run;
+}
+
+AttentionResult run_reference(const Inputs& inputs) {
+  const auto wide = [](const Placed& x) { return Tensor(x.view(), DType::f64); };
+  return attention(wide(inputs.q), wide(inputs.k), wide(inputs.v), inputs.options);
+}
+
+}  // namespace qkv::cases
