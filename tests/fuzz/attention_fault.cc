@@ -1,0 +1,23 @@
+#include <exception>
+
+#include "cases/judge.h"
+#include "cases/random_case.h"
+#include "fuzz/attention.h"
+
+namespace qkv::fuzz {
+
+std::string fault_of(const cases::Case& one) {
+  try {
+    return cases::fault_by_row(one);
+  } catch (const std::exception& error) {
+    return std::string("threw: ") + error.what();
+  }
+}
+
+std::string report(const cases::Case& failing) {
+  const cases::Case smallest = cases::shrunk(failing, fault_of);
+  return fault_of(smallest) + "\nfirst met as " + to_text(failing) + "\nrepeat with QKV_FUZZ_CASE=\"" +
+         to_text(smallest) + "\" ctest -R AttentionFuzz";
+}
+
+}  // namespace qkv::fuzz
