@@ -13,77 +13,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/amx_tiles.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/simd_avx512.h"
 
 namespace qkv::kernels::cpu::amx {
 
 using avx512::Simd;
-
-inline constexpr std::int64_t kSide = 16;   // rows of a tile register, and floats or pairs of a row
-inline constexpr std::int64_t kDepth = 32;  // bf16 of a row
-inline constexpr std::int64_t kTileElements = kSide * kDepth;
-
-/// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
-class TileUnit {
- public:
-  TileUnit() {
-    alignas(64) std::uint8_t config[64] = {1};  // palette 1
-    for (int n = 0; n < 8; ++n) {
-      config[16 + 2 * n] = 64;
-      config[48 + n] = 16;
-    }
-    _tile_loadconfig(config);
-  }
-  ~TileUnit() { _tile_release(); }
-  TileUnit(const TileUnit&) = delete;
-  TileUnit& operator=(const TileUnit&) = delete;
-};
-
-/// sums (2 x 2 registers of floats) += left (2 of 16 rows) * right (2 of 16 pairs), over `steps` registers of depth 32.
-struct Quad {
-  const std::byte* left;
-  std::int64_t left_stride;    // bytes between rows
-  std::int64_t left_next;      // bytes to the second register's rows
-  std::int64_t left_step;      // bytes to the next depth
-  const std::uint16_t* right;  // registers of 1 KiB
-  std::int64_t right_next;     // elements to the second register
-  std::int64_t right_step;     // elements to the next depth
-  float* sums;                 // rows of kTile floats
-};
-
-template <Sum kSum>
-[[gnu::always_inline]] inline void multiply(const Quad& quad, std::int64_t steps) {
-  constexpr std::int64_t kStride = kTile * static_cast<std::int64_t>(sizeof(float));
-  float* low = quad.sums + kSide * kTile;
-  if constexpr (kSum == Sum::onto) {
-    _tile_loadd(0, quad.sums, kStride);
-    _tile_loadd(1, quad.sums + kSide, kStride);
-    _tile_loadd(2, low, kStride);
-    _tile_loadd(3, low + kSide, kStride);
-  } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-  }
-  for (std::int64_t n = 0; n < steps; ++n) {
-    const std::byte* left = quad.left + n * quad.left_step;
-    const std::uint16_t* right = quad.right + n * quad.right_step;
-    _tile_loadd(6, right, 64);
-    _tile_loadd(4, left, quad.left_stride);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, right + quad.right_next, 64);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, left + quad.left_next, quad.left_stride);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, quad.sums, kStride);
-  _tile_stored(1, quad.sums + kSide, kStride);
-  _tile_stored(2, low, kStride);
-  _tile_stored(3, low + kSide, kStride);
-}
 
 class Products {
   using Fma = FmaProducts<avx512::Simd>;
@@ -93,13 +29,13 @@ class Products {
   using Simd = avx512::Simd;
   static constexpr std::int64_t kWidth = kTile;
   static constexpr std::int64_t kMostLanes = kTile;
-  static constexpr bool kChecksSums = false;
+  static constexpr std::int64_t kScoreSteps = 2;
+  static constexpr Precision kPrecision = Precision::half;
 
   struct Tile {
     const std::byte* k;  // rows of round_up(D, 32) bf16, kTile of them
     std::int64_t k_stride;
     const std::uint16_t* v;  // [Dv / 16][2] registers of 16 elements of Dv x 32 keys
-    std::uint16_t* weights;  // [4][2] registers of 16 pairs of keys x 16 lanes
     std::int64_t keys;
     bool finite;  // all of v
   };
@@ -107,7 +43,7 @@ class Products {
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, kDepth) * kTile / 2; }
   static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, 2 * kSide) * kTile; }
   static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
-    return kTile * (round_up(D, kDepth) + round_up(Dv, 2 * kSide) + kTile) / 2;
+    return kTile * (round_up(D, kDepth) + round_up(Dv, 2 * kSide)) / 2;
   }
 
   /// q becomes [4 groups of lanes][D / 32] registers of 16 pairs of D x 16 lanes.
@@ -132,7 +68,6 @@ class Products {
     Tile tile = {.k = reinterpret_cast<const std::byte*>(copied),
                  .k_stride = round_up(D, kDepth) * 2,
                  .v = values,
-                 .weights = values + kTile * round_up(Dv, 2 * kSide),
                  .keys = keys,
                  .finite = true};
     if (keys == kTile && D % kDepth == 0 && k.run(j) >= keys) {
@@ -150,38 +85,75 @@ class Products {
     return tile;
   }
 
+  /// s[key][lane] = k . q
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
     const std::int64_t steps = round_up(D, kDepth) / kDepth;
     const auto* queries = reinterpret_cast<const std::uint16_t*>(q);
     for (std::int64_t lane = 0; lane < lanes; lane += 2 * kSide) {
       for (std::int64_t c = 0; c < tile.keys; c += 2 * kSide) {
-        multiply<Sum::fresh>({.left = tile.k + c * tile.k_stride,
-                              .left_stride = tile.k_stride,
-                              .left_next = kSide * tile.k_stride,
-                              .left_step = kDepth * 2,
-                              .right = queries + lane / kSide * steps * kTileElements,
-                              .right_next = steps * kTileElements,
-                              .right_step = kTileElements,
-                              .sums = s + c * kTile + lane},
-                             steps);
+        const Quad quad = {.left = tile.k + c * tile.k_stride,
+                           .left_stride = tile.k_stride,
+                           .left_next = kSide * tile.k_stride,
+                           .left_step = kDepth * 2,
+                           .left_run = kScoreSteps * kDepth * 2,
+                           .right = queries + lane / kSide * steps * kTileElements,
+                           .right_next = steps * kTileElements,
+                           .right_run = kScoreSteps * kTileElements,
+                           .sums = s + c * kTile + lane};
+        if (steps % kScoreSteps == 0) {
+          multiply<Sum::fresh, kScoreSteps>(quad, steps / kScoreSteps);
+        } else {
+          Quad single = quad;
+          single.left_run = kDepth * 2;
+          single.right_run = kTileElements;
+          multiply<Sum::fresh, 1>(single, steps);
+        }
       }
     }
   }
 
-  static void accumulate(const Tile& tile, const float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
-    pack_weights(w, tile.keys, lanes, tile.weights);
-    const std::int64_t steps = (tile.keys + kDepth - 1) / kDepth;
+  /// sums[d][lane] += sum over keys of v[key][d] * weight, over `tiles` tiles whose values lie tile_bytes() apart and
+  /// whose packed weights follow each other.
+  static void accumulate(const Tile& first, std::int64_t tiles, std::int64_t tile_bytes, const std::uint16_t* weights,
+                         std::int64_t Dv, std::int64_t lanes, float* sums) {
     for (std::int64_t lane = 0; lane < lanes; lane += 2 * kSide) {
       for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
-        multiply<Sum::onto>({.left = reinterpret_cast<const std::byte*>(tile.v + d / kSide * 2 * kTileElements),
-                             .left_stride = 64,
-                             .left_next = 2 * kTileElements * 2,
-                             .left_step = kTileElements * 2,
-                             .right = tile.weights + lane / kSide * 2 * kTileElements,
-                             .right_next = 2 * kTileElements,
-                             .right_step = kTileElements,
-                             .sums = sums + d * kTile + lane},
-                            steps);
+        multiply<Sum::onto, 2>({.left = reinterpret_cast<const std::byte*>(first.v + d / kSide * 2 * kTileElements),
+                                .left_stride = 64,
+                                .left_next = 2 * kTileElements * 2,
+                                .left_step = kTileElements * 2,
+                                .left_run = tile_bytes,
+                                .right = weights + lane / kSide * 2 * kTileElements,
+                                .right_next = 2 * kTileElements,
+                                .right_run = kTile * kTile,
+                                .sums = sums + d * kTile + lane},
+                               tiles);
+      }
+    }
+  }
+
+  /// Where the softmax puts a tile's weights: pairs of keys of 16 lanes.
+  struct Packing {
+    std::uint16_t* to;
+
+    [[gnu::always_inline]] void operator()(std::int64_t lane, std::int64_t c, __m512 even, __m512 odd) const {
+      store_pairs(even, odd, to + lane / kSide * 2 * kTileElements + c / 2 * kDepth);
+    }
+  };
+
+  /// `weights` has kTile * kTile elements: [4][2] registers of 16 pairs of keys x 16 lanes.
+  static Packing packing(std::int64_t keys, std::uint16_t* weights) {
+    // Keys beyond the last weigh nothing.
+    if (keys < kTile) std::memset(weights, 0, kTile * kTile * 2);
+    return {weights};
+  }
+
+  static void pack_weights(const float* w, std::int64_t keys, std::int64_t lanes, std::uint16_t* weights) {
+    const Packing to = packing(keys, weights);
+    for (std::int64_t lane = 0; lane < lanes; lane += kSide) {
+      for (std::int64_t c = 0; c < keys; c += 2) {
+        const float* even = w + c * kTile + lane;
+        to(lane, c, Simd::load(even), c + 1 < keys ? Simd::load(even + kTile) : Simd::zero());
       }
     }
   }
@@ -247,17 +219,6 @@ class Products {
   }
 
   // Two keys of 16 lanes become one row of pairs.
-  static void pack_weights(const float* w, std::int64_t keys, std::int64_t lanes, std::uint16_t* to) {
-    for (std::int64_t lane = 0; lane < lanes; lane += kSide) {
-      std::uint16_t* row = to + lane / kSide * 2 * kTileElements;
-      for (std::int64_t c = 0; c < round_up(keys, kDepth); c += 2) {
-        const __m512 even = c < keys ? _mm512_loadu_ps(w + c * kTile + lane) : _mm512_setzero_ps();
-        const __m512 odd = c + 1 < keys ? _mm512_loadu_ps(w + (c + 1) * kTile + lane) : _mm512_setzero_ps();
-        store_pairs(even, odd, row + c / 2 * kDepth);
-      }
-    }
-  }
-
   [[gnu::always_inline]] static void store_pairs(__m512 even, __m512 odd, std::uint16_t* to) {
     // The instruction puts all of `even` before all of `odd`.
     alignas(64) static constexpr std::uint16_t kInterleave[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,

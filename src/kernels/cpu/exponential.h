@@ -1,24 +1,47 @@
 // exp2 and tanh of a vector.
 #pragma once
 
+#include <cstdint>
+
 namespace qkv::kernels::cpu {
 
-/// 2^x for x <= 127, relative error below 2e-7; 0 for x <= -127; NaN stays. Degree-5 minimax polynomial on
-/// [-0.5, 0.5]; adding 1.5 * 2^23 + 127 leaves the rounded x, biased as an exponent, in the low bits of the mantissa.
-template <class S>
+/// How exact exp2 is: `single` to 2e-7, `half` to 3e-6, which is plenty for a weight that is rounded to bf16.
+enum class Precision : std::uint8_t { single, half };
+
+/// 2^x for x <= 127; 0 for x <= -150; NaN stays.
+template <class S, Precision kPrecision = Precision::single>
 [[gnu::always_inline]] inline typename S::F exp2(typename S::F x) {
   using F = typename S::F;
-  const F magic = S::splat(12582912.0F + 127.0F);
-  x = S::max(S::splat(-127.0F), x);
-  const F biased = S::add(x, magic);
-  const F r = S::sub(x, S::sub(biased, magic));
-  F p = S::splat(0.0013276472454890609F);
-  p = S::fma(p, r, S::splat(0.009675541892647743F));
-  p = S::fma(p, r, S::splat(0.05550713092088699F));
-  p = S::fma(p, r, S::splat(0.24022120237350464F));
-  p = S::fma(p, r, S::splat(0.6931469440460205F));
-  p = S::fma(p, r, S::splat(1.0F));
-  return S::mul(p, S::exponent_from_mantissa(biased));
+  if constexpr (S::kScalesByPowers) {
+    // 2^floor(x) * p(x - floor(x)); minimax polynomials on [0, 1] with p(0) = 1.
+    const F r = S::fraction(x);
+    F p;
+    if constexpr (kPrecision == Precision::single) {
+      p = S::fma(S::splat(0.0018671302823349833F), r, S::splat(0.009017029777169228F));
+      p = S::fma(p, r, S::splat(0.05579991266131401F));
+      p = S::fma(p, r, S::splat(0.24016444385051727F));
+      p = S::fma(p, r, S::splat(0.6931512951850891F));
+    } else {
+      p = S::fma(S::splat(0.013426686637103558F), r, S::splat(0.052242472767829895F));
+      p = S::fma(p, r, S::splat(0.2412802129983902F));
+      p = S::fma(p, r, S::splat(0.6930448412895203F));
+    }
+    return S::scale_by_power(S::fma(p, r, S::splat(1.0F)), x);
+  } else {
+    // Degree 5 on [-0.5, 0.5]. Adding 1.5 * 2^23 + 127 leaves the rounded x, biased as an exponent, in the low bits of
+    // the mantissa.
+    const F magic = S::splat(12582912.0F + 127.0F);
+    x = S::max(S::splat(-127.0F), x);
+    const F biased = S::add(x, magic);
+    const F r = S::sub(x, S::sub(biased, magic));
+    F p = S::splat(0.0013276474472890609F);
+    p = S::fma(p, r, S::splat(0.009675541892647743F));
+    p = S::fma(p, r, S::splat(0.05550713092088699F));
+    p = S::fma(p, r, S::splat(0.24022120237350464F));
+    p = S::fma(p, r, S::splat(0.6931469440460205F));
+    p = S::fma(p, r, S::splat(1.0F));
+    return S::mul(p, S::exponent_from_mantissa(biased));
+  }
 }
 
 /// tanh(x): near 0 x + x^3 p(x^2) (Cephes tanhf), elsewhere 1 - 2 / (exp(2 |x|) + 1); NaN stays.

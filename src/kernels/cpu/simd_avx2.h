@@ -14,6 +14,7 @@ struct Simd {
   static constexpr int kVectors = 2;
   static constexpr int kRows = 6;
   static constexpr std::uint64_t kAllLanes = 0xFF;
+  static constexpr bool kScalesByPowers = false;
 
   static F zero() { return _mm256_setzero_ps(); }
   static F splat(float x) { return _mm256_set1_ps(x); }

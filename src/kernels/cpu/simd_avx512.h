@@ -14,6 +14,7 @@ struct Simd {
   static constexpr int kVectors = 4;  // of a strip: a product keeps kRows x kVectors sums in registers
   static constexpr int kRows = 6;
   static constexpr std::uint64_t kAllLanes = 0xFFFF;
+  static constexpr bool kScalesByPowers = true;
 
   static F zero() { return _mm512_setzero_ps(); }
   static F splat(float x) { return _mm512_set1_ps(x); }
@@ -38,8 +39,10 @@ struct Simd {
   static M from_bits(std::uint64_t bits) { return static_cast<M>(bits); }
   static std::uint64_t to_bits(M m) { return m; }
 
-  /// The float whose exponent field is the low eight bits of x's mantissa.
-  static F exponent_from_mantissa(F x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23)); }
+  /// x - floor(x); 0 for an infinity.
+  static F fraction(F x) { return _mm512_reduce_ps(x, 0x09); }
+  /// p * 2^floor(x), rounded once; 0 for x = -inf.
+  static F scale_by_power(F p, F x) { return _mm512_scalef_ps(p, x); }
 
   static F load_bf16(const std::uint16_t* p) {
     const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));

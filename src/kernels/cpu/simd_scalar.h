@@ -17,6 +17,7 @@ struct Simd {
   static constexpr int kVectors = 4;
   static constexpr int kRows = 2;
   static constexpr std::uint64_t kAllLanes = 1;
+  static constexpr bool kScalesByPowers = false;
 
   static F zero() { return 0; }
   static F splat(float x) { return x; }

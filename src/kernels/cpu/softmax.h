@@ -10,6 +10,19 @@
 
 namespace qkv::kernels::cpu {
 
+/// Keeps f32 weights where the scores were. There is room for a key beyond the last.
+template <class S, std::int64_t kWidth>
+struct InPlace {
+  float* s;
+
+  [[gnu::always_inline]] void operator()(std::int64_t lane, std::int64_t c, typename S::F even,
+                                         typename S::F odd) const {
+    float* to = s + lane / kWidth * kWidth * kTile + lane % kWidth + c * kWidth;
+    S::store(to, even);
+    if (c + 1 < kTile) S::store(to + kWidth, odd);
+  }
+};
+
 /// A running softmax of each lane: the row's weights so far are exp2((s - maximum) * to_log2), their sum `sum`.
 struct Running {
   alignas(64) float maximum[kTile];
@@ -30,6 +43,8 @@ class TileSoftmax {
 
  public:
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
+  static constexpr float kLargestFused = 0x1p20F;
 
   static void shape(const Shaping& shaping, std::int64_t keys, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;
@@ -81,19 +96,77 @@ class TileSoftmax {
     return raised;
   }
 
-  /// Scores become weights, in place; adds them to the running sums.
-  static void weigh(std::int64_t keys, std::int64_t lanes, float to_log2, Running& running, float* s) {
+  /// Weights of the scores go to `to`, two keys at a time, and into the running sums.
+  template <Precision kPrecision, class To>
+  static void weigh(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
+                    const To& to) {
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
       const F top = S::load(running.maximum + lane);
       const F shift = S::select(S::equal(top, S::splat(-kInfinity)), S::zero(), top);
-      const F total = weigh_lanes(keys, S::splat(to_log2), shift, s + offset_of(lane));
+      const F factor = S::splat(to_log2);
+      const F scaled = S::mul(shift, factor);
+      const float* first = s + offset_of(lane);
+      F total;
+      if (S::any(S::less(S::splat(kLargestFused), S::abs(scaled)))) {
+        total = weigh_lanes<kPrecision>(first, lane, keys, to, [&](F x) { return S::mul(S::sub(x, shift), factor); });
+      } else {
+        const F minus = S::sub(S::zero(), scaled);
+        total = weigh_lanes<kPrecision>(first, lane, keys, to, [&](F x) { return S::fma(x, factor, minus); });
+      }
       S::store(running.sum + lane, S::add(S::load(running.sum + lane), total));
     }
+  }
+
+  /// True if no lane's maximum is so large that s * to_log2 - maximum * to_log2 needs two operations.
+  static bool may_fuse(const Running& running, float to_log2) {
+    bool may = true;
+    for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
+      may = may && !S::any(S::less(S::splat(kLargestFused), S::abs(shift_of(running, lane, S::splat(to_log2)))));
+    }
+    return may;
+  }
+
+  /// What is added to s * to_log2 of a vector of lanes.
+  [[gnu::always_inline]] static F negated_shift(const Running& running, std::int64_t lane, F to_log2) {
+    return S::sub(S::zero(), shift_of(running, lane, to_log2));
+  }
+
+  struct Total {
+    F even = S::zero();
+    F odd = S::zero();
+  };
+
+  /// A part of a tile's keys, from an even one on; `to` and `s` are those of a vector of lanes.
+  template <Precision kPrecision, class To, class Exponent>
+  [[gnu::always_inline]] static void weigh_keys(const float* s, std::int64_t lane, KeyRange keys, const To& to,
+                                                const Exponent& exponent, Total& total) {
+    std::int64_t c = keys.begin;
+    for (; c + 2 <= keys.end; c += 2) {
+      const F a = exp2<S, kPrecision>(exponent(S::load(s + c * kWidth)));
+      const F b = exp2<S, kPrecision>(exponent(S::load(s + (c + 1) * kWidth)));
+      to(lane, c, a, b);
+      total.even = S::add(total.even, a);
+      total.odd = S::add(total.odd, b);
+    }
+    if (c < keys.end) {
+      const F a = exp2<S, kPrecision>(exponent(S::load(s + c * kWidth)));
+      to(lane, c, a, S::zero());
+      total.even = S::add(total.even, a);
+    }
+  }
+
+  [[gnu::always_inline]] static void add_total(const Total& total, std::int64_t lane, Running& running) {
+    S::store(running.sum + lane, S::add(S::load(running.sum + lane), S::add(total.even, total.odd)));
   }
 
   static constexpr std::int64_t offset_of(std::int64_t lane) { return lane / kWidth * kWidth * kTile + lane % kWidth; }
 
  private:
+  [[gnu::always_inline]] static F shift_of(const Running& running, std::int64_t lane, F to_log2) {
+    const F top = S::load(running.maximum + lane);
+    return S::mul(S::select(S::equal(top, S::splat(-kInfinity)), S::zero(), top), to_log2);
+  }
+
   // A bias of -inf hides even a score of +inf or NaN.
   [[gnu::always_inline]] static F biased(F x, F bias) {
     return S::select(S::equal(bias, S::splat(-kInfinity)), bias, S::add(x, bias));
@@ -135,24 +208,12 @@ class TileSoftmax {
     return S::max(a, b);
   }
 
-  [[gnu::always_inline]] static F weigh_lanes(std::int64_t keys, F to_log2, F shift, float* s) {
-    F even = S::zero();
-    F odd = S::zero();
-    std::int64_t c = 0;
-    for (; c + 2 <= keys; c += 2) {
-      const F a = exp2<S>(S::mul(S::sub(S::load(s + c * kWidth), shift), to_log2));
-      const F b = exp2<S>(S::mul(S::sub(S::load(s + (c + 1) * kWidth), shift), to_log2));
-      S::store(s + c * kWidth, a);
-      S::store(s + (c + 1) * kWidth, b);
-      even = S::add(even, a);
-      odd = S::add(odd, b);
-    }
-    if (c < keys) {
-      const F a = exp2<S>(S::mul(S::sub(S::load(s + c * kWidth), shift), to_log2));
-      S::store(s + c * kWidth, a);
-      even = S::add(even, a);
-    }
-    return S::add(even, odd);
+  template <Precision kPrecision, class To, class Exponent>
+  [[gnu::always_inline]] static F weigh_lanes(const float* s, std::int64_t lane, std::int64_t keys, const To& to,
+                                              const Exponent& exponent) {
+    Total total;
+    weigh_keys<kPrecision>(s, lane, {0, keys}, to, exponent, total);
+    return S::add(total.even, total.odd);
   }
 };
 

@@ -1,4 +1,5 @@
-#include "kernels/cpu/amx_products.h"
+#include "kernels/cpu/amx_engine.h"
+#include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/workers.h"
@@ -8,8 +9,8 @@ namespace qkv::kernels::cpu {
 // The tile unit multiplies bf16; other types, and few queries, are left to AVX-512.
 namespace amx {
 
-using TileWorker = Worker<Products>;
-using Few = Worker<RowProducts<Simd>>;
+using TileWorker = Worker<Engine>;
+using Few = Worker<InOrder<RowProducts<Simd>>>;
 
 bool uses_tiles(const Forward& call) {
   for (const Segment& segment : call.segments) {

@@ -1,4 +1,5 @@
 #include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx2.h"
 #include "kernels/cpu/targets.h"
@@ -6,7 +7,7 @@
 
 namespace qkv::kernels::cpu {
 
-using Avx2Workers = Workers<Worker<FmaProducts<avx2::Simd>>, Worker<RowProducts<avx2::Simd>>>;
+using Avx2Workers = Workers<Worker<InOrder<FmaProducts<avx2::Simd>>>, Worker<InOrder<RowProducts<avx2::Simd>>>>;
 
 const Target kAvx2 = {.name = "avx2",
                       .blocks_a_task = Avx2Workers::blocks_a_task,

@@ -1,4 +1,5 @@
 #include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx512.h"
 #include "kernels/cpu/targets.h"
@@ -6,7 +7,7 @@
 
 namespace qkv::kernels::cpu {
 
-using Avx512Workers = Workers<Worker<FmaProducts<avx512::Simd>>, Worker<RowProducts<avx512::Simd>>>;
+using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
 
 const Target kAvx512 = {.name = "avx512",
                         .blocks_a_task = Avx512Workers::blocks_a_task,

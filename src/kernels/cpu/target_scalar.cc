@@ -1,11 +1,12 @@
 #include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/in_order.h"
 #include "kernels/cpu/simd_scalar.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/worker.h"
 
 namespace qkv::kernels::cpu {
 
-using ScalarWorker = Worker<FmaProducts<scalar::Simd>>;
+using ScalarWorker = Worker<InOrder<FmaProducts<scalar::Simd>>>;
 
 const Target kScalar = {.name = "scalar",
                         .blocks_a_task = ScalarWorker::blocks_a_task,

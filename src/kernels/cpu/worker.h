@@ -1,22 +1,19 @@
-// Runs one task: every tile of keys and values that its queries see, in order, through scores, softmax and sums.
+// Runs one task: every tile of keys and values that its queries see, in order.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/dropout.h"
-#include "kernels/cpu/lanes.h"
-#include "kernels/cpu/softmax.h"
-#include "kernels/cpu/task.h"
+#include "kernels/cpu/tile_steps.h"
 
 namespace qkv::kernels::cpu {
 
-template <class Products>
+/// `Engine` takes a block's tiles through products and softmax: InOrder, or a pipeline.
+template <class Engine>
 class Worker {
+  using Products = typename Engine::Products;
   using S = typename Products::Simd;
-  using Softmax = TileSoftmax<S, Products::kWidth>;
-  using Tile = typename Products::Tile;
 
  public:
   static constexpr std::int64_t kMostBlocks = 8;
@@ -30,8 +27,8 @@ class Worker {
   }
 
   static std::size_t worker_bytes(const Forward& call) {
-    const std::int64_t floats = Products::tile_floats(call.D, call.Dv) + 3 * kTile * kTile +
-                                S::kLanes * (round_up(call.D, S::kLanes) + round_up(call.Dv, S::kLanes)) +
+    const std::int64_t floats = Engine::kColumns * Products::tile_floats(call.D, call.Dv) + Engine::floats() +
+                                TileSteps<Products>::floats(call) + stage_floats(call) +
                                 blocks_a_task(call) * (Products::query_floats(call.D) + Products::sum_floats(call.Dv));
     return static_cast<std::size_t>(floats) * sizeof(float);
   }
@@ -54,36 +51,40 @@ class Worker {
   }
 
  private:
-  struct Block {
-    Lanes lanes;
-    KeyRange columns;
-    float* q;
-    float* sums;
-    Running running;
+  /// Hands out a worker's scratch.
+  struct Floats {
+    float* next;
+
+    float* take(std::int64_t count) {
+      float* block = next;
+      next += count;
+      return block;
+    }
   };
 
+  // Rows of one vector of lanes, on their way in or out.
+  static std::int64_t stage_floats(const Forward& call) {
+    const std::int64_t width = call.D > call.Dv ? call.D : call.Dv;
+    return S::kLanes * round_up(width, kTile);
+  }
+
   Worker(const Settings& settings, const Task& task, float* scratch)
-      : settings_(settings), call_(*settings.call), segment_(*task.segment), task_(task) {
-    const auto take = [&](std::int64_t floats) {
-      float* block = scratch;
-      scratch += floats;
-      return block;
-    };
-    tile_buffer_ = take(Products::tile_floats(call_.D, call_.Dv));
-    scores_ = take(kTile * kTile);
-    biases_ = take(kTile * kTile);
-    bias_rows_ = take(kTile * kTile);
-    stage_ = take(S::kLanes * (round_up(call_.D, S::kLanes) + round_up(call_.Dv, S::kLanes)));
-    if (call_.bias != nullptr) {
-      for (std::int64_t n = 0; n < kTile * kTile; n += S::kLanes) S::store(bias_rows_ + n, S::zero());
-    }
+      : call_(*settings.call),
+        settings_(settings),
+        segment_(*task.segment),
+        task_(task),
+        scratch_{scratch},
+        steps_(settings, task, scratch_.take(TileSteps<Products>::floats(call_))),
+        engine_(steps_, scratch_.take(Engine::floats())),
+        stage_(scratch_.take(stage_floats(call_))) {
+    for (float*& buffer : tile_buffers_) buffer = scratch_.take(Products::tile_floats(call_.D, call_.Dv));
     const LaneBlocks blocks(segment_.shape.Tq, call_.group());
     for (std::int64_t n = 0; n < task.blocks; ++n) {
       Block& block = blocks_[n];
       block.lanes = blocks.block(task.first_block + n, task.key_head);
       block.columns = columns_of(segment_, block.lanes);
-      block.q = take(Products::query_floats(call_.D));
-      block.sums = take(Products::sum_floats(call_.Dv));
+      block.q = scratch_.take(Products::query_floats(call_.D));
+      block.sums = scratch_.take(Products::sum_floats(call_.Dv));
     }
   }
 
@@ -99,7 +100,7 @@ class Worker {
     Products::pack_queries(rows, call_.dtype, call_.D, settings_.query_sign, stage_, block.q);
     for (std::int64_t n = 0; n < Products::sum_floats(call_.Dv); n += S::kLanes) S::store(block.sums + n, S::zero());
     for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
-      S::store(block.running.maximum + lane, S::splat(-Softmax::kInfinity));
+      S::store(block.running.maximum + lane, S::splat(-INFINITY));
       S::store(block.running.sum + lane, S::zero());
     }
   }
@@ -115,11 +116,29 @@ class Worker {
     }
     begin = begin > task_.columns.begin ? begin : task_.columns.begin;
     end = end < task_.columns.end ? end : task_.columns.end;
-    for (std::int64_t column = begin; column < end; ++column) run_column(column);
+    for (std::int64_t column = begin; column < end; column += Engine::kColumns) {
+      run_columns(column, column + Engine::kColumns < end ? column + Engine::kColumns : end);
+    }
   }
 
-  void run_column(std::int64_t column) {
-    TileClass classes[kMostBlocks];
+  // Each tile is loaded once for all blocks.
+  void run_columns(std::int64_t begin, std::int64_t end) {
+    TileClass classes[Engine::kColumns][kMostBlocks];
+    typename Products::Tile tiles[Engine::kColumns];
+    for (std::int64_t slot = 0; slot < end - begin; ++slot) {
+      if (classify(begin + slot, classes[slot])) tiles[slot] = load(begin + slot, tile_buffers_[slot]);
+    }
+    for (std::int64_t n = 0; n < task_.blocks; ++n) {
+      for (std::int64_t slot = 0; slot < end - begin; ++slot) {
+        if (classes[slot][n] == TileClass::skip) continue;
+        engine_.add(blocks_[n], tiles[slot], begin + slot, slot, classes[slot][n]);
+      }
+      engine_.finish(blocks_[n]);
+    }
+  }
+
+  // True if any block wants the column.
+  bool classify(std::int64_t column, TileClass* classes) const {
     bool wanted = false;
     for (std::int64_t n = 0; n < task_.blocks; ++n) {
       const KeyRange& columns = blocks_[n].columns;
@@ -127,96 +146,14 @@ class Worker {
       classes[n] = outside ? TileClass::skip : class_of(segment_, blocks_[n].lanes, column);
       wanted = wanted || classes[n] != TileClass::skip;
     }
-    if (!wanted) return;
+    return wanted;
+  }
+
+  [[nodiscard]] typename Products::Tile load(std::int64_t column, float* buffer) const {
     const std::int64_t j = column * kTile;
     const std::int64_t keys = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
-    const Tile tile = Products::load(segment_.k.head(task_.key_head), segment_.v.head(task_.key_head), j, keys, call_.D,
-                                     call_.Dv, tile_buffer_);
-    for (std::int64_t n = 0; n < task_.blocks; ++n) {
-      if (classes[n] != TileClass::skip) run_tile(blocks_[n], tile, column, classes[n]);
-    }
-  }
-
-  void run_tile(Block& block, const Tile& tile, std::int64_t column, TileClass sort) {
-    const std::int64_t lanes = block.lanes.count();
-    Products::scores(tile, block.q, call_.D, lanes, scores_);
-    if (sort == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
-      shape_scores(block, tile.keys, column, sort);
-    }
-    alignas(64) float factors[kTile];
-    if (Softmax::raise(scores_, tile.keys, lanes, settings_.to_log2, 8 / settings_.to_log2, block.running, factors)) {
-      Products::scale_sums(factors, lanes, call_.Dv, block.sums);
-    }
-    std::uint64_t visible[kTile];
-    if (!tile.finite) Softmax::find_visible(scores_, tile.keys, lanes, visible);
-    Softmax::weigh(tile.keys, lanes, settings_.to_log2, block.running, scores_);
-    if (call_.dropout) {
-      drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, tile.keys, scores_);
-    }
-    if constexpr (Products::kChecksSums) {
-      if (!Products::accumulate(tile, scores_, call_.Dv, lanes, block.sums))
-        add_with_unbounded(block, tile, column, sort);
-    } else {
-      Products::accumulate(tile, scores_, call_.Dv, lanes, block.sums);
-      if (!tile.finite) add_unbounded(block, column * kTile, tile.keys, visible);
-    }
-  }
-
-  // What accumulate() refused: the weights once more, now with what each lane sees.
-  void add_with_unbounded(Block& block, const Tile& tile, std::int64_t column, TileClass sort) {
-    const std::int64_t lanes = block.lanes.count();
-    Products::scores(tile, block.q, call_.D, lanes, scores_);
-    if (sort == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
-      shape_scores(block, tile.keys, column, sort);
-    }
-    std::uint64_t visible[kTile];
-    Softmax::find_visible(scores_, tile.keys, lanes, visible);
-    Running counted = block.running;
-    Softmax::weigh(tile.keys, lanes, settings_.to_log2, counted, scores_);
-    if (call_.dropout) {
-      drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, tile.keys, scores_);
-    }
-    const Tile part = Products::finite_part(tile, segment_.v.head(task_.key_head), column * kTile, call_.Dv);
-    static_cast<void>(Products::accumulate(part, scores_, call_.Dv, lanes, block.sums));
-    add_unbounded(block, column * kTile, tile.keys, visible);
-  }
-
-  void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort) {
-    Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap};
-    std::uint64_t visible[kTile];
-    if (sort == TileClass::partial) {
-      visible_bits(segment_, block.lanes, column, visible);
-      shaping.visible = visible;
-    }
-    if (call_.bias != nullptr) {
-      write_biases(*call_.bias, segment_, block.lanes, column, bias_rows_);
-      for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
-        for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
-          transpose_block<S>(bias_rows_ + lane * kTile + c, kTile,
-                             biases_ + Softmax::offset_of(lane) + c * Products::kWidth, Products::kWidth);
-        }
-      }
-      shaping.biases = biases_;
-    }
-    Softmax::shape(shaping, keys, block.lanes.count(), scores_);
-  }
-
-  // Values that are NaN or infinite were left out of the product, where a weight of 0 would have spread them to rows
-  // that do not see them.
-  void add_unbounded(Block& block, std::int64_t j, std::int64_t keys, const std::uint64_t* visible) {
-    const KvRows rows = segment_.v.head(task_.key_head);
-    float* row = stage_;
-    for (std::int64_t c = 0; c < keys; ++c) {
-      load_row<S>(rows.row(j + c), rows.dtype, call_.Dv, rows.scale(j + c), row);
-      for (std::int64_t d = 0; d < call_.Dv; ++d) {
-        if (std::isfinite(row[d])) continue;
-        for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane) {
-          if ((visible[c] >> lane & 1U) == 0) continue;
-          Products::sum_at(block.sums, call_.Dv, lane, d) +=
-              row[d] * scores_[Softmax::offset_of(lane) + c * Products::kWidth];
-        }
-      }
-    }
+    return Products::load(segment_.k.head(task_.key_head), segment_.v.head(task_.key_head), j, keys, call_.D, call_.Dv,
+                          buffer);
   }
 
   void finish() {
@@ -262,7 +199,7 @@ class Worker {
 
   void merge_lane(const Lanes& lanes, std::int64_t lane, std::int64_t pieces) {
     const std::int64_t stride = partial_floats(lanes.count(), call_.Dv);
-    float maximum = -Softmax::kInfinity;
+    float maximum = -INFINITY;
     for (std::int64_t n = 0; n < pieces; ++n) {
       const float one = task_.partial[n * stride + lane];
       maximum = one > maximum ? one : maximum;
@@ -271,7 +208,7 @@ class Worker {
     for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(stage_ + d, S::zero());
     for (std::int64_t n = 0; n < pieces; ++n) {
       const float* piece = task_.partial + n * stride;
-      if (piece[lane] == -Softmax::kInfinity && piece[kTile + lane] == 0) continue;
+      if (piece[lane] == -INFINITY && piece[kTile + lane] == 0) continue;
       const float share = piece[lane] == maximum ? 1.0F : std::exp2((piece[lane] - maximum) * settings_.to_log2);
       const typename S::F factor = S::splat(share);
       sum += piece[kTile + lane] * share;
@@ -302,15 +239,15 @@ class Worker {
     return {.factor = static_cast<float>(share / total), .lse = static_cast<float>(highest + std::log(total))};
   }
 
-  const Settings& settings_;
   const Forward& call_;
+  const Settings& settings_;
   const Segment& segment_;
   const Task& task_;
-  float* tile_buffer_;
-  float* scores_;
-  float* biases_;
-  float* bias_rows_;
+  Floats scratch_;
+  TileSteps<Products> steps_;
+  Engine engine_;
   float* stage_;
+  float* tile_buffers_[Engine::kColumns];
   Block blocks_[kMostBlocks];
 };
 

@@ -1,0 +1,85 @@
+// The AMX tile unit and its product.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/forward.h"
+#include "kernels/cpu/product.h"
+
+namespace qkv::kernels::cpu::amx {
+
+inline constexpr std::int64_t kSide = 16;   // rows of a tile register, and floats or pairs of a row
+inline constexpr std::int64_t kDepth = 32;  // bf16 of a row
+inline constexpr std::int64_t kTileElements = kSide * kDepth;
+
+/// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
+class TileUnit {
+ public:
+  TileUnit() {
+    alignas(64) std::uint8_t config[64] = {1};  // palette 1
+    for (int n = 0; n < 8; ++n) {
+      config[16 + 2 * n] = 64;
+      config[48 + n] = 16;
+    }
+    _tile_loadconfig(config);
+  }
+  ~TileUnit() { _tile_release(); }
+  TileUnit(const TileUnit&) = delete;
+  TileUnit& operator=(const TileUnit&) = delete;
+};
+
+/// sums (2 x 2 registers of floats) = or += left (2 of 16 rows) * right (2 of 16 pairs), over `runs` x kSteps registers
+/// of depth 32.
+struct Quad {
+  const std::byte* left;
+  std::int64_t left_stride;    // bytes between rows
+  std::int64_t left_next;      // bytes to the second register's rows
+  std::int64_t left_step;      // bytes to the next depth
+  std::int64_t left_run;       // bytes to the next run
+  const std::uint16_t* right;  // registers of 1 KiB
+  std::int64_t right_next;     // elements to the second register
+  std::int64_t right_run;      // elements to the next run
+  float* sums;                 // rows of kTile floats
+};
+
+/// The tile unit starves behind a loop of few steps, so kSteps is a constant.
+template <Sum kSum, std::int64_t kSteps>
+[[gnu::always_inline]] inline void multiply(const Quad& quad, std::int64_t runs) {
+  constexpr std::int64_t kStride = kTile * static_cast<std::int64_t>(sizeof(float));
+  float* low = quad.sums + kSide * kTile;
+  if constexpr (kSum == Sum::onto) {
+    _tile_loadd(0, quad.sums, kStride);
+    _tile_loadd(1, quad.sums + kSide, kStride);
+    _tile_loadd(2, low, kStride);
+    _tile_loadd(3, low + kSide, kStride);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (std::int64_t run = 0; run < runs; ++run) {
+#pragma GCC unroll 4
+    for (std::int64_t n = 0; n < kSteps; ++n) {
+      const std::byte* left = quad.left + run * quad.left_run + n * quad.left_step;
+      const std::uint16_t* right = quad.right + run * quad.right_run + n * kTileElements;
+      _tile_loadd(6, right, 64);
+      _tile_loadd(4, left, quad.left_stride);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, right + quad.right_next, 64);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, left + quad.left_next, quad.left_stride);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  _tile_stored(0, quad.sums, kStride);
+  _tile_stored(1, quad.sums + kSide, kStride);
+  _tile_stored(2, low, kStride);
+  _tile_stored(3, low + kSide, kStride);
+}
+
+}  // namespace qkv::kernels::cpu::amx

@@ -1,0 +1,128 @@
+// What happens to one block's scores of one tile, between the two products.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/cpu/dropout.h"
+#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/softmax.h"
+#include "kernels/cpu/task.h"
+
+namespace qkv::kernels::cpu {
+
+/// The state of up to 64 queries on their way through the keys.
+struct Block {
+  Lanes lanes;
+  KeyRange columns;
+  float* q;     // as the products pack it
+  float* sums;  // of weighted values, as the products lay it
+  Running running;
+};
+
+template <class Products>
+class TileSteps {
+ public:
+  using S = typename Products::Simd;
+  using Softmax = TileSoftmax<S, Products::kWidth>;
+
+  static std::int64_t floats(const Forward& call) { return 2 * kTile * kTile + round_up(call.Dv, S::kLanes); }
+
+  TileSteps(const Settings& settings, const Task& task, float* scratch)
+      : settings_(settings),
+        call_(*settings.call),
+        segment_(*task.segment),
+        key_head_(task.key_head),
+        biases_(scratch),
+        bias_rows_(scratch + kTile * kTile),
+        value_(scratch + 2 * kTile * kTile) {
+    if (call_.bias == nullptr) return;
+    for (std::int64_t n = 0; n < kTile * kTile; n += S::kLanes) S::store(bias_rows_ + n, S::zero());
+  }
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const Forward& call() const { return call_; }
+  [[nodiscard]] KvRows values() const { return segment_.v.head(key_head_); }
+
+  /// Softcap, biases and mask, where there are any.
+  void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort, float* scores) {
+    if (sort == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
+      shape_scores(block, keys, column, sort, scores);
+    }
+  }
+
+  /// Raises the block's maxima to the scores'; true if its sums must be multiplied by `factors`.
+  [[nodiscard]] bool raise(const float* scores, std::int64_t keys, Block& block, float* factors) const {
+    // exp2 of what lies above the old maximum stays below 2^8.
+    constexpr float kSlack = 8;
+    return Softmax::raise(scores, keys, block.lanes.count(), settings_.to_log2, kSlack / settings_.to_log2,
+                          block.running, factors);
+  }
+
+  void rescale(const float* factors, Block& block) const {
+    Products::scale_sums(factors, block.lanes.count(), call_.Dv, block.sums);
+  }
+
+  /// Weights of the scores go to `to`.
+  template <class To>
+  void weigh(Block& block, std::int64_t keys, const float* scores, const To& to) const {
+    Softmax::template weigh<Products::kPrecision>(scores, keys, block.lanes.count(), settings_.to_log2, block.running,
+                                                  to);
+  }
+
+  /// Scores become weights in place, some of which dropout sets to 0.
+  void weigh_in_place(Block& block, std::int64_t keys, std::int64_t column, float* scores) const {
+    weigh(block, keys, scores, InPlace<S, Products::kWidth>{scores});
+    if (!call_.dropout) return;
+    drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, keys, scores);
+  }
+
+  /// Values that are NaN or infinite were left out of the product, where a weight of 0 would have spread them to rows
+  /// that do not see them.
+  void add_unbounded(Block& block, std::int64_t keys, std::int64_t column, const std::uint64_t* visible,
+                     const float* weights) const {
+    const KvRows rows = segment_.v.head(key_head_);
+    for (std::int64_t c = 0; c < keys; ++c) {
+      load_row<S>(rows.row(column * kTile + c), rows.dtype, call_.Dv, rows.scale(column * kTile + c), value_);
+      for (std::int64_t d = 0; d < call_.Dv; ++d) {
+        if (std::isfinite(value_[d])) continue;
+        for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane) {
+          if ((visible[c] >> lane & 1U) == 0) continue;
+          Products::sum_at(block.sums, call_.Dv, lane, d) +=
+              value_[d] * weights[Softmax::offset_of(lane) + c * Products::kWidth];
+        }
+      }
+    }
+  }
+
+ private:
+  void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort, float* scores) {
+    Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap};
+    std::uint64_t visible[kTile];
+    if (sort == TileClass::partial) {
+      visible_bits(segment_, block.lanes, column, visible);
+      shaping.visible = visible;
+    }
+    if (call_.bias != nullptr) {
+      write_biases(*call_.bias, segment_, block.lanes, column, bias_rows_);
+      for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
+        for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
+          transpose_block<S>(bias_rows_ + lane * kTile + c, kTile,
+                             biases_ + Softmax::offset_of(lane) + c * Products::kWidth, Products::kWidth);
+        }
+      }
+      shaping.biases = biases_;
+    }
+    Softmax::shape(shaping, keys, block.lanes.count(), scores);
+  }
+
+  const Settings& settings_;
+  const Forward& call_;
+  const Segment& segment_;
+  std::int64_t key_head_;
+  float* biases_;
+  float* bias_rows_;
+  float* value_;
+};
+
+}  // namespace qkv::kernels::cpu
