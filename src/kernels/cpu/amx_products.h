@@ -30,7 +30,6 @@ class Products {
   static constexpr std::int64_t kWidth = kTile;
   static constexpr std::int64_t kMostLanes = kTile;
   static constexpr std::int64_t kScoreSteps = 2;
-  static constexpr Precision kPrecision = Precision::half;
 
   struct Tile {
     const std::byte* k;  // rows of round_up(D, 32) bf16, kTile of them

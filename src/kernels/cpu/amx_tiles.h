@@ -15,20 +15,24 @@ inline constexpr std::int64_t kSide = 16;   // rows of a tile register, and floa
 inline constexpr std::int64_t kDepth = 32;  // bf16 of a row
 inline constexpr std::int64_t kTileElements = kSide * kDepth;
 
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 1;
+  std::uint8_t first_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+// Static, since GCC 12 drops stores to a local one that only the instruction reads.
+inline constexpr TileConfig kTileConfig = {};
+
 /// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
 class TileUnit {
  public:
-  TileUnit() {
-    alignas(64) std::uint8_t config[64] = {1};  // palette 1
-    for (int n = 0; n < 8; ++n) {
-      config[16 + 2 * n] = 64;
-      config[48 + n] = 16;
-    }
-    _tile_loadconfig(config);
-  }
+  TileUnit() { _tile_loadconfig(&kTileConfig); }
   ~TileUnit() { _tile_release(); }
   TileUnit(const TileUnit&) = delete;
   TileUnit& operator=(const TileUnit&) = delete;
+};
 };
 
 /// sums (2 x 2 registers of floats) = or += left (2 of 16 rows) * right (2 of 16 pairs), over `runs` x kSteps registers

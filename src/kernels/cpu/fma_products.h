@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/rows.h"
@@ -22,7 +21,6 @@ class FmaProducts {
   static constexpr std::int64_t kWidth = S::kLanes * S::kVectors;
   static constexpr std::int64_t kMostLanes = kTile;
   static constexpr bool kChecksSums = false;
-  static constexpr Precision kPrecision = Precision::single;
 
   /// What a tile's keys and values are once loaded.
   struct Tile {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/rows.h"
 
@@ -52,7 +51,6 @@ class RowProducts {
  public:
   using Simd = S;
   static constexpr std::int64_t kWidth = S::kLanes;
-  static constexpr Precision kPrecision = Precision::single;
   /// Beyond it queries fill vectors well enough.
   static constexpr std::int64_t kMostLanes = 16;
   /// accumulate() finds values that are not finite, load() does not.

@@ -97,7 +97,7 @@ class TileSoftmax {
   }
 
   /// Weights of the scores go to `to`, two keys at a time, and into the running sums.
-  template <Precision kPrecision, class To>
+  template <class To>
   static void weigh(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
                     const To& to) {
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
@@ -108,10 +108,10 @@ class TileSoftmax {
       const float* first = s + offset_of(lane);
       F total;
       if (S::any(S::less(S::splat(kLargestFused), S::abs(scaled)))) {
-        total = weigh_lanes<kPrecision>(first, lane, keys, to, [&](F x) { return S::mul(S::sub(x, shift), factor); });
+        total = weigh_lanes(first, lane, keys, to, [&](F x) { return S::mul(S::sub(x, shift), factor); });
       } else {
         const F minus = S::sub(S::zero(), scaled);
-        total = weigh_lanes<kPrecision>(first, lane, keys, to, [&](F x) { return S::fma(x, factor, minus); });
+        total = weigh_lanes(first, lane, keys, to, [&](F x) { return S::fma(x, factor, minus); });
       }
       S::store(running.sum + lane, S::add(S::load(running.sum + lane), total));
     }
@@ -137,19 +137,19 @@ class TileSoftmax {
   };
 
   /// A part of a tile's keys, from an even one on; `to` and `s` are those of a vector of lanes.
-  template <Precision kPrecision, class To, class Exponent>
+  template <class To, class Exponent>
   [[gnu::always_inline]] static void weigh_keys(const float* s, std::int64_t lane, KeyRange keys, const To& to,
                                                 const Exponent& exponent, Total& total) {
     std::int64_t c = keys.begin;
     for (; c + 2 <= keys.end; c += 2) {
-      const F a = exp2<S, kPrecision>(exponent(S::load(s + c * kWidth)));
-      const F b = exp2<S, kPrecision>(exponent(S::load(s + (c + 1) * kWidth)));
+      const F a = exp2<S>(exponent(S::load(s + c * kWidth)));
+      const F b = exp2<S>(exponent(S::load(s + (c + 1) * kWidth)));
       to(lane, c, a, b);
       total.even = S::add(total.even, a);
       total.odd = S::add(total.odd, b);
     }
     if (c < keys.end) {
-      const F a = exp2<S, kPrecision>(exponent(S::load(s + c * kWidth)));
+      const F a = exp2<S>(exponent(S::load(s + c * kWidth)));
       to(lane, c, a, S::zero());
       total.even = S::add(total.even, a);
     }
@@ -208,11 +208,11 @@ class TileSoftmax {
     return S::max(a, b);
   }
 
-  template <Precision kPrecision, class To, class Exponent>
+  template <class To, class Exponent>
   [[gnu::always_inline]] static F weigh_lanes(const float* s, std::int64_t lane, std::int64_t keys, const To& to,
                                               const Exponent& exponent) {
     Total total;
-    weigh_keys<kPrecision>(s, lane, {0, keys}, to, exponent, total);
+    weigh_keys(s, lane, {0, keys}, to, exponent, total);
     return S::add(total.even, total.odd);
   }
 };

@@ -66,8 +66,7 @@ class TileSteps {
   /// Weights of the scores go to `to`.
   template <class To>
   void weigh(Block& block, std::int64_t keys, const float* scores, const To& to) const {
-    Softmax::template weigh<Products::kPrecision>(scores, keys, block.lanes.count(), settings_.to_log2, block.running,
-                                                  to);
+    Softmax::weigh(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
   /// Scores become weights in place, some of which dropout sets to 0.
