@@ -33,7 +33,6 @@ class TileUnit {
   TileUnit(const TileUnit&) = delete;
   TileUnit& operator=(const TileUnit&) = delete;
 };
-};
 
 /// sums (2 x 2 registers of floats) = or += left (2 of 16 rows) * right (2 of 16 pairs), over `runs` x kSteps registers
 /// of depth 32.
