@@ -2,7 +2,11 @@
 
 include(CMakePackageConfigHelpers)
 
-foreach(component IN ITEMS qkv files picture explain)
+set(components qkv files picture explain)
+if(QKV_ENGINE_ONLY)
+  set(components qkv)
+endif()
+foreach(component IN LISTS components)
   set(target qkv_${component})
   if(component STREQUAL "qkv")
     set(target qkv)
@@ -20,6 +24,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/qkvConfig.cmake.in ${P
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/qkvConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/qkvConfig.cmake ${PROJECT_BINARY_DIR}/qkvConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
-if(QKV_CLI)
+if(TARGET qkv_cli)
   install(TARGETS qkv_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -84,7 +84,7 @@ const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
       {"core", {}, {"sched.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
-      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "immintrin.h"}},
+      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
       {"nn", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"cost", {"core", "mask"}, {"fmt/"}},

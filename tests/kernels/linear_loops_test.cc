@@ -1,9 +1,11 @@
 // The loops of every instruction set that the machine has, held against plain sums.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/linear/loops.h"
@@ -18,16 +20,13 @@ struct Named {
   const Loops<float>* loops;
 };
 
-bool offered(const std::string& target) {
-  for (const CpuTarget& known : cpu_targets()) {
-    if (known.name == target) return known.runs_here;
-  }
-  return false;
-}
-
 std::vector<Named> loops_of_this_machine() {
   std::vector<Named> all = {{"baseline", &baseline::loops(float{})}};
 #if defined(__x86_64__)
+  const auto offered = [](std::string_view target) {
+    const std::vector<CpuTarget> targets = cpu_targets();
+    return std::ranges::find(targets, target, &CpuTarget::name)->runs_here;
+  };
   if (offered("avx2")) all.push_back({"avx2", &avx2::loops(float{})});
   if (offered("avx512")) all.push_back({"avx512", &avx512::loops(float{})});
 #endif

@@ -161,6 +161,8 @@ std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
 const Target* find_target(std::string_view name) {
 #if defined(__x86_64__)
   const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAmx};
+#elif defined(__aarch64__)
+  const Target* const targets[] = {&kScalar, &kNeon};
 #else
   const Target* const targets[] = {&kScalar};
 #endif

@@ -1,0 +1,18 @@
+#include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/in_order.h"
+#include "kernels/cpu/row_products.h"
+#include "kernels/cpu/simd_neon.h"
+#include "kernels/cpu/targets.h"
+#include "kernels/cpu/workers.h"
+
+namespace qkv::kernels::cpu {
+
+using NeonWorkers = Workers<Worker<InOrder<FmaProducts<neon::Simd>>>, Worker<InOrder<RowProducts<neon::Simd>>>>;
+
+const Target kNeon = {.name = "neon",
+                      .blocks_a_task = NeonWorkers::blocks_a_task,
+                      .worker_bytes = NeonWorkers::worker_bytes,
+                      .run = NeonWorkers::run,
+                      .merge = NeonWorkers::merge};
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,20 @@
+# cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D fmt_DIR=… -D utf8cpp_DIR=… -P aarch64.cmake: builds the engine and
+# test_kernels for 64-bit Arm and runs them under qemu. FOLDER is kept, so that a second run builds what changed.
+find_program(COMPILER aarch64-linux-gnu-g++)
+find_program(QEMU qemu-aarch64)
+find_path(GOOGLETEST CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH)
+foreach(need IN ITEMS COMPILER QEMU GOOGLETEST)
+  if(NOT ${need})
+    message("skipped: no aarch64-linux-gnu-g++, qemu-aarch64 or /usr/src/googletest here (scripts/install-packages test)")
+    return()
+  endif()
+endforeach()
+# The libraries that are headers alone are the same for every processor.
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER} -G ${GENERATOR} --toolchain ${SOURCE}/cmake/aarch64.cmake
+          -D CMAKE_BUILD_TYPE=Release -D QKV_ENGINE_ONLY=ON -D QKV_TESTS=ON -D fmt_DIR=${fmt_DIR}
+          -D utf8cpp_DIR=${utf8cpp_DIR}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target test_kernels COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/kernels/test_kernels --gtest_brief=1
+                COMMAND_ERROR_IS_FATAL ANY)

@@ -1,0 +1,181 @@
+// Every target's kernel against the reference: what each instruction set has to get right on its own, from tails and
+// conversions to NaN and the random words of dropout.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/cpu/forward.h"
+#include "kernels/fused_call.h"
+#include "kernels/plain.h"
+#include "qkv/info.h"
+
+namespace qkv::kernels {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Sizes {
+  std::int64_t Hk = 1;
+  std::int64_t group = 1;
+  std::int64_t Tq = 37;
+  std::int64_t Tk = 131;
+  std::int64_t D = 24;
+  std::int64_t Dv = 40;
+};
+
+struct Options {
+  std::optional<double> softcap = std::nullopt;
+  Bias bias = {};
+  Mask mask = {};
+  std::optional<Dropout> dropout = std::nullopt;
+  std::vector<double> sinks = {};
+};
+
+Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
+  std::normal_distribution<double> draw;
+  Tensor tensor(DType::f64, shape);
+  for (double& value : tensor.values<double>()) value = draw(engine);
+  return tensor.to(dtype);
+}
+
+struct Inputs {
+  explicit Inputs(DType dtype, const Sizes& chosen = {})
+      : sizes(chosen),
+        q(normal(engine, {1, sizes.Hk * sizes.group, sizes.Tq, sizes.D}, dtype)),
+        k(normal(engine, {1, sizes.Hk, sizes.Tk, sizes.D}, dtype)),
+        v(normal(engine, {1, sizes.Hk, sizes.Tk, sizes.Dv}, dtype)) {}
+
+  [[nodiscard]] Problem with(const Options& options) const {
+    return {.q = q,
+            .k = k,
+            .shape = {.B = 1, .H = sizes.Hk * sizes.group, .Tq = sizes.Tq, .Tk = sizes.Tk},
+            .group = sizes.group,
+            .scale = 0.3,
+            .softcap = options.softcap,
+            .bias = options.bias,
+            .mask = options.mask,
+            .dropout = options.dropout,
+            .sinks = options.sinks};
+  }
+
+  std::mt19937_64 engine{11};
+  Sizes sizes;
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
+
+// Twice the error of the plain computation; one rounding of the largest number stands in where that is luckier.
+double bound_of(const Tensor& plain_result, const Tensor& expected) {
+  double largest = 0;
+  for (const double number : expected.to_vector()) {
+    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
+  }
+  return 2 * std::max(error_of(plain_result, expected), 0x1p-24 * largest);
+}
+
+class EachTarget : public testing::TestWithParam<std::string_view> {
+ public:
+  static void expect_close(const Problem& problem, const TensorView& v) {
+    const Results expected = exact(problem, v);
+    const Results other = plain(problem, v);
+    const Results result = fused_call(GetParam(), problem, v, 2);
+    EXPECT_LE(error_of(result.out, expected.out), bound_of(other.out, expected.out));
+    EXPECT_LE(error_of(result.lse, expected.lse), bound_of(other.lse, expected.lse));
+  }
+
+  // Where plain arithmetic would let a hidden NaN through, only what is finite and what is not.
+  static void expect_same_kinds(const Problem& problem, const TensorView& v) {
+    const Results expected = exact(problem, v);
+    const Results result = fused_call(GetParam(), problem, v, 1);
+    EXPECT_LT(error_of(result.out, expected.out), 1e-5);
+    EXPECT_LT(error_of(result.lse, expected.lse), 1e-5);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::ValuesIn(fused_targets()),
+                         [](const auto& target) { return std::string(target.param); });
+
+TEST(FusedTargets, AreThoseOfTheProcessor) {
+#if defined(__x86_64__)
+  const std::vector<std::string_view> wanted = {"scalar", "avx2", "avx512", "amx"};
+#elif defined(__aarch64__)
+  const std::vector<std::string_view> wanted = {"scalar", "neon"};
+#else
+  const std::vector<std::string_view> wanted = {"scalar"};
+#endif
+  for (const CpuTarget& target : cpu_targets()) {
+    const bool is_wanted = std::ranges::find(wanted, target.name) != wanted.end();
+    EXPECT_EQ(target.compiled, is_wanted || target.name == "reference") << target.name;
+    EXPECT_EQ(cpu::find_target(target.name) != nullptr, is_wanted) << target.name;
+  }
+}
+
+TEST_P(EachTarget, ServesEachDtypeAndOddWidths) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const Sizes& sizes : {Sizes{}, Sizes{.Hk = 2, .group = 3, .Tq = 1, .D = 7, .Dv = 1},
+                               Sizes{.group = 2, .Tq = 33, .Tk = 64, .D = 65, .Dv = 33}}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + ", D = " + std::to_string(sizes.D));
+      const Inputs inputs(dtype, sizes);
+      expect_close(inputs.with({}), inputs.v);
+    }
+  }
+}
+
+TEST_P(EachTarget, ServesEachOption) {
+  const Inputs inputs(DType::f32, {.Hk = 2, .group = 2});
+  expect_close(inputs.with({.mask = causal() & window(40)}), inputs.v);
+  expect_close(inputs.with({.softcap = 1.5}), inputs.v);
+  expect_close(inputs.with({.bias = alibi()}), inputs.v);
+  expect_close(inputs.with({.dropout = Dropout{.p = 0.4, .seed = 0x123456789AULL}}), inputs.v);
+  expect_close(inputs.with({.sinks = {0.5, -1, 2, 0}}), inputs.v);
+}
+
+TEST_P(EachTarget, RoundsToNearestEvenAndKeepsNan) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    // One key: the result is its value, which must come back as it is, subnormal, huge or not a number.
+    Tensor v(DType::f64, {1, 1, 1, 8});
+    v.store_row(std::vector<std::int64_t>{0, 0, 0},
+                std::vector<double>{0, 0x1p-24, -0x1.8p-20, 65504, -0.1, 1, 3, 0x1p-14});
+    const Inputs inputs(dtype, {.Tq = 1, .Tk = 1, .Dv = 8});
+    const Tensor stored = v.to(dtype);
+    EXPECT_EQ(error_of(fused_call(GetParam(), inputs.with({}), stored, 1).out, stored), 0);
+    Tensor broken = stored;
+    broken.set({0, 0, 0, 3}, kNan);
+    broken.set({0, 0, 0, 4}, -kInfinity);
+    EXPECT_EQ(error_of(fused_call(GetParam(), inputs.with({}), broken, 1).out, broken), 0);
+  }
+}
+
+TEST_P(EachTarget, KeepsNanAndInfinityWhereTheyAreVisible) {
+  Inputs inputs(DType::f32);
+  inputs.k.set({0, 0, 90, 3}, kNan);  // seen by the queries that stand at 90 and behind it
+  inputs.v.set({0, 0, 110, 5}, kNan);
+  inputs.v.set({0, 0, 120, 6}, kInfinity);
+  inputs.q.set({0, 0, 30, 0}, kInfinity);
+  for (const std::int64_t window_width : {131, 20}) {
+    expect_same_kinds(inputs.with({.mask = causal() & window(window_width)}), inputs.v);
+    expect_same_kinds(inputs.with({.softcap = 2.0, .mask = causal() & window(window_width)}), inputs.v);
+    expect_same_kinds(inputs.with({.bias = alibi(), .mask = causal() & window(window_width)}), inputs.v);
+  }
+}
+
+TEST_P(EachTarget, KeepsHugeScoresFinite) {
+  Inputs inputs(DType::f32);
+  for (float& value : inputs.q.values<float>()) value *= 1e15F;
+  for (float& value : inputs.k.values<float>()) value *= 1e15F;
+  expect_close(inputs.with({.mask = prefix(1)}), inputs.v);
+  for (const double element : fused_call(GetParam(), inputs.with({}), inputs.v, 1).out.to_vector()) {
+    EXPECT_TRUE(std::isfinite(element));
+  }
+}
+
+}  // namespace
+}  // namespace qkv::kernels

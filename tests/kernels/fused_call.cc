@@ -1,0 +1,69 @@
+#include "kernels/fused_call.h"
+
+#include "kernels/cpu/forward.h"
+#include "qkv/info.h"
+
+namespace qkv::kernels {
+namespace {
+
+cpu::KvHeads heads_of(const TensorView& rows, std::int64_t b) {
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(rows.dtype()));
+  return {.first = {.base = static_cast<const std::byte*>(rows.data()) + b * rows.strides()[0] * bytes,
+                    .dtype = rows.dtype(),
+                    .row_stride_bytes = rows.strides()[2] * bytes},
+          .head_stride_bytes = rows.strides()[1] * bytes};
+}
+
+}  // namespace
+
+Results fused_call(std::string_view target, const Problem& problem, const TensorView& v, int threads) {
+  const MaskShape& shape = problem.shape;
+  const std::int64_t Dv = v.dim(3);
+  Results result = {.out = Tensor(problem.q.dtype(), {shape.B, shape.H, shape.Tq, Dv}),
+                    .lse = Tensor(DType::f32, {shape.B, shape.H, shape.Tq})};
+  const TilePlan plan(problem.mask, shape, {.queries = cpu::kTile, .keys = cpu::kTile});
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(problem.q.dtype()));
+  std::vector<cpu::Segment> segments;
+  for (std::int64_t b = 0; b < shape.B; ++b) {
+    segments.push_back({.b = b,
+                        .shape = shape,
+                        .plan = &plan,
+                        .plan_b = b,
+                        .q = problem.q.select(0, b),
+                        .k = heads_of(problem.k, b),
+                        .v = heads_of(v, b),
+                        .out = static_cast<std::byte*>(result.out.data()) + b * shape.H * shape.Tq * Dv * bytes,
+                        .out_head_stride = shape.Tq * Dv,
+                        .out_row_stride = Dv,
+                        .lse = result.lse.values<float>().data() + b * shape.H * shape.Tq,
+                        .lse_head_stride = shape.Tq,
+                        .lse_row_stride = 1});
+  }
+  const cpu::Forward call = {.segments = segments,
+                             .dtype = problem.q.dtype(),
+                             .Hq = shape.H,
+                             .Hk = shape.H / problem.group,
+                             .D = problem.q.dim(3),
+                             .Dv = Dv,
+                             .scale = problem.scale,
+                             .softcap = problem.softcap,
+                             .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
+                             .dropout = problem.dropout,
+                             .sinks = problem.sinks};
+  const cpu::Target& chosen = *cpu::find_target(target);
+  const std::size_t size = cpu::scratch_bytes(chosen, call, threads);
+  Tensor scratch(DType::f32, {static_cast<std::int64_t>(size / sizeof(float))});
+  cpu::forward(chosen, call, threads, {static_cast<std::byte*>(scratch.data()), size});
+  return result;
+}
+
+std::vector<std::string_view> fused_targets() {
+  static const std::vector<CpuTarget> kTargets = cpu_targets();
+  std::vector<std::string_view> names;
+  for (const CpuTarget& target : kTargets) {
+    if (target.runs_here && cpu::find_target(target.name) != nullptr) names.emplace_back(target.name);
+  }
+  return names;
+}
+
+}  // namespace qkv::kernels
