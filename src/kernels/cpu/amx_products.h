@@ -19,14 +19,15 @@
 
 namespace qkv::kernels::cpu::amx {
 
-using avx512::Simd;
+/// A type of its own, so that what is instantiated with this target's flags stays its own.
+struct Simd : avx512::Simd {};
 
 class Products {
-  using Fma = FmaProducts<avx512::Simd>;
+  using Fma = FmaProducts<amx::Simd>;
   static_assert(Fma::kWidth == kTile);
 
  public:
-  using Simd = avx512::Simd;
+  using Simd = amx::Simd;
   static constexpr std::int64_t kWidth = kTile;
   static constexpr std::int64_t kMostLanes = kTile;
   static constexpr std::int64_t kScoreSteps = 2;

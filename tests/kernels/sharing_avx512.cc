@@ -1,0 +1,8 @@
+// What own_symbols.cmake must catch: an inline function that the linker may hand to other files.
+namespace qkv::kernels {
+
+inline int shared_function(int x) { return x + 1; }
+
+int (*address_of_shared_function())(int) { return shared_function; }
+
+}  // namespace qkv::kernels
