@@ -22,10 +22,11 @@ void read_row(const kernels::KvRows& rows, std::int64_t j, std::int64_t width, T
 }
 
 void read_head(const kernels::KvRows& rows, const KeyRange& tokens, std::int64_t h, Tensor& result) {
-  const std::int64_t width = result.shape()[2];
+  const std::int64_t length = result.dim(-2);
+  const std::int64_t width = result.dim(-1);
   core::with_type(rows.dtype, [&]<class From>(From) {
     core::with_type(result.dtype(), [&]<class To>(To) {
-      To* to = static_cast<To*>(result.data()) + h * result.shape()[1] * width;
+      To* to = static_cast<To*>(result.data()) + h * length * width;
       for (std::int64_t j = tokens.begin; j < tokens.end; ++j) read_row<From>(rows, j, width, to + j * width);
     });
   });

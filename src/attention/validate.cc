@@ -49,26 +49,6 @@ void check_shapes(const Check& check, const TensorView& q, const TensorView& k) 
       [&] { return fmt::format("Hk = {}", k.dim(1)); });
 }
 
-void check_numbers(const Check& check, const AttentionOptions& options, std::int64_t Hq) {
-  if (options.scale) check.that(std::isfinite(*options.scale), "scale", "a finite number", *options.scale);
-  if (options.softcap) {
-    const double cap = *options.softcap;
-    check.that(std::isfinite(cap) && cap > 0, "softcap", "a finite number > 0", cap);
-  }
-  if (options.dropout) {
-    const double p = options.dropout->p;
-    check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", [&] { return fmt::format("p = {}", p); });
-  }
-  if (!options.sinks.empty()) {
-    const std::size_t count = options.sinks.size();
-    check.that(
-        static_cast<std::int64_t>(count) == Hq, "sinks", [&] { return fmt::format("{}, one for each query head", Hq); },
-        count);
-    for (const double sink : options.sinks) check.that(std::isfinite(sink), "sinks", "finite numbers", sink);
-  }
-  if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", *options.threads);
-}
-
 void check_plan(const Check& check, const TilePlan& plan, const MaskShape& shape) {
   struct Tiling {
     MaskShape shape;
@@ -122,11 +102,32 @@ void check_ragged(const Check& check, const kernels::Problem& problem, const Att
 
 }  // namespace
 
+void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq) {
+  const Check check(function);
+  if (options.scale) check.that(std::isfinite(*options.scale), "scale", "a finite number", *options.scale);
+  if (options.softcap) {
+    const double cap = *options.softcap;
+    check.that(std::isfinite(cap) && cap > 0, "softcap", "a finite number > 0", cap);
+  }
+  if (options.dropout) {
+    const double p = options.dropout->p;
+    check.that(p >= 0 && p < 1, "dropout", "0 <= p < 1", [&] { return fmt::format("p = {}", p); });
+  }
+  if (!options.sinks.empty()) {
+    const std::size_t count = options.sinks.size();
+    check.that(
+        static_cast<std::int64_t>(count) == Hq, "sinks", [&] { return fmt::format("{}, one for each query head", Hq); },
+        count);
+    for (const double sink : options.sinks) check.that(std::isfinite(sink), "sinks", "finite numbers", sink);
+  }
+  if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", *options.threads);
+}
+
 kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
                                  const AttentionOptions& options) {
   const Check check(function);
   check_shapes(check, q, k);
-  check_numbers(check, options, q.dim(1));
+  validate_numbers(function, options, q.dim(1));
   const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
   const kernels::Problem problem = {.q = q,
                                     .k = k,

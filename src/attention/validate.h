@@ -16,6 +16,9 @@ namespace qkv {
 [[nodiscard]] kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
                                          const AttentionOptions& options);
 
+/// The options that are numbers: scale, softcap, dropout, sinks and threads.
+void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq);
+
 /// That v stands beside k.
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v);
 

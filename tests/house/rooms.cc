@@ -114,6 +114,7 @@ std::string_view room_of_public(std::string_view header) {
       {"heads", "attention"},
       {"kv", "attention"},
       {"kv_cache", "attention"},
+      {"decode", "attention"},
       {"linear_attention", "attention"},
       {"standard_attention", "attention"},
       {"softmax", "attention"},

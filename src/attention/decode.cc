@@ -1,0 +1,105 @@
+#include "qkv/decode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attention/check.h"
+#include "attention/decode_fused.h"
+#include "attention/kv_gather.h"
+#include "attention/outputs.h"
+#include "attention/validate.h"
+#include "kernels/reference/attention.h"
+#include "kernels/targets.h"
+
+namespace qkv {
+namespace {
+
+void validate(std::string_view function, const DecodeCall& call) {
+  const auto& [q, cache, options] = call;
+  const Check check(function);
+  check.that(q.rank() == 4, "q", "a shape [B, Hq, Tq, D]", q.shape());
+  check.that(is_floating(q.dtype()), "q", "f64, f32, f16 or bf16", q.dtype());
+  check.that(q.dim(1) > 0, "q", "Hq >= 1 in [B, Hq, Tq, D]", q.shape());
+  const auto agree = [&](std::string_view letter, std::int64_t wanted, std::int64_t got) {
+    const auto expected = [&] { return fmt::format("{} = {} as in q {}", letter, wanted, q.shape().to_string()); };
+    check.that(wanted == got, "cache", expected, got);
+  };
+  agree("B", q.dim(0), cache.B());
+  agree("D", q.dim(3), cache.D());
+  check.that(
+      q.dim(1) % cache.Hk() == 0, "cache", [&] { return fmt::format("Hk that divides Hq = {}", q.dim(1)); },
+      [&] { return fmt::format("Hk = {}", cache.Hk()); });
+  validate_numbers(function, options, q.dim(1));
+  check.that(!options.ragged, "ragged", "none: each sequence has its own length", "one");
+  check.that(options.plan == nullptr, "plan", "none: each sequence has its own length", "one");
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    options.mask.validate(call.shape(b));
+    options.bias.validate(call.shape(b));
+  }
+}
+
+// Whether any query of any head sees any token of a column of tiles.
+bool is_seen(const TilePlan& plan, std::int64_t column) {
+  for (std::int64_t h = 0; h < plan.shape().H; ++h) {
+    for (std::int64_t row = 0; row < plan.rows(); ++row) {
+      if (plan.tile(0, h, row, column) != TileClass::skip) return true;
+    }
+  }
+  return false;
+}
+
+void decode_on_reference(const DecodeCall& call, Tensor& out, Tensor& lse) {
+  const SequencePlans plans(call);
+  for (std::int64_t b = 0; b < call.cache.B(); ++b) {
+    const MaskShape shape = call.shape(b);
+    Tensor k(DType::f64, {1, call.cache.Hk(), shape.Tk, call.cache.D()});
+    Tensor v(DType::f64, {1, call.cache.Hk(), shape.Tk, call.cache.Dv()});
+    for (std::int64_t column = 0; column < plans[b].columns(); ++column) {
+      if (!is_seen(plans[b], column)) continue;
+      const std::int64_t first = column * plans[b].tile_size().keys;
+      const KeyRange tokens = {first, std::min(first + plans[b].tile_size().keys, shape.Tk)};
+      kv_detail::read_keys(call.cache, b, tokens, k);
+      kv_detail::read_values(call.cache, b, tokens, v);
+    }
+    const kernels::Problem problem = {.q = call.q.slice(0, b, b + 1),
+                                      .k = k,
+                                      .shape = shape,
+                                      .first_b = b,
+                                      .group = shape.H / call.cache.Hk(),
+                                      .scale = call.scale(),
+                                      .softcap = call.options.softcap,
+                                      .bias = call.options.bias,
+                                      .mask = call.options.mask,
+                                      .dropout = call.options.dropout,
+                                      .sinks = call.options.sinks};
+    kernels::reference::forward(problem, v, MutableTensorView(out).slice(0, b, b + 1),
+                                MutableTensorView(lse).slice(0, b, b + 1));
+  }
+}
+
+}  // namespace
+
+AttentionResult decode(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {
+  const DecodeCall call = {.q = q, .cache = cache, .options = options};
+  validate("decode", call);
+  const auto* target = kernels::cpu::find_target(kernels::target_for("decode", q.dtype(), options.target));
+  AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), cache.Dv()}),
+                            .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
+  if (target == nullptr) {
+    decode_on_reference(call, result.out, result.lse);
+  } else {
+    decode_fused(call, *target, result.out, result.lse);
+  }
+  return result;
+}
+
+std::size_t decode_scratch_bytes(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {
+  const DecodeCall call = {.q = q, .cache = cache, .options = options};
+  validate("decode_scratch_bytes", call);
+  const std::string_view name = kernels::target_for("decode_scratch_bytes", q.dtype(), options.target);
+  const auto* target = kernels::cpu::find_target(name);
+  return target == nullptr ? 0 : decode_scratch_bytes(call, *target);
+}
+
+}  // namespace qkv

@@ -1,0 +1,126 @@
+#include "attention/decode_fused.h"
+
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "attention/dense_rows.h"
+#include "attention/kv_rows.h"
+#include "mask/batch_entry.h"
+#include "qkv/threads.h"
+
+namespace qkv {
+namespace {
+
+using kernels::cpu::Forward;
+using kernels::cpu::KvHeads;
+using kernels::cpu::Segment;
+
+constexpr std::size_t kAlignment = 64;
+
+KvHeads heads_of(const kernels::KvRows& first, const TensorView& rows, const TensorView& scales) {
+  KvHeads heads = {.first = first,
+                   .head_stride_bytes = rows.strides()[1] * static_cast<std::int64_t>(size_of(rows.dtype()))};
+  if (first.scales != nullptr) heads.head_scale_stride = scales.strides()[1];
+  return heads;
+}
+
+Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) {
+  const KvBuffers& buffers = call.cache.buffers();
+  return {.b = b,
+          .shape = call.shape(b),
+          .q = q.select(0, b),
+          .k = heads_of(key_rows(call.cache, b, 0), buffers.k, buffers.k_scales),
+          .v = heads_of(value_rows(call.cache, b, 0), buffers.v, buffers.v_scales)};
+}
+
+void direct(Segment& segment, Tensor& out, Tensor& lse) {
+  const MutableTensorView out_rows = MutableTensorView(out).select(0, segment.b);
+  const MutableTensorView lse_rows = MutableTensorView(lse).select(0, segment.b);
+  segment.out = static_cast<std::byte*>(out_rows.data());
+  segment.out_head_stride = out_rows.strides()[0];
+  segment.out_row_stride = out_rows.strides()[1];
+  segment.lse = static_cast<float*>(lse_rows.data());
+  segment.lse_head_stride = lse_rows.strides()[0];
+  segment.lse_row_stride = lse_rows.strides()[1];
+}
+
+std::vector<Segment> segments_of(const DecodeCall& call, const TensorView& q) {
+  std::vector<Segment> segments;
+  for (std::int64_t b = 0; b < q.dim(0); ++b) segments.push_back(segment_of(call, q, b));
+  return segments;
+}
+
+Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {
+  return {.segments = segments,
+          .dtype = call.q.dtype(),
+          .Hq = call.q.dim(1),
+          .Hk = call.cache.Hk(),
+          .D = call.q.dim(3),
+          .Dv = call.cache.Dv(),
+          .scale = call.scale(),
+          .softcap = call.options.softcap,
+          .bias = call.options.bias.is_zero() ? nullptr : &call.options.bias,
+          .dropout = call.options.dropout,
+          .sinks = call.options.sinks};
+}
+
+int threads_of(const DecodeCall& call) { return call.options.threads.value_or(threads()); }
+
+std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::span<std::byte> aligned(std::span<std::byte> scratch) {
+  const auto address = std::bit_cast<std::uintptr_t>(scratch.data());
+  return scratch.subspan((kAlignment - address % kAlignment) % kAlignment);
+}
+
+}  // namespace
+
+double DecodeCall::scale() const { return options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))); }
+
+SequencePlans::SequencePlans(const DecodeCall& call) {
+  const Mask& mask = call.options.mask;
+  std::map<std::int64_t, const TilePlan*> by_length;
+  for (std::int64_t b = 0; b < call.q.dim(0); ++b) {
+    const MaskShape whole = call.shape(b);
+    const TilePlan*& plan = by_length[whole.Tk];
+    if (plan == nullptr || mask.varies_by_batch()) {
+      plan = &made_.emplace_back(batch_entry(mask, b, whole.B),
+                                 MaskShape{.B = 1, .H = whole.H, .Tq = whole.Tq, .Tk = whole.Tk},
+                                 TileSize{kernels::cpu::kTile, kernels::cpu::kTile});
+    }
+    plans_.push_back(plan);
+  }
+}
+
+std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target) {
+  const std::vector<Segment> segments = segments_of(call, call.q);
+  return kAlignment + rounded(bytes_of_rows(call.q)) +
+         kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
+}
+
+void decode_fused(const DecodeCall& call, const kernels::cpu::Target& target, Tensor& out, Tensor& lse) {
+  const std::size_t needed = decode_scratch_bytes(call, target);
+  std::span<std::byte> scratch = call.options.scratch;
+  std::unique_ptr<std::byte[]> own;  // NOLINT(*-avoid-c-arrays): left uninitialised
+  if (scratch.empty()) {
+    own.reset(new std::byte[needed]);
+    scratch = {own.get(), needed};
+  }
+  if (scratch.size() < needed) {
+    throw InvalidArgument("decode", "scratch", std::to_string(needed) + " bytes or more",
+                          std::to_string(scratch.size()));
+  }
+  const SequencePlans plans(call);
+  const std::span<std::byte> place = aligned(scratch);
+  std::vector<Segment> segments = segments_of(call, with_rows(call.q, place.data()));
+  for (Segment& segment : segments) {
+    segment.plan = &plans[segment.b];
+    direct(segment, out, lse);
+  }
+  kernels::cpu::forward(target, forward_of(call, segments), threads_of(call),
+                        place.subspan(rounded(bytes_of_rows(call.q))));
+}
+
+}  // namespace qkv

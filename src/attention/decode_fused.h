@@ -1,0 +1,43 @@
+// A validated call over a cache, and how it runs on the fused kernels.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string_view>
+
+#include "kernels/cpu/forward.h"
+#include "qkv/decode.h"
+
+namespace qkv {
+
+/// Holds references: what it was made of outlives it.
+struct DecodeCall {
+  const TensorView& q;
+  const KvCacheView& cache;
+  const AttentionOptions& options;
+
+  /// As masks and biases see sequence b.
+  [[nodiscard]] MaskShape shape(std::int64_t b) const {
+    return {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)};
+  }
+  [[nodiscard]] double scale() const;
+};
+
+/// A plan of kTile x kTile for each sequence; those of one length share it, unless the mask is another for each.
+class SequencePlans {
+ public:
+  explicit SequencePlans(const DecodeCall& call);
+  [[nodiscard]] const TilePlan& operator[](std::int64_t b) const { return *plans_[static_cast<std::size_t>(b)]; }
+
+ private:
+  std::deque<TilePlan> made_;
+  std::vector<const TilePlan*> plans_;
+};
+
+[[nodiscard]] std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target);
+
+/// Writes out and lse. Throws InvalidArgument naming scratch where that is too small, before anything is written.
+void decode_fused(const DecodeCall& call, const kernels::cpu::Target& target, Tensor& out, Tensor& lse);
+
+}  // namespace qkv
