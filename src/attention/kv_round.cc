@@ -35,6 +35,27 @@ float scale_for(double largest, double most) noexcept {
   return short_of_it ? std::nextafter(scale, std::numeric_limits<float>::infinity()) : scale;
 }
 
+// To nearest even, for |value| below 2^51: of the sum no bits are left for a fraction.
+double nearest_integer(double value) noexcept {
+  constexpr double kFirstWithoutFraction = 0x1.8p52;
+  return (value + kFirstWithoutFraction) - kFirstWithoutFraction;
+}
+
+// The place of the first element that is NaN or infinite; the size where all are finite.
+std::int64_t first_unbounded(const Vector& vector) {
+  std::int64_t place = 0;
+  with_elements(vector, [&]<class T>(const T* element) {
+    while (place < vector.size && std::isfinite(core::to_double(element[place * vector.stride]))) ++place;
+  });
+  return place;
+}
+
+double element_of(const Vector& vector, std::int64_t place) {
+  double value = 0;
+  with_elements(vector, [&]<class T>(const T* element) { value = core::to_double(element[place * vector.stride]); });
+  return value;
+}
+
 }  // namespace
 
 bool can_cache(DType dtype) noexcept {
@@ -42,16 +63,28 @@ bool can_cache(DType dtype) noexcept {
 }
 
 std::optional<std::string> find_unbounded(const TensorView& x) {
-  const std::vector<double> elements = x.to_vector();
-  const auto found = std::ranges::find_if(elements, [](double value) { return !std::isfinite(value); });
-  if (found == elements.end()) return std::nullopt;
-  std::int64_t rest = found - elements.begin();
   Dims place = x.shape();
-  for (int axis = x.rank() - 1; axis >= 0; --axis) {
-    place[axis] = rest % x.shape()[axis];
-    rest /= x.shape()[axis];
+  std::int64_t count = 1;
+  for (int axis = 0; axis < x.rank() - 1; ++axis) count *= x.shape()[axis];
+  for (std::int64_t row = 0; row < count; ++row) {
+    std::int64_t rest = row;
+    std::int64_t offset = 0;
+    for (int axis = x.rank() - 2; axis >= 0; --axis) {
+      place[axis] = rest % x.shape()[axis];
+      offset += place[axis] * x.strides()[axis];
+      rest /= x.shape()[axis];
+    }
+    const Vector vector = {
+        .data = static_cast<const std::byte*>(x.data()) + offset * static_cast<std::int64_t>(size_of(x.dtype())),
+        .dtype = x.dtype(),
+        .size = x.dim(-1),
+        .stride = x.strides()[x.rank() - 1]};
+    const std::int64_t found = first_unbounded(vector);
+    if (found == vector.size) continue;
+    place[x.rank() - 1] = found;
+    return std::to_string(element_of(vector, found)) + " at " + place.to_string();
   }
-  return std::to_string(*found) + " at " + place.to_string();
+  return std::nullopt;
 }
 
 void round_row(const Vector& vector, DType dtype, std::byte* row) {
@@ -80,9 +113,9 @@ float round_row_to_i8(const Vector& vector, std::int8_t* row) {
       largest = std::max(largest, std::fabs(core::to_double(from[d * vector.stride])));
     }
     scale = scale_for(largest, kMost);
+    const double divisor = scale == 0 ? 1 : static_cast<double>(scale);
     for (std::int64_t d = 0; d < vector.size; ++d) {
-      const double value = core::to_double(from[d * vector.stride]);
-      row[d] = static_cast<std::int8_t>(scale == 0 ? 0 : std::nearbyint(value / static_cast<double>(scale)));
+      row[d] = static_cast<std::int8_t>(nearest_integer(core::to_double(from[d * vector.stride]) / divisor));
     }
   });
   return scale;
