@@ -11,15 +11,16 @@
 namespace qkv::cases {
 namespace {
 
-// Every thirteenth row of the table.
-std::vector<Case> some_of_table() {
+// Every so many rows of both tables.
+std::vector<Case> some_rows(std::size_t step) {
   std::vector<Case> some;
-  for (std::size_t n = 0; n < table().size(); n += 13) some.push_back(table()[n]);
+  for (std::size_t n = 0; n < table().size(); n += step) some.push_back(table()[n]);
+  for (std::size_t n = 0; n < decode_table().size(); n += step) some.push_back(decode_table()[n]);
   return some;
 }
 
 TEST(Bits, AreTheSameOnAnyNumberOfThreads) {
-  for (const Case& one : some_of_table()) {
+  for (const Case& one : some_rows(13)) {
     const Inputs inputs = Inputs::of(one);
     for (const std::string& target : targets(one.dtype)) {
       const auto bits = run_on(target, one, inputs, 1).bits();
@@ -32,7 +33,7 @@ TEST(Bits, AreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Bits, AreTheSameWhereverTheInputsLie) {
-  for (Case one : some_of_table()) {
+  for (Case one : some_rows(13)) {
     one.poison = false;
     one.q = one.k = one.v = one.out = Layout::dense;
     const Inputs dense = Inputs::of(one);
@@ -141,9 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Bits, Part, testing::Values(DType::f32, DType::f16, DTy
 
 TEST(Bits, AreTheSameForCallsFromManyThreads) {
   constexpr int kCallers = 4;
-  std::vector<Case> cases;
-  for (std::size_t n = 0; n < table().size(); n += 40) cases.push_back(table()[n]);
-  for (const Case& one : cases) {
+  for (const Case& one : some_rows(40)) {
     const Inputs inputs = Inputs::of(one);
     for (const std::string& target : targets(one.dtype)) {
       const auto bits = run_on(target, one, inputs, 1).bits();

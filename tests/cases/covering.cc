@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <span>
 
 namespace qkv::cases {
 namespace {
@@ -14,6 +15,9 @@ constexpr std::array<std::int64_t, 10> kWidths = {1, 7, 16, 64, 80, 96, 128, 192
 constexpr std::array<std::int64_t, 7> kValueWidths = {0, 1, 7, 33, 64, 128, 0};  // 0: as wide as D
 constexpr std::array<std::int64_t, 18> kLengths = {1,  2,  15, 16,  17,  31,  32,  33,  63,
                                                    64, 65, 80, 127, 128, 129, 191, 192, 193};
+// Few queries share vectors with others of their group up to 16, and blocks up to 64; keys are cut from 1,024 on.
+constexpr std::array<std::int64_t, 6> kFewQueries = {1, 2, 3, 8, 16, 17};
+constexpr std::array<std::int64_t, 3> kManyKeys = {1024, 1089, 1500};
 constexpr std::array<std::array<std::int64_t, 2>, 6> kHeads = {{{2, 1}, {2, 2}, {1, 4}, {1, 7}, {1, 1}, {2, 3}}};
 constexpr std::array<std::array<Layout, 4>, 5> kLayoutsOfTable = {{
     {Layout::dense, Layout::dense, Layout::dense, Layout::dense},
@@ -29,10 +33,12 @@ struct Factor {
   std::function<void(Case&, std::size_t)> choose;
 };
 
-std::vector<Factor> factors() {
+using Lengths = std::span<const std::int64_t>;
+
+std::vector<Factor> factors(Lengths queries, Lengths keys) {
   return {
-      {kLengths.size(), [](Case& one, std::size_t n) { one.Tq = kLengths[n]; }},
-      {kLengths.size(), [](Case& one, std::size_t n) { one.Tk = kLengths[n]; }},
+      {queries.size(), [queries](Case& one, std::size_t n) { one.Tq = queries[n]; }},
+      {keys.size(), [keys](Case& one, std::size_t n) { one.Tk = keys[n]; }},
       {masks().size(), [](Case& one, std::size_t n) { one.mask = masks()[n].name; }},
       {biases().size(), [](Case& one, std::size_t n) { one.bias = biases()[n].name; }},
       {kWidths.size(), [](Case& one, std::size_t n) { one.D = kWidths[n]; }},
@@ -155,8 +161,8 @@ Choices candidate(Pairs& pairs, std::mt19937_64& engine, std::size_t& gain) {
   return row;
 }
 
-std::vector<Case> covering_rows() {
-  const std::vector<Factor> columns = factors();
+std::vector<Case> covering_rows(Lengths queries, Lengths keys) {
+  const std::vector<Factor> columns = factors(queries, keys);
   Pairs pairs(columns);
   std::mt19937_64 engine(20);
   std::vector<Case> rows;
@@ -184,7 +190,12 @@ std::vector<Case> covering_rows() {
 }  // namespace
 
 const std::vector<Case>& table() {
-  static const std::vector<Case> kRows = covering_rows();
+  static const std::vector<Case> kRows = covering_rows(kLengths, kLengths);
+  return kRows;
+}
+
+const std::vector<Case>& decode_table() {
+  static const std::vector<Case> kRows = covering_rows(kFewQueries, kManyKeys);
   return kRows;
 }
 

@@ -12,4 +12,7 @@ namespace qkv::cases {
 /// (Cohen et al. 1997, AETG, with 20 candidates a row). The same rows in every run.
 [[nodiscard]] const std::vector<Case>& table();
 
+/// The same for few queries and more than a thousand keys, as when decoding.
+[[nodiscard]] const std::vector<Case>& decode_table();
+
 }  // namespace qkv::cases

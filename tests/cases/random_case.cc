@@ -52,7 +52,7 @@ void keep_small(Case& one) {
     } else if (one.Dv > 64) {
       one.Dv = 64;
     } else {
-      one.Tq = one.Tq * 3 / 4;
+      (one.Tq > one.Tk ? one.Tq : one.Tk) /= 2;
     }
   }
 }
@@ -102,6 +102,10 @@ Case case_from(std::span<const std::uint8_t> source) {
   one.group = 1 + bytes.below(8);
   one.Tq = length_from(bytes);
   one.Tk = length_from(bytes);
+  if (bytes.one_in(6)) {
+    one.Tq = 1 + bytes.below(bytes.one_in(2) ? 4 : 20);
+    one.Tk = 1000 + 8 * bytes.next() + bytes.below(20);
+  }
   one.D = width_from(bytes);
   one.Dv = bytes.one_in(2) ? width_from(bytes) - (bytes.one_in(20) ? 1 : 0) : one.D;
   one.mask = masks()[static_cast<std::size_t>(bytes.below(static_cast<std::int64_t>(masks().size())))].name;

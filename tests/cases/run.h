@@ -20,7 +20,7 @@ struct Written {
   [[nodiscard]] std::vector<std::uint32_t> bits() const;
 };
 
-/// Results and scratch start as NaN.
+/// Results and scratch start as NaN. A case with an odd seed brings its plan.
 [[nodiscard]] Written run_on(std::string_view target, const Case& one, const Inputs& inputs, int threads);
 
 /// The reference's answer to the same numbers, in f64.
