@@ -1,9 +1,13 @@
 // qkv attend gives what the library gives, in the layout in which the inputs came.
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "cli/attend_fixture.h"
 #include "qkv/attention.h"
 #include "qkv/heads.h"
+#include "qkv/info.h"
 #include "qkv/kv.h"
 
 namespace qkv {
@@ -15,6 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using tests::Attend;
 using tests::Outcome;
+using tests::run_qkv;
 
 // Same dtype, shape and bits.
 void expect_same(const Tensor& got, const TensorView& expected) {
@@ -157,6 +162,24 @@ TEST_F(Attend, RunsOnTheTargetAndThreadsOfItsOptions) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("target    " + target));
     expect_same(result("o.npy"), attention(q, result("k.npy"), result("v.npy"), {.target = target}).out);
+  }
+}
+
+// bf16, which every target serves. Each has its own rounding, so that its numbers tell which one ran.
+TEST_F(Attend, RunsOnTheTargetThatTheEnvironmentForces) {
+  write_inputs({1, 2, 70, 64}, {1, 2, 70, 64}, {1, 2, 70, 64}, DType::bf16);
+  std::map<std::vector<double>, std::string> names;
+  for (const CpuTarget& target : cpu_targets()) {
+    if (!target.compiled || !target.runs_here) continue;
+    const Outcome outcome = run_qkv({"attend", "--q", path("q.npy"), "--k", path("k.npy"), "--v", path("v.npy"),
+                                     "--out", path("o.npy"), "--lse", path("l.npy")},
+                                    {{"QKV_FORCE_TARGET", target.name}});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("target    " + target.name + "\n"));
+    const AttentionOptions options = {.target = target.name};
+    expect_same(result("l.npy"), attention(result("q.npy"), result("k.npy"), result("v.npy"), options).lse);
+    const auto [other, is_new] = names.emplace(result("l.npy").to_vector(), target.name);
+    EXPECT_TRUE(is_new) << target.name << " and " << other->second;
   }
 }
 
