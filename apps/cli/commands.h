@@ -16,6 +16,7 @@ struct Exit {
 };
 
 void add_attend(CLI::App& app);
+void add_bench(CLI::App& app);
 void add_check(CLI::App& app);
 void add_cost(CLI::App& app);
 void add_explain(CLI::App& app);

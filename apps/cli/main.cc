@@ -29,6 +29,7 @@ void require_values(const CLI::App& command) {
 
 void add_commands(CLI::App& app) {
   add_attend(app);
+  add_bench(app);
   add_check(app);
   add_cost(app);
   add_explain(app);
@@ -37,6 +38,9 @@ void add_commands(CLI::App& app) {
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
     command->parse_complete_callback([command] { require_values(*command); });
+    for (CLI::App* nested : command->get_subcommands({})) {
+      nested->parse_complete_callback([nested] { require_values(*nested); });
+    }
   }
 }
 

@@ -1,15 +1,12 @@
-#include <algorithm>
-
 #include "kernels/linear/loops.h"
-#include "qkv/info.h"
+#include "kernels/targets.h"
 
 namespace qkv::kernels::linear {
 
 template <class T>
 const Loops<T>& chosen_loops() {
 #if defined(__x86_64__)
-  const std::vector<CpuTarget> targets = cpu_targets();
-  const std::string& name = std::ranges::find(targets, true, &CpuTarget::chosen)->name;
+  const std::string_view name = target_for("linear_attention", DType::f32, {});
   if (name == "amx" || name == "avx512") return avx512::loops(T{});
   if (name == "avx2") return avx2::loops(T{});
 #endif

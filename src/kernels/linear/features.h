@@ -38,11 +38,24 @@ void softmax_rows(const Loops<T>& loops, T* x, std::int64_t rows, std::int64_t D
   }
 }
 
+/// In as many parts as let the compiler use vectors.
+template <class T>
+T dot(const T* a, const T* b, std::int64_t count) {
+  constexpr std::int64_t kParts = 16;
+  T parts[kParts] = {};
+  std::int64_t n = 0;
+  for (; n + kParts <= count; n += kParts) {
+    for (std::int64_t p = 0; p < kParts; ++p) parts[p] += a[n + p] * b[n + p];
+  }
+  for (; n < count; ++n) parts[n % kParts] += a[n] * b[n];
+  for (std::int64_t p = 1; p < kParts; ++p) parts[0] += parts[p];
+  return parts[0];
+}
+
 /// elu: the whole query is divided by its weights' sum, q . norms.
 template <class T>
 void divide_by_sum(T* q, const T* norms, std::int64_t D) {
-  T sum = 0;
-  for (std::int64_t d = 0; d < D; ++d) sum += q[d] * norms[d];
+  const T sum = dot(q, norms, D);
   for (std::int64_t d = 0; d < D; ++d) q[d] = sum == 0 ? 0 : q[d] / sum;
 }
 
@@ -53,7 +66,7 @@ void divide_each(T* q, const T* norms, std::int64_t D) {
 }
 
 /// Keys, one after the other, as exp(k - peak) with the largest so far as peak; `keep` becomes what earlier sums are
-/// multiplied by where the peak has moved. One of the two is always 1. Returns nothing; `peaks` moves on.
+/// multiplied by where the peak has moved. One of the two is always 1; `peaks` moves on.
 template <class T>
 void running_exponentials(const Loops<T>& loops, T* k, T* keep, T* peaks, T* moved, std::int64_t count,
                           std::int64_t D) {

@@ -1,0 +1,27 @@
+#include "progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace qkv::cli {
+namespace {
+
+constexpr const char* kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (shown_) std::fputs(kClearLine, stderr);
+}
+
+void Progress::show(const std::string& text) {
+  if (!terminal_) return;
+  shown_ = true;
+  std::fputs((kClearLine + text).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace qkv::cli

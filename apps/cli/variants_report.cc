@@ -1,0 +1,148 @@
+#include "variants_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace qkv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view name_of(InputData data) { return data == InputData::local ? "local" : "random"; }
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string described(const VariantSetup& setup) {
+  return fmt::format("{} of width {}, {}, f32, {}", plural(setup.heads, "head"), setup.head_dim,
+                     setup.causal ? "causal" : "not causal", plural(setup.threads, "thread"));
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.1 ? 2 : 0);
+  return fmt::format("{:.2f} s", seconds);
+}
+
+std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.1f} %", *value * 100) : "-"; }
+
+std::string row_of(const VariantCost& cost, std::size_t names_width) {
+  std::string row = fmt::format("{:>8}  {:<{}}  ", in_unit(static_cast<double>(cost.tokens), Unit::tokens),
+                                cost.variant, names_width);
+  if (!cost.skipped.empty()) return row + "skipped: " + cost.skipped + "\n";
+  return row + fmt::format("{:>9}  {:>9}  {:>9.1e}  {:>9.1e}  {:>7}  {:>7}\n", duration(cost.seconds),
+                           in_unit(static_cast<double>(cost.bytes), Unit::bytes), cost.relative_error,
+                           cost.largest_error, share(cost.pairs), share(cost.tiles));
+}
+
+Axis logarithmic(std::string name, Unit unit) {
+  return {.name = std::move(name), .scale = AxisScale::logarithmic, .unit = unit, .low = {}, .high = {}};
+}
+
+using Figure = double (*)(const VariantCost&);
+
+/// The axis' ends, so that no line lies on the frame.
+void leave_margins(Axis& axis, const std::vector<Series>& series) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const Series& one : series) {
+    for (const double y : one.y) {
+      if (!std::isfinite(y)) continue;
+      low = std::min(low, y);
+      high = std::max(high, y);
+    }
+  }
+  if (high == 0) return;
+  axis.low = low / 1.5;
+  axis.high = high * 1.5;
+}
+
+NamedChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>& costs, const std::string& name,
+                    const std::string& title, Axis axis, Figure figure) {
+  Chart chart;
+  chart.title = fmt::format("{}: {}", title, described(setup));
+  chart.x = logarithmic("tokens", Unit::tokens);
+  for (const std::string& variant : variant_names(setup)) {
+    Series series = {.name = variant, .x = {}, .y = {}};
+    for (const VariantCost& cost : costs) {
+      if (cost.variant != variant || !cost.skipped.empty()) continue;
+      const double value = figure(cost);
+      series.x.push_back(static_cast<double>(cost.tokens));
+      series.y.push_back(value > 0 ? value : std::numeric_limits<double>::quiet_NaN());  // no place on this axis
+    }
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  leave_margins(axis, chart.series);
+  chart.y = std::move(axis);
+  return {.name = name, .chart = std::move(chart)};
+}
+
+}  // namespace
+
+std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
+  std::size_t width = 7;
+  for (const std::string& name : variant_names(setup)) width = std::max(width, name.size());
+  std::string text = fmt::format("Attention and its variants: {}\n", described(setup));
+  text += fmt::format("{} inputs, seed {}; window({}), strided({}), blocks of {}\n\n", name_of(setup.data), setup.seed,
+                      setup.window, setup.stride, setup.block);
+  text += fmt::format("{:>8}  {:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>7}\n", "T", "variant", width, "time",
+                      "memory", "rms error", "max error", "pairs", "tiles");
+  std::int64_t tokens = 0;
+  for (const VariantCost& cost : costs) {
+    if (cost.tokens != tokens && tokens != 0) text += "\n";
+    tokens = cost.tokens;
+    text += row_of(cost, width);
+  }
+  return text + fmt::format(
+                    "\ntime: the median of at most {}, after one that is not counted.\n"
+                    "memory: the most bytes on the heap at once during a call, without its inputs and its out.\n"
+                    "error: against exact attention in f64 over {} rows of each head; rms is relative to the rows'\n"
+                    "own root mean square, so that zeros have 1. pairs: share of T x T that counts.\n"
+                    "tiles: share of 64 x 64 tiles computed.\n",
+                    plural(setup.repeats, "run"), kSampledRows);
+}
+
+std::string variants_json(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
+  Json json = {{"heads", setup.heads}, {"head_dim", setup.head_dim},  {"causal", setup.causal},
+               {"dtype", "f32"},       {"threads", setup.threads},    {"data", name_of(setup.data)},
+               {"seed", setup.seed},   {"window", setup.window},      {"stride", setup.stride},
+               {"block", setup.block}, {"sampled_rows", kSampledRows}};
+  json["results"] = Json::array();
+  for (const VariantCost& cost : costs) {
+    Json entry = {{"tokens", cost.tokens}, {"variant", cost.variant}};
+    if (cost.skipped.empty()) {
+      entry.update({{"seconds", cost.seconds},
+                    {"runs", cost.runs},
+                    {"bytes", cost.bytes},
+                    {"rms_error", cost.relative_error},
+                    {"max_error", cost.largest_error},
+                    {"pairs", cost.pairs ? Json(*cost.pairs) : Json()},
+                    {"tiles", cost.tiles ? Json(*cost.tiles) : Json()}});
+    } else {
+      entry["skipped"] = cost.skipped;
+    }
+    json["results"].push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
+  const std::string error_axis = fmt::format("rms error, relative to exact attention, {} inputs", name_of(setup.data));
+  std::vector<NamedChart> charts = {
+      chart_of(setup, costs, "time", "Time", logarithmic("seconds", Unit::plain),
+               [](const VariantCost& cost) { return cost.seconds; }),
+      chart_of(setup, costs, "memory", "Memory", logarithmic("bytes beside the inputs and out", Unit::bytes),
+               [](const VariantCost& cost) { return static_cast<double>(cost.bytes); }),
+      chart_of(setup, costs, "error", "Error", logarithmic(error_axis, Unit::plain),
+               [](const VariantCost& cost) { return cost.relative_error; }),
+  };
+  charts.back().chart.references.push_back({.name = "an out of zeros", .across = Reference::Across::y, .at = 1});
+  return charts;
+}
+
+}  // namespace qkv::cli
