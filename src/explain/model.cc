@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "explain/target.h"
 #include "qkv/nn/activation.h"
 #include "qkv/nn/embedding.h"
 #include "qkv/nn/matmul.h"
@@ -110,7 +111,7 @@ Side Model::side_of(const std::vector<std::string>& tokens, const std::vector<st
 }
 
 AttentionOptions Model::attention_options() const {
-  AttentionOptions attention;
+  AttentionOptions attention = {.target = kTarget};
   attention.scale = options_.scale;
   attention.softcap = options_.softcap;
   attention.mask = options_.mask;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "explain/model.h"
+#include "explain/target.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -65,6 +66,7 @@ Run run_own_tensors(const ExplainOptions& options) {
   run.attention.softcap = options.softcap;
   run.attention.mask = options.mask;
   run.attention.bias = options.position == Position::alibi ? options.bias + alibi() : options.bias;
+  run.attention.target = kTarget;
   run.out = attention(run.q, run.k, run.v, run.attention).out;
   run.concat = pack_heads(run.out);
   return run;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/target.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/nn/matmul.h"
@@ -148,7 +149,7 @@ void shapes(Worked& worked) {
   Generator generator(42);
   const Tensor drawn = generator.randn({3, 1, 1, 10, 64});
   const auto part = [&](std::int64_t i) { return drawn.view().select(0, i); };
-  const AttentionResult result = attention(part(0), part(1), part(2));
+  const AttentionResult result = attention(part(0), part(1), part(2), {.target = explain_detail::kTarget});
   const Tensor weights = attention_stage(part(0), part(1), {}, Stage::weights);
   worked.steps = {{"Random q, k, v of [1, 10, 64]", "", "", {shown("weights", as_matrix(weights), 2)}}};
   worked.claims = {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "explain/target.h"
 #include "qkv/nn/matmul.h"
 
 namespace qkv::worked {
@@ -73,10 +74,12 @@ TensorView as_head(const TensorView& matrix) { return matrix.unsqueeze(0).unsque
 Tensor as_matrix(const TensorView& head) { return Tensor(head.select(0, 0).select(0, 0)); }
 
 OneHead one_head(const TensorView& q, const TensorView& k, const TensorView& v, const AttentionOptions& options) {
+  AttentionOptions on_reference = options;
+  on_reference.target = explain_detail::kTarget;
   const std::vector<Tensor> stages =
       attention_stages(as_head(q), as_head(k), options, {Stage::raw, Stage::scaled, Stage::weights}, q.dtype());
   return {as_matrix(stages[0]), as_matrix(stages[1]), as_matrix(stages[2]),
-          as_matrix(attention(as_head(q), as_head(k), as_head(v), options).out)};
+          as_matrix(attention(as_head(q), as_head(k), as_head(v), on_reference).out)};
 }
 
 double largest_difference(const TensorView& a, const TensorView& b) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "explain/target.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/heads.h"
@@ -168,7 +169,7 @@ Packed packed_heads(const TensorView& x, const TensorView& w_q, const TensorView
   const Tensor k = matmul(x, w_k);
   const Tensor v = matmul(x, w_v);
   const auto split = [](const Tensor& tensor) { return split_heads(tensor.view().unsqueeze(0), 2); };
-  AttentionResult result = attention(split(q), split(k), split(v));
+  AttentionResult result = attention(split(q), split(k), split(v), {.target = explain_detail::kTarget});
   Tensor output = matmul(merge_heads(result.out).view().select(0, 0), w_o);
   return {std::move(result), attention_stage(split(q), split(k), {}, Stage::weights, DType::f32), std::move(output)};
 }
