@@ -64,6 +64,8 @@ class RowProducts {
     bool scaled;
     bool finite;  // as far as is known
     std::int64_t keys;
+    std::int64_t k_ahead;  // bytes from a row to the one that the next tile has in its place; 0: unknown
+    std::int64_t v_ahead;
     float* buffer;
     float k_scales[kTile];
     float v_scales[kTile];
@@ -96,6 +98,8 @@ class RowProducts {
     tile.finite = true;
     tile.keys = keys;
     tile.buffer = buffer;
+    tile.k_ahead = ahead(k, j);
+    tile.v_ahead = ahead(v, j);
     find_rows(k, j, keys, tile.k);
     find_rows(v, j, keys, tile.v);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
@@ -186,6 +190,7 @@ class RowProducts {
 
  private:
   static constexpr int kRows = 4;
+  static constexpr std::int64_t kLine = 64;  // bytes
 
   template <class Body>
   static void with_type(DType dtype, const Body& body) {
@@ -208,6 +213,19 @@ class RowProducts {
       for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
       c += run;
     }
+  }
+
+  static std::int64_t ahead(const KvRows& rows, std::int64_t j) {
+    return rows.run(j) >= 2 * kTile ? kTile * rows.row_stride_bytes : 0;
+  }
+
+  // Memory is far: the next tile is asked for while this one is worked on. An address beyond the rows does no harm.
+  [[gnu::always_inline]] static void fetch(const std::byte* row, std::int64_t bytes_ahead) {
+    constexpr int kRead = 0;
+    constexpr int kSecondLevelCache = 2;
+    __builtin_prefetch(
+        reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(bytes_ahead)),
+        kRead, kSecondLevelCache);
   }
 
   static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, float* s) {
@@ -238,6 +256,10 @@ class RowProducts {
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) k[n] = tile.k[c + n < tile.keys ? c + n : tile.keys - 1];
+    const std::int64_t row_bytes = vectors.count * bytes_of(kType);
+    for (int n = 0; n < Keys; ++n) {
+      for (std::int64_t byte = 0; byte < row_bytes; byte += kLine) fetch(k[n] + byte, tile.k_ahead);
+    }
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
     for (int n = 0; n < S::kLanes; ++n) acc[n] = S::zero();
@@ -276,7 +298,9 @@ class RowProducts {
     for (; d + kVectors * S::kLanes <= vectors.whole; d += kVectors * S::kLanes) {
       add_columns<Rows, kVectors>(tile, w, vectors.padded(), sums + d,
                                   [&](const std::byte* row, int x) __attribute__((always_inline)) {
-                                    return load_as_f32<S>(row, kType, d + x * S::kLanes);
+                                    const std::byte* from = row + (d + x * S::kLanes) * bytes_of(kType);
+                                    if (x * S::kLanes * bytes_of(kType) % kLine == 0) fetch(from, tile.v_ahead);
+                                    return load_as_f32<S>(from, kType, 0);
                                   });
     }
     for (; d < vectors.whole; d += S::kLanes) {

@@ -77,7 +77,7 @@ struct Simd {
   }
 
   /// Lane n is the sum of rows[n].
-  static F sums(const F (&rows)[kLanes]) {
+  [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {
     F t[kLanes / 2];
 #pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) {

@@ -70,7 +70,7 @@ struct Simd {
   static float sum(F a) { return _mm512_reduce_add_ps(a); }
 
   /// Lane n is the sum of rows[n].
-  static F sums(const F (&rows)[kLanes]) {
+  [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {
     F t[kLanes / 2];
 #pragma GCC unroll 8
     for (int r = 0; r < 8; ++r) {
