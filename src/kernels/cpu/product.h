@@ -47,22 +47,24 @@ template <class S, int Rows, int Vectors, Sum kSum>
 }
 
 template <class S, int Rows, int Vectors, Sum kSum>
-inline void product_tail(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums,
-                         std::int64_t width) {
+inline void product_block(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums,
+                          std::int64_t width) {
   if constexpr (Rows > 0) {
     if (rows == Rows) return product_rows<S, Rows, Vectors, kSum>(a, b, steps, sums, width);
-    product_tail<S, Rows - 1, Vectors, kSum>(rows, a, b, steps, sums, width);
+    product_block<S, Rows - 1, Vectors, kSum>(rows, a, b, steps, sums, width);
   }
 }
 
 template <class S, int Vectors, Sum kSum>
 void product(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums, std::int64_t width) {
-  std::int64_t row = 0;
-  for (; row + S::kRows <= rows; row += S::kRows) {
-    product_rows<S, S::kRows, Vectors, kSum>(a, b, steps, sums + row * width, width);
-    a.data += S::kRows * a.row_stride;
+  // The last rows are shared out evenly: few sums would wait for themselves.
+  while (rows > 0) {
+    const std::int64_t block = rows >= 2 * S::kRows ? S::kRows : rows > S::kRows ? (rows + 1) / 2 : rows;
+    product_block<S, S::kRows, Vectors, kSum>(block, a, b, steps, sums, width);
+    a.data += block * a.row_stride;
+    sums += block * width;
+    rows -= block;
   }
-  product_tail<S, S::kRows - 1, Vectors, kSum>(rows - row, a, b, steps, sums + row * width, width);
 }
 
 }  // namespace qkv::kernels::cpu
