@@ -11,7 +11,7 @@ template <class P>
 class InOrder {
  public:
   using Products = P;
-  static constexpr std::int64_t kColumns = 1;
+  static constexpr std::int64_t kColumns = 4;
 
   static std::int64_t floats() { return kTile * kTile; }
 
