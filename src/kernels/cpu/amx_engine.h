@@ -33,20 +33,9 @@ class Engine {
     const std::int64_t lanes = block.lanes.count();
     Products::scores(tile, block.q, steps_.call().D, lanes, scores_);
     steps_.shape(block, tile.keys, column, sort, scores_);
-    alignas(64) float factors[kTile];
-    const bool raised = steps_.raise(scores_, tile.keys, block, factors);
-    if (raised) {
-      sum_up(block);
-      first_ = tile;
-      first_slot_ = slot;
-      steps_.rescale(factors, block);
-    }
-    std::uint16_t* weights = weights_ + pending_ * kTile * kTile;
-    if (tile.finite && !steps_.call().dropout) {
-      steps_.weigh(block, tile.keys, scores_, Products::packing(tile.keys, weights));
-    } else {
-      weigh_in_place(block, tile, column);
-      Products::pack_weights(scores_, tile.keys, lanes, weights);
+    if (!tile.finite ||
+        !steps_.weigh_settled(block, tile.keys, scores_, Products::packing(tile.keys, next_weights()))) {
+      weigh_raised(block, tile, column, slot);
     }
     ++pending_;
   }
@@ -56,6 +45,23 @@ class Engine {
 
  private:
   using Softmax = TileSteps<Products>::Softmax;
+
+  [[nodiscard]] std::uint16_t* next_weights() const { return weights_ + pending_ * kTile * kTile; }
+
+  void weigh_raised(Block& block, const Products::Tile& tile, std::int64_t column, std::int64_t slot) {
+    alignas(64) float factors[kTile];
+    if (steps_.raise(scores_, tile.keys, block, factors)) {
+      sum_up(block);
+      first_ = tile;
+      first_slot_ = slot;
+      steps_.rescale(factors, block);
+    }
+    if (tile.finite && !steps_.call().dropout) {
+      return steps_.weigh(block, tile.keys, scores_, Products::packing(tile.keys, next_weights()));
+    }
+    weigh_in_place(block, tile, column);
+    Products::pack_weights(scores_, tile.keys, block.lanes.count(), next_weights());
+  }
 
   void weigh_in_place(Block& block, const Products::Tile& tile, std::int64_t column) {
     std::uint64_t visible[kTile];

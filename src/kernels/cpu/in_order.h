@@ -11,6 +11,7 @@ template <class P>
 class InOrder {
  public:
   using Products = P;
+  using S = typename Products::Simd;
   static constexpr std::int64_t kColumns = 4;
 
   static std::int64_t floats() { return kTile * kTile; }
@@ -23,6 +24,15 @@ class InOrder {
     const std::int64_t lanes = block.lanes.count();
     Products::scores(tile, block.q, call.D, lanes, scores_);
     steps_.shape(block, tile.keys, column, sort, scores_);
+    if constexpr (!Products::kChecksSums) {
+      if (tile.finite && block.settled) {
+        if (steps_.weigh_settled(block, tile.keys, scores_, InPlace<S, Products::kWidth>{scores_})) {
+          return Products::accumulate(tile, scores_, call.Dv, lanes, block.sums);
+        }
+        Products::scores(tile, block.q, call.D, lanes, scores_);
+        steps_.shape(block, tile.keys, column, sort, scores_);
+      }
+    }
     alignas(64) float factors[kTile];
     if (steps_.raise(scores_, tile.keys, block, factors)) steps_.rescale(factors, block);
     if constexpr (Products::kChecksSums) {

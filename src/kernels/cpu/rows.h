@@ -44,23 +44,29 @@ inline void load_row(const std::byte* row, DType dtype, std::int64_t count, floa
   S::store(to + d, S::mul(load_as_f32<S>(tail, dtype, 0), factor));
 }
 
-/// `count` floats as a row of f32, f16 or bf16, rounded to nearest even. `from` is readable up to a multiple of the
-/// lanes.
 template <class S>
-inline void store_row(const float* from, std::int64_t count, DType dtype, std::byte* row) {
-  alignas(64) std::byte block[S::kLanes * sizeof(float)];
-  for (std::int64_t d = 0; d < count; d += S::kLanes) {
-    const typename S::F x = S::load(from + d);
-    if (dtype == DType::bf16) {
-      S::store_bf16(reinterpret_cast<std::uint16_t*>(block), x);
-    } else if (dtype == DType::f16) {
-      S::store_f16(reinterpret_cast<std::uint16_t*>(block), x);
-    } else {
-      S::store(reinterpret_cast<float*>(block), x);
-    }
-    const std::int64_t left = count - d < S::kLanes ? count - d : S::kLanes;
-    std::memcpy(row + d * bytes_of(dtype), block, static_cast<std::size_t>(left * bytes_of(dtype)));
+[[gnu::always_inline]] inline void store_as(typename S::F x, DType dtype, std::byte* row, std::int64_t d) {
+  switch (dtype) {
+    case DType::bf16:
+      return S::store_bf16(reinterpret_cast<std::uint16_t*>(row) + d, x);
+    case DType::f16:
+      return S::store_f16(reinterpret_cast<std::uint16_t*>(row) + d, x);
+    default:
+      return S::store(reinterpret_cast<float*>(row) + d, x);
   }
+}
+
+/// `count` floats times `factor` as a row of f32, f16 or bf16, rounded to nearest even. `from` is readable up to a
+/// multiple of the lanes.
+template <class S>
+inline void store_row(const float* from, float factor, std::int64_t count, DType dtype, std::byte* row) {
+  const typename S::F times = S::splat(factor);
+  std::int64_t d = 0;
+  for (; d + S::kLanes <= count; d += S::kLanes) store_as<S>(S::mul(S::load(from + d), times), dtype, row, d);
+  if (d >= count) return;
+  alignas(64) std::byte tail[S::kLanes * sizeof(float)];
+  store_as<S>(S::mul(S::load(from + d), times), dtype, tail, 0);
+  std::memcpy(row + d * bytes_of(dtype), tail, static_cast<std::size_t>((count - d) * bytes_of(dtype)));
 }
 
 /// to[c][r] = from[r][c] for kLanes x kLanes floats.

@@ -45,6 +45,7 @@ class TileSoftmax {
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
   static constexpr float kLargestFused = 0x1p20F;
+  static constexpr float kLargestTotal = 0x1p16F;  // of a tile's weights, before their maximum is raised
 
   static void shape(const Shaping& shaping, std::int64_t keys, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;
@@ -117,6 +118,36 @@ class TileSoftmax {
     }
   }
 
+  /// As weigh(), with maxima that may lie below these scores: false if a lane's weights then become so large, or NaN,
+  /// that they must be made again from raised maxima. Running sums are only changed where it is true.
+  template <class To>
+  static bool weigh_settled(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
+                            const To& to) {
+    const F factor = S::splat(to_log2);
+    alignas(64) float totals[kTile];
+    bool fits = may_fuse(running, to_log2);
+    for (std::int64_t lane = 0; lane < lanes && fits; lane += S::kLanes) {
+      const F minus = negated_shift(running, lane, factor);
+      const F total = weigh_lanes(s + offset_of(lane), lane, keys, to, [&](F x) { return S::fma(x, factor, minus); });
+      S::store(totals + lane, total);
+      fits = S::to_bits(S::less(total, S::splat(kLargestTotal))) == S::kAllLanes;
+    }
+    if (!fits) return false;
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      S::store(running.sum + lane, S::add(S::load(running.sum + lane), S::load(totals + lane)));
+    }
+    return true;
+  }
+
+  /// True if every lane has a maximum.
+  static bool settled(const Running& running, std::int64_t lanes) {
+    bool all = true;
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      all = all && !S::any(S::equal(S::load(running.maximum + lane), S::splat(-kInfinity)));
+    }
+    return all;
+  }
+
   /// True if no lane's maximum is so large that s * to_log2 - maximum * to_log2 needs two operations.
   static bool may_fuse(const Running& running, float to_log2) {
     bool may = true;
@@ -153,10 +184,6 @@ class TileSoftmax {
       to(lane, c, a, S::zero());
       total.even = S::add(total.even, a);
     }
-  }
-
-  [[gnu::always_inline]] static void add_total(const Total& total, std::int64_t lane, Running& running) {
-    S::store(running.sum + lane, S::add(S::load(running.sum + lane), S::add(total.even, total.odd)));
   }
 
   static constexpr std::int64_t offset_of(std::int64_t lane) { return lane / kWidth * kWidth * kTile + lane % kWidth; }

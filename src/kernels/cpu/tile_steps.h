@@ -18,6 +18,7 @@ struct Block {
   float* q;     // as the products pack it
   float* sums;  // of weighted values, as the products lay it
   Running running;
+  bool settled = false;  // every lane has seen a score
 };
 
 template <class Products>
@@ -55,8 +56,11 @@ class TileSteps {
   [[nodiscard]] bool raise(const float* scores, std::int64_t keys, Block& block, float* factors) const {
     // exp2 of what lies above the old maximum stays below 2^8.
     constexpr float kSlack = 8;
-    return Softmax::raise(scores, keys, block.lanes.count(), settings_.to_log2, kSlack / settings_.to_log2,
-                          block.running, factors);
+    const std::int64_t lanes = block.lanes.count();
+    const bool raised =
+        Softmax::raise(scores, keys, lanes, settings_.to_log2, kSlack / settings_.to_log2, block.running, factors);
+    block.settled = block.settled || Softmax::settled(block.running, lanes);
+    return raised;
   }
 
   void rescale(const float* factors, Block& block) const {
@@ -67,6 +71,14 @@ class TileSteps {
   template <class To>
   void weigh(Block& block, std::int64_t keys, const float* scores, const To& to) const {
     Softmax::weigh(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
+  }
+
+  /// As weigh() without a look at the scores' maximum, which mostly is not above the old one by much; false where it
+  /// is, or where more is to be done than weighing.
+  template <class To>
+  [[nodiscard]] bool weigh_settled(Block& block, std::int64_t keys, const float* scores, const To& to) const {
+    return block.settled && !call_.dropout &&
+           Softmax::weigh_settled(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
   /// Scores become weights in place, some of which dropout sets to 0.

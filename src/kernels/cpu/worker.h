@@ -176,9 +176,7 @@ class Worker {
     const std::int64_t h = lanes.head_of(lane);
     const std::int64_t i = lanes.query_of(lane);
     const Finished row = finished(maximum, sum, h);
-    const typename S::F factor = S::splat(row.factor);
-    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(values + d, S::mul(S::load(values + d), factor));
-    store_row<S>(values, call_.Dv, call_.dtype,
+    store_row<S>(values, row.factor, call_.Dv, call_.dtype,
                  segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype));
     segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
   }
