@@ -84,7 +84,7 @@ void running_exponentials(const Loops<T>& loops, T* k, T* keep, T* peaks, T* mov
   loops.exponential(keep, count * D);
   for (std::int64_t n = 0; n < count * D; ++n) {
     const T e = keep[n];
-    const T poison = k[n] == -kInfinity<T> ? T{0} : k[n] - k[n];  // NaN for NaN and +inf
+    const T poison = k[n] < kInfinity<T> ? T{0} : std::numeric_limits<T>::quiet_NaN();  // of NaN and +inf
     k[n] = (moved[n] != 0 ? T{1} : e) + poison;
     keep[n] = moved[n] != 0 ? e : T{1};
   }
