@@ -28,6 +28,24 @@ void check_ends(std::string_view function, const Heatmap& heatmap) {
   }
 }
 
+void check_places(std::string_view function, std::string_view argument, std::optional<std::int64_t> places,
+                  std::int64_t count) {
+  if (!places || *places >= count) return;
+  throw InvalidArgument(function, argument, fmt::format("{} or more", count), fmt::format("{}", *places));
+}
+
+void check_logarithmic(std::string_view function, const Heatmap& heatmap) {
+  if (heatmap.scale == ColourScale::linear) return;
+  if (heatmap.colours == ColourMap::diverging) {
+    throw InvalidArgument(function, "scale", "linear with diverging colours", "logarithmic");
+  }
+  const auto check_positive = [&](std::string_view name, std::optional<double> end) {
+    if (end && !(*end > 0)) throw InvalidArgument(function, name, "a number above 0", fmt::format("{}", *end));
+  };
+  check_positive("low", heatmap.low);
+  check_positive("high", heatmap.high);
+}
+
 void check(std::string_view function, const Heatmap& heatmap) {
   if (heatmap.values.rank() != 2) {
     throw InvalidArgument(function, "values", "a matrix [rows, columns]", heatmap.values.shape().to_string());
@@ -41,7 +59,10 @@ void check(std::string_view function, const Heatmap& heatmap) {
   if (heatmap.decimals < 0 || heatmap.decimals > 15) {
     throw InvalidArgument(function, "decimals", "0 to 15", fmt::format("{}", heatmap.decimals));
   }
+  check_places(function, "row_places", heatmap.row_places, heatmap.values.dim(0));
+  check_places(function, "column_places", heatmap.column_places, heatmap.values.dim(1));
   check_ends(function, heatmap);
+  check_logarithmic(function, heatmap);
 }
 
 Cell classify(double value, bool hidden) {
@@ -73,7 +94,13 @@ Grid read(const Heatmap& heatmap) {
   grid.title = one_line(heatmap.title);
   grid.row_axis = one_line(heatmap.row_axis);
   grid.column_axis = one_line(heatmap.column_axis);
+  const auto places_of = [](std::optional<std::int64_t> places, std::int64_t count) {
+    return places && count > 0 ? static_cast<double>(*places) / static_cast<double>(count) : 1;
+  };
+  grid.row_places = places_of(heatmap.row_places, grid.rows);
+  grid.column_places = places_of(heatmap.column_places, grid.columns);
   grid.scale.colours = heatmap.colours;
+  grid.scale.spacing = heatmap.scale;
   grid.scale.value_name = one_line(heatmap.value_name);
   return grid;
 }
@@ -81,17 +108,34 @@ Grid read(const Heatmap& heatmap) {
 struct Extent {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
+  double least_positive = std::numeric_limits<double>::infinity();
 
   void add(const Grid& grid) {
     for (std::size_t i = 0; i < grid.values.size(); ++i) {
       if (grid.cells[i] != Cell::number || !std::isfinite(grid.values[i])) continue;
       least = std::min(least, grid.values[i]);
       most = std::max(most, grid.values[i]);
+      if (grid.values[i] > 0) least_positive = std::min(least_positive, grid.values[i]);
     }
   }
 };
 
-void set_ends(Scale& scale, const Extent& extent, const Heatmap& heatmap) {
+void set_logarithmic_ends(std::string_view function, Scale& scale, const Extent& extent, const Heatmap& heatmap) {
+  if (extent.least < 0) {
+    throw InvalidArgument(function, "values", "no number below 0 on a logarithmic scale",
+                          fmt::format("{}", extent.least));
+  }
+  constexpr double kWidest = 1e6;
+  constexpr double kNarrowest = 10;
+  const bool any = std::isfinite(extent.least_positive);
+  scale.high = heatmap.high.value_or(any ? extent.most : heatmap.low.value_or(0.1) * kNarrowest);
+  scale.low = heatmap.low.value_or(std::max(any ? extent.least_positive : 0, scale.high / kWidest));
+  if (scale.low < scale.high) return;
+  (heatmap.low ? scale.high : scale.low) = heatmap.low ? scale.low * kNarrowest : scale.high / kNarrowest;
+}
+
+void set_ends(std::string_view function, Scale& scale, const Extent& extent, const Heatmap& heatmap) {
+  if (scale.spacing == ColourScale::logarithmic) return set_logarithmic_ends(function, scale, extent, heatmap);
   const bool any = extent.least <= extent.most;
   const double least = any ? extent.least : 0;
   const double most = any ? extent.most : 0;
@@ -127,7 +171,8 @@ void note_values_beyond(Grid& grid) {
 bool has_own_ends(const Heatmap& heatmap) { return heatmap.low || heatmap.high; }
 
 bool compared(const Heatmap& a, const Heatmap& b) {
-  return a.colours == b.colours && a.value_name == b.value_name && !has_own_ends(a) && !has_own_ends(b);
+  return a.colours == b.colours && a.scale == b.scale && a.value_name == b.value_name && !has_own_ends(a) &&
+         !has_own_ends(b);
 }
 
 }  // namespace
@@ -135,12 +180,22 @@ bool compared(const Heatmap& a, const Heatmap& b) {
 double Scale::fraction(double value) const {
   if (value <= low) return 0;
   if (value >= high) return 1;
+  if (spacing == ColourScale::logarithmic) return std::log(value / low) / std::log(high / low);
   // In long double, the difference of two doubles neither overflows nor underflows.
   return static_cast<double>((static_cast<long double>(value) - low) / (static_cast<long double>(high) - low));
 }
 
 bool Scale::operator==(const Scale& other) const {
-  return colours == other.colours && low == other.low && high == other.high && value_name == other.value_name;
+  return colours == other.colours && spacing == other.spacing && low == other.low && high == other.high &&
+         value_name == other.value_name;
+}
+
+std::int64_t Grid::row_number(std::int64_t row) const {
+  return std::llround(std::floor(static_cast<double>(row * row_step) * row_places + 1e-6));
+}
+
+std::int64_t Grid::column_number(std::int64_t column) const {
+  return std::llround(std::floor(static_cast<double>(column * column_step) * column_places + 1e-6));
 }
 
 std::string Grid::number(std::int64_t row, std::int64_t column) const {
@@ -161,7 +216,7 @@ std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {
     for (std::size_t j = 0; j < grids.size(); ++j) {
       if (j != i && compared(panel.heatmaps[i], panel.heatmaps[j])) extent.add(grids[j]);
     }
-    set_ends(grids[i].scale, extent, panel.heatmaps[i]);
+    set_ends(function, grids[i].scale, extent, panel.heatmaps[i]);
     const double largest = std::max(std::fabs(grids[i].scale.low), std::fabs(grids[i].scale.high));
     grids[i].scale.style = style_for(largest, panel.heatmaps[i].decimals);
     note_values_beyond(grids[i]);

@@ -16,6 +16,7 @@ enum class Cell : std::uint8_t { number, hidden, not_a_number };
 /// What the colours mean.
 struct Scale {
   ColourMap colours = ColourMap::sequential;
+  ColourScale spacing = ColourScale::linear;
   double low = 0;
   double high = 1;
   bool beyond_low = false;  // some value lies below `low`
@@ -41,12 +42,17 @@ struct Grid {
   bool has_not_a_number = false;
   std::int64_t row_step = 1;  // rows and columns of the heatmap that one cell stands for
   std::int64_t column_step = 1;
+  double row_places = 1;  // what one row of the heatmap counts
+  double column_places = 1;
 
   [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t column) const {
     return static_cast<std::size_t>(row * columns + column);
   }
   [[nodiscard]] Cell cell(std::int64_t row, std::int64_t column) const { return cells[index(row, column)]; }
   [[nodiscard]] double value(std::int64_t row, std::int64_t column) const { return values[index(row, column)]; }
+  /// What the first of the heatmap's rows in a row of the grid is called, where rows have no labels.
+  [[nodiscard]] std::int64_t row_number(std::int64_t row) const;
+  [[nodiscard]] std::int64_t column_number(std::int64_t column) const;
   [[nodiscard]] std::string number(std::int64_t row, std::int64_t column) const;
 };
 

@@ -71,17 +71,33 @@ std::vector<std::string> indices(std::int64_t count, std::int64_t step) {
   return texts;
 }
 
-void keep_every(Labels& labels, double cell, double least) {
-  std::size_t step = 1;
-  for (std::size_t scale = 1; static_cast<double>(step) * cell < least; scale *= 10) {
-    for (const std::size_t factor : {1, 2, 5, 10}) {
-      if (step = factor * scale; static_cast<double>(step) * cell >= least) break;
+/// The smallest of 1, 2, 5, 10, … that is `least` or more.
+std::int64_t round_step(double least) {
+  for (std::int64_t scale = 1;; scale *= 10) {
+    for (const std::int64_t factor : {1, 2, 5}) {
+      if (static_cast<double>(factor * scale) >= least) return factor * scale;
     }
   }
+}
+
+void keep_every(Labels& labels, double cell, double least) {
+  const std::int64_t step = round_step(least / cell);
   if (step == 1) return;
   labels.ticks = true;
   for (std::size_t i = 0; i < labels.texts.size(); ++i) {
-    if (i % step != 0) labels.texts[i].clear();
+    if (i % static_cast<std::size_t>(step) != 0) labels.texts[i].clear();
+  }
+}
+
+/// Round numbers at the cells that hold them, where a cell stands for `places` of what the labels count.
+void label_places(Labels& labels, std::int64_t count, double places, double cell, double least) {
+  labels.ticks = true;
+  labels.texts.assign(static_cast<std::size_t>(count), "");
+  const std::int64_t step = round_step(least / cell * places);
+  for (std::int64_t place = 0;; place += step) {
+    const auto at = static_cast<std::int64_t>(std::floor(static_cast<double>(place) / places + 1e-6));
+    if (at >= count) return;
+    labels.texts[static_cast<std::size_t>(at)] = fmt::format("{}", place);
   }
 }
 
@@ -99,11 +115,15 @@ void fit_all(Labels& labels, double longest, const Ruler& ruler) {
 
 Labels row_labels(const Grid& grid, double cell, const Ruler& ruler) {
   Labels labels;
-  labels.texts = grid.row_labels.empty() ? indices(grid.rows, grid.row_step) : grid.row_labels;
   if (cell < 11) labels.font = kSmall;
-  // Words are wanted each, as far as they can be read; numbers only as a guide.
-  const bool guide = grid.row_labels.empty() && cell < 11;
-  keep_every(labels, cell, guide ? kGuideSpacing : labels.font.size + 1.5);
+  if (grid.row_labels.empty() && grid.row_places > 1) {
+    label_places(labels, grid.rows, grid.row_places * static_cast<double>(grid.row_step), cell, kGuideSpacing);
+  } else {
+    labels.texts = grid.row_labels.empty() ? indices(grid.rows, grid.row_step) : grid.row_labels;
+    // Words are wanted each, as far as they can be read; numbers only as a guide.
+    const bool guide = grid.row_labels.empty() && cell < 11;
+    keep_every(labels, cell, guide ? kGuideSpacing : labels.font.size + 1.5);
+  }
   fit_all(labels, kLongestRowLabel, ruler);
   labels.extent = widest(labels.texts, labels.font, ruler) + kLabelGap + (labels.ticks ? kTick : 0);
   return labels;
@@ -122,10 +142,20 @@ void set_diagonal_extent(Labels& labels, double cell, const Ruler& ruler) {
 Labels column_labels(const Grid& grid, double cell, const Ruler& ruler) {
   Labels labels;
   const bool numbered = grid.column_labels.empty();
-  labels.texts = numbered ? indices(grid.columns, grid.column_step) : grid.column_labels;
+  const bool placed = numbered && grid.column_places > 1;
   if (cell < 11) labels.font = kSmall;
+  if (placed) {
+    labels.texts = {fmt::format("{}", grid.column_number(grid.columns))};
+  } else {
+    labels.texts = numbered ? indices(grid.columns, grid.column_step) : grid.column_labels;
+  }
   const double width = widest(labels.texts, labels.font, ruler);
-  if (numbered) keep_every(labels, cell, width + 5);
+  if (placed) {
+    const double places = grid.column_places * static_cast<double>(grid.column_step);
+    label_places(labels, grid.columns, places, cell, std::max(width + 12, 2 * kGuideSpacing));
+  } else if (numbered) {
+    keep_every(labels, cell, width + 5);
+  }
   if (numbered || width <= cell - 4) {
     labels.extent = line_height(labels.font) + (labels.ticks ? kTick : 0) + 2;
     return labels;
@@ -148,15 +178,21 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
   bar.has_hidden = has_hidden;
   bar.has_not_a_number = has_not_a_number;
   bar.length = std::clamp(matrix_height - 20, 90.0, 240.0);
-  bar.ticks = round_ticks(scale.low, scale.high, 6);
-  bar.labels = tick_labels(bar.ticks);
+  const bool logarithmic = scale.spacing == ColourScale::logarithmic;
+  bar.ticks =
+      logarithmic ? logarithmic_ticks(scale.low, scale.high, Base::ten, 8) : round_ticks(scale.low, scale.high, 6);
+  const auto write_labels = [&] {
+    bar.labels = logarithmic ? logarithmic_tick_labels(bar.ticks) : tick_labels(bar.ticks);
+  };
+  write_labels();
   // An end that values go beyond is a tick of its own, or its neighbour would pass for it.
   const auto mark_end = [&](bool beyond, double end, bool at_front, std::string_view sign) {
     if (!beyond) return;
-    const double least_apart = (scale.high / 2 - scale.low / 2) * 0.16;
-    std::erase_if(bar.ticks, [&](double tick) { return std::fabs(tick / 2 - end / 2) < least_apart; });
+    const double least_apart = logarithmic ? 0.08 : 0.16;
+    std::erase_if(bar.ticks,
+                  [&](double tick) { return std::fabs(scale.fraction(tick) - scale.fraction(end)) < least_apart; });
     bar.ticks.insert(at_front ? bar.ticks.begin() : bar.ticks.end(), end);
-    bar.labels = tick_labels(bar.ticks);
+    write_labels();
     (at_front ? bar.labels.front() : bar.labels.back()).insert(0, sign);
   };
   mark_end(scale.beyond_low, scale.low, true, "≤ ");

@@ -60,7 +60,7 @@ std::string repeated(std::string_view text, int times) {
 }
 
 std::string row_label(const Grid& grid, std::int64_t row) {
-  return grid.row_labels.empty() ? fmt::format("{}", row * grid.row_step)
+  return grid.row_labels.empty() ? fmt::format("{}", grid.row_number(row))
                                  : grid.row_labels[static_cast<std::size_t>(row)];
 }
 
@@ -223,7 +223,7 @@ bool add_standing_labels(Block& block, const Layout& layout, const Style& style)
 }
 
 void add_column_indices(Block& block, const Layout& layout, const Style& style) {
-  const int digits = display_width(fmt::format("{}", layout.grid.columns * layout.grid.column_step));
+  const int digits = display_width(fmt::format("{}", layout.grid.column_number(layout.grid.columns)));
   std::int64_t step = 1;
   for (const std::int64_t candidate : {1, 2, 5, 10, 20, 50, 100}) {
     step = candidate;
@@ -233,7 +233,7 @@ void add_column_indices(Block& block, const Layout& layout, const Style& style) 
   line.pad_to(layout.label_width + 1);
   for (std::int64_t column = 0; column < layout.grid.columns; column += step) {
     const auto cells = static_cast<int>(std::min(step, layout.grid.columns - column)) * layout.cell_width;
-    const std::string text = fmt::format("{}", column * layout.grid.column_step);
+    const std::string text = fmt::format("{}", layout.grid.column_number(column));
     const Side side = layout.fill == Fill::numbers ? Side::centre : Side::left;
     line.add(padded(display_width(text) <= cells ? text : "", cells, side), {kQuiet, {}});
   }

@@ -67,6 +67,35 @@ std::vector<double> round_ticks(double low, double high, int most) {
   }
 }
 
+std::vector<double> logarithmic_ticks(double low, double high, Base base, int most) {
+  const bool twos = base == Base::two;
+  const auto log = [&](double value) { return twos ? std::log2(value) : std::log10(value); };
+  const auto power = [&](double exponent) { return twos ? std::exp2(exponent) : std::pow(10.0, exponent); };
+  const double first = std::ceil(log(low) - 1e-9);
+  const double last = std::floor(log(high) + 1e-9);
+  if (last - first < 2) {
+    if (twos) return round_ticks(low, high, most);
+    std::vector<double> ticks;
+    for (int exponent = static_cast<int>(first) - 1; exponent <= static_cast<int>(last); ++exponent) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        if (const double tick = factor * power(exponent); tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) {
+          ticks.push_back(tick);
+        }
+      }
+    }
+    return ticks.size() >= 2 ? ticks : round_ticks(low, high, most);
+  }
+  double step = 1;
+  for (const double candidate : {1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0}) {
+    step = candidate;
+    if (std::floor(last / step) - std::ceil(first / step) + 1 <= most) break;
+  }
+  std::vector<double> ticks;
+  const auto begin = static_cast<int>(std::ceil(first / step));
+  for (int at = begin; at * step <= last; ++at) ticks.push_back(power(at * step));
+  return ticks;
+}
+
 std::vector<std::string> tick_labels(std::span<const double> ticks) {
   double largest = 0;
   double closest = HUGE_VAL;
@@ -88,6 +117,12 @@ std::vector<std::string> tick_labels(std::span<const double> ticks) {
 
   std::vector<std::string> labels;
   for (const double tick : ticks) labels.push_back(style(tick));
+  return labels;
+}
+
+std::vector<std::string> logarithmic_tick_labels(std::span<const double> ticks) {
+  std::vector<std::string> labels;
+  for (const double tick : ticks) labels.push_back(without_padded_exponent(fmt::format("{:.2g}", tick)));
   return labels;
 }
 

@@ -1,6 +1,7 @@
 // Numbers as people read them: in cells, and beside axes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,5 +25,14 @@ struct NumberStyle {
 
 /// Labels of ticks that differ from one another, with as many digits as that takes.
 [[nodiscard]] std::vector<std::string> tick_labels(std::span<const double> ticks);
+
+enum class Base : std::uint8_t { two, ten };
+
+/// At most `most` powers of the base from low > 0 to high, or, where fewer than three would show, multiples of 1, 2 and
+/// 5 (round ones for base two).
+[[nodiscard]] std::vector<double> logarithmic_ticks(double low, double high, Base base, int most);
+
+/// Each with its own exponent, to two digits: "0.01", "2e-5".
+[[nodiscard]] std::vector<std::string> logarithmic_tick_labels(std::span<const double> ticks);
 
 }  // namespace qkv::picture

@@ -52,36 +52,6 @@ void check(std::string_view function, std::string_view name, const Axis& axis, c
 
 bool counts_in_twos(Unit unit) { return unit == Unit::bytes || unit == Unit::tokens; }
 
-/// Powers of the unit's base, or, where fewer than three would show, its 1, 2 and 5 multiples.
-std::vector<double> logarithmic_ticks(double low, double high, Unit unit, int most) {
-  const bool twos = counts_in_twos(unit);
-  const auto log = [&](double value) { return twos ? std::log2(value) : std::log10(value); };
-  const auto power = [&](double exponent) { return twos ? std::exp2(exponent) : std::pow(10.0, exponent); };
-  const double first = std::ceil(log(low) - 1e-9);
-  const double last = std::floor(log(high) + 1e-9);
-  if (last - first < 2) {
-    if (twos) return round_ticks(low, high, most);
-    std::vector<double> ticks;
-    for (int exponent = static_cast<int>(first) - 1; exponent <= static_cast<int>(last); ++exponent) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        if (const double tick = factor * power(exponent); tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) {
-          ticks.push_back(tick);
-        }
-      }
-    }
-    return ticks.size() >= 2 ? ticks : round_ticks(low, high, most);
-  }
-  double step = 1;
-  for (const double candidate : {1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0}) {
-    step = candidate;
-    if (std::floor(last / step) - std::ceil(first / step) + 1 <= most) break;
-  }
-  std::vector<double> ticks;
-  const auto begin = static_cast<int>(std::ceil(first / step));
-  for (int at = begin; at * step <= last; ++at) ticks.push_back(power(at * step));
-  return ticks;
-}
-
 /// Round steps of bytes are powers of two.
 std::vector<double> linear_ticks(double low, double high, Unit unit, int most) {
   if (unit != Unit::bytes) return round_ticks(low, high, most);
@@ -115,8 +85,9 @@ PlotAxis read_axis(const Axis& axis, const Extent& extent, int most_ticks) {
   out.scale = axis.scale;
   set_ends(out, axis, extent);
   const bool logarithmic = axis.scale == AxisScale::logarithmic;
-  out.ticks = logarithmic ? logarithmic_ticks(out.low, out.high, axis.unit, most_ticks)
-                          : linear_ticks(out.low, out.high, axis.unit, most_ticks);
+  out.ticks = logarithmic
+                  ? logarithmic_ticks(out.low, out.high, counts_in_twos(axis.unit) ? Base::two : Base::ten, most_ticks)
+                  : linear_ticks(out.low, out.high, axis.unit, most_ticks);
   if (axis.unit == Unit::plain && !logarithmic) {
     out.labels = tick_labels(out.ticks);
   } else {

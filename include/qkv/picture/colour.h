@@ -10,6 +10,12 @@ enum class ColourMap : std::uint8_t {
   diverging,   // two hues meeting at a neutral zero, for signed scores
 };
 
+/// How numbers between the ends of a colour bar find their colour.
+enum class ColourScale : std::uint8_t {
+  linear,
+  logarithmic,  // equal ratios are equal steps of colour; 0 has the lowest colour
+};
+
 /// One colour of the screen: sRGB, eight bits a channel.
 struct Rgb {
   std::uint8_t red = 0;

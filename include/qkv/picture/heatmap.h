@@ -1,6 +1,7 @@
 // A matrix as a picture: labels, values, colour bar and title, for the terminal, SVG, PNG and PDF.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,17 +16,21 @@ namespace qkv {
 /// NaN is crossed out; +inf and what lies beyond `low` or `high` takes the end's colour, and the colour bar says so.
 struct Heatmap {
   std::string title;
-  Tensor values;                           // [rows, columns], any dtype
-  std::vector<std::string> row_labels;     // empty, or one a row
-  std::vector<std::string> column_labels;  // empty, or one a column
-  std::string row_axis;                    // e.g. "query"
-  std::string column_axis;                 // e.g. "key"
-  std::string value_name;                  // under the colour bar, e.g. "weight"
-  Tensor hidden;                           // empty, or b8 [rows, columns], true where hidden
+  Tensor values;                              // [rows, columns], any dtype
+  std::vector<std::string> row_labels;        // empty, or one a row
+  std::vector<std::string> column_labels;     // empty, or one a column
+  std::string row_axis;                       // e.g. "query"
+  std::string column_axis;                    // e.g. "key"
+  std::string value_name;                     // under the colour bar, e.g. "weight"
+  Tensor hidden;                              // empty, or b8 [rows, columns], true where hidden
+  std::optional<std::int64_t> row_places;     // what rows and columns count where each stands for several, e.g. tokens:
+  std::optional<std::int64_t> column_places;  // their labels are such numbers then
   ColourMap colours = ColourMap::sequential;
-  std::optional<double> low;   // the colour bar's ends; from the values where not given
-  std::optional<double> high;  // (diverging: symmetric about 0)
-  int decimals = 2;            // of the numbers written into the cells where they fit
+  ColourScale scale = ColourScale::linear;  // logarithmic: sequential colours of numbers >= 0. Its low end, where not
+                                            // given, is the least positive number, but high / 1e6 at least
+  std::optional<double> low;                // the colour bar's ends; from the values where not given
+  std::optional<double> high;               // (diverging: symmetric about 0)
+  int decimals = 2;                         // of the numbers written into the cells where they fit
 };
 
 /// One or more heatmaps side by side, wrapped into rows. Cells have one size throughout, and heatmaps of the same
@@ -37,8 +42,9 @@ struct Panel {
 };
 
 // All four throw InvalidArgument for a panel without heatmaps, for values or a hidden mask that are not [rows,
-// columns], for labels of the wrong number, and for a low end that is not below the high one. The same panel always
-// gives the same bytes.
+// columns], for labels of the wrong number, for fewer places than rows or columns, for a low end that is not below the
+// high one, and for a logarithmic scale with diverging colours, an end that is not above 0, or a negative number. The
+// same panel always gives the same bytes.
 
 /// Text with escape sequences as `options.colour` allows; lines end in '\n' and take at most options.width columns
 /// (at least 20). What does not fit is thinned out, and a note below says so.
