@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "misuse.h"
 #include "output.h"
+#include "problem_options.h"
 #include "qkv/files.h"
 #include "qkv/info.h"
 
@@ -25,16 +26,6 @@ struct Output {
   std::string path;
   Tensor tensor;
 };
-
-Stage stage_of(const std::string& name) {
-  std::string names;
-  for (int i = 0; i < kStages; ++i) {
-    const auto stage = static_cast<Stage>(i);
-    if (name_of(stage) == name) return stage;
-    names += (i > 0 ? ", " : "") + std::string(name_of(stage));
-  }
-  misuse("--stage", "one of " + names, "\"" + name + "\"");
-}
 
 // Runs `body`; where memory ends, says for what.
 template <class Body>
@@ -133,58 +124,12 @@ void run(const AttendFlags& flags) {
   if (!flags.quiet) print(flags.json ? as_json(summary) : as_text(summary));
 }
 
-void add_input_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group =
-      "Inputs: [T, D], [B, T, H*D] or [B, H, T, D] (FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME)";
-  command.add_option("--q", flags.q, "Queries")->required()->type_name("FILE")->group(group);
-  command.add_option("--k", flags.k, "Keys")->required()->type_name("FILE")->group(group);
-  command.add_option("--v", flags.v, "Values")->required()->type_name("FILE")->group(group);
-  command.add_option("--heads", flags.heads, "Heads packed into the last axis of q")->type_name("N")->group(group);
-  command.add_option("--kv-heads", flags.kv_heads, "Those of k and v; --heads where not given")
-      ->type_name("N")
-      ->group(group);
-  auto* past_k = command.add_option("--past-k", flags.past_k, "Keys of earlier steps, put in front of --k");
+void add_value_options(CLI::App& command, AttendFlags& flags) {
+  command.add_option("--v", flags.v, "Values")->required()->type_name("FILE")->group(kInputGroup);
   auto* past_v = command.add_option("--past-v", flags.past_v, "Values of earlier steps, put in front of --v");
-  past_k->type_name("FILE")->group(group)->needs(past_v);
-  past_v->type_name("FILE")->group(group)->needs(past_k);
-}
-
-void add_mask_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group = "Who sees whom (what several of these hide is hidden)";
-  command.add_option("--mask", flags.mask, "A mask, e.g. \"causal & window(512) | global(4)\"")
-      ->type_name("EXPR")
-      ->group(group);
-  command.add_option("--mask-file", flags.mask_file, "b8 or u8 that broadcasts to [B, Hq, Tq, Tk]; nonzero is visible")
-      ->type_name("FILE")
-      ->group(group);
-  command.add_flag("--causal", flags.causal, "No key after the query; the last query meets the last key")->group(group);
-  command.add_option("--window", flags.window, "Keys nearer than WIDTH, or LEFT before and RIGHT after the query")
-      ->type_name("WIDTH|LEFT,RIGHT")
-      ->group(group);
-  command.add_option("--kv-lengths", flags.kv_lengths, "Keys that count, of each batch entry: a file [B], or 3,5,…")
-      ->type_name("FILE|N,…")
-      ->group(group);
-}
-
-void add_score_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group = "Scores, in the order in which they act";
-  command.add_option("--scale", flags.scale, "Factor of q.k; 1/sqrt(D) where not given")->type_name("X")->group(group);
-  command.add_option("--softcap", flags.softcap, "c * tanh(x / c)")->type_name("C")->group(group);
-  command.add_option("--bias", flags.bias, "A bias, e.g. \"alibi\"")->type_name("EXPR")->group(group);
-  command.add_option("--bias-file", flags.bias_file, "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids")
-      ->type_name("FILE")
-      ->group(group);
-  auto* dropout = command.add_option("--dropout", flags.dropout, "Drop weights with probability P");
-  dropout->type_name("P")->group(group);
-  command.add_option("--seed", flags.seed, "Of the dropout; 0 where not given")
-      ->type_name("N")
-      ->group(group)
-      ->needs(dropout);
-  command
-      .add_option("--sinks", flags.sinks,
-                  "A logit a query head that takes weight and has no value: a file [Hq], or 0.5,-1,…")
-      ->type_name("FILE|X,…")
-      ->group(group);
+  auto* past_k = command.get_option("--past-k");
+  past_v->type_name("FILE")->group(kInputGroup)->needs(past_k);
+  past_k->needs(past_v);
 }
 
 void add_run_options(CLI::App& command, AttendFlags& flags) {
@@ -230,6 +175,8 @@ void add_attend(CLI::App& app) {
   command->footer("Example:\n  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(512)\" --out o.npy");
   const auto flags = std::make_shared<AttendFlags>();
   add_input_options(*command, *flags);
+  for (const char* input : {"--q", "--k"}) command->get_option(input)->required();
+  add_value_options(*command, *flags);
   add_mask_options(*command, *flags);
   add_score_options(*command, *flags);
   add_run_options(*command, *flags);

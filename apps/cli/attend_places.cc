@@ -1,5 +1,6 @@
 #include "attend_places.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -15,9 +16,7 @@ struct Place {
   TensorPath path;
 };
 
-using Option = std::pair<const char*, const std::string*>;
-
-std::vector<Place> places_of(const std::vector<Option>& options) {
+std::vector<Place> places_of(const std::vector<OptionPath>& options) {
   std::vector<Place> places;
   for (const auto& [option, text] : options) {
     if (text->empty()) continue;
@@ -26,26 +25,30 @@ std::vector<Place> places_of(const std::vector<Option>& options) {
   return places;
 }
 
-std::vector<Place> inputs_of(const AttendFlags& flags) {
-  std::vector<Option> options{{"--q", &flags.q},
-                              {"--k", &flags.k},
-                              {"--v", &flags.v},
-                              {"--past-k", &flags.past_k},
-                              {"--past-v", &flags.past_v},
-                              {"--mask-file", &flags.mask_file},
-                              {"--bias-file", &flags.bias_file}};
+}  // namespace
+
+std::vector<OptionPath> inputs_of(const AttendFlags& flags) {
+  std::vector<OptionPath> options{{"--q", &flags.q},
+                                  {"--k", &flags.k},
+                                  {"--v", &flags.v},
+                                  {"--past-k", &flags.past_k},
+                                  {"--past-v", &flags.past_v},
+                                  {"--mask-file", &flags.mask_file},
+                                  {"--bias-file", &flags.bias_file}};
   if (!is_list(flags.sinks)) options.emplace_back("--sinks", &flags.sinks);
   if (!is_list(flags.kv_lengths)) options.emplace_back("--kv-lengths", &flags.kv_lengths);
-  return places_of(options);
+  return options;
 }
 
-std::vector<Place> outputs_of(const AttendFlags& flags) {
-  return places_of({{"--out", &flags.out},
-                    {"--lse", &flags.lse},
-                    {"--weights", &flags.weights},
-                    {"--scores", &flags.scores},
-                    {"--present-k", &flags.present_k},
-                    {"--present-v", &flags.present_v}});
+namespace {
+
+std::vector<OptionPath> outputs_of(const AttendFlags& flags) {
+  return {{"--out", &flags.out},
+          {"--lse", &flags.lse},
+          {"--weights", &flags.weights},
+          {"--scores", &flags.scores},
+          {"--present-k", &flags.present_k},
+          {"--present-v", &flags.present_v}};
 }
 
 // Also where neither is there yet.
@@ -68,12 +71,9 @@ bool share_archive(const Place& a, const Place& b) {
 
 }  // namespace
 
-void check_places(const AttendFlags& flags) {
-  const std::vector<Place> inputs = inputs_of(flags);
-  const std::vector<Place> outputs = outputs_of(flags);
-  if (outputs.empty()) {
-    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
-  }
+void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written) {
+  const std::vector<Place> inputs = places_of(read);
+  const std::vector<Place> outputs = places_of(written);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (const Place& input : inputs) require_apart(outputs[i], input, "which is read");
@@ -83,6 +83,14 @@ void check_places(const AttendFlags& flags) {
     paths.push_back(outputs[i].text);
   }
   require_writable_tensors(paths);
+}
+
+void check_places(const AttendFlags& flags) {
+  const std::vector<OptionPath> outputs = outputs_of(flags);
+  if (std::ranges::all_of(outputs, [](const OptionPath& output) { return output.second->empty(); })) {
+    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
+  }
+  check_places(inputs_of(flags), outputs);
 }
 
 }  // namespace qkv::cli

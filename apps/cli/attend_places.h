@@ -1,12 +1,25 @@
-// Where qkv attend reads and writes.
+// That what a command writes is none of what it reads, and can be written at all.
 #pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "attend_problem.h"
 
 namespace qkv::cli {
 
-/// Before the work: refuses a run without a result, two results for one place, a result in the place of an input, and
-/// places that cannot be written to. Misuse names the options; Error names the place.
+/// An option and the tensor path that it was given; empty where it was not.
+using OptionPath = std::pair<const char*, const std::string*>;
+
+/// The files that load_problem() reads.
+[[nodiscard]] std::vector<OptionPath> inputs_of(const AttendFlags& flags);
+
+/// Throws CLI::ParseError if two outputs would lie in the same place or one in an input's, and what
+/// require_writable_tensors() throws.
+void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written);
+
+/// The same for qkv attend; also if it is to write nothing.
 void check_places(const AttendFlags& flags);
 
 }  // namespace qkv::cli

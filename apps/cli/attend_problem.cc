@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "misuse.h"
+#include "problem_options.h"
 #include "qkv/files.h"
 #include "qkv/heads.h"
 #include "qkv/kv.h"
@@ -51,35 +52,9 @@ Tensor read_file_of(const std::string& option, const std::string& path) {
   return of_option(option, [&] { return read_tensor(path); });
 }
 
-std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  if (text.empty()) return seed;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    misuse("--seed", "a whole number from 0 to 18446744073709551615", text);
-  }
-  return seed;
-}
-
-std::vector<std::int64_t> integers(const std::string& option, std::string_view text, const std::string& otherwise) {
-  std::vector<std::int64_t> values;
-  for (;;) {
-    const auto comma = text.find(',');
-    const std::string_view word = text.substr(0, comma);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size() || value < 0) {
-      misuse(option, "whole numbers, 0 or more, with commas between them" + otherwise, "\"" + std::string(word) + "\"");
-    }
-    values.push_back(value);
-    if (comma == std::string_view::npos) return values;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 std::vector<std::int64_t> lengths_of(const std::string& text) {
   const std::string option = "--kv-lengths";
-  if (is_list(text)) return integers(option, text, ", or a file");
+  if (is_list(text)) return whole_numbers(option, text, ", or a file");
   const Tensor file = read_file_of(option, text);
   const bool integral = !is_floating(file.dtype()) && file.dtype() != DType::b8;
   if (!integral || file.rank() != 1) {
@@ -115,7 +90,7 @@ std::vector<double> sinks_of(const std::string& text) {
 }
 
 Mask window_of(const std::string& text) {
-  const auto numbers = integers("--window", text, "");
+  const auto numbers = whole_numbers("--window", text);
   if (numbers.size() == 1) return window(numbers[0]);
   if (numbers.size() != 2) misuse("--window", "WIDTH or LEFT,RIGHT", text);
   return window(std::optional(numbers[0]), std::optional(numbers[1]));
@@ -158,15 +133,38 @@ Bias bias_of(const AttendFlags& flags) {
 
 }  // namespace
 
+std::vector<std::int64_t> whole_numbers(const std::string& option, std::string_view text, std::string_view otherwise) {
+  std::vector<std::int64_t> values;
+  for (;;) {
+    const auto comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || value < 0) {
+      misuse(option, "whole numbers, 0 or more, with commas between them" + std::string(otherwise),
+             "\"" + std::string(word) + "\"");
+    }
+    values.push_back(value);
+    if (comma == std::string_view::npos) return values;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 bool is_list(std::string_view text) { return text.find_first_not_of("0123456789+-,.eE ") == std::string_view::npos; }
 
-AttendProblem load_problem(const AttendFlags& flags) {
+AttendProblem load_options(const AttendFlags& flags) {
   AttendProblem problem;
   problem.options = {.scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags), .mask = mask_of(flags)};
   problem.options.sinks = sinks_of(flags.sinks);
   problem.options.threads = flags.threads;
   problem.options.target = flags.target;
-  if (flags.dropout) problem.options.dropout = Dropout{.p = *flags.dropout, .seed = seed_of(flags.seed)};
+  if (flags.dropout)
+    problem.options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed.empty() ? 0 : seed_of(flags.seed)};
+  return problem;
+}
+
+AttendProblem load_problem(const AttendFlags& flags) {
+  AttendProblem problem = load_options(flags);
   Tensor q = read_file_of("--q", flags.q);
   problem.layout = layout_of(q);
   std::optional<std::int64_t> kv_heads = flags.kv_heads;
@@ -176,7 +174,7 @@ AttendProblem load_problem(const AttendFlags& flags) {
   };
   problem.q = with_heads("--q", std::move(q), problem.layout, "--heads", flags.heads);
   problem.k = keys_or_values("--k", flags.k);
-  problem.v = keys_or_values("--v", flags.v);
+  if (!flags.v.empty()) problem.v = keys_or_values("--v", flags.v);
   if (!flags.past_k.empty()) problem.k = concat_time(keys_or_values("--past-k", flags.past_k), problem.k);
   if (!flags.past_v.empty()) problem.v = concat_time(keys_or_values("--past-v", flags.past_v), problem.v);
   return problem;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "qkv/attention.h"
 
@@ -39,12 +40,19 @@ struct AttendProblem {
   Layout layout = Layout::heads;
   Tensor q;  // [B, Hq, Tq, D]
   Tensor k;  // [B, Hk, Tk, D], the past in front
-  Tensor v;  // [B, Hk, Tk, Dv]
+  Tensor v;  // [B, Hk, Tk, Dv]; empty() without --v
   AttentionOptions options;
 };
 
+/// "2,3": numbers from 0 on. `otherwise` says what else the option takes.
+[[nodiscard]] std::vector<std::int64_t> whole_numbers(const std::string& option, std::string_view text,
+                                                      std::string_view otherwise = "");
+
 /// Whether --kv-lengths or --sinks has numbers, and no file.
 [[nodiscard]] bool is_list(std::string_view text);
+
+/// A problem with its options alone. Reads the files of mask, bias and lengths; throws as load_problem() does.
+[[nodiscard]] AttendProblem load_options(const AttendFlags& flags);
 
 /// Reads the files and the texts. `options.target` is that of the flags, which outlive the problem. Throws Error for a
 /// file that cannot be read, InvalidArgument, MaskSyntaxError or CLI::ParseError for what has no meaning.

@@ -23,5 +23,6 @@ void add_explain(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 void add_mask(CLI::App& app);
+void add_probe(CLI::App& app);
 
 }  // namespace qkv::cli

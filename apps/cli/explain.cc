@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -13,13 +12,13 @@
 #include <span>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "commands.h"
 #include "explain_files.h"
 #include "misuse.h"
 #include "output.h"
+#include "problem_options.h"
 #include "qkv/worked.h"
 #include "terminal.h"
 
@@ -54,14 +53,6 @@ Mask mask_of(const Arguments& arguments) {
   if (!arguments.is_causal) return mask;
   if (mask.is_all() || mask.to_string() == causal().to_string()) return causal();
   return causal() & mask;
-}
-
-std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && stop == end) return seed;
-  misuse("--seed", "a whole number from 0 to 18446744073709551615", "\"" + text + "\"");
 }
 
 Surroundings surroundings_of(const Arguments& arguments) {

@@ -117,7 +117,7 @@ Labels row_labels(const Grid& grid, double cell, const Ruler& ruler) {
   Labels labels;
   if (cell < 11) labels.font = kSmall;
   if (grid.row_labels.empty() && grid.row_places > 1) {
-    label_places(labels, grid.rows, grid.row_places * static_cast<double>(grid.row_step), cell, kGuideSpacing);
+    label_places(labels, grid.rows, grid.row_places * static_cast<double>(grid.row_step), cell, 2 * kGuideSpacing);
   } else {
     labels.texts = grid.row_labels.empty() ? indices(grid.rows, grid.row_step) : grid.row_labels;
     // Words are wanted each, as far as they can be read; numbers only as a guide.

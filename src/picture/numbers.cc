@@ -123,7 +123,8 @@ std::vector<std::string> tick_labels(std::span<const double> ticks) {
 std::vector<std::string> logarithmic_tick_labels(std::span<const double> ticks) {
   std::vector<std::string> labels;
   for (const double tick : ticks) labels.push_back(without_padded_exponent(fmt::format("{:.2g}", tick)));
-  return labels;
+  const bool differ = std::ranges::adjacent_find(labels) == labels.end();
+  return differ ? labels : tick_labels(ticks);
 }
 
 }  // namespace qkv::picture

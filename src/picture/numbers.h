@@ -32,7 +32,7 @@ enum class Base : std::uint8_t { two, ten };
 /// 5 (round ones for base two).
 [[nodiscard]] std::vector<double> logarithmic_ticks(double low, double high, Base base, int most);
 
-/// Each with its own exponent, to two digits: "0.01", "2e-5".
+/// Each with its own exponent, to two digits where that tells them apart: "0.01", "2e-5".
 [[nodiscard]] std::vector<std::string> logarithmic_tick_labels(std::span<const double> ticks);
 
 }  // namespace qkv::picture

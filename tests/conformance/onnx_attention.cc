@@ -1,4 +1,5 @@
 // ONNX Attention (opsets 23 and 24) said in qkv's words; docs/semantics.md lists where the two differ.
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "qkv/attention.h"
 #include "qkv/heads.h"
 #include "qkv/kv.h"
+#include "qkv/probe.h"
 
 namespace qkv::conformance {
 namespace {
@@ -90,6 +92,18 @@ Stage stage_of(std::int64_t qk_matmul_output_mode) {
   }
 }
 
+// Made row by row by the probe, which stores no T x T: here put together again.
+Tensor intermediate(const Heads& heads, const AttentionOptions& options, Stage stage) {
+  const Probe probe(heads.q, heads.k, options);
+  const auto [B, H, Tq, Tk] = probe.shape();
+  Tensor all(heads.q.dtype(), {B, H, Tq, Tk});
+  for (std::int64_t row = 0; row < B * H * Tq; ++row) {
+    const HeadPlace head = {row / Tq / H, row / Tq % H};
+    all.store_row(std::array{head.b, head.h, row % Tq}, probe.row(head, row % Tq, stage).to_vector());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Tensor> run_attention(const OnnxCase& onnx) {
@@ -98,7 +112,7 @@ std::vector<Tensor> run_attention(const OnnxCase& onnx) {
   Tensor out = attention(heads.q, heads.k, heads.v, options).out;
   if (onnx.inputs[kQ].rank() == 3) out = merge_heads(out);
   const Stage stage = stage_of(onnx.integer("qk_matmul_output_mode", 0));
-  return {out, heads.k, heads.v, attention_stage(heads.q, heads.k, options, stage, heads.q.dtype())};
+  return {out, heads.k, heads.v, intermediate(heads, options, stage)};
 }
 
 }  // namespace qkv::conformance

@@ -57,5 +57,14 @@ TEST(TickLabels, DifferFromOneAnother) {
   EXPECT_THAT(tick_labels(std::vector<double>{0, 0.5, 1}), ElementsAre("0.0", "0.5", "1.0"));
 }
 
+TEST(LogarithmicTicks, ArePowersOfTheBaseWithTheirOwnExponents) {
+  const auto labels = [](double low, double high) {
+    return logarithmic_tick_labels(logarithmic_ticks(low, high, Base::ten, 8));
+  };
+  EXPECT_THAT(labels(2e-6, 0.5), ElementsAre("1e-5", "0.0001", "0.001", "0.01", "0.1"));
+  EXPECT_THAT(labels(0.01, 0.06), ElementsAre("0.01", "0.02", "0.05"));
+  EXPECT_THAT(labels(0.301, 0.302), testing::Each(testing::StartsWith("0.30")));
+}
+
 }  // namespace
 }  // namespace qkv::picture

@@ -1,0 +1,276 @@
+// qkv probe: any part of the T x T matrix of weights, without storing it.
+#include "qkv/probe.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "attend_places.h"
+#include "commands.h"
+#include "misuse.h"
+#include "output.h"
+#include "probe_findings.h"
+#include "probe_picture.h"
+#include "problem_options.h"
+#include "qkv/files.h"
+#include "terminal.h"
+#include "walk_progress.h"
+
+namespace qkv::cli {
+namespace {
+
+constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+
+void check_flags(const ProbeFlags& flags) {
+  const bool files = !flags.problem.q.empty() && !flags.problem.k.empty();
+  if (!files && flags.random.empty()) misuse("--q, --k", "both, or --random", "neither, or one");
+  if (!flags.random.empty()) {
+    const bool alone = flags.problem.q.empty() && flags.problem.k.empty() && flags.problem.past_k.empty() &&
+                       flags.lse.empty() && !flags.problem.heads && !flags.problem.kv_heads;
+    if (!alone) misuse("--random", "no file of q, k or lse, and no count of heads beside it", "one");
+  }
+  if (flags.random.empty() && !flags.problem.dropout && !flags.problem.seed.empty()) {
+    misuse("--seed", "--random or --dropout beside it", "neither");
+  }
+  std::vector<OptionPath> inputs = inputs_of(flags.problem);
+  inputs.emplace_back("--lse", &flags.lse);
+  const std::string npz = flags.npz.empty() ? "" : flags.npz + ":map";
+  if (!flags.npz.empty() && !flags.npz.ends_with(".npz")) misuse("--npz", "a name that ends in .npz", flags.npz);
+  check_places(inputs, {{"--npy", &flags.npy}, {"--npz", &npz}});
+  for (const std::string& path : {flags.png, flags.svg, flags.pdf}) {
+    if (!path.empty()) require_writable(path);
+  }
+}
+
+// Runs walk(watch) with a watch that shows how far it is.
+template <class Walk>
+auto watched(std::string_view what, std::int64_t h, Speech speech, const Walk& walk) {
+  WalkProgress progress(fmt::format("{}, head {}", what, h), speech);
+  return walk(ProbeWatch([&](const ProbeProgress& at) {
+    progress.show(at.done, at.total);
+    return InterruptWatch::interrupted() ? Proceed::stop : Proceed::go_on;
+  }));
+}
+
+// Computes what was asked for, one head and one thing after the other.
+class Finder {
+ public:
+  Finder(const Probe& probe, const ProbeRequest& request, std::int64_t b, Speech speech)
+      : probe_(probe), request_(request), b_(b), speech_(speech) {}
+
+  [[nodiscard]] HeadFindings head(std::int64_t h) const {
+    const HeadPlace place = {b_, h};
+    HeadFindings found;
+    found.h = h;
+    if (request_.map && !request_.average) {
+      found.map = watched("map", h, speech_, [&](const ProbeWatch& watch) {
+        return probe_.map(place, *request_.map, request_.reduce, watch);
+      });
+    }
+    if (request_.row) found.row = probe_.row(place, *request_.row, request_.stage);
+    if (request_.tile) {
+      Tile tile = *request_.tile;
+      tile.b = b_;
+      tile.h = h;
+      found.tile = probe_.tile(tile, request_.stage);
+    }
+    if (request_.top_k) {
+      found.top = watched("top keys", h, speech_,
+                          [&](const ProbeWatch& watch) { return probe_.top_keys(place, *request_.top_k, watch); });
+    }
+    if (request_.key_totals) {
+      found.key_totals =
+          watched("key totals", h, speech_, [&](const ProbeWatch& watch) { return probe_.key_totals(place, watch); });
+    }
+    if (request_.stats) {
+      found.statistics = watched("statistics", h, speech_, [&](const ProbeWatch& watch) {
+        return probe_.statistics(place, Align::bottom_right, watch);
+      });
+    }
+    return found;
+  }
+
+  [[nodiscard]] WeightMap average(std::span<const std::int64_t> heads) const {
+    return watched("map", heads.front(), speech_, [&](const ProbeWatch& watch) {
+      return probe_.map(b_, heads, *request_.map, request_.reduce, watch);
+    });
+  }
+
+ private:
+  const Probe& probe_;
+  const ProbeRequest& request_;
+  std::int64_t b_;
+  Speech speech_;
+};
+
+ProbeFindings find(const ProbeFlags& flags, ProbeRequest request, AttendProblem& problem, const Tensor& lse) {
+  std::optional<TensorView> given;
+  if (!lse.empty()) given = lse;
+  const Probe probe(problem.q, problem.k, problem.options, given);
+  fit(request, probe.shape());
+  if (flags.batch < 0 || flags.batch >= probe.shape().B) {
+    misuse("--batch", "0 to " + std::to_string(probe.shape().B - 1), std::to_string(flags.batch));
+  }
+  const std::vector<std::int64_t> heads = heads_of(flags.head, probe.shape().H);
+  ProbeFindings findings{.request = request, .shape = probe.shape(), .b = flags.batch, .heads = {}, .average = {}};
+  const Finder finder(probe, findings.request, flags.batch, flags.quiet ? Speech::off : Speech::on);
+  if (request.map && request.average) findings.average = finder.average(heads);
+  for (const std::int64_t h : heads) findings.heads.push_back(finder.head(h));
+  return findings;
+}
+
+FileContent document(const std::string& path, const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {path, {bytes.begin(), bytes.end()}};
+}
+
+void write_arrays(const ProbeFlags& flags, const ProbeFindings& findings) {
+  if (flags.npy.empty() && flags.npz.empty()) return;
+  const std::vector<NamedTensor> arrays = arrays_of(findings);
+  std::vector<NamedView> files;
+  if (!flags.npy.empty()) files.push_back({flags.npy, arrays.front().tensor});
+  if (!flags.npz.empty()) {
+    for (const auto& [name, tensor] : arrays) files.push_back({flags.npz + ":" + name, tensor});
+  }
+  write_tensors(files);
+}
+
+void write_pictures(const ProbeFlags& flags, const Panel& panel) {
+  std::vector<FileContent> files;
+  if (!flags.png.empty()) files.push_back(document(flags.png, to_png(panel)));
+  if (!flags.svg.empty()) files.push_back(document(flags.svg, to_svg(panel)));
+  if (!flags.pdf.empty()) files.push_back(document(flags.pdf, to_pdf(panel)));
+  write_files(files);
+}
+
+std::string summary(const ProbeFlags& flags, const AttendProblem& problem, const std::string& mask) {
+  const bool drawn = !flags.random.empty();
+  std::string text = fmt::format("q         {} {}{}\n", problem.q.shape().to_string(), name_of(problem.q.dtype()),
+                                 drawn ? ", drawn at random" : "  " + flags.problem.q);
+  text += fmt::format("k         {} {}{}\n", problem.k.shape().to_string(), name_of(problem.k.dtype()),
+                      drawn ? ", drawn at random" : "  " + flags.problem.k);
+  text += fmt::format("mask      {}\n", mask);
+  text += fmt::format("lse       {}\n", flags.lse.empty() ? "computed" : flags.lse);
+  return text;
+}
+
+void report(const ProbeFlags& flags, const AttendProblem& problem, const ProbeFindings& findings) {
+  const std::string mask = fit_to_width(problem.options.mask.to_string(), 80);
+  write_arrays(flags, findings);
+  const bool drawable = findings.request.map || findings.request.tile;
+  Panel panel;
+  if (drawable) {
+    const ColourScale scale = flags.color_scale == "log" ? ColourScale::logarithmic : ColourScale::linear;
+    panel = picture_of(findings, mask, scale);
+    write_pictures(flags, panel);
+  }
+  if (flags.json) print(as_json(findings));
+  if (flags.quiet || flags.json) return;
+  print(summary(flags, problem, mask) + as_text(findings));
+  // A tile is numbers to be read; a map is shown where it went into no picture.
+  const bool elsewhere = !flags.png.empty() || !flags.svg.empty() || !flags.pdf.empty();
+  if (drawable && (flags.terminal || !elsewhere)) {
+    print("\n" + to_terminal(panel, terminal_options(flags.color, flags.width)));
+  }
+}
+
+void run(const ProbeFlags& flags) {
+  const ProbeRequest request = request_of(flags);
+  check_flags(flags);
+  AttendProblem problem = load_probe_problem(flags);
+  const Tensor lse = load_lse(flags, problem);
+  const InterruptWatch watch;
+  try {
+    report(flags, problem, find(flags, request, problem, lse));
+  } catch (const Cancelled&) {
+    complain("qkv probe", "stopped; no file was written");
+    throw Exit{kInterrupted};
+  }
+}
+
+void add_choice_options(CLI::App& command, ProbeFlags& flags) {
+  const std::string group = "What to show";
+  command.add_option("--batch", flags.batch, "Batch entry")->type_name("B")->group(group)->capture_default_str();
+  command.add_option("--head", flags.head, "Query heads")->type_name("H|H,…|all")->group(group)->capture_default_str();
+  auto* map = command.add_option("--map", flags.map, "The whole matrix of weights in N x N cells, or fewer");
+  map->type_name("N|ROWSxCOLUMNS")->group(group);
+  command.add_option("--reduce", flags.reduce, "What a cell shows: mean or max")
+      ->check(CLI::IsMember({"mean", "max"}))
+      ->group(group)
+      ->needs(map)
+      ->capture_default_str();
+  command.add_flag("--average", flags.average, "One map, of the mean of the heads' weights")->group(group)->needs(map);
+  command.add_option("--row", flags.row, "One query's row")->type_name("I")->group(group);
+  command.add_option("--tile", flags.tile, "A rectangle of the matrix")->type_name("I0:I1,J0:J1")->group(group);
+  command.add_option("--top-k", flags.top_k, "Each query's N keys of largest weight")->type_name("N")->group(group);
+  command.add_flag("--key-totals", flags.key_totals, "The weight on each key, summed over queries")->group(group);
+  command.add_flag("--stats", flags.stats, "Entropy, distance and more of each row, and their means")->group(group);
+  command
+      .add_option("--stage", flags.stage,
+                  "Of --row and --tile: raw, scaled, softcapped, biased, masked, weights or dropped")
+      ->type_name("STAGE")
+      ->group(group)
+      ->capture_default_str();
+}
+
+void add_picture_options(CLI::App& command, ProbeFlags& flags) {
+  const std::string group = "Pictures of the maps, or of the tiles where there is no map";
+  command.add_option("--png", flags.png, "Write a PNG")->type_name("FILE")->group(group);
+  command.add_option("--svg", flags.svg, "Write an SVG")->type_name("FILE")->group(group);
+  command.add_option("--pdf", flags.pdf, "Write a PDF")->type_name("FILE")->group(group);
+  command.add_flag("--terminal", flags.terminal, "Draw it here; so too where no picture is written")->group(group);
+  command.add_option("--color-scale", flags.color_scale, "Of weights: log or linear")
+      ->check(CLI::IsMember({"log", "linear"}))
+      ->group(group)
+      ->capture_default_str();
+  command.add_option("--color", flags.color, "In the terminal: auto, true, 256 or never")
+      ->check(CLI::IsMember({"auto", "true", "256", "never"}))
+      ->group(group)
+      ->capture_default_str();
+  command.add_option("--width", flags.width, "Columns to use [the terminal's, or 80]")
+      ->check(CLI::Range(20, 1000))
+      ->group(group);
+}
+
+void add_output_options(CLI::App& command, ProbeFlags& flags) {
+  const std::string group = "Numbers (each file appears whole or not at all, and none before all are computed)";
+  command.add_option("--npy", flags.npy, "Write the one array that was asked for")->type_name("FILE")->group(group);
+  command.add_option("--npz", flags.npz, "Write every array, by name")->type_name("FILE")->group(group);
+  auto* json = command.add_flag("--json", flags.json, "Print every array as JSON")->group(group);
+  command.add_flag("--quiet", flags.quiet, "Print nothing, not even how far it is")->group(group)->excludes(json);
+  command.add_option("--threads", flags.problem.threads, "Threads to use [all cores]")
+      ->check(CLI::Range(1, 65536))
+      ->group(group);
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("probe", "Any part of the matrix of weights, without storing it");
+  command->group("Compute");
+  command->footer(
+      "Examples:\n"
+      "  qkv probe --q q.npy --k k.npy --causal --map 1024 --png map.png\n"
+      "  qkv probe --q q.npy --k k.npy --lse lse.npy --causal --head all --stats\n"
+      "  qkv probe --random 1,8,2,4096,4096,64 --causal --row 4095");
+  const auto flags = std::make_shared<ProbeFlags>();
+  add_input_options(*command, flags->problem);
+  command->add_option("--lse", flags->lse, "What qkv attend --lse wrote; computed where not given")
+      ->type_name("FILE")
+      ->group(kInputGroup);
+  command->add_option("--random", flags->random, "Instead: normal numbers, from --seed")
+      ->type_name("B,Hq,Hk,Tq,Tk,D")
+      ->group(kInputGroup);
+  add_choice_options(*command, *flags);
+  add_mask_options(*command, flags->problem);
+  add_score_options(*command, flags->problem);
+  command->get_option("--seed")->remove_needs(command->get_option("--dropout"));
+  command->get_option("--seed")->description("Of the dropout and of --random; 0 where not given");
+  add_picture_options(*command, *flags);
+  add_output_options(*command, *flags);
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,146 @@
+#include "probe_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "misuse.h"
+#include "problem_options.h"
+#include "qkv/files.h"
+#include "qkv/random.h"
+
+namespace qkv::cli {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+MapSize map_size_of(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  const auto rows = whole_number(std::string_view(text).substr(0, cross));
+  const auto columns = cross == std::string::npos ? rows : whole_number(std::string_view(text).substr(cross + 1));
+  if (!rows || !columns || *rows < 1 || *columns < 1) misuse("--map", "N or ROWSxCOLUMNS, each 1 or more", text);
+  return {*rows, *columns};
+}
+
+std::pair<std::int64_t, std::int64_t> range_of(std::string_view text, const std::string& whole) {
+  const std::size_t colon = text.find(':');
+  const auto begin = whole_number(text.substr(0, colon));
+  const auto end = colon == std::string_view::npos ? std::nullopt : whole_number(text.substr(colon + 1));
+  if (!begin || !end || *begin >= *end) misuse("--tile", "I0:I1,J0:J1, queries and keys from I0 and J0 on", whole);
+  return {*begin, *end};
+}
+
+Tile tile_of(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) misuse("--tile", "I0:I1,J0:J1, queries and keys from I0 and J0 on", text);
+  const auto [i_begin, i_end] = range_of(std::string_view(text).substr(0, comma), text);
+  const auto [j_begin, j_end] = range_of(std::string_view(text).substr(comma + 1), text);
+  return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
+}
+
+// [B, Hq, Tq] of what attend writes for a matrix: [Tq] or [Hq, Tq].
+Tensor with_all_axes(Tensor lse, const Shape& shape, Layout layout) {
+  if (layout != Layout::matrix || lse.size() != shape.product() || lse.dim(-1) != shape[2]) return lse;
+  return std::move(lse).reshaped(shape);
+}
+
+}  // namespace
+
+bool ProbeRequest::wants_nothing() const { return !map && !row && !tile && !top_k && !key_totals && !stats; }
+
+int ProbeRequest::arrays() const {
+  constexpr int kTopKeysArrays = 2;
+  constexpr int kStatisticsArrays = 8;
+  return (map ? 1 : 0) + (row ? 1 : 0) + (tile ? 1 : 0) + (top_k ? kTopKeysArrays : 0) + (key_totals ? 1 : 0) +
+         (stats ? kStatisticsArrays : 0);
+}
+
+ProbeRequest request_of(const ProbeFlags& flags) {
+  ProbeRequest request;
+  request.reduce = flags.reduce == "max" ? Reduce::max : Reduce::mean;
+  request.average = flags.average;
+  request.row = flags.row;
+  request.top_k = flags.top_k;
+  request.key_totals = flags.key_totals;
+  request.stats = flags.stats;
+  request.stage = stage_of(flags.stage);
+  if (!flags.map.empty()) request.map = map_size_of(flags.map);
+  if (!flags.tile.empty()) request.tile = tile_of(flags.tile);
+  if (request.wants_nothing()) {
+    misuse("--map", "something to show (--map, --row, --tile, --top-k, --key-totals, --stats)", "none");
+  }
+  if (flags.wants_pictures() && !request.map && !request.tile) {
+    misuse("--png, --svg, --pdf, --terminal", "--map or --tile, which they draw", "neither");
+  }
+  if (!flags.npy.empty() && request.arrays() != 1) {
+    misuse("--npy", "one array; --npz takes several", std::to_string(request.arrays()));
+  }
+  return request;
+}
+
+void fit(ProbeRequest& request, const MaskShape& shape) {
+  const auto check = [](const std::string& option, bool fits, const std::string& limit, std::int64_t got) {
+    if (!fits) misuse(option, limit, std::to_string(got));
+  };
+  if (request.map) {
+    if (shape.Tq == 0 || shape.Tk == 0) misuse("--map", "a matrix with pairs", "one without");
+    request.map = MapSize{std::min(request.map->rows, shape.Tq), std::min(request.map->columns, shape.Tk)};
+  }
+  const auto queries = [&] { return "no more than the " + std::to_string(shape.Tq) + " queries"; };
+  const auto keys = [&] { return "no more than the " + std::to_string(shape.Tk) + " keys"; };
+  if (request.row) {
+    check("--row", *request.row >= 0 && *request.row < shape.Tq, "0 to " + std::to_string(shape.Tq - 1), *request.row);
+  }
+  if (request.tile) {
+    check("--tile", request.tile->i_end <= shape.Tq, queries(), request.tile->i_end);
+    check("--tile", request.tile->j_end <= shape.Tk, keys(), request.tile->j_end);
+  }
+  if (request.top_k)
+    check("--top-k", *request.top_k >= 1 && *request.top_k <= shape.Tk, "1 or more, and " + keys(), *request.top_k);
+}
+
+std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count) {
+  if (text == "all") {
+    std::vector<std::int64_t> heads(static_cast<std::size_t>(count));
+    std::iota(heads.begin(), heads.end(), 0);
+    return heads;
+  }
+  const std::vector<std::int64_t> heads = whole_numbers("--head", text, ", or all");
+  for (const std::int64_t h : heads) {
+    if (h >= count) misuse("--head", "heads from 0 to " + std::to_string(count - 1), std::to_string(h));
+  }
+  return heads;
+}
+
+AttendProblem load_probe_problem(const ProbeFlags& flags) {
+  if (flags.random.empty()) return load_problem(flags.problem);
+  const std::vector<std::int64_t> extents = whole_numbers("--random", flags.random);
+  if (extents.size() != 6) misuse("--random", "six numbers B,Hq,Hk,Tq,Tk,D", flags.random);
+  const auto at = [&](std::size_t n) { return extents[n]; };
+  Generator generator(flags.problem.seed.empty() ? 0 : seed_of(flags.problem.seed));
+  AttendProblem problem = load_options(flags.problem);
+  problem.q = generator.randn({at(0), at(1), at(3), at(5)});
+  problem.k = generator.randn({at(0), at(2), at(4), at(5)});
+  return problem;
+}
+
+Tensor load_lse(const ProbeFlags& flags, const AttendProblem& problem) {
+  if (flags.lse.empty()) return {};
+  const Shape shape = problem.q.shape().without(3);
+  Tensor lse = with_all_axes(of_option("--lse", [&] { return read_tensor(flags.lse); }), shape, problem.layout);
+  if (lse.shape() != shape) {
+    misuse("--lse", "[B, Hq, Tq] of --q, " + shape.to_string(), lse.shape().to_string());
+  }
+  if (lse.dtype() != DType::f32 && lse.dtype() != DType::f64) {
+    misuse("--lse", "f32 or f64", std::string(name_of(lse.dtype())));
+  }
+  return lse;
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,31 @@
+// Options of qkv attend that other commands take, too.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "attend_problem.h"
+#include "qkv/stage.h"
+
+namespace qkv::cli {
+
+inline constexpr const char* kInputGroup =
+    "Inputs: [T, D], [B, T, H*D] or [B, H, T, D] (FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME)";
+
+/// --q, --k, --heads, --kv-heads and --past-k; none of them required.
+void add_input_options(CLI::App& command, AttendFlags& flags);
+
+/// --mask, --mask-file, --causal, --window and --kv-lengths.
+void add_mask_options(CLI::App& command, AttendFlags& flags);
+
+/// --scale, --softcap, --bias, --bias-file, --dropout, --seed, which needs --dropout, and --sinks.
+void add_score_options(CLI::App& command, AttendFlags& flags);
+
+/// The value of --stage. Misuse names those that there are.
+[[nodiscard]] Stage stage_of(const std::string& name);
+
+/// The value of --seed.
+[[nodiscard]] std::uint64_t seed_of(const std::string& text);
+
+}  // namespace qkv::cli

@@ -1,0 +1,84 @@
+#include "walk_progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace qkv::cli {
+namespace {
+
+volatile std::sig_atomic_t signal_came = 0;  // NOLINT(*-avoid-non-const-global-variables): a handler sees nothing else
+
+void note_signal(int) { signal_came = 1; }
+
+struct sigaction noting() {
+  struct sigaction action{};
+  action.sa_handler = note_signal;
+  ::sigemptyset(&action.sa_mask);
+  return action;
+}
+
+std::string rate(double pairs_per_second) {
+  if (pairs_per_second >= 1e9) return fmt::format("{:.1f} G pairs/s", pairs_per_second / 1e9);
+  return fmt::format("{:.0f} M pairs/s", pairs_per_second / 1e6);
+}
+
+std::string duration(double seconds) {
+  const auto whole = std::lround(std::ceil(seconds));
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+InterruptWatch::InterruptWatch() {
+  signal_came = 0;
+  const struct sigaction action = noting();
+  ::sigaction(SIGINT, &action, &interrupt_);
+  ::sigaction(SIGTERM, &action, &terminate_);
+}
+
+InterruptWatch::~InterruptWatch() {
+  ::sigaction(SIGINT, &interrupt_, nullptr);
+  ::sigaction(SIGTERM, &terminate_, nullptr);
+}
+
+bool InterruptWatch::interrupted() { return signal_came != 0; }
+
+WalkProgress::WalkProgress(std::string label, Speech speech)
+    : label_(std::move(label)), speech_(speech), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+void WalkProgress::show(std::int64_t done, std::int64_t total) {
+  if (speech_ == Speech::off || total <= 0) return;
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> since_begin = now - begin_;
+  const double share = static_cast<double>(done) / static_cast<double>(total);
+  if (!terminal_) return write_line(share, since_begin.count(), done);
+  if (now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  draw_bar(share, since_begin.count(), done);
+}
+
+void WalkProgress::draw_bar(double share, double seconds, std::int64_t done) {
+  constexpr int kWidth = 24;
+  const auto filled = static_cast<std::size_t>(share * kWidth);
+  line_.show(fmt::format("{}  [{}{}] {:3.0f} %  {}  {} left", label_, std::string(filled, '#'),
+                         std::string(kWidth - filled, '.'), 100 * share, rate(static_cast<double>(done) / seconds),
+                         duration(seconds * (1 - share) / share)));
+}
+
+void WalkProgress::write_line(double share, double seconds, std::int64_t done) {
+  constexpr double kSilent = 3;
+  const int tenths = static_cast<int>(10 * share);
+  if (tenths <= tenths_ || tenths == 10) return;
+  tenths_ = tenths;
+  if (seconds < kSilent) return;
+  const std::string line =
+      fmt::format("{}: {} %, {}, {} left\n", label_, 10 * tenths, rate(static_cast<double>(done) / seconds),
+                  duration(seconds * (1 - share) / share));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace qkv::cli

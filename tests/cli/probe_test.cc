@@ -1,0 +1,231 @@
+// qkv probe, as a user runs it.
+#include "qkv/probe.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/attend_fixture.h"
+#include "qkv/npz.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using tests::Outcome;
+
+class ProbeCommand : public tests::Attend {
+ protected:
+  [[nodiscard]] Outcome probe(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"probe", "--q", path("q.npy"), "--k", path("k.npy")});
+    return tests::run_qkv(words);
+  }
+
+  // What a call that must end with 2 says; nothing is printed or left behind.
+  [[nodiscard]] std::string misuse(const std::vector<std::string>& words) const {
+    const auto before = directory_.names();
+    const Outcome outcome = probe(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_EQ(directory_.names(), before) << "something was left behind";
+    return outcome.err;
+  }
+
+  void write_two_heads() const { write_inputs({1, 2, 70, 4}, {1, 1, 70, 4}, {1, 1, 70, 4}); }
+
+  static void expect_same(const Tensor& got, const Tensor& expected) {
+    EXPECT_EQ(got.shape(), expected.shape());
+    EXPECT_EQ(got.to_vector(), expected.to_vector());
+  }
+};
+
+TEST_F(ProbeCommand, WritesWhatTheLibraryComputes) {
+  write_two_heads();
+  const Outcome outcome =
+      probe({"--causal", "--bias", "alibi",         "--head",  "1",      "--map",   "7x10", "--row",
+             "69",       "--tile", "3:9,2:5",       "--stage", "biased", "--top-k", "3",    "--key-totals",
+             "--stats",  "--npz",  path("all.npz"), "--quiet"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out + outcome.err, IsEmpty());
+  const Tensor q = result("q.npy");
+  const Tensor k = result("k.npy");
+  const Probe expected(q, k, {.bias = alibi(), .mask = causal()});
+  const auto array = [&](const std::string& name) { return result("all.npz:" + name); };
+  const HeadPlace head = {0, 1};
+  expect_same(array("map"), expected.map(head, {7, 10}).weights);
+  expect_same(array("map_visible"), expected.map(head, {7, 10}).visible);
+  expect_same(array("row"), expected.row(head, 69, Stage::biased));
+  expect_same(array("tile"), expected.tile({0, 1, 3, 9, 2, 5}, Stage::biased));
+  expect_same(array("top_keys"), expected.top_keys(head, 3).keys);
+  expect_same(array("top_weights"), expected.top_keys(head, 3).weights);
+  expect_same(array("key_totals"), expected.key_totals(head));
+  expect_same(array("entropy"), expected.statistics(head).entropy);
+  expect_same(array("diagonal"), expected.statistics(head).diagonal);
+  EXPECT_EQ(npz_names(path("all.npz")).size(), 15U);
+}
+
+TEST_F(ProbeCommand, PutsSeveralHeadsOnAFirstAxis) {
+  write_two_heads();
+  ASSERT_EQ(probe({"--head", "all", "--row", "5", "--npy", path("rows.npy")}).code, 0);
+  const Tensor q = result("q.npy");
+  const Tensor k = result("k.npy");
+  const Tensor rows = result("rows.npy");
+  EXPECT_EQ(rows.shape(), Shape({2, 70}));
+  expect_same(Tensor(rows.view().select(0, 1)), Probe(q, k).row({0, 1}, 5));
+}
+
+TEST_F(ProbeCommand, AveragesHeads) {
+  write_two_heads();
+  ASSERT_EQ(probe({"--head", "0,1", "--average", "--map", "5", "--reduce", "max", "--npz", path("m.npz")}).code, 0);
+  const Tensor q = result("q.npy");
+  const Tensor k = result("k.npy");
+  const std::vector<std::int64_t> heads = {0, 1};
+  expect_same(result("m.npz:map"), Probe(q, k).map(0, heads, {5, 5}, Reduce::max).weights);
+}
+
+TEST_F(ProbeCommand, TakesTheLseThatAttendWrote) {
+  write_inputs({9, 4}, {9, 4}, {9, 4});
+  ASSERT_EQ(attend({"--causal", "--lse", path("l.npy")}).code, 0);
+  ASSERT_EQ(probe({"--causal", "--lse", path("l.npy"), "--row", "8", "--npy", path("r.npy")}).code, 0);
+  const Tensor weights = attention_stage(result("q.npy").reshaped({1, 1, 9, 4}), result("k.npy").reshaped({1, 1, 9, 4}),
+                                         {.mask = causal()}, Stage::weights);
+  const Tensor row = result("r.npy");
+  for (std::int64_t j = 0; j < 9; ++j) {
+    EXPECT_NEAR(row.at({j}), weights.at({0, 0, 8, j}), 40 * 0x1p-24 * weights.at({0, 0, 8, j}));
+  }
+}
+
+TEST_F(ProbeCommand, DrawsTheMapInEveryFormat) {
+  write_two_heads();
+  const Outcome outcome =
+      probe({"--causal", "--map", "1024", "--png", path("m.png"), "--svg", path("m.svg"), "--pdf", path("m.pdf")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto start = [&](const std::string& name) {
+    const auto bytes = read_file(path(name));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  EXPECT_THAT(start("m.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(start("m.pdf"), StartsWith("%PDF"));
+  EXPECT_THAT(start("m.svg"), AllOf(HasSubstr("<svg"), HasSubstr("mean weight")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("head 0: 70 x 70 cells"), HasSubstr("2415 without a visible pair")));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("columns: key")));
+}
+
+TEST_F(ProbeCommand, DrawsHereWhereNoPictureIsWritten) {
+  write_two_heads();
+  EXPECT_THAT(probe({"--causal", "--map", "8"}).out, HasSubstr("rows: query, columns: key"));
+  EXPECT_THAT(probe({"--tile", "0:3,0:3", "--stage", "raw"}).out, HasSubstr("raw"));
+}
+
+TEST_F(ProbeCommand, SaysWhatItFound) {
+  write_two_heads();
+  const std::string text = probe({"--causal", "--row", "2", "--top-k", "2", "--key-totals", "--stats"}).out;
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("head 0, query 2\n"), HasSubstr("16 of 70 queries"), HasSubstr("summed over queries"),
+                    HasSubstr("means over the queries that see something"), HasSubstr("mask      causal")));
+}
+
+TEST_F(ProbeCommand, PrintsJson) {
+  write_two_heads();
+  const Outcome outcome = probe({"--causal", "--head", "0,1", "--row", "2", "--stats", "--json"});
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["arrays"]["row"]["shape"], (std::vector<int>{2, 70}));
+  EXPECT_EQ(json["arrays"]["visible"]["values"][69], 70);
+  EXPECT_EQ(json["means"][0]["visible"], 35.5);
+  EXPECT_EQ(json["stage"], "weights");
+}
+
+TEST_F(ProbeCommand, DrawsItsOwnInputs) {
+  const std::vector<std::string> words = {"probe", "--random", "1,2,1,5,6,3", "--row", "4"};
+  const Outcome first = tests::run_qkv(words);
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("q         [1, 2, 5, 3] f32, drawn at random"));
+  std::vector<std::string> seeded = words;
+  seeded.insert(seeded.end(), {"--seed", "1"});
+  EXPECT_NE(tests::run_qkv(seeded).out, first.out);
+}
+
+TEST_F(ProbeCommand, DoesNotDependOnThreads) {
+  write_two_heads();
+  ASSERT_EQ(probe({"--stats", "--npz", path("one.npz"), "--threads", "1"}).code, 0);
+  ASSERT_EQ(probe({"--stats", "--npz", path("two.npz"), "--threads", "2"}).code, 0);
+  expect_same(result("one.npz:entropy"), result("two.npz:entropy"));
+}
+
+// The words of a shell's line; what is in quotes stays together.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
+  std::ifstream page(QKV_SOURCE_DIR "/docs/probe.md");
+  bool inside = false;
+  int commands = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) inside = line == "```sh";
+    if (!inside || !line.starts_with("qkv ")) continue;
+    std::vector<std::string> words = words_of(line);
+    words.erase(words.begin());
+    for (std::string& word : words) {
+      if (word.ends_with(".png") || word.ends_with(".svg") || word.ends_with(".npz")) word = path(word);
+    }
+    const Outcome outcome = tests::run_qkv(words);
+    EXPECT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
+    ++commands;
+  }
+  EXPECT_EQ(commands, 6);
+  EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz"}));
+}
+
+TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
+  write_two_heads();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{}, "--map: expected something to show (--map, --row, --tile, --top-k, --key-totals, --stats), got none"},
+      {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
+      {{"--row", "-1"}, "--row: expected 0 to 69, got -1"},
+      {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},
+      {{"--tile", "0:1,0:71"}, "--tile: expected no more than the 70 keys, got 71"},
+      {{"--tile", "5:5,0:1"}, "--tile: expected I0:I1,J0:J1"},
+      {{"--tile", "3"}, "--tile: expected I0:I1,J0:J1"},
+      {{"--top-k", "71"}, "--top-k: expected 1 or more, and no more than the 70 keys, got 71"},
+      {{"--map", "0"}, "--map: expected N or ROWSxCOLUMNS, each 1 or more, got 0"},
+      {{"--map", "4xx"}, "--map: expected N or ROWSxCOLUMNS"},
+      {{"--stats", "--head", "2"}, "--head: expected heads from 0 to 1, got 2"},
+      {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
+      {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
+      {{"--stats", "--reduce", "max"}, "--reduce requires --map"},
+      {{"--row", "1", "--stage", "soft"}, "--stage: expected one of raw"},
+      {{"--stats", "--png", path("x.png")}, "expected --map or --tile, which they draw, got neither"},
+      {{"--stats", "--npy", path("x.npy")}, "--npy: expected one array; --npz takes several, got 8"},
+      {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
+      {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
+      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k or lse"},
+      {{"--row", "1", "--seed", "1"}, "--seed: expected --random or --dropout beside it"},
+      {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of --q, [1, 2, 70], got [1, 1, 70, 4]"}};
+  for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));
+  const auto alone = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "probe");
+    return tests::run_qkv(words).err;
+  };
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, or --random"));
+  EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
+}
+
+}  // namespace
+}  // namespace qkv

@@ -1,0 +1,94 @@
+// Logarithmic scales, and cells that stand for several places.
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+#include "picture/heatmap_layout.h"
+#include "qkv/picture/heatmap.h"
+
+namespace qkv {
+namespace {
+
+using picture::Bar;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Heatmap weights(const std::vector<double>& values) {
+  Heatmap heatmap;
+  heatmap.values = Tensor(values, {1, static_cast<std::int64_t>(values.size())});
+  heatmap.scale = ColourScale::logarithmic;
+  return heatmap;
+}
+
+Bar bar_of(const Heatmap& heatmap) { return lay_out("", picture::read_panel("test", {"", {heatmap}})).bars.front(); }
+
+TEST(LogarithmicScale, StepsEquallyFromRatioToRatio) {
+  const Bar bar = bar_of(weights({0.001, 0.01, 0.1}));
+  EXPECT_DOUBLE_EQ(bar.scale.fraction(0.001), 0);
+  EXPECT_NEAR(bar.scale.fraction(0.01), 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(bar.scale.fraction(0.1), 1);
+  EXPECT_EQ(bar.scale.fraction(0), 0);
+  EXPECT_THAT(bar.labels, ElementsAre("0.001", "0.01", "0.1"));
+}
+
+TEST(LogarithmicScale, EndsAMillionthBelowItsHighEnd) {
+  const Bar bar = bar_of(weights({0, 1e-9, 0.5}));
+  EXPECT_DOUBLE_EQ(bar.scale.low, 0.5e-6);
+  EXPECT_TRUE(bar.scale.beyond_low);
+  EXPECT_EQ(bar.labels.front(), "≤ 5e-7");
+}
+
+TEST(LogarithmicScale, HasTwoEndsForAnyWeights) {
+  for (const std::vector<double>& values : {std::vector<double>{0, 0}, {0.25}, {0, 1}}) {
+    const Bar bar = bar_of(weights(values));
+    EXPECT_GT(bar.scale.low, 0);
+    EXPECT_LT(bar.scale.low, bar.scale.high);
+  }
+}
+
+TEST(LogarithmicScale, NamesWhatItCannotShow) {
+  const auto message = [](const Heatmap& heatmap) {
+    return error_message([&] { static_cast<void>(to_svg({"", {heatmap}})); });
+  };
+  EXPECT_EQ(message(weights({-1, 1})), "to_svg: values: expected no number below 0 on a logarithmic scale, got -1");
+  Heatmap bad = weights({1, 2});
+  bad.low = 0;
+  EXPECT_EQ(message(bad), "to_svg: low: expected a number above 0, got 0");
+  bad.low = std::nullopt;
+  bad.colours = ColourMap::diverging;
+  EXPECT_EQ(message(bad), "to_svg: scale: expected linear with diverging colours, got logarithmic");
+}
+
+Heatmap map_of(std::int64_t cells, std::int64_t places) {
+  Heatmap heatmap;
+  heatmap.values = Tensor(DType::f64, {cells, cells});
+  heatmap.row_places = places;
+  heatmap.column_places = places;
+  return heatmap;
+}
+
+TEST(HeatmapPlaces, AreLabelledWhereTheyAreRound) {
+  const auto box = lay_out("", picture::read_panel("test", {"", {map_of(1024, 4096)}})).boxes.front();
+  std::vector<std::string> shown;
+  for (std::size_t row = 0; row < 1024; ++row) {
+    const std::string& text = box.row_labels.texts[row];
+    if (text.empty()) continue;
+    EXPECT_EQ(std::stoll(text) / 4, static_cast<std::int64_t>(row));
+    shown.push_back(text);
+  }
+  EXPECT_THAT(shown, testing::Contains("500"));
+  EXPECT_THAT(shown, testing::Contains("4000"));
+  EXPECT_TRUE(box.row_labels.ticks);
+}
+
+TEST(HeatmapPlaces, AreCountedInTheTerminal) {
+  const std::string text = to_terminal({"", {map_of(4, 400)}}, {});
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("\n  0 "), HasSubstr("\n100 "), HasSubstr("\n300 ")));
+}
+
+TEST(HeatmapPlaces, AreNoFewerThanCells) {
+  EXPECT_EQ(error_message([] { static_cast<void>(to_svg({"", {map_of(4, 3)}})); }),
+            "to_svg: row_places: expected 4 or more, got 3");
+}
+
+}  // namespace
+}  // namespace qkv
