@@ -56,7 +56,7 @@ struct WeightMap {
 /// The keys of largest weight, largest first; among equals the lower key first, NaN before all.
 struct TopKeys {
   Tensor keys;     // i64 [Tq, count]
-  Tensor weights;  // [Tq, count], f64 if q is, else f32
+  Tensor weights;  // [Tq, count], f64 where computed in it, else f32
 };
 
 /// What the rows of one head look like. Of a row that sees nothing all numbers are 0, and the means leave it out.
@@ -74,18 +74,19 @@ struct RowStatistics {
   [[nodiscard]] double mean(const Tensor& column) const;
 };
 
-/// Shows what attention(q, k, …, options) weighs. Keeps views of q, k and lse, which must outlive it. For f64 tensors
-/// everything is computed in f64; for f32, f16 and bf16 scores and weights are f32, sums over tiles f64. Results do not
-/// depend on the number of threads, which is that of the options. Several threads may call one Probe at once.
+/// Shows what attention(q, k, …, options) weighs. Keeps views of q, k and lse, which must outlive it. Where
+/// attention_target() is "reference", as for f64 tensors, everything is computed in f64; elsewhere scores and weights
+/// are f32, sums over tiles f64. Results do not depend on the number of threads, which is that of the options. Several
+/// threads may call one Probe at once.
 ///
 /// q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as attention() takes them; `lse` [B, Hq, Tq], f32 or f64, as it gives them.
 /// Without lse, a head's is computed when first needed, by a walk of its own, and kept. A walk needs the scratch of a
 /// few tiles for each thread beside its result: O(T * D) in all. Tiles that the mask hides cost nothing. A predicate
 /// mask is asked by several threads at once.
 ///
-/// Throws InvalidArgument as attention() does, and naming lse for another shape or type. Every function throws
-/// InvalidArgument for a place outside of the tensors.
-/// Recomputing scores from q, k and lse: Dao et al. 2022, section 3.2.
+/// Throws InvalidArgument as attention() does, and naming lse for another shape or type, or ragged. Every function
+/// throws InvalidArgument for a place outside of the tensors. Recomputing scores from q, k and lse: Dao et al. 2022,
+/// section 3.2.
 class Probe {
  public:
   Probe(const TensorView& q, const TensorView& k, const AttentionOptions& options = {},
@@ -96,8 +97,8 @@ class Probe {
 
   [[nodiscard]] const MaskShape& shape() const noexcept;
 
-  /// Part of an intermediate, [queries, keys] of f64 if q is, else f32. For stages before `masked` hidden pairs hold
-  /// their true numbers. Weights want their rows' lse: where it is not known, those rows are walked first.
+  /// Part of an intermediate, [queries, keys] of f64 where computed in it, else f32. For stages before `masked` hidden
+  /// pairs hold their true numbers. Weights want their rows' lse: where it is not known, those rows are walked first.
   [[nodiscard]] Tensor tile(const Tile& tile, Stage stage = Stage::weights) const;
 
   /// One query's, [Tk].

@@ -6,6 +6,7 @@
 
 #include "attention/probe_state.h"
 #include "attention/validate.h"
+#include "kernels/targets.h"
 
 namespace qkv {
 namespace {
@@ -37,6 +38,12 @@ void require_finished(bool finished) {
 }  // namespace
 
 namespace probe_detail {
+
+State::State(kernels::Problem checked, std::optional<TensorView> given, const AttentionOptions& options)
+    : problem(std::move(checked)),
+      lse(std::move(given)),
+      threads(options.threads),
+      in_f64(kernels::target_for("Probe", problem.q.dtype(), options.target) == "reference") {}
 
 void State::require_head(std::string_view function, const HeadPlace& head) const {
   const auto check = [&](std::string_view argument, std::int64_t index, std::int64_t extent) {
@@ -95,7 +102,7 @@ std::shared_ptr<const std::vector<double>> require_lse(const State& state, const
   const std::int64_t Tq = state.problem.shape.Tq;
   constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
   auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(Tq));
-  with_real(state.problem, [&](auto real) {
+  with_real(state, [&](auto real) {
     run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
       WeightTiles<decltype(real)> tiles(state.problem);
       const std::int64_t begin = task * kQueriesOfTask;
@@ -135,7 +142,7 @@ void write_block(WeightTiles<Real>& tiles, const Tile& wanted, Stage stage, std:
 Probe::Probe(const TensorView& q, const TensorView& k, const AttentionOptions& options, std::optional<TensorView> lse) {
   kernels::Problem problem = validated("Probe", q, k, options);
   if (lse) check_lse(*lse, problem.shape);
-  state_ = std::make_unique<const probe_detail::State>(std::move(problem), std::move(lse), options.threads);
+  state_ = std::make_unique<const probe_detail::State>(std::move(problem), std::move(lse), options);
 }
 
 Probe::Probe(Probe&&) noexcept = default;
@@ -151,7 +158,7 @@ Tensor Probe::tile(const Tile& tile, Stage stage) const {
   require_range("j_begin, j_end", tile.j_begin, tile.j_end, shape().Tk);
   const Shape extents{tile.i_end - tile.i_begin, tile.j_end - tile.j_begin};
   const auto known = stage >= Stage::weights ? state_->find_lse(head) : nullptr;
-  return probe_detail::with_real(state_->problem, [&](auto real) {
+  return probe_detail::with_real(*state_, [&](auto real) {
     using Real = decltype(real);
     Tensor result(dtype_of_v<Real>, extents);
     WeightTiles<Real> tiles(state_->problem);

@@ -196,7 +196,7 @@ WeightMap Probe::map(std::int64_t b, std::span<const std::int64_t> heads, const 
   probe_detail::Clock clock(watch, pairs);
   std::vector<std::shared_ptr<const std::vector<double>>> lse;
   for (const std::int64_t h : heads) lse.push_back(probe_detail::require_lse(*state_, {b, h}, clock));
-  probe_detail::with_real(problem, [&](auto real) {
+  probe_detail::with_real(*state_, [&](auto real) {
     using Real = decltype(real);
     probe_detail::run_tasks(*state_, clock, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t task) {
       HeadsTiles<Real> tiles(problem, heads.size());

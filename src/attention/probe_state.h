@@ -27,11 +27,11 @@ struct State {
   kernels::Problem problem;
   std::optional<TensorView> lse;
   std::optional<int> threads;
+  bool in_f64;  // how scores are computed
   mutable std::mutex mutex;
   mutable std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const Rows>> known_lse;
 
-  State(kernels::Problem checked, std::optional<TensorView> given, std::optional<int> wanted)
-      : problem(std::move(checked)), lse(std::move(given)), threads(wanted) {}
+  State(kernels::Problem checked, std::optional<TensorView> given, const AttentionOptions& options);
 
   void require_head(std::string_view function, const HeadPlace& head) const;
   /// Of all rows of a head, if they were given or have been computed.
@@ -71,10 +71,10 @@ void run_tasks(const State& state, const Clock& clock, std::int64_t tasks, const
   });
 }
 
-/// Calls body(float{}) or body(double{}): the type in which the problem's scores are computed.
+/// Calls body(float{}) or body(double{}): the type in which scores are computed.
 template <class Body>
-decltype(auto) with_real(const kernels::Problem& problem, const Body& body) {
-  if (problem.q.dtype() == DType::f64) return body(double{});
+decltype(auto) with_real(const State& state, const Body& body) {
+  if (state.in_f64) return body(double{});
   return body(float{});
 }
 
@@ -104,7 +104,7 @@ void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWa
   const std::int64_t Tq = state.problem.shape.Tq;
   Clock clock(watch, count_pairs(state.problem, head, {0, Tq}) + lse_pairs(state, head));
   const auto lse = require_lse(state, head, clock);
-  with_real(state.problem, [&](auto real) {
+  with_real(state, [&](auto real) {
     run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
       WeightTiles<decltype(real)> tiles(state.problem);
       const std::int64_t begin = task * kQueriesOfTask;

@@ -40,7 +40,8 @@ RC_GTEST_PROP(ProbeTiles, AreThoseOfTheReference, ()) {
   const auto stage = static_cast<Stage>(any_in(0, kStages - 1));
   const Tensor tile = sample.probe().tile(place, stage);
   const Tensor expected = part_of(sample.stage(head, stage), place);
-  RC_ASSERT(tile.dtype() == (sample.q.dtype() == DType::f64 ? DType::f64 : DType::f32));
+  const bool reference = attention_target(sample.q.dtype(), sample.options) == "reference";
+  RC_ASSERT(tile.dtype() == (reference ? DType::f64 : DType::f32));
   RC_ASSERT(tile.shape() == expected.shape());
   const Bounds bounds = bounds_of(sample);
   const std::vector<double> got = tile.to_vector();
@@ -125,6 +126,15 @@ TEST(Probe, TakesAnyStrides) {
   EXPECT_EQ(strided.tile(all).to_vector(), small.probe().tile(all).to_vector());
 }
 
+TEST(Probe, OnTheReferenceTargetComputesInF64) {
+  Small small;
+  small.options.target = "reference";
+  const Tensor row = small.probe().row({0, 1}, 4, Stage::raw);
+  EXPECT_EQ(row.dtype(), DType::f64);
+  const Tensor expected = attention_stage(small.q, small.k, small.options, Stage::raw);
+  for (std::int64_t j = 0; j < 7; ++j) EXPECT_EQ(row.at({j}), expected.at({0, 1, 4, j}));
+}
+
 TEST(Probe, GivesARowThatSeesNothingZeros) {
   Small small;
   small.options.mask = none();
@@ -173,6 +183,10 @@ TEST(ProbeErrors, NameWhatIsWrongWithTheCall) {
   EXPECT_EQ(message(Tensor(DType::f16, {1, 2, 5})), "Probe: lse: expected f32 or f64, got f16");
   EXPECT_EQ(error_message([&] { const Probe probe(small.q, Tensor(DType::f64, {1, 1, 7, 4})); }),
             "Probe: k: expected f32 as q, got f64");
+  AttentionOptions ragged;
+  ragged.ragged = Ragged{.q_offsets = {0, 5}, .k_offsets = {0, 7}};
+  EXPECT_EQ(error_message([&] { const Probe probe(small.q, small.k, ragged); }),
+            "Probe: ragged: expected none: ask for each document by itself, got one");
 }
 
 TEST(ProbeErrors, NameAPlaceOutside) {
