@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <span>
 #include <utility>
@@ -54,6 +55,13 @@ auto watched(std::string_view what, std::int64_t h, Speech speech, const Walk& w
   }));
 }
 
+Tensor forbidden(const Tensor& masked) {
+  Tensor hidden(DType::b8, masked.shape());
+  const std::vector<double> scores = masked.to_vector();
+  for (std::size_t n = 0; n < scores.size(); ++n) hidden.values<bool>()[n] = scores[n] == -HUGE_VAL;
+  return hidden;
+}
+
 // Computes what was asked for, one head and one thing after the other.
 class Finder {
  public:
@@ -75,6 +83,7 @@ class Finder {
       tile.b = b_;
       tile.h = h;
       found.tile = probe_.tile(tile, request_.stage);
+      if (request_.stage >= Stage::weights) found.hidden = forbidden(probe_.tile(tile, Stage::masked));
     }
     if (request_.top_k) {
       found.top = watched("top keys", h, speech_,

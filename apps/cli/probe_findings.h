@@ -17,6 +17,7 @@ struct HeadFindings {
   std::optional<WeightMap> map;
   std::optional<Tensor> row;
   std::optional<Tensor> tile;
+  Tensor hidden;  // b8, of a tile of weights: pairs that are forbidden; else empty()
   std::optional<TopKeys> top;
   std::optional<Tensor> key_totals;
   std::optional<RowStatistics> statistics;

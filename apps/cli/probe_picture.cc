@@ -7,7 +7,7 @@
 namespace qkv::cli {
 namespace {
 
-Heatmap heatmap_of(const WeightMap& map, const ProbeFindings& findings, std::string title, ColourScale scale) {
+Heatmap map_heatmap(const WeightMap& map, const ProbeFindings& findings, std::string title, ColourScale scale) {
   Heatmap picture;
   const auto [B, H, Tq, Tk] = findings.shape;
   picture.title = std::move(title);
@@ -32,11 +32,12 @@ std::vector<std::string> numbers(std::int64_t begin, std::int64_t end) {
   return texts;
 }
 
-Heatmap heatmap_of(const Tensor& tile, const ProbeFindings& findings, std::string title, ColourScale scale) {
+Heatmap tile_heatmap(const HeadFindings& head, const ProbeFindings& findings, std::string title, ColourScale scale) {
   const ProbeRequest& request = findings.request;
   Heatmap picture;
   picture.title = std::move(title);
-  picture.values = tile;
+  picture.values = *head.tile;
+  picture.hidden = head.hidden;
   picture.row_axis = "query";
   picture.column_axis = "key";
   picture.row_labels = numbers(request.tile->i_begin, request.tile->i_end);
@@ -57,13 +58,13 @@ Panel picture_of(const ProbeFindings& findings, const std::string& mask, ColourS
   Panel panel{.title = fmt::format("Attention {}: {}", scores ? "scores" : "weights", mask), .heatmaps = {}};
   if (findings.average) {
     const std::string title = fmt::format("mean of {} heads", findings.heads.size());
-    panel.heatmaps.push_back(heatmap_of(*findings.average, findings, title, scale));
+    panel.heatmaps.push_back(map_heatmap(*findings.average, findings, title, scale));
     return panel;
   }
   for (const HeadFindings& head : findings.heads) {
     const std::string title = fmt::format("head {}", head.h);
-    panel.heatmaps.push_back(head.map ? heatmap_of(*head.map, findings, title, scale)
-                                      : heatmap_of(*head.tile, findings, title, scale));
+    panel.heatmaps.push_back(head.map ? map_heatmap(*head.map, findings, title, scale)
+                                      : tile_heatmap(head, findings, title, scale));
   }
   return panel;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -200,7 +201,12 @@ std::int64_t Grid::column_number(std::int64_t column) const {
 
 std::string Grid::number(std::int64_t row, std::int64_t column) const {
   if (cell(row, column) == Cell::hidden) return "";
-  return scale.style(value(row, column));
+  // What differs by powers of ten keeps its first digits.
+  const double shown = value(row, column);
+  if (scale.spacing == ColourScale::logarithmic && std::isfinite(shown)) {
+    return logarithmic_tick_labels(std::array{shown}).front();
+  }
+  return scale.style(shown);
 }
 
 std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {

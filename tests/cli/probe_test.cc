@@ -116,6 +116,14 @@ TEST_F(ProbeCommand, DrawsTheMapInEveryFormat) {
   EXPECT_THAT(outcome.out, testing::Not(HasSubstr("columns: key")));
 }
 
+TEST_F(ProbeCommand, HatchesWhatATileOfWeightsDoesNotSee) {
+  write_two_heads();
+  ASSERT_EQ(probe({"--causal", "--tile", "0:3,0:3", "--svg", path("t.svg")}).code, 0);
+  const auto bytes = read_file(path("t.svg"));
+  const std::string svg(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_THAT(svg, HasSubstr("3 cells hidden"));
+}
+
 TEST_F(ProbeCommand, DrawsHereWhereNoPictureIsWritten) {
   write_two_heads();
   EXPECT_THAT(probe({"--causal", "--map", "8"}).out, HasSubstr("rows: query, columns: key"));

@@ -30,6 +30,13 @@ TEST(LogarithmicScale, StepsEquallyFromRatioToRatio) {
   EXPECT_THAT(bar.labels, ElementsAre("0.001", "0.01", "0.1"));
 }
 
+TEST(LogarithmicScale, WritesEachNumberWithItsOwnExponent) {
+  const picture::Grid grid = picture::read_panel("test", {"", {weights({0, 0.00002, 0.125, 1})}}).front();
+  std::vector<std::string> numbers;
+  for (std::int64_t column = 0; column < 4; ++column) numbers.push_back(grid.number(0, column));
+  EXPECT_THAT(numbers, ElementsAre("0", "2e-5", "0.12", "1"));
+}
+
 TEST(LogarithmicScale, EndsAMillionthBelowItsHighEnd) {
   const Bar bar = bar_of(weights({0, 1e-9, 0.5}));
   EXPECT_DOUBLE_EQ(bar.scale.low, 0.5e-6);
