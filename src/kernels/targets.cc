@@ -26,7 +26,7 @@ std::vector<Known> known_targets() {
       {"neon", {"neon"}},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
-      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "amx-tile", "amx-bf16"}},
+      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "amx-tile", "amx-bf16", "amx-int8"}},
   };
 }
 

@@ -60,6 +60,7 @@ struct Call {
   std::optional<Dropout> dropout = std::nullopt;
   std::vector<double> sinks = {};
   double scale = 0.2;
+  float query_size = 1;
   float poison = 0;      // of keys and values that nobody sees; 0: none
   float loud_value = 0;  // of one value that is seen; 0: none
 };
@@ -216,7 +217,8 @@ class Sample {
  private:
   [[nodiscard]] Tensor queries() const {
     Tensor q(DType::f32, {1, call_.Hq, call_.Tq, call_.D});
-    std::ranges::copy(normal(1, q.size()), q.values<float>().begin());
+    std::ranges::transform(normal(1, q.size()), q.values<float>().begin(),
+                           [&](float number) { return number * call_.query_size; });
     return q.to(call_.dtype);
   }
 
@@ -325,6 +327,14 @@ std::vector<Call> numbers_of_queries() {
                      .Tq = queries,
                      .Tk = 70,
                      .mask = causal()});
+    calls.push_back({.name = "queries_" + std::to_string(queries) + "_of_i8",
+                     .stored = DType::i8,
+                     .Hq = 1,
+                     .Tq = queries,
+                     .Tk = 150,
+                     .D = 64,
+                     .Dv = 128,
+                     .mask = causal()});
   }
   calls.push_back({.name = "heads_5_of_queries_3", .Hq = 10, .Hk = 2, .Tq = 3, .Tk = 70, .mask = causal()});
   return calls;
@@ -377,6 +387,16 @@ std::vector<Call> options() {
     all.push_back(call);
   }
   for (Call& call : all) call.Tk = 1300;
+  for (const DType stored : {DType::bf16, DType::i8}) {
+    for (Call call : calls) {
+      call.name += "_of_" + std::string(name_of(stored));
+      call.dtype = stored == DType::bf16 ? DType::bf16 : DType::f32;
+      call.stored = stored;
+      call.Tk = 1300;
+      call.D = call.Dv = 64;
+      all.push_back(call);
+    }
+  }
   return all;
 }
 
@@ -395,6 +415,8 @@ std::vector<Call> unbounded() {
                    .dtype = stored == DType::i8 ? DType::f32 : stored,
                    .stored = stored,
                    .Tk = 1111,
+                   .D = 64,
+                   .Dv = 64,
                    .mask = window(30) | global_tokens(3),
                    .poison = number};
       calls.push_back(call);
@@ -411,6 +433,18 @@ std::vector<Call> unbounded() {
     }
   }
   calls.push_back({.name = "huge_seen", .Tk = 1111, .loud_value = 3e38F});
+  calls.push_back({.name = "query_too_small_for_whole_numbers",
+                   .stored = DType::i8,
+                   .D = 64,
+                   .Dv = 64,
+                   .scale = 2e33,
+                   .query_size = 1e-34F});
+  calls.push_back({.name = "query_of_0", .stored = DType::i8, .D = 64, .Dv = 64, .query_size = 0});
+  calls.push_back({.name = "query_too_large",
+                   .stored = DType::i8,
+                   .D = 64,
+                   .Dv = 64,
+                   .query_size = std::numeric_limits<float>::infinity()});
   return calls;
 }
 

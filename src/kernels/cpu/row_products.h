@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/rows.h"
@@ -56,25 +57,45 @@ class RowProducts {
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
-  struct Tile {
+  /// From a row to those that are asked for when it is read, in bytes; 0 where rows so far on lie elsewhere.
+  struct Ahead {
+    std::int64_t near = 0;
+    std::int64_t far = 0;
+
+    Ahead() = default;
+    Ahead(const KvRows& rows, std::int64_t j) {
+      if (rows.run(j) < 2 * kTile) return;
+      near = 8 * rows.row_stride_bytes;
+      far = 32 * rows.row_stride_bytes;
+    }
+  };
+
+  /// Where a tile's rows lie.
+  struct Rows {
     const std::byte* k[kTile];
     const std::byte* v[kTile];
+    float k_scales[kTile];
+    float v_scales[kTile];
+  };
+
+  struct Tile {
+    Rows* rows;  // in the tile's buffer
     DType k_type;
     DType v_type;
     bool scaled;
     bool finite;  // as far as is known
     std::int64_t keys;
-    std::int64_t k_ahead;  // bytes from a row to the one that the next tile has in its place; 0: unknown
-    std::int64_t v_ahead;
-    float* buffer;
-    float k_scales[kTile];
-    float v_scales[kTile];
+    Ahead k_ahead;
+    Ahead v_ahead;
+    float* buffer;  // for sums over the tile, then for a copy of its values
   };
+
+  static constexpr std::int64_t kRowsFloats = sizeof(Rows) / sizeof(float);
 
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kMostLanes; }
   static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kMostLanes; }
   static std::int64_t tile_floats(std::int64_t /*D*/, std::int64_t Dv) {
-    return round_up(Dv, S::kLanes) * (kMostLanes + kTile);
+    return kRowsFloats + round_up(Dv, S::kLanes) * (kMostLanes + kTile);
   }
 
   /// q is [lane][vectors of D].
@@ -97,16 +118,17 @@ class RowProducts {
     tile.v_type = v.dtype;
     tile.finite = true;
     tile.keys = keys;
-    tile.buffer = buffer;
-    tile.k_ahead = ahead(k, j);
-    tile.v_ahead = ahead(v, j);
-    find_rows(k, j, keys, tile.k);
-    find_rows(v, j, keys, tile.v);
+    tile.rows = new (buffer) Rows;
+    tile.buffer = buffer + kRowsFloats;
+    tile.k_ahead = Ahead(k, j);
+    tile.v_ahead = Ahead(v, j);
+    find_rows(k, j, keys, tile.rows->k);
+    find_rows(v, j, keys, tile.rows->v);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
     if (tile.scaled) {
       for (std::int64_t c = 0; c < keys; ++c) {
-        tile.k_scales[c] = k.scale(j + c);
-        tile.v_scales[c] = v.scale(j + c);
+        tile.rows->k_scales[c] = k.scale(j + c);
+        tile.rows->v_scales[c] = v.scale(j + c);
       }
     }
     return tile;
@@ -124,13 +146,13 @@ class RowProducts {
                                  s + lane / kWidth * kWidth * kTile + lane % kWidth);
       }
     });
-    if (tile.scaled) scale(tile.k_scales, tile.keys, lanes, s);
+    if (tile.scaled) scale(tile.rows->k_scales, tile.keys, lanes, s);
   }
 
   /// sums[lane][vectors of Dv] += sum over keys of v[key] * w[key][lane]. Where that is not finite and `tile.finite`,
   /// leaves the sums alone and returns false. Scales of the values become part of w.
   [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
-    if (tile.scaled && tile.finite) scale(tile.v_scales, tile.keys, lanes, w);
+    if (tile.scaled && tile.finite) scale(tile.rows->v_scales, tile.keys, lanes, w);
     const RowVectors<S> vectors(Dv);
     with_type(tile.v_type, [&]<DType kType>() {
       for (std::int64_t lane = 0; lane < lanes; lane += kRows) {
@@ -138,15 +160,10 @@ class RowProducts {
                                tile.buffer + lane * vectors.padded());
       }
     });
-    const std::int64_t count = lanes * vectors.padded();
-    if (tile.finite && !all_finite<S>(tile.buffer, 1, count, 0)) return false;
-    for (std::int64_t d = 0; d < count; d += S::kLanes) {
-      S::store(sums + d, S::add(S::load(sums + d), S::load(tile.buffer + d)));
-    }
-    return true;
+    return add_if_finite(tile, lanes * vectors.padded(), sums);
   }
 
-  /// The tile with zeros for the values that are not finite.
+  /// The tile with zeros for the values that are not finite; the tile is of no use after it.
   static Tile finite_part(const Tile& tile, const KvRows& v, std::int64_t j, std::int64_t Dv) {
     Tile part = tile;
     part.finite = false;
@@ -158,7 +175,7 @@ class RowProducts {
         const typename S::F x = S::load(row + d);
         S::store(row + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
       }
-      part.v[c] = reinterpret_cast<const std::byte*>(row);
+      tile.rows->v[c] = reinterpret_cast<const std::byte*>(row);
     }
     return part;
   }
@@ -188,9 +205,39 @@ class RowProducts {
     }
   }
 
+ protected:
+  static constexpr std::int64_t kLine = 64;  // bytes
+
+  // The end of accumulate(), whose sums over the tile lie in its buffer.
+  [[nodiscard]] static bool add_if_finite(const Tile& tile, std::int64_t count, float* sums) {
+    if (tile.finite && !all_finite<S>(tile.buffer, 1, count, 0)) return false;
+    for (std::int64_t d = 0; d < count; d += S::kLanes) {
+      S::store(sums + d, S::add(S::load(sums + d), S::load(tile.buffer + d)));
+    }
+    return true;
+  }
+
+  // Rows soon to be read are asked into the first-level cache. That alone is bound by how many lines the core waits
+  // for; two neighbouring lines of each KiB, asked for long before, make the second-level cache's prefetcher run ahead.
+  // An address beyond the rows does no harm.
+  [[gnu::always_inline]] static void fetch_row(const std::byte* row, std::int64_t bytes, const Ahead& ahead) {
+    constexpr int kRead = 0;
+    constexpr int kFirst = 3;  // level of the cache
+    constexpr int kSecond = 2;
+    if (ahead.near == 0) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(row);
+    for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
+      const std::uintptr_t line = address + static_cast<std::uintptr_t>(byte);
+      __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.near)), kRead, kFirst);
+      if (line / kLine % 16 < 2) {
+        __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.far)), kRead,
+                           kSecond);
+      }
+    }
+  }
+
  private:
   static constexpr int kRows = 4;
-  static constexpr std::int64_t kLine = 64;  // bytes
 
   template <class Body>
   static void with_type(DType dtype, const Body& body) {
@@ -213,19 +260,6 @@ class RowProducts {
       for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
       c += run;
     }
-  }
-
-  static std::int64_t ahead(const KvRows& rows, std::int64_t j) {
-    return rows.run(j) >= 2 * kTile ? kTile * rows.row_stride_bytes : 0;
-  }
-
-  // Memory is far: the next tile is asked for while this one is worked on. An address beyond the rows does no harm.
-  [[gnu::always_inline]] static void fetch(const std::byte* row, std::int64_t bytes_ahead) {
-    constexpr int kRead = 0;
-    constexpr int kSecondLevelCache = 2;
-    __builtin_prefetch(
-        reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(bytes_ahead)),
-        kRead, kSecondLevelCache);
   }
 
   static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, float* s) {
@@ -255,11 +289,9 @@ class RowProducts {
     const std::int64_t padded = vectors.padded();
     const std::byte* k[Keys];
 #pragma GCC unroll 16
-    for (int n = 0; n < Keys; ++n) k[n] = tile.k[c + n < tile.keys ? c + n : tile.keys - 1];
+    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n < tile.keys ? c + n : tile.keys - 1];
     const std::int64_t row_bytes = vectors.count * bytes_of(kType);
-    for (int n = 0; n < Keys; ++n) {
-      for (std::int64_t byte = 0; byte < row_bytes; byte += kLine) fetch(k[n] + byte, tile.k_ahead);
-    }
+    for (int n = 0; n < Keys; ++n) fetch_row(k[n], row_bytes, tile.k_ahead);
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
     for (int n = 0; n < S::kLanes; ++n) acc[n] = S::zero();
@@ -294,12 +326,13 @@ class RowProducts {
       if (rows < Rows) return add_rows<kType, Rows - 1>(rows, tile, w, vectors, sums);
     }
     constexpr int kVectors = S::kVectors * (Rows > 2 ? 1 : 2);
+    const std::int64_t row_bytes = vectors.count * bytes_of(kType);
     std::int64_t d = 0;
     for (; d + kVectors * S::kLanes <= vectors.whole; d += kVectors * S::kLanes) {
       add_columns<Rows, kVectors>(tile, w, vectors.padded(), sums + d,
                                   [&](const std::byte* row, int x) __attribute__((always_inline)) {
                                     const std::byte* from = row + (d + x * S::kLanes) * bytes_of(kType);
-                                    if (x * S::kLanes * bytes_of(kType) % kLine == 0) fetch(from, tile.v_ahead);
+                                    if (d == 0 && x == 0) fetch_row(row, row_bytes, tile.v_ahead);
                                     return load_as_f32<S>(from, kType, 0);
                                   });
     }
@@ -324,7 +357,7 @@ class RowProducts {
       for (int x = 0; x < Vectors; ++x) acc[r][x] = S::zero();
     }
     for (std::int64_t c = 0; c < tile.keys; ++c) {
-      const std::byte* row = tile.v[c];
+      const std::byte* row = tile.rows->v[c];
       typename S::F values[Vectors];
 #pragma GCC unroll 8
       for (int x = 0; x < Vectors; ++x) values[x] = value(row, x);

@@ -1,42 +1,52 @@
+#include <algorithm>
+
 #include "kernels/cpu/amx_engine.h"
+#include "kernels/cpu/amx_row_products.h"
 #include "kernels/cpu/in_order.h"
-#include "kernels/cpu/row_products.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
 
-// The tile unit multiplies bf16; other types, and few queries, are left to AVX-512.
+// What the tile unit multiplies; the rest is left to AVX-512.
 namespace amx {
 
-using TileWorker = Worker<Engine>;
-using Few = Worker<InOrder<RowProducts<Simd>>>;
+using ManyBf16 = Worker<Engine>;
+using FewI8 = Worker<InOrder<I8RowProducts>>;
 
-bool uses_tiles(const Forward& call) {
+bool holds(const Forward& call, DType dtype) {
   for (const Segment& segment : call.segments) {
-    if (segment.k.first.dtype != DType::bf16 || segment.v.first.dtype != DType::bf16) return false;
+    if (segment.k.first.dtype != dtype || segment.v.first.dtype != dtype) return false;
   }
-  return call.dtype == DType::bf16;
+  return true;
 }
 
-bool uses_tiles(const Settings& settings, const Task& task) {
-  return uses_tiles(*settings.call) && !Workers<TileWorker, Few>::is_few(settings, task);
-}
+bool uses_bf16(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::bf16); }
 
 std::int64_t blocks_a_task(const Forward& call) {
-  return uses_tiles(call) ? TileWorker::blocks_a_task(call) : kAvx512.blocks_a_task(call);
+  return uses_bf16(call) ? ManyBf16::blocks_a_task(call) : kAvx512.blocks_a_task(call);
 }
 
 std::size_t worker_bytes(const Forward& call) {
-  const std::size_t tiles = call.dtype == DType::bf16 ? TileWorker::worker_bytes(call) : 0;
-  const std::size_t others = kAvx512.worker_bytes(call);
-  return tiles > others ? tiles : others;
+  const std::size_t many = call.dtype == DType::bf16 ? ManyBf16::worker_bytes(call) : 0;
+  return std::max({kAvx512.worker_bytes(call), many, FewI8::worker_bytes(call)});
+}
+
+using Run = void (*)(const Settings&, const Task&, std::byte*);
+
+Run worker_for(const Settings& settings, const Task& task) {
+  const Forward& call = *settings.call;
+  const bool few = Workers<ManyBf16, FewI8>::is_few(settings, task);
+  if (uses_bf16(call) && !few) return ManyBf16::run;
+  if (few && holds(call, DType::i8) && I8RowProducts::takes(call)) return FewI8::run;
+  return nullptr;
 }
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
-  if (!uses_tiles(settings, task)) return kAvx512.run(settings, task, scratch);
+  const Run run_here = worker_for(settings, task);
+  if (run_here == nullptr) return kAvx512.run(settings, task, scratch);
   const TileUnit tiles;
-  TileWorker::run(settings, task, scratch);
+  run_here(settings, task, scratch);
 }
 
 void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {

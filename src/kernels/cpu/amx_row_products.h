@@ -1,0 +1,313 @@
+// The products of a few queries with one tile of keys and values in i8, done by the AMX tile unit where its registers
+// can read 64 keys where they lie; other tiles go to the vector unit.
+//
+// Scores are K q^T, keys the rows of the left operand; sums are w V, weights its rows. Values are its right operand in
+// fours of keys, which takes shuffles of neighbouring rows and no transposition. A register has more rows than a group
+// has heads, so that a query or a weight goes in as three digits of 8 bits, a row each: 24 bits, as many as f32 holds
+// of the largest of them. Sums of products of whole numbers are exact.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kernels/cpu/amx_products.h"
+#include "kernels/cpu/amx_tiles.h"
+#include "kernels/cpu/row_products.h"
+
+namespace qkv::kernels::cpu::amx {
+
+/// Queries and weights become whole numbers of 24 bits, the largest of a query or of a tile's weights near 2^23: three
+/// digits of 8 bits, a row each.
+class I8RowProducts : public RowProducts<Simd> {
+  using Base = RowProducts<Simd>;
+  static constexpr std::int64_t kLanesAtOnce = 4;  // of a register
+  static constexpr std::int64_t kDigits = 3;
+  static constexpr std::int64_t kBytes = 64;            // of a row of a register
+  static constexpr float kLargest = 127.0F * 65536.0F;  // of a number of three digits
+  static constexpr std::int64_t kMostGroups = kMostLanes / kLanesAtOnce;
+
+  static constexpr std::int64_t kRegister = 1024;  // bytes
+  static constexpr std::int64_t kRegisterFloats = kRegister / 4;
+
+ public:
+  struct Tile : Base::Tile {
+    bool in_registers;      // all 64 keys, in runs of 16 rows or more
+    std::int64_t k_stride;  // bytes
+    std::byte* registers;   // of weights, then of values, then of sums
+  };
+
+  using Base::accumulate;
+
+  static bool takes(const Forward& call) { return call.D % kBytes == 0 && call.Dv % kBytes == 0; }
+
+  static std::int64_t query_floats(std::int64_t D) {
+    return Base::query_floats(D) + kSide + kMostGroups * (round_up(D, kBytes) / kBytes) * kRegisterFloats;
+  }
+  static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
+    const std::int64_t columns = round_up(Dv, kBytes) / kSide;
+    return Base::tile_floats(D, Dv) + (1 + kTile / kSide + 2 * columns) * kRegisterFloats;
+  }
+
+  /// After the rows that Base wants: what a lane's whole numbers are multiples of, then [groups of 4 lanes][D / 64]
+  /// registers of 16 x 4 elements of D x (digit, lane).
+  static void pack_queries(const std::byte* const* rows, DType dtype, std::int64_t D, float sign, float* stage,
+                           float* q) {
+    Base::pack_queries(rows, dtype, D, sign, stage, q);
+    float* units = q + Base::query_floats(D);
+    auto* registers = reinterpret_cast<std::byte*>(units + kSide);
+    std::memset(registers, 0, static_cast<std::size_t>(kMostGroups * D / kBytes * kRegister));
+    for (std::int64_t lane = 0; lane < kMostLanes; ++lane) {
+      units[lane] = 0;
+      if (rows[lane] == nullptr) continue;
+      const float* row = q + lane * D;
+      units[lane] = unit_of(row, D);
+      std::byte* to = registers + lane / kLanesAtOnce * (D / kBytes) * kRegister + lane % kLanesAtOnce * 4;
+      for (std::int64_t d = 0; d < D; d += kSide) {
+        const Digits digits(_mm512_loadu_ps(row + d), units[lane]);
+        std::byte* first = to + d / kBytes * kRegister + d % kBytes / 4 * kBytes;
+        for (std::int64_t n = 0; n < kDigits; ++n) {
+          alignas(16) std::byte bytes[kSide];
+          digits.store(n, bytes);
+          for (std::int64_t four = 0; four < 4; ++four) {
+            std::memcpy(first + four * kBytes + n * kLanesAtOnce * 4, bytes + four * 4, 4);
+          }
+        }
+      }
+    }
+  }
+
+  static Tile load(const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t D, std::int64_t Dv,
+                   float* buffer) {
+    Tile tile;
+    static_cast<Base::Tile&>(tile) = Base::load(k, v, j, keys, D, Dv, buffer);
+    tile.k_stride = k.row_stride_bytes;
+    tile.registers = reinterpret_cast<std::byte*>(buffer + Base::tile_floats(D, Dv));
+    tile.in_registers = keys == kTile;
+    for (std::int64_t c = 0; c < kTile; c += kSide) tile.in_registers = tile.in_registers && k.run(j + c) >= kSide;
+    return tile;
+  }
+
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
+    const float* units = q + Base::query_floats(D);
+    if (!tile.in_registers || !all_finite<Simd>(units, 1, kSide, 0)) return Base::scores(tile, q, D, lanes, s);
+    const auto* registers = reinterpret_cast<const std::byte*>(units + kSide);
+    auto* products = reinterpret_cast<std::int32_t*>(tile.registers);
+    for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
+      multiply_keys(tile, registers + lane / kLanesAtOnce * (D / kBytes) * kRegister, D, products);
+      join_scores(tile, products, _mm_loadu_ps(units + lane), lane, s);
+    }
+  }
+
+  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
+    if (!tile.in_registers || !all_finite<Simd>(tile.rows->v_scales, 1, kTile, 0)) {
+      return Base::accumulate(tile, w, Dv, lanes, sums);
+    }
+    std::byte* values = tile.registers + kRegister;
+    std::byte* products = values + Dv / kSide * kRegister;
+    interleave_values(tile, Dv, values);
+    for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
+      float units[kLanesAtOnce];
+      if (!split_weights(tile, w + lane, tile.registers, units)) return Base::accumulate(tile, w, Dv, lanes, sums);
+      _tile_loadd(6, tile.registers, kBytes);
+      for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_loadd(2, values + d / kSide * kRegister, kBytes);
+        _tile_dpbssd(0, 6, 2);
+        _tile_loadd(3, values + (d / kSide + 1) * kRegister, kBytes);
+        _tile_dpbssd(1, 6, 3);
+        _tile_stored(0, products + d / kSide * kRegister, kBytes);
+        _tile_stored(1, products + (d / kSide + 1) * kRegister, kBytes);
+      }
+      const std::int64_t end = lanes - lane < kLanesAtOnce ? lanes - lane : kLanesAtOnce;
+      for (std::int64_t n = 0; n < end; ++n) {
+        join_sums(reinterpret_cast<const std::int32_t*>(products) + n * kSide, units[n], Dv,
+                  tile.buffer + (lane + n) * Dv);
+      }
+    }
+    return add_if_finite(tile, lanes * Dv, sums);
+  }
+
+ private:
+  /// 16 numbers as whole multiples of a unit, which is above 0 or the numbers are all 0.
+  struct Digits {
+    __m512i whole;
+
+    [[gnu::always_inline]] Digits(__m512 x, float unit)
+        : whole(_mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(unit > 0 ? 1 / unit : 0)))) {}
+
+    /// The n-th digit, from -128 to 127: what is left above is rounded to the nearest.
+    [[gnu::always_inline]] void store(std::int64_t n, std::byte* to) const {
+      __m512i rest = whole;
+      for (std::int64_t below = 0; below < n; ++below) {
+        rest = _mm512_srai_epi32(_mm512_add_epi32(rest, _mm512_set1_epi32(128)), 8);
+      }
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(rest));
+    }
+  };
+
+  // Not finite where a number is not, or where the largest is too small to be a multiple of a unit.
+  static float unit_of(const float* row, std::int64_t count) {
+    __m512 largest = _mm512_setzero_ps();
+    __m512 zeros = _mm512_setzero_ps();
+    for (std::int64_t d = 0; d < count; d += kSide) {
+      const __m512 x = _mm512_loadu_ps(row + d);
+      largest = _mm512_max_ps(largest, _mm512_abs_ps(x));
+      zeros = _mm512_fmadd_ps(x, _mm512_setzero_ps(), zeros);
+    }
+    const float most = _mm512_reduce_max_ps(largest);
+    if (most > 0 && most < 0x1p-100F) return std::numeric_limits<float>::quiet_NaN();
+    return most / kLargest + _mm512_reduce_add_ps(zeros);
+  }
+
+  // A part of the keys that come after the tile's.
+  static void fetch_keys(const Tile& tile, std::int64_t part, std::int64_t parts, std::int64_t row_bytes) {
+    for (std::int64_t c = part * kTile / parts; c < (part + 1) * kTile / parts; ++c) {
+      fetch_row(tile.rows->k[c], row_bytes, tile.k_ahead);
+    }
+  }
+
+  // rows[lane] = the weights of 16 keys.
+  [[gnu::always_inline]] static void turn_weights(const float* w, __m512 (&rows)[kLanesAtOnce]) {
+    __m512 keys[4];
+#pragma GCC unroll 4
+    for (std::int64_t n = 0; n < 4; ++n) {  // keys n, n + 4, n + 8 and n + 12
+      keys[n] = _mm512_broadcast_f32x4(_mm_loadu_ps(w + n * kWidth));
+      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0x00F0, _mm_loadu_ps(w + (n + 4) * kWidth));
+      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0x0F00, _mm_loadu_ps(w + (n + 8) * kWidth));
+      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0xF000, _mm_loadu_ps(w + (n + 12) * kWidth));
+    }
+    const __m512 low01 = _mm512_unpacklo_ps(keys[0], keys[1]);
+    const __m512 low23 = _mm512_unpacklo_ps(keys[2], keys[3]);
+    const __m512 high01 = _mm512_unpackhi_ps(keys[0], keys[1]);
+    const __m512 high23 = _mm512_unpackhi_ps(keys[2], keys[3]);
+    rows[0] = _mm512_shuffle_ps(low01, low23, 0x44);
+    rows[1] = _mm512_shuffle_ps(low01, low23, 0xEE);
+    rows[2] = _mm512_shuffle_ps(high01, high23, 0x44);
+    rows[3] = _mm512_shuffle_ps(high01, high23, 0xEE);
+  }
+
+  // products[key][digit * 4 + lane]
+  static void multiply_keys(const Tile& tile, const std::byte* queries, std::int64_t D, std::int32_t* products) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::int64_t d = 0; d < D; d += kBytes) {
+      _tile_loadd(4, queries + d / kBytes * kRegister, kBytes);
+      _tile_loadd(5, tile.rows->k[0] + d, tile.k_stride);
+      _tile_dpbssd(0, 5, 4);
+      _tile_loadd(6, tile.rows->k[kSide] + d, tile.k_stride);
+      _tile_dpbssd(1, 6, 4);
+      _tile_loadd(7, tile.rows->k[2 * kSide] + d, tile.k_stride);
+      _tile_dpbssd(2, 7, 4);
+      _tile_loadd(5, tile.rows->k[3 * kSide] + d, tile.k_stride);
+      _tile_dpbssd(3, 5, 4);
+      fetch_keys(tile, d / kBytes, D / kBytes, D);
+    }
+    _tile_stored(0, products, kBytes);
+    _tile_stored(1, products + kSide * kSide, kBytes);
+    _tile_stored(2, products + 2 * kSide * kSide, kBytes);
+    _tile_stored(3, products + 3 * kSide * kSide, kBytes);
+  }
+
+  // s[key][lane] of four lanes; lanes from there on are 0.
+  static void join_scores(const Tile& tile, const std::int32_t* products, __m128 units, std::int64_t lane, float* s) {
+    const __m512 worth =
+        _mm512_mul_ps(_mm512_broadcast_f32x4(units),
+                      _mm512_setr_ps(1, 1, 1, 1, 256, 256, 256, 256, 65536, 65536, 65536, 65536, 0, 0, 0, 0));
+    const auto from_lane = static_cast<__mmask16>(0xFFFFU << lane);
+    const auto own = static_cast<__mmask16>(0xFU << lane);
+    for (std::int64_t c = 0; c < kTile; ++c) {
+      const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_loadu_si512(products + c * kSide)), worth);
+      const __m512 two = _mm512_add_ps(x, _mm512_shuffle_f32x4(x, x, 0x4E));
+      const __m512 all = _mm512_add_ps(two, _mm512_shuffle_f32x4(two, two, 0xB1));
+      _mm512_mask_storeu_ps(s + c * kWidth, from_lane,
+                            _mm512_maskz_mul_ps(own, all, _mm512_set1_ps(tile.rows->k_scales[c])));
+    }
+  }
+
+  // [Dv / 64][4 quarters of every 16 elements] registers of 16 fours of keys x 16 elements.
+  static void interleave_values(const Tile& tile, std::int64_t Dv, std::byte* to) {
+    for (std::int64_t c = 0; c < kTile; c += 4) {
+      for (std::int64_t n = 0; n < 4; ++n) fetch_row(tile.rows->v[c + n], Dv, tile.v_ahead);
+      const std::byte* v0_row = tile.rows->v[c];
+      const std::byte* v1_row = tile.rows->v[c + 1];
+      const std::byte* v2_row = tile.rows->v[c + 2];
+      const std::byte* v3_row = tile.rows->v[c + 3];
+      std::byte* row = to + c / 4 * kBytes;
+      for (std::int64_t d = 0; d < Dv; d += kBytes, row += 4 * kRegister) {
+        const __m512i v0 = _mm512_loadu_si512(v0_row + d);
+        const __m512i v1 = _mm512_loadu_si512(v1_row + d);
+        const __m512i v2 = _mm512_loadu_si512(v2_row + d);
+        const __m512i v3 = _mm512_loadu_si512(v3_row + d);
+        const __m512i low01 = _mm512_unpacklo_epi8(v0, v1);
+        const __m512i low23 = _mm512_unpacklo_epi8(v2, v3);
+        const __m512i high01 = _mm512_unpackhi_epi8(v0, v1);
+        const __m512i high23 = _mm512_unpackhi_epi8(v2, v3);
+        _mm512_storeu_si512(row, _mm512_unpacklo_epi16(low01, low23));
+        _mm512_storeu_si512(row + kRegister, _mm512_unpackhi_epi16(low01, low23));
+        _mm512_storeu_si512(row + 2 * kRegister, _mm512_unpacklo_epi16(high01, high23));
+        _mm512_storeu_si512(row + 3 * kRegister, _mm512_unpackhi_epi16(high01, high23));
+      }
+    }
+  }
+
+  // Rows (digit, lane) of 64 keys' weights times the scales of their values; false where one is not finite.
+  static bool split_weights(const Tile& tile, const float* w, std::byte* to, float* units) {
+    alignas(64) float rows[kLanesAtOnce][kTile];
+    for (std::int64_t c = 0; c < kTile; c += kSide) {
+      __m512 turned[kLanesAtOnce];
+      turn_weights(w + c * kWidth, turned);
+      const __m512 scales = _mm512_loadu_ps(tile.rows->v_scales + c);
+#pragma GCC unroll 4
+      for (std::int64_t n = 0; n < kLanesAtOnce; ++n) {
+        _mm512_store_ps(rows[n] + c, _mm512_mul_ps(turned[n], scales));
+      }
+    }
+    bool finite = true;
+    for (std::int64_t n = 0; n < kLanesAtOnce; ++n) {
+      units[n] = unit_of(rows[n], kTile);
+      finite = finite && units[n] - units[n] == 0;
+      for (std::int64_t c = 0; c < kTile; c += kSide) {
+        const Digits digits(_mm512_load_ps(rows[n] + c), units[n]);
+        for (std::int64_t digit = 0; digit < kDigits; ++digit) {
+          digits.store(digit, to + (digit * kLanesAtOnce + n) * kBytes + c);
+        }
+      }
+    }
+    return finite;
+  }
+
+  // The three rows of a lane, with the quarters of every 16 elements back in their places.
+  static void join_sums(const std::int32_t* products, float unit, std::int64_t Dv, float* to) {
+    for (std::int64_t d = 0; d < Dv; d += kBytes) {
+      __m512 x[4];
+#pragma GCC unroll 4
+      for (std::int64_t n = 0; n < 4; ++n) x[n] = joined(products + (d / kSide + n) * kRegisterFloats, unit);
+      const __m512 low01 = _mm512_shuffle_f32x4(x[0], x[1], 0x44);
+      const __m512 low23 = _mm512_shuffle_f32x4(x[2], x[3], 0x44);
+      const __m512 high01 = _mm512_shuffle_f32x4(x[0], x[1], 0xEE);
+      const __m512 high23 = _mm512_shuffle_f32x4(x[2], x[3], 0xEE);
+      _mm512_storeu_ps(to + d, _mm512_shuffle_f32x4(low01, low23, 0x88));
+      _mm512_storeu_ps(to + d + kSide, _mm512_shuffle_f32x4(low01, low23, 0xDD));
+      _mm512_storeu_ps(to + d + 2 * kSide, _mm512_shuffle_f32x4(high01, high23, 0x88));
+      _mm512_storeu_ps(to + d + 3 * kSide, _mm512_shuffle_f32x4(high01, high23, 0xDD));
+    }
+  }
+
+  [[gnu::always_inline]] static __m512 joined(const std::int32_t* from, float unit) {
+    constexpr std::int64_t kDigit = kLanesAtOnce * kSide;
+    const __m512 low = _mm512_cvtepi32_ps(_mm512_loadu_si512(from));
+    const __m512 middle = _mm512_cvtepi32_ps(_mm512_loadu_si512(from + kDigit));
+    const __m512 high = _mm512_cvtepi32_ps(_mm512_loadu_si512(from + 2 * kDigit));
+    const __m512 rest = _mm512_fmadd_ps(middle, _mm512_set1_ps(256), low);
+    return _mm512_mul_ps(_mm512_fmadd_ps(high, _mm512_set1_ps(65536), rest), _mm512_set1_ps(unit));
+  }
+};
+
+}  // namespace qkv::kernels::cpu::amx
