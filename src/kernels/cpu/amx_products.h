@@ -50,13 +50,16 @@ class Products {
   static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* stage,
                            float* q) {
     const std::int64_t padded = round_up(D, kDepth);
-    auto* staged = reinterpret_cast<std::uint16_t*>(stage);
     for (std::int64_t lane = 0; lane < kTile; lane += kSide) {
-      for (std::int64_t n = 0; n < kSide; ++n) stage_query(rows[lane + n], D, sign, staged + n * padded);
+      const std::byte* staged[kSide];
+      for (std::int64_t n = 0; n < kSide; ++n) {
+        const bool as_it_is = rows[lane + n] != nullptr && D == padded && sign == 1;
+        auto* copy = reinterpret_cast<std::uint16_t*>(stage) + n * padded;
+        if (!as_it_is) stage_query(rows[lane + n], D, sign, copy);
+        staged[n] = as_it_is ? rows[lane + n] : reinterpret_cast<const std::byte*>(copy);
+      }
       for (std::int64_t d = 0; d < padded; d += kDepth) {
-        // Pairs are 32 bits wide, so they transpose as floats do.
-        transpose_block<Simd>(reinterpret_cast<const float*>(staged + d), padded / 2,
-                              q + (lane / kSide * (padded / kDepth) + d / kDepth) * (kTileElements / 2), kSide);
+        pack_pairs(staged, d, q + (lane / kSide * (padded / kDepth) + d / kDepth) * (kTileElements / 2));
       }
     }
   }
@@ -169,6 +172,16 @@ class Products {
   }
 
  private:
+  // Pairs are 32 bits wide, so they transpose as floats do.
+  [[gnu::always_inline]] static void pack_pairs(const std::byte* const* rows, std::int64_t d, float* to) {
+    __m512 pairs[kSide];
+#pragma GCC unroll 16
+    for (int n = 0; n < kSide; ++n) pairs[n] = _mm512_loadu_ps(rows[n] + d * 2);
+    Simd::transpose(pairs);
+#pragma GCC unroll 16
+    for (int n = 0; n < kSide; ++n) _mm512_store_ps(to + n * kSide, pairs[n]);
+  }
+
   static void stage_query(const std::byte* row, std::int64_t D, float sign, std::uint16_t* to) {
     const std::int64_t padded = round_up(D, kDepth);
     std::memset(to, 0, static_cast<std::size_t>(padded) * 2);

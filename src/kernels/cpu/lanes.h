@@ -16,8 +16,12 @@ struct Lanes {
   std::int64_t heads = 1;
 
   [[nodiscard, gnu::always_inline]] std::int64_t count() const { return queries * heads; }
-  [[nodiscard, gnu::always_inline]] std::int64_t head_of(std::int64_t lane) const { return h + lane / queries; }
-  [[nodiscard, gnu::always_inline]] std::int64_t query_of(std::int64_t lane) const { return i + lane % queries; }
+  [[nodiscard, gnu::always_inline]] std::int64_t head_of(std::int64_t lane) const {
+    return heads == 1 ? h : h + lane / queries;
+  }
+  [[nodiscard, gnu::always_inline]] std::int64_t query_of(std::int64_t lane) const {
+    return heads == 1 ? i + lane : i + lane % queries;
+  }
 };
 
 /// How the queries of one key head are cut into blocks.

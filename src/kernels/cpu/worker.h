@@ -229,7 +229,7 @@ class Worker {
     const double sink = call_.sinks.empty() ? -INFINITY : call_.sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
       return {.factor = sum == 0 ? 0.0F : 1 / sum,
-              .lse = static_cast<float>(sum == 0 ? -INFINITY : top + std::log(static_cast<double>(sum)))};
+              .lse = static_cast<float>(sum == 0 ? -INFINITY : top + std::log(sum))};
     }
     const double highest = top > sink ? top : sink;
     const double share = std::exp(top - highest);
