@@ -96,24 +96,29 @@ class Judge {
     return fault;
   }
 
-  std::string by_plain() {
+  Verdict by_plain() {
+    Verdict verdict = {.fault = by_row()};
+    if (!verdict.fault.empty()) return verdict;
     const PlainResult plain = run_plain(one_, inputs_, numbers_);
     const double times = one_.softcap > 0 ? 3 : 2;
     // Where a result is made of few numbers, the plain loops may be right by luck: rounding one score at its largest,
     // exp, and the result.
     const double luck = (4 + size_) * kUnit;
-    const double out_bound = times * largest_error(plain.out, out_) + (unit_of(one_.dtype) + luck) * largest(out_);
+    const double plain_error = largest_error(plain.out, out_);
+    const double out_bound = times * plain_error + (unit_of(one_.dtype) + luck) * largest(out_);
     const double lse_bound = times * largest_error(plain.lse, lse_) + luck + kUnit * largest(lse_);
     for (std::size_t n = 0; n < runs_.size(); ++n) {
       const double out_error = largest_error(outs_[n], out_);
       const double lse_error = largest_error(lses_[n], lse_);
+      if (plain_error > 0)
+        verdict.times = n == 0 ? out_error / plain_error : std::max(verdict.times, out_error / plain_error);
       if (out_error <= out_bound && lse_error <= lse_bound) continue;
       std::ostringstream text;
       text << name(n) << ": out is off by " << out_error << " of at most " << out_bound << ", lse by " << lse_error
            << " of at most " << lse_bound;
-      return text.str();
+      verdict.fault = text.str();
     }
-    return {};
+    return verdict;
   }
 
  private:
@@ -186,10 +191,6 @@ class Judge {
 
 std::string fault_by_row(const Case& one) { return Judge(one).by_row(); }
 
-std::string fault_by_plain(const Case& one) {
-  Judge judge(one);
-  const std::string fault = judge.by_row();
-  return fault.empty() ? judge.by_plain() : fault;
-}
+Verdict judge_by_plain(const Case& one) { return Judge(one).by_plain(); }
 
 }  // namespace qkv::cases

@@ -12,10 +12,15 @@ namespace qkv::cases {
 /// all is well; else the first fault in words, the target first.
 [[nodiscard]] std::string fault_by_row(const Case& one);
 
+struct Verdict {
+  std::string fault;
+  double times = 1;  // the largest error of a target as a multiple of that of plain loops; 1 where these have none
+};
+
 /// The same, and no element is farther from the reference than twice as far as plain loops in f32 come at their worst
 /// element (three times with a softcap), plus one rounding of the largest score and result. The plain loops take the
 /// softmax in f32, and round its weights to the storage type before the second product, as FlashAttention's test does
 /// (hopper/test_flash_attn.py). The case's values are `normal`, `one_hot` or `equal`, without specials.
-[[nodiscard]] std::string fault_by_plain(const Case& one);
+[[nodiscard]] Verdict judge_by_plain(const Case& one);
 
 }  // namespace qkv::cases

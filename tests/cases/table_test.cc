@@ -1,6 +1,8 @@
 // Every row of the table on every target.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -11,26 +13,28 @@ namespace qkv::cases {
 namespace {
 
 // The rows of one dtype and head width.
-class Table : public testing::TestWithParam<std::tuple<DType, std::int64_t>> {};
-
-TEST_P(Table, IsAsNearTheReferenceAsPlainLoopsAre) {
-  const auto [dtype, D] = GetParam();
-  int rows = 0;
-  for (const Case& one : table()) {
-    if (one.dtype != dtype || one.D != D) continue;
-    EXPECT_EQ(fault_by_plain(one), "") << to_text(one);
-    ++rows;
+class Table : public testing::TestWithParam<std::tuple<DType, std::int64_t>> {
+ protected:
+  static void expect_near(const std::vector<Case>& rows) {
+    const auto [dtype, D] = GetParam();
+    double logs = 0;
+    int count = 0;
+    for (const Case& one : rows) {
+      if (one.dtype != dtype || one.D != D) continue;
+      const Verdict verdict = judge_by_plain(one);
+      EXPECT_EQ(verdict.fault, "") << to_text(one);
+      logs += std::log(std::clamp(verdict.times, 1.0 / 8, 8.0));
+      ++count;
+    }
+    ASSERT_GT(count, 0);
+    // What luck may do to one row, it does not do to all.
+    EXPECT_LE(std::exp(logs / count), 2);
   }
-  EXPECT_GT(rows, 0);
-}
+};
 
-TEST_P(Table, IsAsNearWithFewQueriesAndManyKeys) {
-  const auto [dtype, D] = GetParam();
-  for (const Case& one : decode_table()) {
-    if (one.dtype != dtype || one.D != D) continue;
-    EXPECT_EQ(fault_by_plain(one), "") << to_text(one);
-  }
-}
+TEST_P(Table, IsAsNearTheReferenceAsPlainLoopsAre) { expect_near(table()); }
+
+TEST_P(Table, IsAsNearWithFewQueriesAndManyKeys) { expect_near(decode_table()); }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Table,
                          testing::Combine(testing::Values(DType::f32, DType::f16, DType::bf16),
