@@ -34,7 +34,7 @@ Bound bound_of(const Case& one, const RowScores& scores, double largest_qk) {
   const double dropout = 1 / (1 - one.dropout);
   Bound bound;
   bound.any = std::max(scores.size, scores.raw_size) >= kFloatMax;
-  bound.any_out = bound.any || scores.value * dropout * Tk * 0x1p8 >= kFloatMax;
+  bound.any_out = bound.any || scores.value * dropout * (Tk + 64) * 0x1p10 >= kFloatMax;
   const double cap = one.softcap > 0 ? 8 * kUnit * std::min(one.softcap, scores.size) : 0;
   const double score = (D + 8) * kUnit * scores.size + cap + D * 0x1p-125 * largest_qk;
   const double weight = std::expm1(std::min(2 * score, 50.0)) + (Tk + 12) * kUnit +

@@ -25,7 +25,7 @@ class InOrder {
     Products::scores(tile, block.q, call.D, lanes, scores_);
     steps_.shape(block, tile.keys, column, sort, scores_);
     if constexpr (!Products::kChecksSums) {
-      if (tile.finite && block.settled) {
+      if (tile.finite && steps_.may_settle(block)) {
         if (steps_.weigh_settled(block, tile.keys, scores_, InPlace<S, Products::kWidth>{scores_})) {
           return Products::accumulate(tile, scores_, call.Dv, lanes, block.sums);
         }

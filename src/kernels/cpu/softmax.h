@@ -128,7 +128,8 @@ class TileSoftmax {
     bool fits = may_fuse(running, to_log2);
     for (std::int64_t lane = 0; lane < lanes && fits; lane += S::kLanes) {
       const F minus = negated_shift(running, lane, factor);
-      const F total = weigh_lanes(s + offset_of(lane), lane, keys, to, [&](F x) { return S::fma(x, factor, minus); });
+      const F total =
+          weigh_lanes(s + offset_of(lane), lane, keys, to, [&](F x) { return saturated(S::fma(x, factor, minus)); });
       S::store(totals + lane, total);
       fits = S::to_bits(S::less(total, S::splat(kLargestTotal))) == S::kAllLanes;
     }
@@ -189,6 +190,12 @@ class TileSoftmax {
   static constexpr std::int64_t offset_of(std::int64_t lane) { return lane / kWidth * kWidth * kTile + lane % kWidth; }
 
  private:
+  // Exponents far above those that exp2 takes give infinity.
+  [[gnu::always_inline]] static F saturated(F x) {
+    if constexpr (S::kScalesByPowers) return x;
+    return S::min(S::splat(128.0F), x);
+  }
+
   [[gnu::always_inline]] static F shift_of(const Running& running, std::int64_t lane, F to_log2) {
     const F top = S::load(running.maximum + lane);
     return S::mul(S::select(S::equal(top, S::splat(-kInfinity)), S::zero(), top), to_log2);

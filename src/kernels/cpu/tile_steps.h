@@ -73,11 +73,14 @@ class TileSteps {
     Softmax::weigh(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
+  /// False where weigh_settled() would have nothing to begin with, or more is to be done than weighing.
+  [[nodiscard]] bool may_settle(const Block& block) const { return block.settled && !call_.dropout; }
+
   /// As weigh() without a look at the scores' maximum, which mostly is not above the old one by much; false where it
-  /// is, or where more is to be done than weighing.
+  /// is, or where may_settle() is.
   template <class To>
   [[nodiscard]] bool weigh_settled(Block& block, std::int64_t keys, const float* scores, const To& to) const {
-    return block.settled && !call_.dropout &&
+    return may_settle(block) &&
            Softmax::weigh_settled(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
