@@ -306,7 +306,7 @@ std::vector<Call> storages() {
                        .stored = stored,
                        .Hq = 6,
                        .Hk = 2,
-                       .Tk = 1111,
+                       .Tk = 2111,
                        .page_rows = page_rows});
     }
   }
@@ -342,10 +342,10 @@ std::vector<Call> numbers_of_queries() {
 
 INSTANTIATE_TEST_SUITE_P(Lanes, FewQueries, testing::ValuesIn(numbers_of_queries()), named);
 
-// 1024 keys are one piece.
+// 2048 keys are one piece.
 std::vector<Call> lengths() {
   std::vector<Call> calls;
-  for (const std::int64_t Tk : {0, 1, 15, 63, 64, 65, 1023, 1024, 1025, 1088, 2048, 5000}) {
+  for (const std::int64_t Tk : {0, 1, 15, 63, 64, 65, 2047, 2048, 2049, 4097, 5000}) {
     calls.push_back({.name = "keys_" + std::to_string(Tk), .Tk = Tk});
     calls.push_back({.name = "keys_" + std::to_string(Tk) + "_of_heads_20",
                      .Hq = 20,
@@ -386,13 +386,13 @@ std::vector<Call> options() {
     call.mask = call.mask & causal();
     all.push_back(call);
   }
-  for (Call& call : all) call.Tk = 1300;
+  for (Call& call : all) call.Tk = 2300;
   for (const DType stored : {DType::bf16, DType::i8}) {
     for (Call call : calls) {
       call.name += "_of_" + std::string(name_of(stored));
       call.dtype = stored == DType::bf16 ? DType::bf16 : DType::f32;
       call.stored = stored;
-      call.Tk = 1300;
+      call.Tk = 2300;
       call.D = call.Dv = 64;
       all.push_back(call);
     }
@@ -414,7 +414,7 @@ std::vector<Call> unbounded() {
       Call call = {.name = name + "_hidden",
                    .dtype = stored == DType::i8 ? DType::f32 : stored,
                    .stored = stored,
-                   .Tk = 1111,
+                   .Tk = 2111,
                    .D = 64,
                    .Dv = 64,
                    .mask = window(30) | global_tokens(3),
@@ -432,7 +432,7 @@ std::vector<Call> unbounded() {
       calls.push_back(call);
     }
   }
-  calls.push_back({.name = "huge_seen", .Tk = 1111, .loud_value = 3e38F});
+  calls.push_back({.name = "huge_seen", .Tk = 2111, .loud_value = 3e38F});
   calls.push_back({.name = "query_too_small_for_whole_numbers",
                    .stored = DType::i8,
                    .D = 64,

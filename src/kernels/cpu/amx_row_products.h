@@ -28,7 +28,7 @@ class I8RowProducts : public RowProducts<Simd> {
   static constexpr std::int64_t kDigits = 3;
   static constexpr std::int64_t kBytes = 64;            // of a row of a register
   static constexpr float kLargest = 127.0F * 65536.0F;  // of a number of three digits
-  static constexpr std::int64_t kMostGroups = kMostLanes / kLanesAtOnce;
+  static constexpr std::int64_t kMostGroups = kHeldLanes / kLanesAtOnce;
 
   static constexpr std::int64_t kRegister = 1024;  // bytes
   static constexpr std::int64_t kRegisterFloats = kRegister / 4;
@@ -39,6 +39,8 @@ class I8RowProducts : public RowProducts<Simd> {
     std::int64_t k_stride;  // bytes
     std::byte* registers;   // of weights, then of values, then of sums
   };
+
+  static constexpr std::int64_t kMostLanes = kHeldLanes;
 
   using Base::accumulate;
 
@@ -60,7 +62,7 @@ class I8RowProducts : public RowProducts<Simd> {
     float* units = q + Base::query_floats(D);
     auto* registers = reinterpret_cast<std::byte*>(units + kSide);
     std::memset(registers, 0, static_cast<std::size_t>(kMostGroups * D / kBytes * kRegister));
-    for (std::int64_t lane = 0; lane < kMostLanes; ++lane) {
+    for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
       units[lane] = 0;
       if (rows[lane] == nullptr) continue;
       const float* row = q + lane * D;

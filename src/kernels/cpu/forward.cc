@@ -112,8 +112,8 @@ class TaskList {
   void keep_partials_in(float* partials) { partials_ = partials; }
 
  private:
-  // A piece of 512 keys is long enough to hide its start and its share of the merge.
-  static constexpr std::int64_t kFewestColumns = 16;
+  // A piece of 2,048 keys is long enough to hide its start and its share of the merge.
+  static constexpr std::int64_t kFewestColumns = 32;
   // A call's pieces, beyond one for each key head of each segment.
   static constexpr std::int64_t kMostPieces = 256;
 

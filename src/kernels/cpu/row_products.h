@@ -52,8 +52,10 @@ class RowProducts {
  public:
   using Simd = S;
   static constexpr std::int64_t kWidth = S::kLanes;
-  /// Beyond it queries fill vectors well enough.
-  static constexpr std::int64_t kMostLanes = 16;
+  /// Lanes that there is room for.
+  static constexpr std::int64_t kHeldLanes = 16;
+  /// From 13 (vectors of 16) or 9 (of 8) queries on, vectors of queries are faster.
+  static constexpr std::int64_t kMostLanes = (S::kLanes + 8) / 2;
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
@@ -92,17 +94,17 @@ class RowProducts {
 
   static constexpr std::int64_t kRowsFloats = sizeof(Rows) / sizeof(float);
 
-  static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kMostLanes; }
-  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kMostLanes; }
+  static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kHeldLanes; }
+  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kHeldLanes; }
   static std::int64_t tile_floats(std::int64_t /*D*/, std::int64_t Dv) {
-    return kRowsFloats + round_up(Dv, S::kLanes) * (kMostLanes + kTile);
+    return kRowsFloats + round_up(Dv, S::kLanes) * (kHeldLanes + kTile);
   }
 
   /// q is [lane][vectors of D].
   static void pack_queries(const std::byte* const* rows, DType dtype, std::int64_t D, float sign, float* stage,
                            float* q) {
     const RowVectors<S> vectors(D);
-    for (std::int64_t lane = 0; lane < kMostLanes; ++lane) {
+    for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
       float* to = q + lane * vectors.padded();
       for (std::int64_t d = 0; d < vectors.padded(); d += S::kLanes) S::store(to + d, S::zero());
       if (rows[lane] == nullptr) continue;
@@ -168,7 +170,7 @@ class RowProducts {
     Tile part = tile;
     part.finite = false;
     part.v_type = DType::f32;
-    float* row = tile.buffer + kMostLanes * round_up(Dv, S::kLanes);
+    float* row = tile.buffer + kHeldLanes * round_up(Dv, S::kLanes);
     for (std::int64_t c = 0; c < tile.keys; ++c, row += round_up(Dv, S::kLanes)) {
       load_row<S>(v.row(j + c), v.dtype, Dv, v.scale(j + c), row);
       for (std::int64_t d = 0; d < Dv; d += S::kLanes) {

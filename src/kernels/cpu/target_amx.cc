@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kernels/cpu/amx_engine.h"
 #include "kernels/cpu/amx_row_products.h"
 #include "kernels/cpu/in_order.h"
@@ -28,18 +26,24 @@ std::int64_t blocks_a_task(const Forward& call) {
 }
 
 std::size_t worker_bytes(const Forward& call) {
+  std::size_t bytes = kAvx512.worker_bytes(call);
   const std::size_t many = call.dtype == DType::bf16 ? ManyBf16::worker_bytes(call) : 0;
-  return std::max({kAvx512.worker_bytes(call), many, FewI8::worker_bytes(call)});
+  bytes = bytes > many ? bytes : many;
+  const std::size_t few = FewI8::worker_bytes(call);
+  return bytes > few ? bytes : few;
 }
+
+// Up to here the vector unit is the faster one for bf16.
+constexpr std::int64_t kMostVectorLanes = 6;
 
 using Run = void (*)(const Settings&, const Task&, std::byte*);
 
 Run worker_for(const Settings& settings, const Task& task) {
   const Forward& call = *settings.call;
-  const bool few = Workers<ManyBf16, FewI8>::is_few(settings, task);
-  if (uses_bf16(call) && !few) return ManyBf16::run;
-  if (few && holds(call, DType::i8) && I8RowProducts::takes(call)) return FewI8::run;
-  return nullptr;
+  const std::int64_t lanes = lanes_of(settings, task).value_or(kTile);
+  if (uses_bf16(call)) return lanes > kMostVectorLanes ? ManyBf16::run : nullptr;
+  const bool few_i8 = lanes <= FewI8::kMostLanes && holds(call, DType::i8) && I8RowProducts::takes(call);
+  return few_i8 ? FewI8::run : nullptr;
 }
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {

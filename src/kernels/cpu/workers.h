@@ -3,10 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/cpu/worker.h"
 
 namespace qkv::kernels::cpu {
+
+/// The queries of a task's one block, or none where it has more blocks.
+[[gnu::always_inline]] inline std::optional<std::int64_t> lanes_of(const Settings& settings, const Task& task) {
+  if (task.blocks != 1) return std::nullopt;
+  const LaneBlocks blocks(task.segment->shape.Tq, settings.call->group());
+  return blocks.block(task.first_block, task.key_head).count();
+}
 
 template <class Many, class Few>
 struct Workers {
@@ -27,9 +35,7 @@ struct Workers {
   }
 
   static bool is_few(const Settings& settings, const Task& task) {
-    if (task.blocks != 1) return false;
-    const LaneBlocks blocks(task.segment->shape.Tq, settings.call->group());
-    return blocks.block(task.first_block, task.key_head).count() <= Few::kMostLanes;
+    return lanes_of(settings, task).value_or(kTile) <= Few::kMostLanes;
   }
 };
 
