@@ -43,7 +43,7 @@ State::State(kernels::Problem checked, std::optional<TensorView> given, const At
     : problem(std::move(checked)),
       lse(std::move(given)),
       threads(options.threads),
-      in_f64(kernels::target_for("Probe", problem.q.dtype(), options.target) == "reference") {}
+      target(kernels::cpu::find_target(kernels::target_for("Probe", problem.q.dtype(), options.target))) {}
 
 void State::require_head(std::string_view function, const HeadPlace& head) const {
   const auto check = [&](std::string_view argument, std::int64_t index, std::int64_t extent) {
@@ -104,7 +104,7 @@ std::shared_ptr<const std::vector<double>> require_lse(const State& state, const
   auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(Tq));
   with_real(state, [&](auto real) {
     run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
-      WeightTiles<decltype(real)> tiles(state.problem);
+      WeightTiles<decltype(real)> tiles(state.problem, state.target);
       const std::int64_t begin = task * kQueriesOfTask;
       each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
         tiles.set_queries(head, queries.begin, queries.end);
@@ -161,7 +161,7 @@ Tensor Probe::tile(const Tile& tile, Stage stage) const {
   return probe_detail::with_real(*state_, [&](auto real) {
     using Real = decltype(real);
     Tensor result(dtype_of_v<Real>, extents);
-    WeightTiles<Real> tiles(state_->problem);
+    WeightTiles<Real> tiles(state_->problem, state_->target);
     std::array<double, kernels::kTile> lse{};
     probe_detail::each_block({tile.i_begin, tile.i_end}, [&](const QueryRange& queries) {
       tiles.set_queries(head, queries.begin, queries.end);

@@ -41,7 +41,7 @@ Tensor Probe::key_totals(HeadPlace head, const ProbeWatch& watch) const {
     probe_detail::run_tasks(*state_, clock, static_cast<std::int64_t>(partial.size()), [&](std::int64_t group) {
       std::vector<double>& sums = partial[static_cast<std::size_t>(group)];
       sums.resize(static_cast<std::size_t>(Tk));
-      probe_detail::WeightTiles<decltype(real)> tiles(problem);
+      probe_detail::WeightTiles<decltype(real)> tiles(problem, state_->target);
       for (std::int64_t block = group; block < blocks; block += kGroups) {
         tiles.set_queries(head, block * kTile, std::min((block + 1) * kTile, Tq));
         tiles.set_lse(std::span(*lse).subspan(static_cast<std::size_t>(block * kTile)));

@@ -88,9 +88,9 @@ class TileSink {
 template <class Real>
 class HeadsTiles {
  public:
-  HeadsTiles(const kernels::Problem& problem, std::size_t heads) : share_(Real{1} / static_cast<Real>(heads)) {
+  HeadsTiles(const probe_detail::State& state, std::size_t heads) : share_(Real{1} / static_cast<Real>(heads)) {
     tiles_.reserve(heads);
-    for (std::size_t n = 0; n < heads; ++n) tiles_.emplace_back(problem);
+    for (std::size_t n = 0; n < heads; ++n) tiles_.emplace_back(state.problem, state.target);
   }
 
   [[nodiscard]] probe_detail::WeightTiles<Real>& head(std::size_t n) { return tiles_[n]; }
@@ -199,7 +199,7 @@ WeightMap Probe::map(std::int64_t b, std::span<const std::int64_t> heads, const 
   probe_detail::with_real(*state_, [&](auto real) {
     using Real = decltype(real);
     probe_detail::run_tasks(*state_, clock, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t task) {
-      HeadsTiles<Real> tiles(problem, heads.size());
+      HeadsTiles<Real> tiles(*state_, heads.size());
       probe_detail::each_block(tasks[static_cast<std::size_t>(task)], [&](const probe_detail::QueryRange& queries) {
         for (std::size_t n = 0; n < heads.size(); ++n) {
           tiles.head(n).set_queries({b, heads[n]}, queries.begin, queries.end);

@@ -27,12 +27,13 @@ struct State {
   kernels::Problem problem;
   std::optional<TensorView> lse;
   std::optional<int> threads;
-  bool in_f64;  // how scores are computed
+  const kernels::cpu::Target* target;  // null: the reference, where scores are in f64
   mutable std::mutex mutex;
   mutable std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const Rows>> known_lse;
 
   State(kernels::Problem checked, std::optional<TensorView> given, const AttentionOptions& options);
 
+  [[nodiscard]] bool in_f64() const { return target == nullptr; }
   void require_head(std::string_view function, const HeadPlace& head) const;
   /// Of all rows of a head, if they were given or have been computed.
   [[nodiscard]] std::shared_ptr<const Rows> find_lse(const HeadPlace& head) const;
@@ -74,7 +75,7 @@ void run_tasks(const State& state, const Clock& clock, std::int64_t tasks, const
 /// Calls body(float{}) or body(double{}): the type in which scores are computed.
 template <class Body>
 decltype(auto) with_real(const State& state, const Body& body) {
-  if (state.in_f64) return body(double{});
+  if (state.in_f64()) return body(double{});
   return body(float{});
 }
 
@@ -106,7 +107,7 @@ void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWa
   const auto lse = require_lse(state, head, clock);
   with_real(state, [&](auto real) {
     run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
-      WeightTiles<decltype(real)> tiles(state.problem);
+      WeightTiles<decltype(real)> tiles(state.problem, state.target);
       const std::int64_t begin = task * kQueriesOfTask;
       each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
         tiles.set_queries(head, queries.begin, queries.end);

@@ -87,7 +87,7 @@ TopKeys Probe::top_keys(HeadPlace head, std::int64_t count, const ProbeWatch& wa
     throw InvalidArgument("Probe::top_keys", "count", "0 to Tk = " + std::to_string(Tk), std::to_string(count));
   }
   TopKeys top{.keys = Tensor(DType::i64, {Tq, count}),
-              .weights = Tensor(state_->in_f64 ? DType::f64 : DType::f32, {Tq, count})};
+              .weights = Tensor(state_->in_f64() ? DType::f64 : DType::f32, {Tq, count})};
   if (count == 0) return top;
   probe_detail::each_block_of_head(*state_, head, watch, [&](auto& tiles, std::span<const double>, std::int64_t i) {
     using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;

@@ -16,7 +16,8 @@ class WeightTiles {
   using Number = Real;
   using Tile = kernels::ScoreTile<Real>;
 
-  explicit WeightTiles(const kernels::Problem& problem) : problem_(problem), tiles_(problem) {}
+  WeightTiles(const kernels::Problem& problem, const kernels::cpu::Target* target)
+      : problem_(problem), tiles_(problem, target) {}
 
   void set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end);
   /// lse[n] is that of the n-th query.

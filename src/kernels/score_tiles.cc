@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/element.h"
+#include "kernels/cpu/task.h"
 #include "kernels/exponential.h"
 #include "mask/node.h"
 
@@ -47,7 +48,7 @@ void multiply_strip(const Real* q, const Real* k, std::int64_t D, Real* tile) {
 }
 
 template <class Real>
-void multiply(const Real* q, const Real* k, std::int64_t queries, std::int64_t keys, std::int64_t D, Real* tile) {
+void multiply_plain(const Real* q, const Real* k, std::int64_t queries, std::int64_t keys, std::int64_t D, Real* tile) {
   constexpr int kLanes = 32 / sizeof(Real);
   for (std::int64_t n = 0; n < queries; n += kLanes) {
     std::int64_t c = 0;
@@ -68,8 +69,9 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
 }
 
 template <class Real>
-ScoreTiles<Real>::ScoreTiles(const Problem& problem)
+ScoreTiles<Real>::ScoreTiles(const Problem& problem, const cpu::Target* target)
     : problem_(problem),
+      target_(target),
       q_(static_cast<std::size_t>(problem.q.dim(3) * kTile)),
       k_(static_cast<std::size_t>(problem.q.dim(3) * kTile)) {}
 
@@ -127,9 +129,20 @@ void ScoreTiles<Real>::load_keys() {
 }
 
 template <class Real>
+void ScoreTiles<Real>::multiply(ScoreTile<Real>& tile) const {
+  const std::int64_t D = problem_.q.dim(3);
+  if constexpr (std::is_same_v<Real, float>) {
+    if (target_ != nullptr && target_->multiply != nullptr) {
+      return target_->multiply(q_.data(), k_.data(), queries(), keys(), D, tile.data());
+    }
+  }
+  multiply_plain(q_.data(), k_.data(), queries(), keys(), D, tile.data());
+}
+
+template <class Real>
 void ScoreTiles<Real>::scores(Stage stage, ScoreTile<Real>& tile) {
   load_keys();
-  multiply(q_.data(), k_.data(), queries(), keys(), problem_.q.dim(3), tile.data());
+  multiply(tile);
   if (stage == Stage::raw) return;
   shape(stage, tile);
   if (stage >= Stage::biased && !problem_.bias.is_zero()) add_bias(stage, tile);
@@ -188,6 +201,11 @@ void ScoreTiles<Real>::hide(ScoreTile<Real>& tile) const {
 template <class Real>
 void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Real>& masked,
                              ScoreTile<Real>& weights) const {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (target_ != nullptr && target_->weigh != nullptr) {
+      return target_->weigh(scale.shift.data(), scale.factor.data(), keys(), masked.data(), weights.data());
+    }
+  }
   for (std::int64_t c = 0; c < keys(); ++c) {
     const Real* scores = masked.data() + c * kTile;
     Real* row = weights.data() + c * kTile;

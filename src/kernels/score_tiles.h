@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/forward.h"
 #include "kernels/problem.h"
 #include "qkv/mask.h"
 #include "qkv/stage.h"
@@ -36,7 +37,8 @@ struct WeightScale {
 template <class Real>
 class ScoreTiles {
  public:
-  explicit ScoreTiles(const Problem& problem);
+  /// In f32 with the loops of a target; null, as f64 has it, for those of any machine.
+  ScoreTiles(const Problem& problem, const cpu::Target* target);
 
   /// At most kTile queries, one at least.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
@@ -60,6 +62,7 @@ class ScoreTiles {
 
  private:
   void load_keys();
+  void multiply(ScoreTile<Real>& tile) const;
   void shape(Stage stage, ScoreTile<Real>& tile) const;
   void load_biases();
   void add_bias(Stage stage, ScoreTile<Real>& tile);
@@ -67,6 +70,7 @@ class ScoreTiles {
   TileClass settle();
 
   const Problem& problem_;
+  const cpu::Target* target_;
   Tile place_;
   TileClass sort_ = TileClass::skip;
   std::array<std::uint64_t, kTile> bits_{};  // of a partial tile: bit c of a query's word for its c-th key

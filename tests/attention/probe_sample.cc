@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "attention/fused_call.h"
 #include "mask/random_bias.h"
 #include "mask/random_mask.h"
 
@@ -42,6 +46,18 @@ double largest_bias(const Sample& sample) {
   return result;
 }
 
+std::vector<std::string> all_targets() {
+  std::vector<std::string> names = testing_attention::fused_targets();
+  names.emplace_back("reference");
+  return names;
+}
+
+// Options keep no name of their own.
+std::string_view any_target() {
+  static const std::vector<std::string> kNames = all_targets();
+  return kNames[static_cast<std::size_t>(any_in(0, static_cast<std::int64_t>(kNames.size()) - 1))];
+}
+
 }  // namespace
 
 Tensor Sample::stage(HeadPlace head, Stage stage) const {
@@ -62,6 +78,7 @@ Sample any_sample(DType dtype, bool whole) {
                             .softcap = *rc::gen::element(std::optional<double>{}, std::optional(1.5)),
                             .bias = mask_test::any_bias(shape),
                             .mask = mask_test::any_mask(shape, 2).mask}};
+  sample.options.target = any_target();
   if (any_in(0, 1) == 1) sample.options.dropout = Dropout{.p = 0.3, .seed = 7};
   if (any_in(0, 1) == 1) sample.options.sinks.assign(static_cast<std::size_t>(shape.H), 0.5);
   return sample;

@@ -6,8 +6,8 @@
 
 namespace qkv::testing_probe {
 
-/// q and k of any floating type, any mask, bias, softcap, scale, dropout and sinks, grouped heads; lengths from 0 to
-/// beyond a tile's edge. Drawn by RapidCheck.
+/// q and k of any floating type, any mask, bias, softcap, scale, dropout and sinks, grouped heads, any target that runs
+/// here; lengths from 0 to beyond a tile's edge. Drawn by RapidCheck.
 struct Sample {
   Tensor q;
   Tensor k;

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "attention/fused_call.h"
 #include "attention/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
@@ -19,6 +21,7 @@ using mask_test::any_in;
 using testing::Each;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Tile any_tile(const HeadPlace& head, const MaskShape& shape) {
   Tile tile = {.b = head.b, .h = head.h};
@@ -162,6 +165,27 @@ TEST(Probe, MakesARowWithAVisibleInfinityNan) {
   EXPECT_TRUE(std::isnan(probe.lse({0, 0}).at({0})));
   EXPECT_TRUE(std::isnan(probe.row({0, 0}, 0).at({0})));
   EXPECT_EQ(probe.row({0, 0}, 0).at({6}), 0.0);
+}
+
+TEST(Probe, WeighsByWhateverLseIsGiven) {
+  Small small;
+  for (const std::string& target : testing_attention::fused_targets()) {
+    SCOPED_TRACE(target);
+    small.options.target = target;
+    Tensor lse(DType::f64, {1, 2, 5});
+    const auto weight = [&](double value) {
+      lse.set({0, 1, 3}, value);
+      return Probe(small.q, small.k, small.options, lse).row({0, 1}, 3).at({0});
+    };
+    EXPECT_EQ(weight(-0x1p60), kInfinity);
+    EXPECT_EQ(weight(-200), kInfinity);
+    EXPECT_EQ(weight(200), 0.0);
+    EXPECT_EQ(weight(0x1p60), 0.0);
+    EXPECT_EQ(weight(-kInfinity), 0.0);
+    EXPECT_TRUE(std::isnan(weight(kNan)));
+    lse.set({0, 1, 3}, kNan);
+    EXPECT_EQ(Probe(small.q, small.k, small.options, lse).row({0, 1}, 3).at({6}), 0.0);  // hidden
+  }
 }
 
 TEST(Probe, OfNoKeysOrQueriesIsEmpty) {

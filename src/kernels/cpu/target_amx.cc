@@ -57,12 +57,22 @@ void merge(const Settings& settings, const Task& task, std::int64_t pieces, std:
   kAvx512.merge(settings, task, pieces, scratch);
 }
 
+void multiply(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D, float* scores) {
+  kAvx512.multiply(q, k, queries, keys, D, scores);
+}
+
+void weigh(const float* shift, const float* factor, std::int64_t keys, const float* scores, float* weights) {
+  kAvx512.weigh(shift, factor, keys, scores, weights);
+}
+
 }  // namespace amx
 
 const Target kAmx = {.name = "amx",
                      .blocks_a_task = amx::blocks_a_task,
                      .worker_bytes = amx::worker_bytes,
                      .run = amx::run,
-                     .merge = amx::merge};
+                     .merge = amx::merge,
+                     .multiply = amx::multiply,
+                     .weigh = amx::weigh};
 
 }  // namespace qkv::kernels::cpu

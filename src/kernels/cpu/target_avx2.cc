@@ -3,6 +3,7 @@
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx2.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
@@ -13,6 +14,8 @@ const Target kAvx2 = {.name = "avx2",
                       .blocks_a_task = Avx2Workers::blocks_a_task,
                       .worker_bytes = Avx2Workers::worker_bytes,
                       .run = Avx2Workers::run,
-                      .merge = Avx2Workers::merge};
+                      .merge = Avx2Workers::merge,
+                      .multiply = TileLoops<avx2::Simd>::multiply,
+                      .weigh = TileLoops<avx2::Simd>::weigh};
 
 }  // namespace qkv::kernels::cpu

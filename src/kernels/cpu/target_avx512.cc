@@ -3,6 +3,7 @@
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx512.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
@@ -13,6 +14,8 @@ const Target kAvx512 = {.name = "avx512",
                         .blocks_a_task = Avx512Workers::blocks_a_task,
                         .worker_bytes = Avx512Workers::worker_bytes,
                         .run = Avx512Workers::run,
-                        .merge = Avx512Workers::merge};
+                        .merge = Avx512Workers::merge,
+                        .multiply = TileLoops<avx512::Simd>::multiply,
+                        .weigh = TileLoops<avx512::Simd>::weigh};
 
 }  // namespace qkv::kernels::cpu

@@ -3,6 +3,7 @@
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_neon.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
@@ -13,6 +14,8 @@ const Target kNeon = {.name = "neon",
                       .blocks_a_task = NeonWorkers::blocks_a_task,
                       .worker_bytes = NeonWorkers::worker_bytes,
                       .run = NeonWorkers::run,
-                      .merge = NeonWorkers::merge};
+                      .merge = NeonWorkers::merge,
+                      .multiply = TileLoops<neon::Simd>::multiply,
+                      .weigh = TileLoops<neon::Simd>::weigh};
 
 }  // namespace qkv::kernels::cpu
