@@ -23,8 +23,7 @@ template <class S, int Rows, int Vectors, Sum kSum>
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
-    for (int x = 0; x < Vectors; ++x)
-      acc[r][x] = kSum == Sum::onto ? S::load(sums + r * width + x * S::kLanes) : S::zero();
+    for (int x = 0; x < Vectors; ++x) acc[r][x] = S::zero();
   }
   for (std::int64_t n = 0; n < steps; ++n) {
     typename S::F lanes[Vectors];
@@ -42,7 +41,11 @@ template <class S, int Rows, int Vectors, Sum kSum>
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
-    for (int x = 0; x < Vectors; ++x) S::store(sums + r * width + x * S::kLanes, acc[r][x]);
+    for (int x = 0; x < Vectors; ++x) {
+      float* sum = sums + r * width + x * S::kLanes;
+      // A tile's own sum is rounded on a smaller scale than the sum of all tiles.
+      S::store(sum, kSum == Sum::onto ? S::add(S::load(sum), acc[r][x]) : acc[r][x]);
+    }
   }
 }
 
