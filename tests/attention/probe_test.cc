@@ -189,11 +189,13 @@ TEST(Probe, WeighsByWhateverLseIsGiven) {
 }
 
 TEST(Probe, OfNoKeysOrQueriesIsEmpty) {
-  const Probe no_keys(Tensor(DType::f32, {1, 1, 3, 2}), Tensor(DType::f32, {1, 1, 0, 2}));
+  const Tensor three(DType::f32, {1, 1, 3, 2});
+  const Tensor none(DType::f32, {1, 1, 0, 2});
+  const Probe no_keys(three, none);
   EXPECT_THAT(no_keys.lse({}).to_vector(), Each(-kInfinity));
   EXPECT_EQ(no_keys.row({}, 0).shape(), Shape({0}));
   EXPECT_EQ(no_keys.key_totals({}).shape(), Shape({0}));
-  const Probe no_queries(Tensor(DType::f32, {1, 1, 0, 2}), Tensor(DType::f32, {1, 1, 3, 2}));
+  const Probe no_queries(none, three);
   EXPECT_EQ(no_queries.lse({}).shape(), Shape({0}));
   EXPECT_THAT(no_queries.key_totals({}).to_vector(), Each(0.0));
 }

@@ -100,7 +100,10 @@ RC_GTEST_PROP(ProbeTopKeys, AreTheFirstOfTheSortedRow, ()) {
   for (std::int64_t i = 0; i < Tq; ++i) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(Tk));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](auto a, auto b) { return weights.at({i, a}) > weights.at({i, b}); });
+    std::ranges::sort(order, [&](auto a, auto b) {
+      const double difference = weights.at({i, a}) - weights.at({i, b});
+      return difference > 0 || (difference == 0 && a < b);
+    });
     for (std::int64_t n = 0; n < count; ++n) {
       const std::int64_t key = order[static_cast<std::size_t>(n)];
       RC_ASSERT(top.keys.at({i, n}) == static_cast<double>(key));
@@ -184,7 +187,8 @@ TEST(ProbeTopKeys, PutNanFirst) {
 TEST(ProbeMap, KeepsNan) {
   Tensor k = Generator(2).randn({1, 1, 100, 2});
   k.set({0, 0, 70, 0}, std::nan(""));
-  const Probe probe(Generator(1).randn({1, 1, 100, 2}), k, {.mask = causal()});
+  const Tensor q = Generator(1).randn({1, 1, 100, 2});
+  const Probe probe(q, k, {.mask = causal()});
   const auto cell = [&](Reduce reduce, std::int64_t row) { return probe.map({}, {2, 1}, reduce).weights.at({row, 0}); };
   for (const Reduce reduce : {Reduce::mean, Reduce::max}) {
     EXPECT_FALSE(std::isnan(cell(reduce, 0)));
