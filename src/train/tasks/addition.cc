@@ -1,0 +1,79 @@
+// Addition of two numbers of equally many digits; the sum is written from the ones up.
+#include <algorithm>
+
+#include "train/tasks/generated_task.h"
+
+namespace qkv::train {
+namespace {
+
+constexpr std::int32_t kFirstDigit = 1;
+constexpr std::int32_t kPlus = 11;
+constexpr std::int32_t kEquals = 12;
+
+class AdditionTask final : public GeneratedTask {
+ public:
+  AdditionTask(TaskParts parts, std::uint64_t seed, std::int64_t digits)
+      : GeneratedTask(std::move(parts), seed), digits_(digits) {}
+
+ private:
+  // Tokens: a from its highest digit down, "+", b likewise, "=", the sum from the ones up but for its last digit.
+  [[nodiscard]] Draft draft(TaskRandom& random) const override {
+    std::vector<std::int32_t> tokens(static_cast<std::size_t>(2 * digits_ + 2));
+    std::ranges::generate(tokens, [&] { return kFirstDigit + static_cast<std::int32_t>(random.below(10)); });
+    tokens[static_cast<std::size_t>(digits_)] = kPlus;
+    tokens.back() = kEquals;
+    const std::vector<std::int32_t> content = tokens;
+    std::vector<std::int32_t> sum;
+    std::int32_t carry = 0;
+    for (std::int64_t k = 0; k < digits_; ++k) {
+      carry +=
+          tokens[static_cast<std::size_t>(a_place(k))] + tokens[static_cast<std::size_t>(b_place(k))] - 2 * kFirstDigit;
+      sum.push_back(kFirstDigit + carry % 10);
+      carry /= 10;
+    }
+    sum.push_back(kFirstDigit + carry);
+    tokens.insert(tokens.end(), sum.begin(), sum.end() - 1);
+    TaskExample example = blank_example(std::move(tokens), 2);
+    for (std::int64_t k = 0; k <= digits_; ++k) {
+      const std::int64_t query = 2 * digits_ + 1 + k;
+      ask(example, query, sum[static_cast<std::size_t>(k)]);
+      if (k < digits_) example.patterns[0].push_back({query, {a_place(k), b_place(k)}});
+      if (k > 0) example.patterns[1].push_back({query, {a_place(k - 1), b_place(k - 1), query}});
+    }
+    return {std::move(example), content};
+  }
+
+  // Where the digit of weight 10^k of each number stands.
+  [[nodiscard]] std::int64_t a_place(std::int64_t k) const { return digits_ - 1 - k; }
+  [[nodiscard]] std::int64_t b_place(std::int64_t k) const { return 2 * digits_ - k; }
+
+  std::int64_t digits_;
+};
+
+std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+  const TaskVocabulary vocabulary({"<pad>", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+", "="},
+                                  TextForm::letters);
+  const std::int64_t digits = length_of(info, options);
+  return std::make_unique<AdditionTask>(
+      TaskParts{info,
+                {.tokens = 3 * digits + 2},
+                {{"addends", AttentionSite::tokens, "a query to the two digits of the place that it predicts"},
+                 {"carry", AttentionSite::tokens,
+                  "a query to the place before, both digits and the sum's: whether it carried"}},
+                vocabulary,
+                vocabulary},
+      options.seed, digits);
+}
+
+}  // namespace
+
+TaskMaker addition_task() {
+  return {{.name = "addition",
+           .description = "Add two numbers; the sum is written from the ones up",
+           .kind = TaskKind::decoder,
+           .accuracy = 0.99,
+           .length = TaskInfo::Length{.unit = "digits a number", .usual = 4, .least = 1, .most = 256}},
+          make};
+}
+
+}  // namespace qkv::train

@@ -1,0 +1,75 @@
+// What every built-in task is made of: its own generator, and the walk over attempts that keeps the splits apart.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/train/task.h"
+#include "train/tasks/random.h"
+
+namespace qkv::train {
+
+/// An example, and the numbers that make it the same as another: two drafts of equal content never meet in both splits.
+struct Draft {
+  TaskExample example;
+  std::vector<std::int32_t> content;
+};
+
+struct TaskParts {
+  TaskInfo info;
+  TaskLengths lengths;
+  std::vector<TaskRelation> relations;
+  TaskVocabulary vocabulary;
+  TaskVocabulary source_vocabulary;
+};
+
+class GeneratedTask : public Task {
+ public:
+  GeneratedTask(TaskParts parts, std::uint64_t seed) : parts_(std::move(parts)), seed_(seed) {}
+
+  [[nodiscard]] const TaskInfo& info() const noexcept final { return parts_.info; }
+  [[nodiscard]] const TaskLengths& lengths() const noexcept final { return parts_.lengths; }
+  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept final { return parts_.relations; }
+  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept final { return parts_.vocabulary; }
+  [[nodiscard]] const TaskVocabulary& source_vocabulary() const noexcept final { return parts_.source_vocabulary; }
+  [[nodiscard]] TaskExample example(Split split, std::int64_t n) const final;
+
+ protected:
+  [[nodiscard]] virtual Draft draft(TaskRandom& random) const = 0;
+
+ private:
+  TaskParts parts_;
+  std::uint64_t seed_;
+};
+
+/// The length asked for, or the usual one.
+[[nodiscard]] inline std::int64_t length_of(const TaskInfo& info, const TaskOptions& options) {
+  return options.length.value_or(info.length ? info.length->usual : 0);
+}
+
+/// An example of `tokens` with nothing asked anywhere and no rows of its `relations` relations.
+[[nodiscard]] TaskExample blank_example(std::vector<std::int32_t> tokens, std::size_t relations);
+/// Asks for `label` at query p, and counts it.
+void ask(TaskExample& example, std::int64_t p, std::int32_t label);
+
+/// "<pad>", the names given, and "a" to "z".
+[[nodiscard]] std::vector<std::string> letters_after(std::vector<std::string> names);
+
+/// A row of the registry: what a task is, and how one is made of it. Options are those that make_task() checked.
+struct TaskMaker {
+  TaskInfo info;
+  std::unique_ptr<const Task> (*make)(const TaskInfo& info, const TaskOptions& options);
+};
+
+[[nodiscard]] TaskMaker copy_task();
+[[nodiscard]] TaskMaker reverse_task();
+[[nodiscard]] TaskMaker sort_task();
+[[nodiscard]] TaskMaker previous_task();
+[[nodiscard]] TaskMaker induction_task();
+[[nodiscard]] TaskMaker brackets_task();
+[[nodiscard]] TaskMaker addition_task();
+
+}  // namespace qkv::train

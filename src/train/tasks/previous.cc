@@ -1,0 +1,49 @@
+// Previous token: each place answers with the letter before it.
+#include "train/tasks/generated_task.h"
+
+namespace qkv::train {
+namespace {
+
+constexpr std::int32_t kFirstLetter = 1;
+
+class PreviousTask final : public GeneratedTask {
+ public:
+  PreviousTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
+
+ private:
+  [[nodiscard]] Draft draft(TaskRandom& random) const override {
+    const std::int64_t longest = lengths().tokens;
+    std::vector<std::int32_t> letters(static_cast<std::size_t>(random.between((longest + 1) / 2, longest)));
+    for (std::int32_t& letter : letters) letter = kFirstLetter + static_cast<std::int32_t>(random.below(26));
+    TaskExample example = blank_example(letters, 1);
+    for (std::size_t p = 1; p < letters.size(); ++p) {
+      ask(example, static_cast<std::int64_t>(p), letters[p - 1]);
+      example.patterns[0].push_back({static_cast<std::int64_t>(p), {static_cast<std::int64_t>(p) - 1}});
+    }
+    return {std::move(example), std::move(letters)};
+  }
+};
+
+std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+  const TaskVocabulary vocabulary(letters_after({}), TextForm::letters);
+  return std::make_unique<PreviousTask>(
+      TaskParts{info,
+                {.tokens = length_of(info, options)},
+                {{"previous", AttentionSite::tokens, "query p, from 1 on, to place p - 1"}},
+                vocabulary,
+                vocabulary},
+      options.seed);
+}
+
+}  // namespace
+
+TaskMaker previous_task() {
+  return {{.name = "previous",
+           .description = "At each place, say the letter before it",
+           .kind = TaskKind::encoder,
+           .accuracy = 0.99,
+           .length = TaskInfo::Length{.unit = "letters", .usual = 24, .least = 4, .most = 4096}},
+          make};
+}
+
+}  // namespace qkv::train

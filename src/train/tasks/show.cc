@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+
+#include "qkv/train/task.h"
+
+namespace qkv {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Code points, each of which takes a column in what the tasks write.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string columns(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += row[c] + std::string(widths[c] - width_of(row[c]) + 2, ' ');
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string key_text(const Task& task, const TaskExample& example, AttentionSite site, std::int64_t key) {
+  const auto at = static_cast<std::size_t>(key);
+  const std::string number = std::to_string(key);
+  if (site == AttentionSite::tokens) return task.vocabulary().text(example.tokens[at]) + "@" + number;
+  if (example.source.empty()) return number;  // a patch
+  return task.source_vocabulary().text(example.source[at]) + "@" + number;
+}
+
+std::string keys_text(const Task& task, const TaskExample& example, std::size_t relation, std::int64_t query) {
+  const std::vector<PatternRow>& rows = example.patterns[relation];
+  const auto found = std::ranges::find(rows, query, &PatternRow::query);
+  std::string text;
+  if (found == rows.end()) return text;
+  for (const std::int64_t key : found->keys) {
+    text += (text.empty() ? "" : " ") + key_text(task, example, task.relations()[relation].site, key);
+  }
+  return text;
+}
+
+std::string label_text(const Task& task, const TaskExample& example, std::size_t p) {
+  if (!example.labels[p]) return {};
+  const std::string& label = task.vocabulary().text(*example.labels[p]);
+  return example.scored[p] ? label : "(" + label + ")";
+}
+
+std::vector<std::size_t> relations_at(const Task& task, bool of_source) {
+  std::vector<std::size_t> indices;
+  for (std::size_t r = 0; r < task.relations().size(); ++r) {
+    if ((task.relations()[r].site == AttentionSite::source) == of_source) indices.push_back(r);
+  }
+  return indices;
+}
+
+void add_syntax_titles(Row& titles) { titles.insert(titles.end(), {"head", "role", "stands for"}); }
+
+void add_syntax(Row& row, const Syntax& syntax, std::size_t word) {
+  const Dependency& dependency = syntax.dependencies[word];
+  row.push_back(dependency.head ? std::to_string(*dependency.head) : "");
+  row.push_back(dependency.label);
+  const auto found = std::ranges::find(syntax.coreferences, static_cast<std::int64_t>(word), &Coreference::mention);
+  row.push_back(found == syntax.coreferences.end() ? "" : std::to_string(found->antecedent));
+}
+
+std::string token_table(const Task& task, const TaskExample& example) {
+  const std::vector<std::size_t> relations = relations_at(task, false);
+  const bool with_syntax = example.syntax && example.source.empty();
+  Row titles = {"p", "token", "predicts"};
+  if (with_syntax) add_syntax_titles(titles);
+  for (const std::size_t r : relations) titles.push_back(task.relations()[r].name);
+  std::vector<Row> rows = {titles};
+  for (std::size_t p = 0; p < example.tokens.size(); ++p) {
+    Row row = {std::to_string(p), task.vocabulary().text(example.tokens[p]), label_text(task, example, p)};
+    if (with_syntax) add_syntax(row, *example.syntax, p);
+    for (const std::size_t r : relations) row.push_back(keys_text(task, example, r, static_cast<std::int64_t>(p)));
+    rows.push_back(row);
+  }
+  return columns(rows);
+}
+
+std::string source_table(const Task& task, const TaskExample& example) {
+  const std::vector<std::size_t> relations = relations_at(task, true);
+  Row titles = {"p", "source"};
+  add_syntax_titles(titles);
+  for (const std::size_t r : relations) titles.push_back(task.relations()[r].name);
+  std::vector<Row> rows = {titles};
+  for (std::size_t p = 0; p < example.syntax->dependencies.size(); ++p) {
+    Row row = {std::to_string(p), task.source_vocabulary().text(example.source[p])};
+    add_syntax(row, *example.syntax, p);
+    for (const std::size_t r : relations) row.push_back(keys_text(task, example, r, static_cast<std::int64_t>(p)));
+    rows.push_back(row);
+  }
+  return columns(rows) + "\n";
+}
+
+// "." for the white ground, else the first letter of the nearest of the pure colours; "o" for orange.
+char letter_of(const TaskExample& example, std::int64_t y, std::int64_t x) {
+  struct Named {
+    char letter;
+    std::array<double, 3> colour;
+  };
+  static constexpr Named kNames[] = {{'.', {1, 1, 1}}, {'r', {1, 0, 0}},   {'g', {0, 1, 0}},  {'b', {0, 0, 1}},
+                                     {'y', {1, 1, 0}}, {'o', {1, 0.5, 0}}, {'p', {0.5, 0, 1}}};
+  const auto distance = [&](const Named& named) {
+    double sum = 0;
+    for (std::int64_t c = 0; c < 3; ++c) {
+      const double off = example.image.at({c, y, x}) - named.colour[static_cast<std::size_t>(c)];
+      sum += off * off;
+    }
+    return sum;
+  };
+  return std::ranges::min_element(kNames, {}, distance)->letter;
+}
+
+std::string picture(const Task& task, const TaskExample& example) {
+  constexpr std::int64_t kBlock = 4;
+  std::string text;
+  for (std::int64_t y = kBlock / 2; y < task.lengths().image_side; y += kBlock) {
+    for (std::int64_t x = kBlock / 2; x < task.lengths().image_side; x += kBlock) text += letter_of(example, y, x);
+    text += '\n';
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string show(const Task& task, const TaskExample& example) {
+  std::string text;
+  if (example.syntax) text += example.syntax->sentence + "\n\n";
+  if (!example.source.empty()) {
+    text += example.syntax ? source_table(task, example)
+                           : "source: " + task.source_vocabulary().decode(example.source) + "\n\n";
+  }
+  if (!example.image.empty()) text += picture(task, example);
+  return text + token_table(task, example);
+}
+
+}  // namespace qkv
