@@ -1,8 +1,8 @@
-# `cmake --install` and find_package(qkv [COMPONENTS files picture explain]).
+# `cmake --install` and find_package(qkv [COMPONENTS files picture explain learn]).
 
 include(CMakePackageConfigHelpers)
 
-set(components qkv files picture explain)
+set(components qkv files picture explain learn)
 if(QKV_ENGINE_ONLY)
   set(components qkv)
 endif()

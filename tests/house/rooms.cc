@@ -93,6 +93,7 @@ const std::vector<Room>& rooms() {
       {"explain",
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
+      {"autograd", {"core", "mask", "kernels", "attention", "nn"}, {"oneapi/dnnl/", "omp.h"}},
       {"train", {"core"}, {}},
   };
   return kRooms;

@@ -1,0 +1,48 @@
+// Operations element by element.
+//
+// Two variables are of one dtype and broadcast as in NumPy: shapes are aligned at their last axes, and an extent of 1
+// or an axis that is missing repeats. Each allocates its result; gradients of what was repeated are summed in a fixed
+// order. f32 and bf16 are computed in f32 and rounded once, f64 in f64.
+#pragma once
+
+#include "qkv/autograd/variable.h"
+
+namespace qkv {
+
+[[nodiscard]] Variable add(const Variable& a, const Variable& b);
+[[nodiscard]] Variable sub(const Variable& a, const Variable& b);
+[[nodiscard]] Variable mul(const Variable& a, const Variable& b);
+[[nodiscard]] Variable div(const Variable& a, const Variable& b);
+
+/// x * factor.
+[[nodiscard]] Variable scale(const Variable& x, double factor);
+
+[[nodiscard]] Variable neg(const Variable& x);
+[[nodiscard]] Variable exp(const Variable& x);
+[[nodiscard]] Variable log(const Variable& x);
+[[nodiscard]] Variable sqrt(const Variable& x);
+[[nodiscard]] Variable tanh(const Variable& x);
+/// 1 / (1 + exp(-x)).
+[[nodiscard]] Variable sigmoid(const Variable& x);
+/// max(x, 0), NaN where x is. Its gradient at 0 is 0.
+[[nodiscard]] Variable relu(const Variable& x);
+/// x times the standard normal distribution function of x (Hendrycks and Gimpel 2016).
+[[nodiscard]] Variable gelu(const Variable& x);
+/// Their approximation by tanh.
+[[nodiscard]] Variable gelu_tanh(const Variable& x);
+/// x * sigmoid(x).
+[[nodiscard]] Variable silu(const Variable& x);
+
+/// x rounded to another dtype, f64, f32 or bf16; its gradient is rounded to that of x. Mixed precision: parameters in
+/// f32, computed with in bf16. x itself where it has the dtype. Throws InvalidArgument naming dtype.
+[[nodiscard]] Variable cast(const Variable& x, DType dtype);
+
+[[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) { return add(a, b); }
+[[nodiscard]] inline Variable operator-(const Variable& a, const Variable& b) { return sub(a, b); }
+[[nodiscard]] inline Variable operator*(const Variable& a, const Variable& b) { return mul(a, b); }
+[[nodiscard]] inline Variable operator/(const Variable& a, const Variable& b) { return div(a, b); }
+[[nodiscard]] inline Variable operator*(const Variable& x, double factor) { return scale(x, factor); }
+[[nodiscard]] inline Variable operator*(double factor, const Variable& x) { return scale(x, factor); }
+[[nodiscard]] inline Variable operator-(const Variable& x) { return neg(x); }
+
+}  // namespace qkv

@@ -1,0 +1,237 @@
+#include "qkv/autograd/arithmetic.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "autograd/elementwise.h"
+#include "autograd/node.h"
+#include "autograd/reduce.h"
+#include "autograd/special.h"
+
+namespace qkv {
+namespace autograd {
+namespace {
+
+template <class Function>
+Value combined(const Value& a, const Value& b, const Shape& shape, const Function& function) {
+  Value out = new_value(a.dtype(), shape);
+  map_broadcast(out, a.view, b.view, function);
+  return out;
+}
+
+struct Pair {
+  const Value& a;
+  const Value& b;
+  Shape shape;
+};
+
+Pair pair_of(std::string_view operation, const Variable& a, const Variable& b) {
+  const Value& left = value_of(operation, "a", a);
+  const Value& right = value_of(operation, "b", b);
+  require_dtype(operation, "b", left.dtype(), "a", right.dtype());
+  return {left, right, broadcast_shape(operation, left.shape(), right.shape())};
+}
+
+// d_out, times `other` where the two broadcast to its shape.
+Value product(const Value& d_out, const Value& other) {
+  return combined(d_out, other, d_out.shape(), [](auto d, auto x) QKV_INLINED { return d * x; });
+}
+
+// A function of one variable whose derivative is slope(x).
+template <class Function, class Slope>
+Variable of_input(std::string_view operation, const Variable& x, const Function& function, const Slope& slope) {
+  const Value value = dense(value_of(operation, "x", x));
+  Value out = new_value(value.dtype(), value.shape());
+  map(out, value, function);
+  return recorded(operation, std::move(out), {&x},
+                  [slope, kept = Kept(operation, "x", value)](Value d_out, Gradients& gradients) {
+                    d_out = dense(d_out);
+                    Value d_x = place_like(d_out);
+                    map(d_x, kept.value(), d_out, [slope](auto at, auto d) QKV_INLINED { return d * slope(at); });
+                    gradients.give(0, std::move(d_x));
+                  });
+}
+
+// A function of one variable whose derivative is slope(out).
+template <class Function, class Slope>
+Variable of_output(std::string_view operation, const Variable& x, const Function& function, const Slope& slope) {
+  const Value value = dense(value_of(operation, "x", x));
+  Value out = new_value(value.dtype(), value.shape());
+  map(out, value, function);
+  const Kept kept(operation, "the result", out);
+  return recorded(operation, std::move(out), {&x}, [slope, kept](Value d_out, Gradients& gradients) {
+    d_out = dense(d_out);
+    Value d_x = place_like(d_out);
+    map(d_x, kept.value(), d_out, [slope](auto at, auto d) QKV_INLINED { return d * slope(at); });
+    gradients.give(0, std::move(d_x));
+  });
+}
+
+template <class Real>
+inline constexpr Real kRootTwoOverPi = static_cast<Real>(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
+template <class Real>
+inline constexpr Real kCubic = static_cast<Real>(0.044715);
+
+}  // namespace
+}  // namespace autograd
+
+using autograd::Gradients;
+using autograd::Kept;
+using autograd::Value;
+
+Variable add(const Variable& a, const Variable& b) {
+  const auto [left, right, shape] = autograd::pair_of("add", a, b);
+  Value out = autograd::combined(left, right, shape, [](auto x, auto y) QKV_INLINED { return x + y; });
+  return autograd::recorded(
+      "add", std::move(out), {&a, &b},
+      [shape_a = left.shape(), shape_b = right.shape()](const Value& d_out, Gradients& gradients) {
+        if (gradients.wanted(0)) gradients.give(0, autograd::summed_to(d_out, shape_a));
+        if (gradients.wanted(1)) gradients.give(1, autograd::summed_to(d_out, shape_b));
+      });
+}
+
+Variable sub(const Variable& a, const Variable& b) {
+  const auto [left, right, shape] = autograd::pair_of("sub", a, b);
+  Value out = autograd::combined(left, right, shape, [](auto x, auto y) QKV_INLINED { return x - y; });
+  return autograd::recorded(
+      "sub", std::move(out), {&a, &b},
+      [shape_a = left.shape(), shape_b = right.shape()](const Value& d_out, Gradients& gradients) {
+        if (gradients.wanted(0)) gradients.give(0, autograd::summed_to(d_out, shape_a));
+        if (!gradients.wanted(1)) return;
+        Value d_b = autograd::new_value(d_out.dtype(), d_out.shape());
+        autograd::map(d_b, autograd::dense(d_out), [](auto d) QKV_INLINED { return -d; });
+        gradients.give(1, autograd::summed_to(d_b, shape_b));
+      });
+}
+
+Variable mul(const Variable& a, const Variable& b) {
+  const auto [left, right, shape] = autograd::pair_of("mul", a, b);
+  Value out = autograd::combined(left, right, shape, [](auto x, auto y) QKV_INLINED { return x * y; });
+  return autograd::recorded(
+      "mul", std::move(out), {&a, &b},
+      [kept_a = Kept("mul", "a", left), kept_b = Kept("mul", "b", right)](const Value& d_out, Gradients& gradients) {
+        const Value& x = kept_a.value();
+        const Value& y = kept_b.value();
+        if (gradients.wanted(0)) gradients.give(0, autograd::summed_to(autograd::product(d_out, y), x.shape()));
+        if (gradients.wanted(1)) gradients.give(1, autograd::summed_to(autograd::product(d_out, x), y.shape()));
+      });
+}
+
+Variable div(const Variable& a, const Variable& b) {
+  const auto [left, right, shape] = autograd::pair_of("div", a, b);
+  Value out = autograd::combined(left, right, shape, [](auto x, auto y) QKV_INLINED { return x / y; });
+  return autograd::recorded(
+      "div", std::move(out), {&a, &b},
+      [kept_a = Kept("div", "a", left), kept_b = Kept("div", "b", right)](const Value& d_out, Gradients& gradients) {
+        const Value& x = kept_a.value();
+        const Value& y = kept_b.value();
+        const Value d_a =
+            autograd::combined(d_out, y, d_out.shape(), [](auto d, auto by) QKV_INLINED { return d / by; });
+        if (gradients.wanted(1)) {
+          const Value ratio =
+              autograd::combined(x, y, d_out.shape(), [](auto top, auto by) QKV_INLINED { return -top / by; });
+          gradients.give(1, autograd::summed_to(autograd::product(d_a, ratio), y.shape()));
+        }
+        if (gradients.wanted(0)) gradients.give(0, autograd::summed_to(d_a, x.shape()));
+      });
+}
+
+Variable scale(const Variable& x, double factor) {
+  const auto times = [factor](auto at) QKV_INLINED { return at * static_cast<decltype(at)>(factor); };
+  const Value& value = autograd::value_of("scale", "x", x);
+  Value out = autograd::new_value(value.dtype(), value.shape());
+  autograd::map(out, autograd::dense(value), times);
+  return autograd::recorded("scale", std::move(out), {&x}, [times](Value d_out, Gradients& gradients) {
+    d_out = autograd::dense(d_out);
+    Value d_x = autograd::place_like(d_out);
+    autograd::map(d_x, d_out, times);
+    gradients.give(0, std::move(d_x));
+  });
+}
+
+Variable neg(const Variable& x) { return scale(x, -1); }
+
+Variable exp(const Variable& x) {
+  return autograd::of_output(
+      "exp", x, [](auto at) QKV_INLINED { return autograd::exponential(at); },
+      [](auto out) QKV_INLINED { return out; });
+}
+
+Variable log(const Variable& x) {
+  return autograd::of_input("log", x, [](auto at) { return std::log(at); }, [](auto at) QKV_INLINED { return 1 / at; });
+}
+
+Variable sqrt(const Variable& x) {
+  return autograd::of_output(
+      "sqrt", x, [](auto at) QKV_INLINED { return std::sqrt(at); },
+      [](auto out) QKV_INLINED { return decltype(out){0.5} / out; });
+}
+
+Variable tanh(const Variable& x) {
+  return autograd::of_output(
+      "tanh", x, [](auto at) QKV_INLINED { return autograd::hyperbolic_tangent(at); },
+      [](auto out) QKV_INLINED { return 1 - out * out; });
+}
+
+Variable sigmoid(const Variable& x) {
+  return autograd::of_output(
+      "sigmoid", x, [](auto at) QKV_INLINED { return autograd::logistic(at); },
+      [](auto out) QKV_INLINED { return out * (1 - out); });
+}
+
+Variable relu(const Variable& x) {
+  return autograd::of_output(
+      "relu", x, [](auto at) QKV_INLINED { return at < 0 ? decltype(at){} : at; },
+      [](auto out) QKV_INLINED { return out > 0 ? decltype(out){1} : decltype(out){}; });
+}
+
+Variable gelu(const Variable& x) {
+  return autograd::of_input(
+      "gelu", x, [](auto at) QKV_INLINED { return at * autograd::normal(at).below; },
+      [](auto at) QKV_INLINED {
+        const auto normal = autograd::normal(at);
+        return normal.below + at * normal.density;
+      });
+}
+
+Variable gelu_tanh(const Variable& x) {
+  return autograd::of_input(
+      "gelu_tanh", x,
+      [](auto at) QKV_INLINED {
+        using Real = decltype(at);
+        const Real inner = autograd::kRootTwoOverPi<Real> * (at + autograd::kCubic<Real> * at * at * at);
+        return Real{0.5} * at * (1 + autograd::hyperbolic_tangent(inner));
+      },
+      [](auto at) QKV_INLINED {
+        using Real = decltype(at);
+        const Real square = at * at;
+        const Real inner = autograd::kRootTwoOverPi<Real> * (at + autograd::kCubic<Real> * square * at);
+        const Real tanh = autograd::hyperbolic_tangent(inner);
+        const Real d_inner = autograd::kRootTwoOverPi<Real> * (1 + 3 * autograd::kCubic<Real> * square);
+        return Real{0.5} * (1 + tanh) + Real{0.5} * at * (1 - tanh * tanh) * d_inner;
+      });
+}
+
+Variable silu(const Variable& x) {
+  return autograd::of_input(
+      "silu", x, [](auto at) QKV_INLINED { return at * autograd::logistic(at); },
+      [](auto at) QKV_INLINED {
+        const auto gate = autograd::logistic(at);
+        return gate * (1 + at * (1 - gate));
+      });
+}
+
+Variable cast(const Variable& x, DType dtype) {
+  const Value& value = autograd::value_of("cast", "x", x);
+  if (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16) {
+    throw InvalidArgument("cast", "dtype", "f64, f32 or bf16", name_of(dtype));
+  }
+  if (dtype == value.dtype()) return x;
+  return autograd::recorded("cast", autograd::copied(value.view, dtype), {&x},
+                            [from = value.dtype()](const Value& d_out, Gradients& gradients) {
+                              gradients.give(0, autograd::copied(d_out.view, from));
+                            });
+}
+
+}  // namespace qkv

@@ -1,0 +1,104 @@
+// What a recorded operation leaves behind: its inputs' nodes and how to walk back over it.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "autograd/storage.h"
+#include "qkv/autograd/variable.h"
+
+namespace qkv::autograd {
+
+struct Node;
+
+/// What a walk back over one operation brings to its inputs.
+class Gradients {
+ public:
+  explicit Gradients(const Node& node);
+
+  /// False for an input that requires no gradient: nothing need be computed for it.
+  [[nodiscard]] bool wanted(std::size_t input) const;
+  /// At most once for an input. `gradient` has its shape and dtype. Ignored where it is not wanted.
+  void give(std::size_t input, Value gradient);
+  /// Goes on at another operation, younger than all that is still to be walked: one computed again.
+  void go_on(const Variable& result, Value d_result);
+
+  struct Given {
+    std::shared_ptr<Node> node;
+    Value gradient;
+  };
+  [[nodiscard]] std::vector<Given>& given() noexcept { return given_; }
+
+ private:
+  const Node& node_;
+  std::vector<Given> given_;
+};
+
+/// Takes the gradient of the result by value: an operation that holds it alone may write over it.
+using Backward = std::function<void(Value d_out, Gradients& gradients)>;
+
+[[nodiscard]] std::uint64_t next_number();
+
+struct Node {
+  std::string_view operation;  // of static duration
+  DType dtype = DType::f32;
+  Shape shape = {};
+  std::uint64_t number = 0;                        // later operations have higher ones
+  std::vector<std::shared_ptr<Node>> inputs = {};  // null where no gradient is required
+  Backward backward = nullptr;
+  bool released = false;
+  std::vector<std::function<Variable(const Variable&)>> hooks = {};
+  Value gradient = {};  // of a parameter
+
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node();  // long chains are taken down without recursion
+
+  [[nodiscard]] bool is_parameter() const noexcept { return operation.empty(); }
+};
+
+struct Body {
+  Value value;
+  std::shared_ptr<Node> node;  // null for a constant
+};
+
+/// The value of an argument. Throws InvalidArgument naming operation and argument where it is empty.
+[[nodiscard]] const Value& value_of(std::string_view operation, std::string_view argument, const Variable& variable);
+
+[[nodiscard]] Variable constant(Value value);
+
+/// The result of an operation, with the record of it where an input requires a gradient and recording is on.
+[[nodiscard]] Variable recorded(std::string_view operation, Value out, std::initializer_list<const Variable*> inputs,
+                                Backward backward);
+[[nodiscard]] Variable recorded(std::string_view operation, Value out, const std::vector<Variable>& inputs,
+                                Backward backward);
+
+/// A value kept for the walk back, which refuses it if it was written since.
+class Kept {
+ public:
+  Kept(std::string_view operation, std::string_view argument, Value value)
+      : operation_(operation), argument_(argument), value_(std::move(value)), version_(value_.storage->version()) {}
+  /// Throws InvalidArgument naming the operation.
+  [[nodiscard]] const Value& value() const;
+
+ private:
+  std::string_view operation_;  // both of static duration
+  std::string_view argument_;
+  Value value_;
+  std::uint64_t version_;
+};
+
+/// Of this thread. True while operations are recorded.
+[[nodiscard]] bool& recording();
+/// Of this thread. Set to true by an operation that would have been recorded.
+[[nodiscard]] bool& would_record();
+
+/// Throws InvalidArgument(operation, argument, …) unless the dtype is `wanted`, that of the argument `as`.
+void require_dtype(std::string_view operation, std::string_view argument, DType wanted, std::string_view as, DType got);
+
+}  // namespace qkv::autograd

@@ -1,0 +1,103 @@
+#include "qkv/autograd/variable.h"
+
+#include <utility>
+
+#include "autograd/node.h"
+
+namespace qkv {
+namespace {
+
+using autograd::Body;
+using autograd::Node;
+
+const Body& body_of(const char* function, const Variable& variable) {
+  if (variable.empty()) throw InvalidArgument(function, "this", "a variable", "an empty one");
+  return *variable.body();
+}
+
+autograd::Value checked_value(Tensor tensor) {
+  const DType dtype = tensor.dtype();
+  if (tensor.empty() || (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16)) {
+    throw InvalidArgument("Variable", "value", "a tensor of f64, f32 or bf16",
+                          tensor.empty() ? "an empty one" : name_of(dtype));
+  }
+  return autograd::value_of(std::move(tensor));
+}
+
+Node& parameter_of(const char* function, const Variable& variable) {
+  const Body& body = body_of(function, variable);
+  if (body.node == nullptr) throw InvalidArgument(function, "this", "a parameter", "a constant");
+  if (!body.node->is_parameter()) {
+    throw InvalidArgument(function, "this", "a parameter", "the result of " + std::string(body.node->operation));
+  }
+  return *body.node;
+}
+
+}  // namespace
+
+Variable::Variable(Tensor value) : Variable(autograd::constant(checked_value(std::move(value)))) {}
+
+Variable::Variable(std::shared_ptr<const autograd::Body> body) : body_(std::move(body)) {}
+
+Variable Variable::parameter(Tensor value) {
+  auto body = std::make_shared<Body>();
+  body->value = checked_value(std::move(value));
+  body->node = std::make_shared<Node>();
+  body->node->dtype = body->value.dtype();
+  body->node->shape = body->value.shape();
+  body->node->number = autograd::next_number();
+  return Variable(std::move(body));
+}
+
+const TensorView& Variable::value() const { return body_of("Variable::value", *this).value.view; }
+
+double Variable::item() const {
+  const TensorView& all = value();
+  if (all.size() != 1) {
+    throw InvalidArgument("Variable::item", "this", "one element", all.shape().to_string());
+  }
+  return all.to_vector().front();
+}
+
+bool Variable::requires_gradient() const { return !empty() && body_->node != nullptr; }
+
+bool Variable::is_leaf() const { return !requires_gradient() || body_->node->is_parameter(); }
+
+MutableTensorView Variable::mutable_value() const {
+  const Body& body = body_of("Variable::mutable_value", *this);
+  if (!is_leaf()) {
+    throw InvalidArgument("Variable::mutable_value", "this", "a parameter or a constant",
+                          "the result of " + std::string(body.node->operation));
+  }
+  body.value.storage->raise_version();
+  return body.value.writable();
+}
+
+TensorView Variable::gradient() const { return parameter_of("Variable::gradient", *this).gradient.view; }
+
+bool Variable::has_gradient() const { return !parameter_of("Variable::has_gradient", *this).gradient.empty(); }
+
+MutableTensorView Variable::mutable_gradient() const {
+  const Node& node = parameter_of("Variable::mutable_gradient", *this);
+  if (node.gradient.empty()) {
+    throw InvalidArgument("Variable::mutable_gradient", "this", "a parameter with a gradient", "one without");
+  }
+  return node.gradient.writable();
+}
+
+void Variable::clear_gradient() const { parameter_of("Variable::clear_gradient", *this).gradient = {}; }
+
+Variable Variable::detach() const { return autograd::constant(body_of("Variable::detach", *this).value); }
+
+void Variable::on_gradient(std::function<Variable(const Variable& gradient)> hook) const {
+  const Body& body = body_of("Variable::on_gradient", *this);
+  if (body.node == nullptr) {
+    throw InvalidArgument("Variable::on_gradient", "this", "a variable that requires a gradient", "a constant");
+  }
+  body.node->hooks.push_back(std::move(hook));
+}
+
+NoGradient::NoGradient() : before_(std::exchange(autograd::recording(), false)) {}
+NoGradient::~NoGradient() { autograd::recording() = before_; }
+
+}  // namespace qkv

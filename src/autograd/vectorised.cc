@@ -1,0 +1,16 @@
+#include "autograd/vectorised.h"
+
+#include "kernels/targets.h"
+
+namespace qkv::autograd {
+
+Vectors chosen_vectors() {
+  static const Vectors kChosen = [] {
+    const std::string_view name = kernels::target_for("Variable", DType::f32, {});
+    if (name == "amx" || name == "avx512") return Vectors::avx512;
+    return name == "avx2" ? Vectors::avx2 : Vectors::baseline;
+  }();
+  return kChosen;
+}
+
+}  // namespace qkv::autograd

@@ -1,0 +1,51 @@
+// Loops compiled for the vectors of the machine that runs them.
+#pragma once
+
+#include <cstdint>
+
+// On a lambda that vectorised() takes or calls: it must be inlined to be compiled for the machine's vectors.
+#define QKV_INLINED __attribute__((always_inline))
+
+// Before a loop that may write the array it reads, at the same index.
+#if defined(__clang__)
+#define QKV_SAME_INDEX _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define QKV_SAME_INDEX _Pragma("GCC ivdep")
+#endif
+
+namespace qkv::autograd {
+
+enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
+
+/// Those of the target that attention would choose for f32, so that forcing a target forces these.
+[[nodiscard]] Vectors chosen_vectors();
+
+#if defined(__x86_64__)
+template <class Body>
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), flatten)) void run_avx512(
+    const Body& body) {
+  body();
+}
+template <class Body>
+__attribute__((target("avx2"), flatten)) void run_avx2(const Body& body) {
+  body();
+}
+#endif
+
+/// body(), compiled for the chosen vectors. Products and sums are not fused, so each gives the same bits.
+template <class Body>
+void vectorised(const Body& body) {
+#if defined(__x86_64__)
+  switch (chosen_vectors()) {
+    case Vectors::avx512:
+      return run_avx512(body);
+    case Vectors::avx2:
+      return run_avx2(body);
+    case Vectors::baseline:
+      break;
+  }
+#endif
+  body();
+}
+
+}  // namespace qkv::autograd
