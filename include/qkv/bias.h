@@ -37,6 +37,8 @@ class Bias {
   void validate(const MaskShape& shape) const;
 
   [[nodiscard]] bool is_zero() const;
+  /// What was added to make this bias, left to right, none of it a sum; none for zero.
+  [[nodiscard]] std::vector<Bias> terms() const;
   /// The text form; parse_bias(to_string()) gives the same bias back, except for arrays of more than 64 elements, which
   /// print as a summary.
   [[nodiscard]] std::string to_string() const;

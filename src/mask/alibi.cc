@@ -27,6 +27,15 @@ class Alibi final : public bias_detail::ToeplitzNode {
     for (double& value : values) value = minus_slope * std::fabs(static_cast<double>(first++));
   }
 
+  void add_diagonals(std::int64_t first, std::span<const double> sums, double* cells) const override {
+    for (const double sum : sums) *cells -= sum * std::fabs(static_cast<double>(first++));
+  }
+  [[nodiscard]] Shape gradient_shape(const MaskShape& shape) const override { return {shape.H}; }
+  [[nodiscard]] bias_detail::GradientWindow gradient_window(const Tile& tile,
+                                                            const MaskShape& /*shape*/) const override {
+    return {.offset = tile.h};
+  }
+
   void validate(const MaskShape& shape) const override {
     if (!slopes_ || static_cast<std::int64_t>(slopes_->size()) == shape.H) return;
     throw InvalidArgument("alibi", "slopes", fmt::format("one for each of {} heads", shape.H),

@@ -52,9 +52,11 @@ class MaskEntry final : public mask_detail::Node {
   Entry entry_;
 };
 
-class BiasEntry final : public bias_detail::Node {
+// Of a bias that is no sum.
+class BiasEntry final : public bias_detail::TermNode {
  public:
-  BiasEntry(Bias bias, Entry entry) : bias_(std::move(bias)), entry_(entry) {}
+  BiasEntry(Bias bias, Entry entry)
+      : bias_(std::move(bias)), term_(*bias_detail::term_nodes(bias_).front()), entry_(entry) {}
 
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const override {
     return bias_.at(entry_.whole(place), entry_.whole(shape));
@@ -63,10 +65,10 @@ class BiasEntry final : public bias_detail::Node {
     bias_.add_row(entry_.whole(first), row, entry_.whole(shape));
   }
   void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& shape) const override {
-    bias_.node().add_tile(entry_.whole(tile), rows, row_stride, entry_.whole(shape));
+    term_.add_tile(entry_.whole(tile), rows, row_stride, entry_.whole(shape));
   }
   void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const override {
-    bias_.node().write_tile(entry_.whole(tile), rows, row_stride, entry_.whole(shape));
+    term_.write_tile(entry_.whole(tile), rows, row_stride, entry_.whole(shape));
   }
   void validate(const MaskShape& shape) const override {
     entry_.require_single("bias", shape);
@@ -74,8 +76,21 @@ class BiasEntry final : public bias_detail::Node {
   }
   [[nodiscard]] std::string to_string() const override { return bias_.to_string(); }
 
+  [[nodiscard]] Shape gradient_shape(const MaskShape& shape) const override {
+    return term_.gradient_shape(entry_.whole(shape));
+  }
+  [[nodiscard]] bias_detail::GradientAxes gradient_axes() const override { return term_.gradient_axes(); }
+  [[nodiscard]] bias_detail::GradientWindow gradient_window(const Tile& tile, const MaskShape& shape) const override {
+    return term_.gradient_window(entry_.whole(tile), entry_.whole(shape));
+  }
+  void add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
+                    const MaskShape& shape) const override {
+    term_.add_gradient(entry_.whole(tile), d_scores, row_stride, cells, entry_.whole(shape));
+  }
+
  private:
   Bias bias_;
+  const bias_detail::TermNode& term_;
   Entry entry_;
 };
 
@@ -93,7 +108,9 @@ Mask batch_entry(const Mask& mask, std::int64_t b, std::int64_t B) {
 
 Bias batch_entry(const Bias& bias, std::int64_t b, std::int64_t B) {
   require_inside(b, B);
-  return bias.is_zero() ? bias : Bias(std::make_shared<const BiasEntry>(bias, Entry{b, B}));
+  std::vector<Bias> terms = bias.terms();
+  for (Bias& term : terms) term = Bias(std::make_shared<const BiasEntry>(term, Entry{b, B}));
+  return sum(terms);
 }
 
 }  // namespace qkv

@@ -81,6 +81,12 @@ void bias_detail::Node::write_tile(const Tile& tile, float* rows, std::int64_t r
 
 void bias_detail::Node::validate(const MaskShape& /*shape*/) const {}
 
+std::vector<const bias_detail::TermNode*> bias_detail::term_nodes(const Bias& bias) {
+  std::vector<const TermNode*> nodes;
+  for (const Bias& term : bias.terms()) nodes.push_back(&dynamic_cast<const TermNode&>(term.node()));
+  return nodes;
+}
+
 Bias::Bias() : node_(zero_node()) {}
 Bias::Bias(std::shared_ptr<const bias_detail::Node> node) : node_(std::move(node)) {}
 
@@ -101,18 +107,18 @@ void Bias::write_tile(const Tile& tile, float* rows, std::int64_t row_stride, co
 }
 void Bias::validate(const MaskShape& shape) const { node_->validate(shape); }
 bool Bias::is_zero() const { return node_ == zero_node(); }
+std::vector<Bias> Bias::terms() const {
+  if (is_zero()) return {};
+  const auto* inner = dynamic_cast<const Sum*>(node_.get());
+  return inner == nullptr ? std::vector<Bias>{*this} : inner->terms();
+}
 std::string Bias::to_string() const { return node_->to_string(); }
 
 Bias sum(const std::vector<Bias>& terms) {
   std::vector<Bias> flat;
   for (const Bias& term : terms) {
-    if (term.is_zero()) continue;
-    const auto* inner = dynamic_cast<const Sum*>(&term.node());
-    if (inner == nullptr) {
-      flat.push_back(term);
-    } else {
-      flat.insert(flat.end(), inner->terms().begin(), inner->terms().end());
-    }
+    const std::vector<Bias> inner = term.terms();
+    flat.insert(flat.end(), inner.begin(), inner.end());
   }
   if (flat.empty()) return {};
   return flat.size() == 1 ? flat.front() : Bias(std::make_shared<const Sum>(std::move(flat)));

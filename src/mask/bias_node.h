@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "qkv/bias.h"
 
@@ -28,5 +29,40 @@ class Node {
   virtual void validate(const MaskShape& shape) const;
   [[nodiscard]] virtual std::string to_string() const = 0;
 };
+
+/// Which of a pair's coordinates choose the number that a term adds to its score.
+struct GradientAxes {
+  bool batch = false;
+  bool head = false;
+  bool query = false;
+  bool key = false;
+};
+
+/// The numbers of a term that the pairs of a tile use: rows x columns of the tensor of all of them.
+struct GradientWindow {
+  std::int64_t offset = 0;  // of the first, in elements of the dense tensor
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;  // side by side
+  std::int64_t row_stride = 0;
+
+  [[nodiscard]] std::int64_t cells() const { return rows * columns; }
+};
+
+/// A bias with numbers of its own, each of which has a gradient: every bias but zero and sums.
+class TermNode : public Node {
+ public:
+  /// That of the numbers.
+  [[nodiscard]] virtual Shape gradient_shape(const MaskShape& shape) const = 0;
+  [[nodiscard]] virtual GradientAxes gradient_axes() const = 0;
+  /// The same for all tiles that agree in the coordinates of gradient_axes().
+  [[nodiscard]] virtual GradientWindow gradient_window(const Tile& tile, const MaskShape& shape) const = 0;
+  /// Adds to each number's gradient what the gradients of a tile's scores, in rows row_stride apart, make of it.
+  /// `cells` is the tile's window, dense.
+  virtual void add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
+                            const MaskShape& shape) const = 0;
+};
+
+/// The nodes of bias.terms(), which live as long as the bias.
+[[nodiscard]] std::vector<const TermNode*> term_nodes(const Bias& bias);
 
 }  // namespace qkv::bias_detail

@@ -18,6 +18,7 @@ class Broadcast {
                                     std::int64_t column) const noexcept {
     return b * strides_[0] + h * strides_[1] + row * strides_[2] + column * strides_[3];
   }
+  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::int64_t row_stride() const noexcept { return strides_[2]; }
   [[nodiscard]] std::int64_t column_stride() const noexcept { return strides_[3]; }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "mask/array_text.h"
 #include "mask/bias_node.h"
@@ -18,7 +20,7 @@ DType storage_of(const TensorView& values) {
 }
 
 template <class T>
-class DenseBias final : public bias_detail::Node {
+class DenseBias final : public bias_detail::TermNode {
  public:
   explicit DenseBias(const TensorView& values)
       : printed_(mask_detail::array_text(values)),
@@ -55,6 +57,34 @@ class DenseBias final : public bias_detail::Node {
   }
   void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
   [[nodiscard]] std::string to_string() const override { return "dense(" + printed_ + ")"; }
+
+  [[nodiscard]] Shape gradient_shape(const MaskShape& /*shape*/) const override { return layout_.shape(); }
+  [[nodiscard]] bias_detail::GradientAxes gradient_axes() const override {
+    return {.batch = layout_.varies_by_batch(),
+            .head = layout_.varies_by_head(),
+            .query = layout_.row_stride() != 0,
+            .key = layout_.column_stride() != 0};
+  }
+  [[nodiscard]] bias_detail::GradientWindow gradient_window(const Tile& tile,
+                                                            const MaskShape& /*shape*/) const override {
+    return {.offset = layout_.offset(tile.b, tile.h, tile.i_begin, tile.j_begin),
+            .rows = layout_.row_stride() == 0 ? 1 : tile.i_end - tile.i_begin,
+            .columns = layout_.column_stride() == 0 ? 1 : tile.j_end - tile.j_begin,
+            .row_stride = layout_.row_stride()};
+  }
+  void add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
+                    const MaskShape& shape) const override {
+    const bias_detail::GradientWindow window = gradient_window(tile, shape);
+    const std::int64_t keys = tile.j_end - tile.j_begin;
+    for (std::int64_t r = 0; r < tile.i_end - tile.i_begin; ++r, d_scores += row_stride) {
+      double* row = cells + (window.rows == 1 ? 0 : r * window.columns);
+      if (window.columns == 1) {
+        *row += std::accumulate(d_scores, d_scores + keys, 0.0);
+      } else {
+        std::transform(row, row + keys, d_scores, row, std::plus());
+      }
+    }
+  }
 
  private:
   template <class Body>

@@ -75,14 +75,16 @@ class T5Bias final : public bias_detail::ToeplitzNode {
   void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
                        const MaskShape& /*shape*/) const override {
     const double* column = table_.values<double>().data() + h;
-    auto next = std::ranges::upper_bound(starts_, std::abs(first));  // where the bucket after this one starts
-    for (double& value : values) {
-      const std::int64_t distance = std::abs(first);
-      while (*(next - 1) > distance) --next;
-      while (next != starts_.end() && *next <= distance) ++next;
-      value = column[bucket_on_side(first > 0, next - starts_.begin() - 1) * heads_];
-      ++first;
-    }
+    each_bucket(first, values.size(), [&](std::size_t n, std::int64_t bucket) { values[n] = column[bucket * heads_]; });
+  }
+
+  void add_diagonals(std::int64_t first, std::span<const double> sums, double* cells) const override {
+    each_bucket(first, sums.size(), [&](std::size_t n, std::int64_t bucket) { cells[bucket] += sums[n]; });
+  }
+  [[nodiscard]] Shape gradient_shape(const MaskShape& /*shape*/) const override { return table_.shape(); }
+  [[nodiscard]] bias_detail::GradientWindow gradient_window(const Tile& tile,
+                                                            const MaskShape& /*shape*/) const override {
+    return {.offset = tile.h, .rows = table_.dim(0), .columns = 1, .row_stride = heads_};
   }
 
   void validate(const MaskShape& shape) const override {
@@ -99,6 +101,18 @@ class T5Bias final : public bias_detail::ToeplitzNode {
   }
 
  private:
+  // Calls body(n, bucket) for the buckets of `count` distances from `first` on.
+  template <class Body>
+  void each_bucket(std::int64_t first, std::size_t count, const Body& body) const {
+    auto next = std::ranges::upper_bound(starts_, std::abs(first));  // where the bucket after this one starts
+    for (std::size_t n = 0; n < count; ++n, ++first) {
+      const std::int64_t distance = std::abs(first);
+      while (*(next - 1) > distance) --next;
+      while (next != starts_.end() && *next <= distance) ++next;
+      body(n, bucket_on_side(first > 0, next - starts_.begin() - 1));
+    }
+  }
+
   [[nodiscard]] std::int64_t bucket_on_side(bool after, std::int64_t bucket) const {
     if (!after) return bucket;
     return buckets_.bidirectional ? side_of(buckets_).buckets + bucket : 0;

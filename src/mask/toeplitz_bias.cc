@@ -54,4 +54,14 @@ void ToeplitzNode::write_tile(const Tile& tile, float* rows, std::int64_t row_st
   }
 }
 
+void ToeplitzNode::add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
+                                const MaskShape& shape) const {
+  std::array<double, kMostDiagonals> sums{};
+  for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i, d_scores += row_stride) {
+    double* row = sums.data() + (tile.i_end - 1 - i);
+    for (std::int64_t c = 0; c < tile.j_end - tile.j_begin; ++c) row[c] += d_scores[c];
+  }
+  add_diagonals(distance(tile.i_end - 1, tile.j_begin, shape), std::span(sums).first(diagonals_of(tile)), cells);
+}
+
 }  // namespace qkv::bias_detail

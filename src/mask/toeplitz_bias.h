@@ -6,7 +6,7 @@
 
 namespace qkv::bias_detail {
 
-class ToeplitzNode : public Node {
+class ToeplitzNode : public TermNode {
  public:
   explicit ToeplitzNode(Align align) : align_(align) {}
 
@@ -14,10 +14,16 @@ class ToeplitzNode : public Node {
   virtual void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
                                const MaskShape& shape) const = 0;
 
+  /// Adds to `cells`, the numbers of head h, what the gradients of scores with j - p = first + n, summed, make of them.
+  virtual void add_diagonals(std::int64_t first, std::span<const double> sums, double* cells) const = 0;
+
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const final;
   void add_row(const Place& first, std::span<double> row, const MaskShape& shape) const final;
   void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& shape) const final;
   void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const final;
+  [[nodiscard]] GradientAxes gradient_axes() const final { return {.head = true}; }
+  void add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
+                    const MaskShape& shape) const final;
 
  protected:
   [[nodiscard]] Align align() const { return align_; }

@@ -121,6 +121,7 @@ std::string_view room_of_public(std::string_view header) {
       {"standard_attention", "attention"},
       {"softmax", "attention"},
       {"attention", "attention"},
+      {"backward", "attention"},
       {"probe", "attention"},
       {"cost", "cost"},
       {"files", "files"},

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/reference/pair_scores.h"
 #include "kernels/reference/softmax.h"
 
 namespace qkv::kernels::reference {
@@ -19,51 +20,43 @@ Values row_of(std::int64_t size) { return Values(static_cast<std::size_t>(size))
 // The scores of one query, one row of Tk numbers for each stage.
 class Row {
  public:
-  explicit Row(const Problem& problem)
-      : problem_(problem), q_(row_of(problem.q.dim(-1))), k_(row_of(problem.k.dim(-1))) {
-    stages_.fill(row_of(problem.shape.Tk));
-  }
+  explicit Row(const Problem& problem) : problem_(problem), pairs_(problem) { stages_.fill(row_of(problem.shape.Tk)); }
 
   [[nodiscard]] Values& operator[](Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
 
   // For attention itself, of q's own batch entry b: k of a pair that cannot count is left alone.
   void score_visible(std::int64_t b, std::int64_t h, std::int64_t i) {
-    load_query(b, h, i);
+    pairs_.set_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {problem_.first_b + b, h, i, j};
-      const double bias = problem_.bias.at(place, problem_.shape);
-      if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
+      const double bias = pairs_.bias(j);
+      if (pairs_.hides(j, bias)) {
         (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
       } else {
-        score_pair(place, bias);
+        score_pair(j, bias);
       }
     }
   }
 
   // For showing: every pair's number, also of those that the mask hides.
   void score_all(std::int64_t b, std::int64_t h, std::int64_t i) {
-    load_query(b, h, i);
+    pairs_.set_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
-      const Place place = {problem_.first_b + b, h, i, j};
-      const double bias = problem_.bias.at(place, problem_.shape);
-      score_pair(place, bias);
-      if (bias == -kInfinity || !problem_.mask.allows(place, problem_.shape)) {
-        (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
-      }
+      const double bias = pairs_.bias(j);
+      score_pair(j, bias);
+      if (pairs_.hides(j, bias)) (*this)[Stage::masked][static_cast<std::size_t>(j)] = -kInfinity;
     }
   }
 
   // softmax and dropout of the masked scores; returns lse.
-  double weigh(std::int64_t b, std::int64_t h, std::int64_t i) {
+  double weigh(std::int64_t h) {
     const Values& weights = (*this)[Stage::weights];
     const double lse = softmax_row((*this)[Stage::masked], (*this)[Stage::weights], sink_of(h));
     Values& dropped = (*this)[Stage::dropped];
     dropped = weights;
     if (!problem_.dropout) return lse;
-    const auto [p, seed] = *problem_.dropout;
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
       double& weight = dropped[static_cast<std::size_t>(j)];
-      weight = dropout_keeps(seed, p, {problem_.first_b + b, h, i, j}) ? weight / (1 - p) : 0 * weight;  // NaN stays
+      weight = pairs_.drops(j) ? 0 * weight : weight / (1 - problem_.dropout->p);  // NaN stays
     }
     return lse;
   }
@@ -74,25 +67,17 @@ class Row {
     return problem_.sinks[static_cast<std::size_t>(h)];
   }
 
-  void load_query(std::int64_t b, std::int64_t h, std::int64_t i) {
-    problem_.q.load_row(std::array<std::int64_t, 3>{b, h, i}, q_);
-  }
-
-  void score_pair(const Place& place, double bias) {
-    const auto j = static_cast<std::size_t>(place.j);
-    problem_.k.load_row(std::array<std::int64_t, 3>{place.b - problem_.first_b, place.h / problem_.group, place.j}, k_);
-    double dot = 0;
-    for (std::size_t d = 0; d < q_.size(); ++d) dot += q_[d] * k_[d];
-    (*this)[Stage::raw][j] = dot;
-    const double scaled = (*this)[Stage::scaled][j] = problem_.scale * dot;
-    const double softcapped = (*this)[Stage::softcapped][j] =
-        problem_.softcap ? *problem_.softcap * std::tanh(scaled / *problem_.softcap) : scaled;
-    (*this)[Stage::masked][j] = (*this)[Stage::biased][j] = softcapped + bias;
+  void score_pair(std::int64_t j, double bias) {
+    const PairScore pair = pairs_.score(j, bias);
+    const auto at = static_cast<std::size_t>(j);
+    (*this)[Stage::raw][at] = pair.raw;
+    (*this)[Stage::scaled][at] = pair.scaled;
+    (*this)[Stage::softcapped][at] = pair.softcapped;
+    (*this)[Stage::masked][at] = (*this)[Stage::biased][at] = pair.biased;
   }
 
   const Problem& problem_;
-  Values q_;
-  Values k_;
+  PairScores pairs_;
   std::array<Values, kStages> stages_;
 };
 
@@ -113,7 +98,7 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
   Values sum = value;
   for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     row.score_visible(b, h, i);
-    const double row_lse = row.weigh(b, h, i);
+    const double row_lse = row.weigh(h);
     sum.assign(sum.size(), 0);
     for (std::int64_t j = 0; j < problem.shape.Tk; ++j) {
       if (row[Stage::masked][static_cast<std::size_t>(j)] == -kInfinity) continue;
@@ -130,7 +115,7 @@ void write_stages(const Problem& problem, std::span<const Stage> stages, std::sp
   Row row(problem);
   for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     row.score_all(b, h, i);
-    static_cast<void>(row.weigh(b, h, i));
+    static_cast<void>(row.weigh(h));
     for (std::size_t n = 0; n < stages.size(); ++n) {
       results[n].store_row(std::array<std::int64_t, 3>{b, h, i}, row[stages[n]]);
     }

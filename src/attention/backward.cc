@@ -1,0 +1,118 @@
+#include "qkv/backward.h"
+
+#include "attention/check.h"
+#include "attention/outputs.h"
+#include "attention/ragged.h"
+#include "attention/validate.h"
+#include "kernels/reference/backward.h"
+#include "kernels/targets.h"
+#include "mask/bias_node.h"
+
+namespace qkv {
+namespace {
+
+using kernels::BackwardProblem;
+using kernels::SharedGradients;
+
+constexpr std::string_view kFunction = "attention_backward";
+
+void check_like(const Check& check, std::string_view argument, const TensorView& view, const Shape& shape,
+                std::string_view axes, DType dtype) {
+  check.that(
+      view.shape() == shape, argument, [&] { return fmt::format("{} = {}", axes, shape.to_string()); }, view.shape());
+  check.that(view.dtype() == dtype, argument, dtype, view.dtype());
+}
+
+void validate_results(const BackwardProblem& problem) {
+  const Check check(kFunction);
+  const TensorView& q = problem.problem.q;
+  const Shape rows = {q.dim(0), q.dim(1), q.dim(2)};
+  const Shape out = {q.dim(0), q.dim(1), q.dim(2), problem.v.dim(3)};
+  check_like(check, "d_out", problem.d_out, out, "[B, Hq, Tq, Dv]", q.dtype());
+  check_like(check, "out", problem.out, out, "[B, Hq, Tq, Dv]", q.dtype());
+  check_like(check, "lse", problem.lse, rows, "[B, Hq, Tq]", lse_dtype(q.dtype()));
+  if (problem.d_lse) check_like(check, "d_lse", *problem.d_lse, rows, "[B, Hq, Tq]", lse_dtype(q.dtype()));
+}
+
+// A bias stands over each document by itself, so its numbers are the same for all.
+MaskShape shape_of_bias(const BackwardProblem& problem, const AttentionOptions& options) {
+  const bool has_document = options.ragged && documents_of(*options.ragged) > 0;
+  return has_document ? document_shape(problem.problem, *options.ragged, 0) : problem.problem.shape;
+}
+
+AttentionGradients allocated(const BackwardProblem& problem, const AttentionOptions& options,
+                             const GradientWants& wants) {
+  const auto like = [](const TensorView& x, bool wanted) { return wanted ? Tensor(x.dtype(), x.shape()) : Tensor(); };
+  const TensorView& q = problem.problem.q;
+  AttentionGradients gradients;
+  gradients.d_q = like(q, wants.q);
+  gradients.d_k = like(problem.problem.k, wants.k);
+  gradients.d_v = like(problem.v, wants.v);
+  if (wants.bias) {
+    const MaskShape shape = shape_of_bias(problem, options);
+    for (const bias_detail::TermNode* term : bias_detail::term_nodes(options.bias)) {
+      gradients.d_bias.emplace_back(lse_dtype(q.dtype()), term->gradient_shape(shape));
+    }
+  }
+  if (wants.sinks && !options.sinks.empty()) gradients.d_sinks = Tensor(lse_dtype(q.dtype()), {q.dim(1)});
+  return gradients;
+}
+
+BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& ragged, std::int64_t n) {
+  const auto [queries, keys] = document_of(ragged, n);
+  const auto of_queries = [begin = queries.begin, end = queries.end](const auto& x) { return x.slice(2, begin, end); };
+  const auto of_keys = [begin = keys.begin, end = keys.end](const auto& x) { return x.slice(2, begin, end); };
+  BackwardProblem own = {.problem = document_problem(whole.problem, ragged, n),
+                         .v = of_keys(whole.v),
+                         .out = of_queries(whole.out),
+                         .lse = of_queries(whole.lse),
+                         .d_out = of_queries(whole.d_out)};
+  if (whole.d_lse) own.d_lse = of_queries(*whole.d_lse);
+  if (whole.d_q) own.d_q = of_queries(*whole.d_q);
+  if (whole.d_k) own.d_k = of_keys(*whole.d_k);
+  if (whole.d_v) own.d_v = of_keys(*whole.d_v);
+  return own;
+}
+
+void run_reference(const BackwardProblem& problem, const AttentionOptions& options, AttentionGradients& gradients) {
+  SharedGradients shared;
+  for (const Tensor& gradient : gradients.d_bias) shared.bias.emplace_back(DType::f64, gradient.shape());
+  if (!gradients.d_sinks.empty()) shared.sinks.resize(options.sinks.size());
+  if (options.ragged) {
+    for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
+      kernels::reference::backward(document_problem(problem, *options.ragged, n), shared);
+    }
+  } else {
+    kernels::reference::backward(problem, shared);
+  }
+  for (std::size_t n = 0; n < shared.bias.size(); ++n) {
+    gradients.d_bias[n] = shared.bias[n].to(gradients.d_bias[n].dtype());
+  }
+  for (std::size_t h = 0; h < shared.sinks.size(); ++h) {
+    gradients.d_sinks.set({static_cast<std::int64_t>(h)}, shared.sinks[h]);
+  }
+}
+
+}  // namespace
+
+AttentionGradients attention_backward(const TensorView& d_out, const TensorView& q, const TensorView& k,
+                                      const TensorView& v, const TensorView& out, const TensorView& lse,
+                                      const AttentionOptions& options, const BackwardOptions& backward) {
+  BackwardProblem problem = {.problem = validated_batch(kFunction, q, k, options),
+                             .v = v,
+                             .out = out,
+                             .lse = lse,
+                             .d_out = d_out,
+                             .d_lse = backward.d_lse};
+  validate_values(kFunction, k, v);
+  validate_results(problem);
+  static_cast<void>(kernels::target_for(kFunction, q.dtype(), options.target));  // which must be there
+  AttentionGradients gradients = allocated(problem, options, backward.wants);
+  if (!gradients.d_q.empty()) problem.d_q = gradients.d_q;
+  if (!gradients.d_k.empty()) problem.d_k = gradients.d_k;
+  if (!gradients.d_v.empty()) problem.d_v = gradients.d_v;
+  run_reference(problem, options, gradients);
+  return gradients;
+}
+
+}  // namespace qkv

@@ -1,0 +1,33 @@
+// What a kernel is asked for gradients: one validated call.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/problem.h"
+#include "qkv/tensor.h"
+
+namespace qkv::kernels {
+
+/// Of one document of a ragged batch, B is 1 in all tensors.
+struct BackwardProblem {
+  Problem problem;                                 // of the forward call: q, k and options
+  TensorView v;                                    // [B, Hk, Tk, Dv]
+  TensorView out;                                  // [B, Hq, Tq, Dv]
+  TensorView lse;                                  // [B, Hq, Tq]
+  TensorView d_out;                                // as out
+  std::optional<TensorView> d_lse = std::nullopt;  // as lse
+
+  // Written whole; none where nobody wants it.
+  std::optional<MutableTensorView> d_q = std::nullopt;  // as q
+  std::optional<MutableTensorView> d_k = std::nullopt;  // as k
+  std::optional<MutableTensorView> d_v = std::nullopt;  // as v
+};
+
+/// The gradients of what all documents share, in f64; kernels add to them. Empty where nobody wants them.
+struct SharedGradients {
+  std::vector<Tensor> bias;   // one for each term
+  std::vector<double> sinks;  // [Hq]
+};
+
+}  // namespace qkv::kernels

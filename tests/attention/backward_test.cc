@@ -1,0 +1,238 @@
+// What holds for the gradients of every call.
+#include "qkv/backward.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "attention/random_backward.h"
+#include "attention/random_call.h"
+#include "core/error_message.h"
+
+namespace qkv::testing_attention {
+namespace {
+
+using testing::Each;
+using testing::IsEmpty;
+using testing::IsNan;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor filled(const Shape& shape, double value) {
+  Tensor tensor(DType::f64, shape);
+  for (double& element : tensor.values<double>()) element = value;
+  return tensor;
+}
+
+Tensor counted(const Shape& shape) {
+  Tensor tensor(DType::f64, shape);
+  double next = 0;
+  for (double& element : tensor.values<double>()) element = std::sin(next += 1);
+  return tensor;
+}
+
+// Two heads, four queries, five keys.
+struct Sample {
+  Tensor q = counted({1, 2, 4, 3});
+  Tensor k = counted({1, 1, 5, 3});
+  Tensor v = counted({1, 1, 5, 2});
+  Tensor d_out = counted({1, 2, 4, 2});
+  Tensor d_lse = counted({1, 2, 4});
+
+  [[nodiscard]] AttentionGradients run(const AttentionOptions& options) const {
+    const AttentionResult result = attention(q, k, v, options);
+    return attention_backward(d_out, q, k, v, result.out, result.lse, options, {.d_lse = d_lse});
+  }
+};
+
+TEST(Backward, GivesZerosToRowsThatSeeNothing) {
+  Sample sample;
+  for (std::int64_t d = 0; d < 2; ++d) sample.d_out.set({0, 1, 2, d}, kNan);
+  Tensor visible = filled({4, 5}, 1).to(DType::b8);
+  for (std::int64_t j = 0; j < 5; ++j) visible.set({2, j}, 0);
+  const Bias bias = alibi({0.5, 0.25}) + dense_bias(counted({4, 5}));
+  const AttentionGradients gradients = sample.run({.bias = bias, .mask = dense(visible), .sinks = {1, 2}});
+  for (std::int64_t h = 0; h < 2; ++h) {
+    EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 2).to_vector(), Each(0.0));
+  }
+  EXPECT_THAT(gradients.d_k.to_vector(), Each(Not(IsNan())));
+  EXPECT_THAT(gradients.d_v.to_vector(), Each(Not(IsNan())));
+  EXPECT_THAT(gradients.d_bias[0].to_vector(), Each(Not(IsNan())));
+  EXPECT_THAT(gradients.d_bias[1].view().select(0, 2).to_vector(), Each(0.0));
+  EXPECT_THAT(gradients.d_sinks.to_vector(), Each(Not(IsNan())));
+}
+
+TEST(Backward, GivesZerosToKeysThatNobodySees) {
+  Sample sample;
+  for (std::int64_t d = 0; d < 3; ++d) sample.k.set({0, 0, 4, d}, kNan);
+  for (std::int64_t d = 0; d < 2; ++d) sample.v.set({0, 0, 4, d}, kNan);
+  Tensor bias = counted({5});
+  bias.set({4}, -std::numeric_limits<double>::infinity());
+  const std::vector<AttentionOptions> calls = {{.mask = key_lengths({4})}, {.bias = dense_bias(bias)}};
+  for (const AttentionOptions& options : calls) {
+    const AttentionGradients gradients = sample.run(options);
+    EXPECT_THAT(gradients.d_q.to_vector(), Each(Not(IsNan())));
+    EXPECT_THAT(gradients.d_k.view().slice(2, 4, 5).to_vector(), Each(0.0));
+    EXPECT_THAT(gradients.d_v.view().slice(2, 4, 5).to_vector(), Each(0.0));
+    EXPECT_THAT(gradients.d_k.to_vector(), Each(Not(IsNan())));
+    EXPECT_THAT(gradients.d_v.to_vector(), Each(Not(IsNan())));
+    for (const Tensor& d_bias : gradients.d_bias) {
+      EXPECT_THAT(d_bias.to_vector(), Each(Not(IsNan())));
+      EXPECT_EQ(d_bias.at({4}), 0);
+    }
+  }
+}
+
+// Key 4 holds NaN, and query 3 alone sees it.
+TEST(Backward, KeepsNanToWhatUsesIt) {
+  Sample sample;
+  sample.v.set({0, 0, 4, 0}, kNan);
+  const AttentionGradients gradients = sample.run({.mask = causal()});
+  for (std::int64_t h = 0; h < 2; ++h) {
+    EXPECT_THAT(gradients.d_q.view().select(1, h).slice(1, 0, 3).to_vector(), Each(Not(IsNan())));
+    EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 3).to_vector(), Each(IsNan()));
+  }
+  EXPECT_THAT(gradients.d_v.to_vector(), Each(Not(IsNan())));  // which v does not enter
+  EXPECT_THAT(gradients.d_k.view().select(2, 4).to_vector(), Each(IsNan()));
+}
+
+TEST(Backward, MakesNanOfARowWithANanScore) {
+  Sample sample;
+  sample.k.set({0, 0, 4, 0}, kNan);
+  const AttentionGradients gradients = sample.run({.mask = causal()});
+  for (std::int64_t h = 0; h < 2; ++h) {
+    EXPECT_THAT(gradients.d_q.view().select(1, h).slice(1, 0, 3).to_vector(), Each(Not(IsNan())));
+    EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 3).to_vector(), Each(IsNan()));
+  }
+  EXPECT_THAT(gradients.d_v.to_vector(), Each(IsNan()));  // query 3 sees every key
+}
+
+TEST(Backward, OfNothingIsZero) {
+  const auto run = [](const Shape& queries, const Shape& keys) {
+    const Tensor q = counted(queries);
+    const Tensor k = counted(keys);
+    const AttentionOptions options = {.bias = alibi({0.5}), .sinks = {0.25}};
+    const AttentionResult result = attention(q, k, k, options);
+    const Tensor d_lse = filled(result.lse.shape(), 2);
+    return attention_backward(result.out, q, k, k, result.out, result.lse, options, {.d_lse = d_lse});
+  };
+  const AttentionGradients no_keys = run({1, 1, 3, 2}, {1, 1, 0, 2});
+  EXPECT_THAT(no_keys.d_q.to_vector(), Each(0.0));
+  EXPECT_EQ(no_keys.d_k.shape(), (Shape{1, 1, 0, 2}));
+  EXPECT_EQ(no_keys.d_bias[0].at({0}), 0);
+  EXPECT_EQ(no_keys.d_sinks.at({0}), 6);  // lse is the sink, three times
+  const AttentionGradients no_queries = run({1, 1, 0, 2}, {1, 1, 3, 2});
+  EXPECT_THAT(no_queries.d_k.to_vector(), Each(0.0));
+  EXPECT_EQ(no_queries.d_sinks.at({0}), 0);
+}
+
+TEST(Backward, ComputesWhatIsWanted) {
+  Sample sample;
+  const AttentionOptions options = {.bias = alibi({0.5, 0.25}), .sinks = {1, 2}};
+  const AttentionResult result = attention(sample.q, sample.k, sample.v, options);
+  const auto run = [&](const GradientWants& wants) {
+    return attention_backward(sample.d_out, sample.q, sample.k, sample.v, result.out, result.lse, options,
+                              {.wants = wants});
+  };
+  const AttentionGradients all = run({});
+  const AttentionGradients some = run({.k = false, .bias = false});
+  EXPECT_EQ(some.d_q.to_vector(), all.d_q.to_vector());
+  EXPECT_TRUE(some.d_k.empty());
+  EXPECT_EQ(some.d_v.to_vector(), all.d_v.to_vector());
+  EXPECT_THAT(some.d_bias, IsEmpty());
+  EXPECT_EQ(some.d_sinks.to_vector(), all.d_sinks.to_vector());
+  const AttentionGradients others = run({.q = false, .v = false, .sinks = false});
+  EXPECT_TRUE(others.d_q.empty());
+  EXPECT_EQ(others.d_k.to_vector(), all.d_k.to_vector());
+  EXPECT_TRUE(others.d_v.empty());
+  EXPECT_EQ(others.d_bias[0].to_vector(), all.d_bias[0].to_vector());
+  EXPECT_TRUE(others.d_sinks.empty());
+}
+
+TEST(Backward, NamesTheTermsOfABias) {
+  const Tensor table(DType::f32, {32, 2});
+  const Bias bias = (alibi({0.5, 0.25}) + Bias()) + (t5_bias(table) + dense_bias(Tensor(DType::f32, {4, 1})));
+  EXPECT_THAT(bias.terms(), SizeIs(3));
+  EXPECT_THAT(Bias().terms(), IsEmpty());
+  EXPECT_THAT(alibi().terms(), SizeIs(1));
+  const AttentionGradients gradients = Sample().run({.bias = bias});
+  ASSERT_THAT(gradients.d_bias, SizeIs(3));
+  EXPECT_EQ(gradients.d_bias[0].shape(), (Shape{2}));
+  EXPECT_EQ(gradients.d_bias[1].shape(), (Shape{32, 2}));
+  EXPECT_EQ(gradients.d_bias[2].shape(), (Shape{4, 1}));
+}
+
+TEST(Backward, HasTheTypesOfWhatItIsBy) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    const DType wide = dtype == DType::f64 ? DType::f64 : DType::f32;
+    const Sample sample;
+    const Tensor q = sample.q.to(dtype);
+    const Tensor k = sample.k.to(dtype);
+    const Tensor v = sample.v.to(dtype);
+    const AttentionOptions options = {.bias = dense_bias(Tensor(DType::bf16, {4, 5})), .sinks = {0, 1}};
+    const AttentionResult result = attention(q, k, v, options);
+    const AttentionGradients gradients =
+        attention_backward(sample.d_out.to(dtype), q, k, v, result.out, result.lse, options);
+    EXPECT_EQ(gradients.d_q.dtype(), dtype);
+    EXPECT_EQ(gradients.d_k.dtype(), dtype);
+    EXPECT_EQ(gradients.d_v.dtype(), dtype);
+    EXPECT_EQ(gradients.d_bias[0].dtype(), wide);
+    EXPECT_EQ(gradients.d_sinks.dtype(), wide);
+  }
+}
+
+// With the lse of more keys than it is given, a call's gradients are its keys' share of the whole's.
+TEST(Backward, TakesTheLseOfAnotherCall) {
+  const Sample sample;
+  const AttentionResult whole = attention(sample.q, sample.k, sample.v);
+  const AttentionGradients all = attention_backward(sample.d_out, sample.q, sample.k, sample.v, whole.out, whole.lse);
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    return attention_backward(sample.d_out, sample.q, sample.k.view().slice(2, begin, end),
+                              sample.v.view().slice(2, begin, end), whole.out, whole.lse);
+  };
+  EXPECT_EQ(part(0, 2).d_v.to_vector(), Tensor(all.d_v.view().slice(2, 0, 2)).to_vector());
+  EXPECT_EQ(part(2, 5).d_k.to_vector(), Tensor(all.d_k.view().slice(2, 2, 5)).to_vector());
+}
+
+// Documents are calls of their own; what they share is their sum.
+RC_GTEST_PROP(BackwardProperty, OfARaggedBatchIsALoopOverItsDocuments, ()) {
+  RandomLoss loss = any_ragged_loss();
+  loss.terms = {
+      {.numbers = any_normal({loss.q.dim(1)}), .make = [](const Tensor& slopes) { return alibi(slopes.to_vector()); }}};
+  loss.rest.dropout = std::nullopt;
+  const Ragged ragged = *loss.rest.ragged;
+  const AttentionGradients whole = loss.backward(loss.forward());
+  Tensor slopes(DType::f64, {loss.q.dim(1)});
+  for (std::size_t n = 0; n + 1 < ragged.q_offsets.size(); ++n) {
+    const auto queries = [&](const Tensor& x) {
+      return Tensor(x.view().slice(2, ragged.q_offsets[n], ragged.q_offsets[n + 1]));
+    };
+    const auto keys = [&](const Tensor& x) {
+      return Tensor(x.view().slice(2, ragged.k_offsets[n], ragged.k_offsets[n + 1]));
+    };
+    RandomLoss own = loss;
+    own.rest.ragged = std::nullopt;
+    own.q = queries(loss.q);
+    own.k = keys(loss.k);
+    own.v = keys(loss.v);
+    own.d_out = queries(loss.d_out);
+    own.d_lse = queries(loss.d_lse);
+    const AttentionGradients gradients = own.backward(own.forward());
+    RC_ASSERT(largest_difference(gradients.d_q, queries(whole.d_q)) == 0.0);
+    RC_ASSERT(largest_difference(gradients.d_k, keys(whole.d_k)) == 0.0);
+    RC_ASSERT(largest_difference(gradients.d_v, keys(whole.d_v)) == 0.0);
+    for (std::int64_t h = 0; h < slopes.dim(0); ++h) {
+      slopes.set({h}, slopes.at({h}) + gradients.d_bias[0].at({h}));
+    }
+  }
+  // The same terms in another order: at most 4 documents of 30 pairs, each d_score below the loss's size.
+  RC_ASSERT(largest_difference(slopes, whole.d_bias[0]) <= 120 * 0x1p-53 * loss.size());
+}
+
+}  // namespace
+}  // namespace qkv::testing_attention
