@@ -35,10 +35,15 @@ class Walk {
         step(*node, std::move(gradient));
       }
     }
-    for (Gradients::Given& leaf : reached_) keep(*leaf.node, std::move(leaf.gradient));
+    for (Sum& leaf : reached_) keep(*leaf.node, std::move(leaf.gradient));
   }
 
  private:
+  struct Sum {
+    std::shared_ptr<Node> node;
+    Value gradient;
+  };
+
   void step(Node& node, Value gradient) {
     if (node.released) {
       throw InvalidArgument("backward", "result", "a record that is still there",
@@ -55,17 +60,20 @@ class Walk {
   }
 
   void add(Gradients::Given given) {
-    const std::uint64_t number = given.node->number;
-    const auto [place, is_first] = pending_.try_emplace(number, std::move(given));
-    if (is_first) return;
+    const auto [place, is_first] = pending_.try_emplace(given.node->number, Sum{given.node, {}});
     Value& sum = place->second.gradient;
-    if (sum.is_exclusive()) {
-      add_to(sum, dense(given.gradient));  // try_emplace moves only where it inserts
+    if (is_first && !given.part) {
+      sum = std::move(given.gradient);
       return;
     }
-    const Value before = dense(sum);
-    sum = autograd::new_value(before.dtype(), before.shape());
-    map(sum, before, dense(given.gradient), [](auto a, auto b) QKV_INLINED { return a + b; });
+    if (is_first) sum = autograd::zero_value(given.node->dtype, given.node->shape);
+    if (!sum.is_exclusive()) sum = autograd::copied(sum.view, sum.dtype());
+    MutableTensorView to = sum.writable();
+    if (given.part) {
+      const auto [axis, begin] = *given.part;
+      to = to.slice(axis, begin, begin + given.gradient.shape()[axis]);
+    }
+    autograd::add_elements(given.gradient.view, to);
   }
 
   static Value shown_to(const std::function<Variable(const Variable&)>& hook, Value gradient) {
@@ -79,7 +87,7 @@ class Walk {
 
   static void keep(Node& leaf, Value gradient) {
     if (!leaf.gradient.empty()) {
-      add_to(leaf.gradient, dense(gradient));
+      autograd::add_elements(gradient.view, leaf.gradient.writable());
     } else if (gradient.is_exclusive()) {
       leaf.gradient = std::move(gradient);
     } else {
@@ -88,8 +96,8 @@ class Walk {
   }
 
   Record record_;
-  std::map<std::uint64_t, Gradients::Given, std::greater<>> pending_;
-  std::vector<Gradients::Given> reached_;
+  std::map<std::uint64_t, Sum, std::greater<>> pending_;
+  std::vector<Sum> reached_;
 };
 
 const std::shared_ptr<Node>& root_of(const Variable& result) {

@@ -1,40 +1,53 @@
 #include "autograd/elementwise.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace qkv::autograd {
+namespace {
 
-void copy_elements(const TensorView& from, Value& out) {
-  const Shape& shape = out.shape();
-  const Walk<2> walk = merged<2>(shape, {contiguous_strides(shape), from.strides()});
-  const std::int64_t step = walk.strides[1][walk.rank - 1];
+// join(to element, from element) for each pair of places.
+template <class From, class To, class Join>
+void walk(const TensorView& from, const MutableTensorView& to, const Join& join) {
+  const Walk<2> walk = merged<2>(to.shape(), {to.strides(), from.strides()});
+  const std::int64_t step_to = walk.strides[0][walk.rank - 1];
+  const std::int64_t step_from = walk.strides[1][walk.rank - 1];
+  To* target = static_cast<To*>(to.data());
+  const From* source = from.data_as<From>();
+  for_runs<2>(walk, [&](const std::array<std::int64_t, 2>& offsets, std::int64_t count) {
+    To* t = target + offsets[0];
+    const From* f = source + offsets[1];
+    vectorised([&]() QKV_INLINED {
+      const auto run = [&](std::int64_t by_t, std::int64_t by_f) QKV_INLINED {
+        QKV_SAME_INDEX
+        for (std::int64_t i = 0; i < count; ++i) join(t[i * by_t], f[i * by_f]);
+      };
+      if (step_to == 1 && step_from == 1) return run(1, 1);
+      run(step_to, step_from);
+    });
+  });
+}
+
+}  // namespace
+
+void copy_elements(const TensorView& from, const MutableTensorView& out) {
   with_real(from.dtype(), [&]<class From>(From) {
     with_real(out.dtype(), [&]<class To>(To) {
-      To* to = out.data<To>();
-      const From* source = from.data_as<From>();
-      for_runs<2>(walk, [&](const std::array<std::int64_t, 2>& offsets, std::int64_t count) {
-        To* o = to + offsets[0];
-        const From* f = source + offsets[1];
+      walk<From, To>(from, out, [](To& to, const From& element) QKV_INLINED {
         if constexpr (std::is_same_v<From, To>) {
-          if (step == 1) {
-            std::memcpy(o, f, static_cast<std::size_t>(count) * sizeof(To));
-            return;
-          }
+          to = element;
+        } else {
+          store(to, static_cast<Computed<To>>(load(element)));
         }
-        vectorised([&]() QKV_INLINED {
-          const auto run = [&](std::int64_t by) QKV_INLINED {
-            for (std::int64_t i = 0; i < count; ++i) store(o[i], static_cast<Computed<To>>(load(f[i * by])));
-          };
-          if (step == 1) return run(1);
-          run(step);
-        });
       });
     });
   });
 }
 
-void add_to(Value& to, const Value& from) {
-  map(to, to, from, [](auto a, auto b) QKV_INLINED { return a + b; });
+void add_elements(const TensorView& from, const MutableTensorView& to) {
+  with_real(to.dtype(), [&]<class T>(T) {
+    walk<T, T>(from, to, [](T& sum, const T& element) QKV_INLINED { store(sum, load(sum) + load(element)); });
+  });
 }
 
 }  // namespace qkv::autograd

@@ -69,10 +69,10 @@ void map_broadcast(Value& out, const TensorView& a, const TensorView& b, const F
   });
 }
 
-/// Any view of f64, f32 or bf16 into the dense `out` of its shape, converting.
-void copy_elements(const TensorView& from, Value& out);
+/// Any view of f64, f32 or bf16 into `out` of its shape, converting.
+void copy_elements(const TensorView& from, const MutableTensorView& out);
 
-/// to += from, dense, of one dtype and size.
-void add_to(Value& to, const Value& from);
+/// to += from, of one dtype and shape.
+void add_elements(const TensorView& from, const MutableTensorView& to);
 
 }  // namespace qkv::autograd

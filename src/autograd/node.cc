@@ -47,10 +47,16 @@ Node::~Node() {
 
 Gradients::Gradients(const Node& node) : node_(node) {}
 
+std::size_t Gradients::inputs() const { return node_.inputs.size(); }
+
 bool Gradients::wanted(std::size_t input) const { return node_.inputs.at(input) != nullptr; }
 
 void Gradients::give(std::size_t input, Value gradient) {
   if (wanted(input)) given_.push_back({node_.inputs[input], std::move(gradient)});
+}
+
+void Gradients::give_part(std::size_t input, Value gradient, int axis, std::int64_t begin) {
+  if (wanted(input)) given_.push_back({node_.inputs[input], std::move(gradient), Part{axis, begin}});
 }
 
 void Gradients::go_on(const Variable& result, Value d_result) {

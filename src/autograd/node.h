@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +21,25 @@ class Gradients {
  public:
   explicit Gradients(const Node& node);
 
+  [[nodiscard]] std::size_t inputs() const;
   /// False for an input that requires no gradient: nothing need be computed for it.
   [[nodiscard]] bool wanted(std::size_t input) const;
   /// At most once for an input. `gradient` has its shape and dtype. Ignored where it is not wanted.
   void give(std::size_t input, Value gradient);
+  /// Of places begin to end - 1 of an axis of the input; what other places have is 0.
+  void give_part(std::size_t input, Value gradient, int axis, std::int64_t begin);
   /// Goes on at another operation, younger than all that is still to be walked: one computed again.
   void go_on(const Variable& result, Value d_result);
 
+  /// Where along an axis the gradient of a slice begins.
+  struct Part {
+    int axis;
+    std::int64_t begin;
+  };
   struct Given {
     std::shared_ptr<Node> node;
     Value gradient;
+    std::optional<Part> part = std::nullopt;
   };
   [[nodiscard]] std::vector<Given>& given() noexcept { return given_; }
 

@@ -28,8 +28,8 @@ QKV_INLINED inline double sum_of_run(const T* x, std::int64_t count) {
   return total;
 }
 
-template <class T>
-void sum_rows(const T* x, T* out, std::int64_t outer, std::int64_t width, double factor) {
+template <class T, class Out>
+void sum_rows(const T* x, Out* out, std::int64_t outer, std::int64_t width, double factor) {
   const std::int64_t pieces = std::max<std::int64_t>(1, (width + kPiece - 1) / kPiece);
   std::vector<double> partial(static_cast<std::size_t>(outer * pieces));
   for_rows(outer * pieces, std::min(width, kPiece), [&](std::int64_t begin, std::int64_t end) {
@@ -44,12 +44,12 @@ void sum_rows(const T* x, T* out, std::int64_t outer, std::int64_t width, double
   for (std::int64_t row = 0; row < outer; ++row) {
     double total = 0;
     for (std::int64_t n = 0; n < pieces; ++n) total += partial[static_cast<std::size_t>(row * pieces + n)];
-    store(out[row], static_cast<Computed<T>>(total * factor));
+    store(out[row], static_cast<Computed<Out>>(total * factor));
   }
 }
 
-template <class T>
-void sum_columns(const T* x, T* out, const std::array<std::int64_t, 3>& extents, double factor) {
+template <class T, class Out>
+void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extents, double factor) {
   const auto [outer, middle, inner] = extents;
   const std::int64_t rows = std::max<std::int64_t>(8, kPiece / inner);
   const std::int64_t chunks = std::max<std::int64_t>(1, (middle + rows - 1) / rows);
@@ -77,7 +77,7 @@ void sum_columns(const T* x, T* out, const std::array<std::int64_t, 3>& extents,
           for (std::int64_t i = 0; i < inner; ++i) total[i] += from[i];
         }
         for (std::int64_t i = 0; i < inner; ++i) {
-          store(out[n * inner + i], total[i] * static_cast<Computed<T>>(factor));
+          store(out[n * inner + i], static_cast<Computed<Out>>(total[i] * static_cast<Computed<T>>(factor)));
         }
       }
     });
@@ -86,15 +86,17 @@ void sum_columns(const T* x, T* out, const std::array<std::int64_t, 3>& extents,
 
 }  // namespace
 
-Value sum_middle(const Value& x, std::int64_t outer, std::int64_t middle, std::int64_t inner, double factor) {
-  Value out = new_value(x.dtype(), {outer, inner});
+Value sum_middle(const Value& x, const std::array<std::int64_t, 3>& extents, const SumOptions& options) {
+  Value out = new_value(options.dtype.value_or(x.dtype()), {extents[0], extents[2]});
   if (out.size() == 0) return out;
   with_real(x.dtype(), [&]<class T>(T) {
-    if (inner == 1) {
-      sum_rows(x.data<T>(), out.data<T>(), outer, middle, factor);
-    } else {
-      sum_columns(x.data<T>(), out.data<T>(), {outer, middle, inner}, factor);
-    }
+    with_real(out.dtype(), [&]<class Out>(Out) {
+      if (extents[2] == 1) {
+        sum_rows(x.data<T>(), out.data<Out>(), extents[0], extents[1], options.factor);
+      } else {
+        sum_columns(x.data<T>(), out.data<Out>(), extents, options.factor);
+      }
+    });
   });
   return out;
 }
@@ -115,7 +117,7 @@ Value sum_over(Value x, const std::array<bool, kMaxRank>& summed, double factor)
       extents[part] *= shape[axis];
       if (part == 1) shape[axis] = 1;
     }
-    x = sum_middle(x, extents[0], extents[1], extents[2], std::exchange(factor, 1.0));
+    x = sum_middle(x, extents, {.factor = std::exchange(factor, 1.0)});
     x.view = x.view.reshape(shape);
     last = first;
   }

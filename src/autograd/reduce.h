@@ -1,15 +1,22 @@
 // Sums over axes of dense values, in an order that the shape fixes.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string_view>
 
 #include "autograd/storage.h"
 
 namespace qkv::autograd {
 
-/// x, dense, seen as [outer, middle, inner], summed over the middle: [outer, inner] times `factor`, in x's dtype.
-[[nodiscard]] Value sum_middle(const Value& x, std::int64_t outer, std::int64_t middle, std::int64_t inner,
-                               double factor = 1);
+struct SumOptions {
+  double factor = 1;                          // that the sums are multiplied with
+  std::optional<DType> dtype = std::nullopt;  // of the result: that of x, which is the default, or f32 of bf16
+};
+
+/// x, dense, seen as extents [outer, middle, inner], summed over the middle: [outer, inner].
+[[nodiscard]] Value sum_middle(const Value& x, const std::array<std::int64_t, 3>& extents,
+                               const SumOptions& options = {});
 
 /// The sum over what broadcasting `shape` to x's shape repeated. x itself where that is nothing.
 [[nodiscard]] Value summed_to(const Value& x, const Shape& shape);

@@ -113,7 +113,7 @@ Value dense(const Value& value) { return value.view.is_contiguous() ? value : co
 
 Value copied(const TensorView& view, DType dtype) {
   Value value = new_value(dtype, view.shape());
-  copy_elements(view, value);
+  copy_elements(view, value.writable());
   return value;
 }
 

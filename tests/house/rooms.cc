@@ -93,7 +93,7 @@ const std::vector<Room>& rooms() {
       {"explain",
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
-      {"autograd", {"core", "mask", "kernels", "attention", "nn"}, {"oneapi/dnnl/", "omp.h"}},
+      {"autograd", {"core", "mask", "kernels", "attention", "nn"}, {"oneapi/dnnl/"}},
       {"train", {"core"}, {}},
   };
   return kRooms;

@@ -1,0 +1,108 @@
+#include "autograd/onednn.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "autograd/storage.h"
+#include "qkv/error.h"
+
+// Of GCC's OpenMP, whose header only GCC has.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int count);
+}
+
+namespace qkv::autograd {
+namespace {
+
+// oneDNN shares its work out by OpenMP; here the sharing out is ours.
+class OneOpenMPThread {
+ public:
+  OneOpenMPThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  OneOpenMPThread(const OneOpenMPThread&) = delete;
+  OneOpenMPThread& operator=(const OneOpenMPThread&) = delete;
+  ~OneOpenMPThread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_;
+};
+
+const dnnl::engine& engine() {
+  static const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
+  return kEngine;
+}
+
+dnnl::memory::data_type type_of(DType dtype) {
+  return dtype == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+struct Primitive {
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul call;
+};
+
+std::unique_ptr<const Primitive> made(const ProductShape& shape) {
+  using Description = dnnl::memory::desc;
+  const Description a({shape.M, shape.K}, type_of(shape.dtype), dnnl::memory::dims{shape.a_row, shape.a_column});
+  const Description b({shape.K, shape.N}, type_of(shape.dtype), dnnl::memory::dims{shape.b_row, shape.b_column});
+  const Description c({shape.M, shape.N}, type_of(shape.out), dnnl::memory::dims{shape.c_row, 1});
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  try {
+    auto result = std::make_unique<Primitive>();
+    if (shape.bias == DType::i64) {
+      result->description = {{a, b, c}, attributes, engine()};
+    } else {
+      const Description bias({1, shape.N}, type_of(shape.bias), dnnl::memory::dims{shape.N, 1});
+      result->description = {{a, b, bias, c}, attributes, engine()};
+    }
+    result->call = dnnl::matmul(result->description);
+    return result;
+  } catch (const dnnl::error& fault) {
+    if (fault.status == dnnl_unimplemented) return nullptr;
+    throw Error(std::string("oneDNN: ") + fault.what());
+  }
+}
+
+// What was made stays: there are as many as a model has shapes.
+const Primitive* primitive_of(const ProductShape& shape) {
+  static std::mutex mutex;
+  static auto* const kMade = new std::map<ProductShape, std::unique_ptr<const Primitive>>;
+  const std::scoped_lock lock(mutex);
+  const auto found = kMade->find(shape);
+  if (found != kMade->end()) return found->second.get();
+  return kMade->emplace(shape, made(shape)).first->second.get();
+}
+
+dnnl::memory memory_of(const dnnl::memory::desc& description, const void* data) {
+  return {description, engine(), const_cast<void*>(data)};
+}
+
+}  // namespace
+
+bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c) {
+  const OneOpenMPThread alone;
+  const Primitive* primitive = primitive_of(shape);
+  if (primitive == nullptr) return false;
+  thread_local const dnnl::stream kStream(engine());
+  const dnnl::matmul::primitive_desc& description = primitive->description;
+  Storage scratch(description.scratchpad_desc().get_size());
+  std::unordered_map<int, dnnl::memory> arguments = {
+      {DNNL_ARG_SRC, memory_of(description.src_desc(), a)},
+      {DNNL_ARG_WEIGHTS, memory_of(description.weights_desc(), b)},
+      {DNNL_ARG_DST, memory_of(description.dst_desc(), c)},
+      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.data())}};
+  if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory_of(description.bias_desc(), bias));
+  try {
+    primitive->call.execute(kStream, arguments);
+  } catch (const dnnl::error& fault) {
+    throw Error(std::string("oneDNN: ") + fault.what());
+  }
+  return true;
+}
+
+}  // namespace qkv::autograd

@@ -1,0 +1,26 @@
+// One matrix product by oneDNN, on the calling thread alone.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "qkv/dtype.h"
+
+namespace qkv::autograd {
+
+/// C [M, N] = A [M, K] B [K, N] + bias [N]: strides of rows and columns in elements, one of the two 1.
+struct ProductShape {
+  std::int64_t M, N, K;
+  std::int64_t a_row, a_column, b_row, b_column, c_row;
+  DType dtype;  // of A and B: f32 or bf16
+  DType out;    // of C
+  DType bias;   // i64 where there is none
+
+  auto operator<=>(const ProductShape&) const = default;
+};
+
+/// False where oneDNN has no such product on this machine; C is then untouched. The primitive of a shape is made at its
+/// first call. Safe from several threads; allocates scratch as oneDNN asks. Leaves the thread's OpenMP settings alone.
+[[nodiscard]] bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c);
+
+}  // namespace qkv::autograd

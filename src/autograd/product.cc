@@ -1,0 +1,138 @@
+#include "autograd/product.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/elementwise.h"
+#include "autograd/onednn.h"
+
+namespace qkv::autograd {
+namespace {
+
+// Where the loops of a plain product go: sums in order of K, rows of B read along N.
+template <class T, class Out, class Bias>
+void plain_piece(const ProductShape& shape, const T* a, const T* b, const Bias* bias, Out* c) {
+  constexpr std::int64_t kColumns = 256;
+  std::array<Computed<T>, kColumns> sums{};
+  vectorised([&]() QKV_INLINED {
+    for (std::int64_t row = 0; row < shape.M; ++row) {
+      for (std::int64_t first = 0; first < shape.N; first += kColumns) {
+        const std::int64_t count = std::min(kColumns, shape.N - first);
+        sums.fill(0);
+        for (std::int64_t k = 0; k < shape.K; ++k) {
+          const Computed<T> left = load(a[row * shape.a_row + k * shape.a_column]);
+          const T* right = b + k * shape.b_row + first * shape.b_column;
+          const auto add = [&](std::int64_t step) QKV_INLINED {
+            for (std::int64_t n = 0; n < count; ++n) sums[n] += left * load(right[n * step]);
+          };
+          if (shape.b_column == 1) {
+            add(1);
+          } else {
+            add(shape.b_column);
+          }
+        }
+        for (std::int64_t n = 0; n < count; ++n) {
+          const Computed<T> shift = bias == nullptr ? 0 : static_cast<Computed<T>>(load(bias[first + n]));
+          store(c[row * shape.c_row + first + n], static_cast<Computed<Out>>(sums[n] + shift));
+        }
+      }
+    }
+  });
+}
+
+const std::byte* at(const void* data, std::int64_t offset, DType dtype) {
+  return static_cast<const std::byte*>(data) + offset * static_cast<std::int64_t>(size_of(dtype));
+}
+
+void piece(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c) {
+  if (shape.dtype != DType::f64 && shape.K > 0 && onednn_multiply(shape, a, b, bias, c)) return;
+  with_real(shape.dtype, [&]<class T>(T) {
+    with_real(shape.out, [&]<class Out>(Out) {
+      with_real(bias == nullptr ? shape.dtype : shape.bias, [&]<class Bias>(Bias) {
+        plain_piece(shape, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<const Bias*>(bias),
+                    static_cast<Out*>(c));
+      });
+    });
+  });
+}
+
+// oneDNN reads matrices of which one stride is 1 and whose rows or columns do not overlap.
+bool is_readable(const TensorView& x) {
+  const std::int64_t rows = x.dim(-2);
+  const std::int64_t columns = x.dim(-1);
+  const std::int64_t row = x.strides()[x.rank() - 2];
+  const std::int64_t column = x.strides()[x.rank() - 1];
+  return (column == 1 && row >= columns) || (row == 1 && column >= rows);
+}
+
+Value readable(const TensorView& x, Value& copy) {
+  if (!is_readable(x)) copy = copied(x, x.dtype());
+  return copy.empty() ? Value{nullptr, x} : copy;
+}
+
+TensorView over_batch(const TensorView& x, const Shape& batch) {
+  Shape shape = batch;
+  shape.push_back(x.dim(-2));
+  shape.push_back(x.dim(-1));
+  return x.broadcast_to(shape);
+}
+
+// How many rows or columns a piece has: about 16 pieces a product, each worth a task.
+std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch) {
+  constexpr std::int64_t kSmallest = 64;
+  constexpr std::int64_t kPieces = 16;
+  if (batch >= kPieces) return extent;
+  const std::int64_t wanted = (extent + kPieces - 1) / kPieces;
+  return std::max(kSmallest, (wanted + kSmallest - 1) / kSmallest * kSmallest);
+}
+
+}  // namespace
+
+void multiply(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
+  if (out.size() == 0) return;
+  const int rank = out.view.rank();
+  Shape batch;
+  for (int axis = 0; axis + 2 < rank; ++axis) batch.push_back(out.shape()[axis]);
+  Value copy_a;
+  Value copy_b;
+  const TensorView left = over_batch(readable(a, copy_a).view, batch);
+  const TensorView right = over_batch(readable(b, copy_b).view, batch);
+  ProductShape whole = {.M = out.view.dim(-2),
+                        .N = out.view.dim(-1),
+                        .K = left.dim(-1),
+                        .a_row = left.strides()[rank - 2],
+                        .a_column = left.strides()[rank - 1],
+                        .b_row = right.strides()[rank - 2],
+                        .b_column = right.strides()[rank - 1],
+                        .c_row = out.view.dim(-1),
+                        .dtype = left.dtype(),
+                        .out = out.dtype(),
+                        .bias = bias == nullptr ? DType::i64 : bias->dtype()};
+  const std::int64_t products = batch.product();
+  const bool by_rows = whole.M >= whole.N;
+  const std::int64_t extent = by_rows ? whole.M : whole.N;
+  const std::int64_t size = extent_of_piece(extent, products);
+  const std::int64_t pieces = (extent + size - 1) / size;
+  core::parallel_for(threads(), products * pieces, [&](int /*worker*/, std::int64_t task) {
+    std::int64_t offset_a = 0;
+    std::int64_t offset_b = 0;
+    std::int64_t rest = task / pieces;
+    for (int axis = batch.rank() - 1; axis >= 0; --axis) {
+      offset_a += rest % batch[axis] * left.strides()[axis];
+      offset_b += rest % batch[axis] * right.strides()[axis];
+      rest /= batch[axis];
+    }
+    const std::int64_t begin = task % pieces * size;
+    ProductShape shape = whole;
+    (by_rows ? shape.M : shape.N) = std::min(size, extent - begin);
+    const std::int64_t row = by_rows ? begin : 0;
+    const std::int64_t column = by_rows ? 0 : begin;
+    const std::int64_t offset_c = (task / pieces * whole.M + row) * whole.N + column;
+    piece(shape, at(left.data(), offset_a + row * whole.a_row, left.dtype()),
+          at(right.data(), offset_b + column * whole.b_column, right.dtype()),
+          bias == nullptr ? nullptr : at(bias->view.data(), column, bias->dtype()),
+          const_cast<std::byte*>(at(out.view.data(), offset_c, out.dtype())));
+  });
+}
+
+}  // namespace qkv::autograd
