@@ -71,5 +71,7 @@ struct TaskMaker {
 [[nodiscard]] TaskMaker induction_task();
 [[nodiscard]] TaskMaker brackets_task();
 [[nodiscard]] TaskMaker addition_task();
+[[nodiscard]] TaskMaker english_task();
+[[nodiscard]] TaskMaker translation_task();
 
 }  // namespace qkv::train
