@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
 #include "core/error_message.h"
+#include "train/baselines.h"
 
 namespace qkv {
 namespace {
@@ -119,6 +121,21 @@ TEST_P(EveryTask, StaysInItsBounds) {
   }
 }
 
+TEST_P(EveryTask, CannotBeAnsweredWithoutAttention) {
+  const Baselines baselines = baselines_of(*task_);
+  EXPECT_LT(baselines.constant, 0.5);
+  EXPECT_LT(baselines.by_place, 0.6);
+  EXPECT_LT(baselines.by_token, 0.7);
+  std::printf("%-12s constant %4.1f %%  by place %4.1f %%  by token %4.1f %%", GetParam().c_str(),
+              100 * baselines.constant, 100 * baselines.by_place, 100 * baselines.by_token);
+  for (std::size_t r = 0; r < task_->relations().size(); ++r) {
+    const double uniform = uniform_weight(*task_, r);
+    EXPECT_LT(uniform, 0.5);
+    std::printf("  %s %.3f", task_->relations()[r].name.c_str(), uniform);
+  }
+  std::printf("\n");
+}
+
 TEST_P(EveryTask, RefusesAnExampleBeforeTheFirst) {
   EXPECT_EQ(error_message([&] { static_cast<void>(task_->example(Split::train, -1)); }),
             "Task::example: n: expected 0 or more, got -1");
@@ -140,6 +157,7 @@ TEST(MakeTask, RefusesWhatHasNoMeaning) {
                                                        testing::EndsWith(", got \"inductoin\"; induction is near")));
   EXPECT_THAT(message("xyz", {}), testing::EndsWith(", got \"xyz\""));
   EXPECT_EQ(message("sort", {.length = 27}), "make_task: length: expected from 2 to 26 letters for sort, got 27");
+  EXPECT_EQ(message("english", {.length = 9}), "make_task: length: expected none for english, got 9");
   EXPECT_EQ(message("induction", {.length = 19}),
             "make_task: length: expected from 20 to 4096 letters for induction, got 19");
 }
