@@ -10,10 +10,13 @@
 
 #include "commands.h"
 #include "output.h"
+#include "qkv/attention.h"
 #include "qkv/threads.h"
 
 namespace qkv::cli {
 namespace {
+
+constexpr DType kDTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
 
 std::string words(const std::vector<std::string>& list) {
   return list.empty() ? "none that matter here" : fmt::format("{}", fmt::join(list, " "));
@@ -37,7 +40,12 @@ std::string as_text(const std::vector<CpuTarget>& targets) {
   for (const CpuTarget& target : targets) {
     text += fmt::format("  {} {:<10} {}\n", target.chosen ? '*' : ' ', target.name, state_of(target));
   }
-  return text + "\nQKV_FORCE_TARGET=NAME forces one that is ready. f64 always runs on reference.\n";
+  std::vector<std::string> types;
+  for (const DType dtype : kDTypes) types.push_back(fmt::format("{} on {}", name_of(dtype), attention_target(dtype)));
+  return text + fmt::format(
+                    "\nruns      {}\n\nQKV_FORCE_TARGET=NAME forces a target that is ready; amx leaves to "
+                    "avx512 what its tiles cannot multiply.\n",
+                    fmt::join(types, ", "));
 }
 
 std::string as_json(const std::vector<CpuTarget>& targets) {
@@ -58,6 +66,8 @@ std::string as_json(const std::vector<CpuTarget>& targets) {
                                {"runs_here", target.runs_here},
                                {"chosen", target.chosen}});
   }
+  json["runs_on"] = nlohmann::ordered_json::object();
+  for (const DType dtype : kDTypes) json["runs_on"][std::string(name_of(dtype))] = attention_target(dtype);
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -84,13 +84,14 @@ std::optional<double> bound(const Json& measured, const Case& one, const Work& w
     if (!read) return std::nullopt;
     return bytes / *read;
   }
-  if (target == "amx" && dtype == DType::bf16) {
+  const std::string_view serving = qkv::attention_target(dtype, {.target = target});
+  if (serving == "amx") {
     const auto tiles = ceiling(measured, "tiles streamed", {}, threads);
     const auto exp2 = ceiling(measured, "exp2", {}, threads);
     if (tiles && exp2) return std::max(work.flops / *tiles, work.scores / *exp2);
     return std::nullopt;
   }
-  const auto fma = ceiling(measured, "fma", target == "amx" ? "avx512" : target, threads);
+  const auto fma = ceiling(measured, "fma", std::string(serving), threads);
   if (!fma) return std::nullopt;
   return work.flops / *fma;
 }

@@ -82,8 +82,9 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 
-/// The name of the target that a call on `dtype` with these options runs on. Throws InvalidArgument for a dtype that is
-/// not floating and for a target that is not there.
+/// The name of the target whose kernels serve a call on `dtype` with these options: "reference" for f64, and "avx512"
+/// where amx is asked for numbers that the machine's tile unit does not multiply. Throws InvalidArgument for a dtype
+/// that is not floating and for a target that is not there.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

@@ -80,7 +80,7 @@ std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, co
 
 std::string_view attention_target(DType dtype, const AttentionOptions& options) {
   if (!is_floating(dtype)) throw InvalidArgument("attention_target", "dtype", "f64, f32, f16 or bf16", name_of(dtype));
-  return kernels::target_for("attention_target", dtype, options.target);
+  return kernels::serving_target(kernels::target_for("attention_target", dtype, options.target), dtype);
 }
 
 Tensor attention_stage(const TensorView& q, const TensorView& k, const AttentionOptions& options, Stage stage,

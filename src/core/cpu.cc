@@ -2,9 +2,12 @@
 
 #include "qkv/info.h"
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #endif
 
 namespace qkv {
@@ -21,6 +24,18 @@ std::string trimmed(std::string_view text) {
 #if defined(__x86_64__)
 #define QKV_LIST_IF_OFFERED(list, name) \
   if (__builtin_cpu_supports(name)) (list).emplace_back(name)
+
+// GCC 12 has no word for it.
+bool offers_amx_fp16() {
+  constexpr unsigned kLeaf = 7;
+  constexpr unsigned kSubleaf = 1;
+  constexpr unsigned kBit = 21;  // of eax
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(kLeaf, kSubleaf, &eax, &ebx, &ecx, &edx) != 0 && (eax >> kBit & 1U) != 0;
+}
 
 // The system gives the tile registers, 8 KiB a thread, only to processes that ask; one that has them keeps them.
 bool may_use_tiles() {
@@ -67,6 +82,7 @@ std::vector<std::string> cpu_instructions() {
     QKV_LIST_IF_OFFERED(found, "amx-tile");
     QKV_LIST_IF_OFFERED(found, "amx-bf16");
     QKV_LIST_IF_OFFERED(found, "amx-int8");
+    if (offers_amx_fp16()) found.emplace_back("amx-fp16");
   }
 #elif defined(__aarch64__)
   found.emplace_back("neon");  // part of the base architecture

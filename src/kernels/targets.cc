@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kernels/cpu/forward.h"
+#include "kernels/cpu/tile_types.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 
@@ -26,7 +27,7 @@ std::vector<Known> known_targets() {
       {"neon", {"neon"}},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
-      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "amx-tile", "amx-bf16", "amx-int8"}},
+      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "amx-tile", "amx-bf16", "amx-int8"}},
   };
 }
 
@@ -100,6 +101,10 @@ std::vector<CpuTarget> cpu_targets() {
 std::string_view kernels::target_for(std::string_view function, DType dtype, std::string_view wanted) {
   const std::size_t place = wanted.empty() ? chosen_place() : place_of(function, "target", wanted);
   return dtype == DType::f64 ? surveyed().front().name : surveyed()[place].name;
+}
+
+std::string_view kernels::serving_target(std::string_view target, DType dtype) {
+  return target == "amx" && !cpu::tiles_multiply(dtype) ? "avx512" : target;
 }
 
 }  // namespace qkv

@@ -13,4 +13,8 @@ namespace qkv::kernels {
 /// allocated.
 [[nodiscard]] std::string_view target_for(std::string_view function, DType dtype, std::string_view wanted);
 
+/// The name of the target whose kernels do the work where `target` is asked for attention on `dtype`: amx leaves what
+/// its tiles do not multiply to "avx512".
+[[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
+
 }  // namespace qkv::kernels

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/command.h"
+#include "qkv/attention.h"
 #include "qkv/info.h"
 
 namespace qkv {
@@ -81,6 +82,14 @@ TEST(Info, TellsHowManyThreadsAreUsed) {
   EXPECT_THAT(run_qkv({"info"}, {{"QKV_THREADS", "3"}}).out, HasSubstr("uses      3 threads"));
   EXPECT_THAT(run_qkv({"info", "--json"}, {{"QKV_THREADS", "5"}}).out, HasSubstr("\"used\": 5"));
   EXPECT_EQ(run_qkv({"info"}, {{"QKV_THREADS", "many"}}).out, run_qkv({"info"}).out);
+}
+
+TEST(Info, TellsWhatServesEachType) {
+  const auto served = [](DType dtype) { return std::string(attention_target(dtype)); };
+  EXPECT_THAT(run_qkv({"info"}).out,
+              HasSubstr("runs      f64 on reference, f32 on " + served(DType::f32) + ", f16 on " + served(DType::f16) +
+                        ", bf16 on " + served(DType::bf16) + "\n"));
+  EXPECT_THAT(run_qkv({"info", "--json"}).out, HasSubstr("\"f16\": \"" + served(DType::f16) + "\""));
 }
 
 TEST(Info, IsForcedOntoATargetByName) {

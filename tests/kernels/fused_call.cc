@@ -1,6 +1,5 @@
 #include "kernels/fused_call.h"
 
-#include "kernels/cpu/forward.h"
 #include "qkv/info.h"
 
 namespace qkv::kernels {
@@ -16,7 +15,7 @@ cpu::KvHeads heads_of(const TensorView& rows, std::int64_t b) {
 
 }  // namespace
 
-Results fused_call(std::string_view target, const Problem& problem, const TensorView& v, int threads) {
+Results fused_call(const cpu::Target& target, const Problem& problem, const TensorView& v, int threads) {
   const MaskShape& shape = problem.shape;
   const std::int64_t Dv = v.dim(3);
   Results result = {.out = Tensor(problem.q.dtype(), {shape.B, shape.H, shape.Tq, Dv}),
@@ -50,11 +49,14 @@ Results fused_call(std::string_view target, const Problem& problem, const Tensor
                              .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
                              .dropout = problem.dropout,
                              .sinks = problem.sinks};
-  const cpu::Target& chosen = *cpu::find_target(target);
-  const std::size_t size = cpu::scratch_bytes(chosen, call, threads);
+  const std::size_t size = cpu::scratch_bytes(target, call, threads);
   Tensor scratch(DType::f32, {static_cast<std::int64_t>(size / sizeof(float))});
-  cpu::forward(chosen, call, threads, {static_cast<std::byte*>(scratch.data()), size});
+  cpu::forward(target, call, threads, {static_cast<std::byte*>(scratch.data()), size});
   return result;
+}
+
+Results fused_call(std::string_view target, const Problem& problem, const TensorView& v, int threads) {
+  return fused_call(*cpu::find_target(target), problem, v, threads);
 }
 
 std::vector<std::string_view> fused_targets() {

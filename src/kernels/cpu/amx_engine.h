@@ -9,9 +9,10 @@
 
 namespace qkv::kernels::cpu::amx {
 
+template <class Tiles>
 class Engine {
  public:
-  using Products = amx::Products;
+  using Products = amx::Products<Tiles>;
   static constexpr std::int64_t kColumns = 4;  // of tiles that a block visits before the next block
 
   static std::int64_t floats() { return kTile * kTile + kColumns * kTile * kTile / 2; }
@@ -24,7 +25,7 @@ class Engine {
   }
 
   /// The next of a block's tiles; `slot` is its place among the tile buffers.
-  void add(Block& block, const Products::Tile& tile, std::int64_t column, std::int64_t slot, TileClass sort) {
+  void add(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t slot, TileClass sort) {
     if (pending_ > 0 && slot != first_slot_ + pending_) finish(block);
     if (pending_ == 0) {
       first_ = tile;
@@ -44,11 +45,11 @@ class Engine {
   void finish(Block& block) { sum_up(block); }
 
  private:
-  using Softmax = TileSteps<Products>::Softmax;
+  using Softmax = typename TileSteps<Products>::Softmax;
 
   [[nodiscard]] std::uint16_t* next_weights() const { return weights_ + pending_ * kTile * kTile; }
 
-  void weigh_raised(Block& block, const Products::Tile& tile, std::int64_t column, std::int64_t slot) {
+  void weigh_raised(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t slot) {
     alignas(64) float factors[kTile];
     if (steps_.raise(scores_, tile.keys, block, factors)) {
       sum_up(block);
@@ -63,7 +64,7 @@ class Engine {
     Products::pack_weights(scores_, tile.keys, block.lanes.count(), next_weights());
   }
 
-  void weigh_in_place(Block& block, const Products::Tile& tile, std::int64_t column) {
+  void weigh_in_place(Block& block, const typename Products::Tile& tile, std::int64_t column) {
     std::uint64_t visible[kTile];
     if (!tile.finite) Softmax::find_visible(scores_, tile.keys, block.lanes.count(), visible);
     steps_.weigh_in_place(block, tile.keys, column, scores_);
@@ -80,7 +81,7 @@ class Engine {
   float* scores_;
   std::uint16_t* weights_;
   std::int64_t tile_bytes_;
-  Products::Tile first_ = {};
+  typename Products::Tile first_ = {};
   std::int64_t first_slot_ = 0;
   std::int64_t pending_ = 0;  // tiles whose weights wait
 };

@@ -1,10 +1,10 @@
-// The products of a block of 64 queries with one tile of keys and values in bf16, done by the AMX tile unit; sums in
-// f32.
+// The products of a block of 64 queries with one tile of keys and values in bf16 or f16, done by the AMX tile unit;
+// sums in f32.
 //
 // Scores are K q^T and sums V^T w: keys are the rows of the left operand as they lie in memory, queries and weights its
 // right operand in pairs (of elements of D, of keys), which the softmax's layout of lanes gives without a shuffle
 // across rows. Only the values are transposed, once for all blocks that share them.
-// Subnormal elements count as 0 in these products, as the instruction has it.
+// Subnormal elements of bf16 count as 0 in these products, as the instruction has it; those of f16 count.
 #pragma once
 
 #include <immintrin.h>
@@ -13,15 +13,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/amx_elements.h"
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/cpu/fma_products.h"
-#include "kernels/cpu/simd_avx512.h"
 
 namespace qkv::kernels::cpu::amx {
 
-/// A type of its own, so that what is instantiated with this target's flags stays its own.
-struct Simd : avx512::Simd {};
-
+/// `Tiles`: Bf16Tiles or F16Tiles, or the same done in another way.
+template <class Tiles>
 class Products {
   using Fma = FmaProducts<amx::Simd>;
   static_assert(Fma::kWidth == kTile);
@@ -33,7 +32,7 @@ class Products {
   static constexpr std::int64_t kScoreSteps = 2;
 
   struct Tile {
-    const std::byte* k;  // rows of round_up(D, 32) bf16, kTile of them
+    const std::byte* k;  // rows of round_up(D, 32) elements, kTile of them
     std::int64_t k_stride;
     const std::uint16_t* v;  // [Dv / 16][2] registers of 16 elements of Dv x 32 keys
     std::int64_t keys;
@@ -47,8 +46,8 @@ class Products {
   }
 
   /// q becomes [4 groups of lanes][D / 32] registers of 16 pairs of D x 16 lanes.
-  static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* stage,
-                           float* q) {
+  static void pack_queries(const std::byte* const* rows, DType /*that of Tiles*/, std::int64_t D, float sign,
+                           float* stage, float* q) {
     const std::int64_t padded = round_up(D, kDepth);
     for (std::int64_t lane = 0; lane < kTile; lane += kSide) {
       const std::byte* staged[kSide];
@@ -104,12 +103,12 @@ class Products {
                            .right_run = kScoreSteps * kTileElements,
                            .sums = s + c * kTile + lane};
         if (steps % kScoreSteps == 0) {
-          multiply<Sum::fresh, kScoreSteps>(quad, steps / kScoreSteps);
+          multiply<Tiles, Sum::fresh, kScoreSteps>(quad, steps / kScoreSteps);
         } else {
           Quad single = quad;
           single.left_run = kDepth * 2;
           single.right_run = kTileElements;
-          multiply<Sum::fresh, 1>(single, steps);
+          multiply<Tiles, Sum::fresh, 1>(single, steps);
         }
       }
     }
@@ -121,22 +120,24 @@ class Products {
                          std::int64_t Dv, std::int64_t lanes, float* sums) {
     for (std::int64_t lane = 0; lane < lanes; lane += 2 * kSide) {
       for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
-        multiply<Sum::onto, 2>({.left = reinterpret_cast<const std::byte*>(first.v + d / kSide * 2 * kTileElements),
-                                .left_stride = 64,
-                                .left_next = 2 * kTileElements * 2,
-                                .left_step = kTileElements * 2,
-                                .left_run = tile_bytes,
-                                .right = weights + lane / kSide * 2 * kTileElements,
-                                .right_next = 2 * kTileElements,
-                                .right_run = kTile * kTile,
-                                .sums = sums + d * kTile + lane},
-                               tiles);
+        multiply<Tiles, Sum::onto, 2>(
+            {.left = reinterpret_cast<const std::byte*>(first.v + d / kSide * 2 * kTileElements),
+             .left_stride = 64,
+             .left_next = 2 * kTileElements * 2,
+             .left_step = kTileElements * 2,
+             .left_run = tile_bytes,
+             .right = weights + lane / kSide * 2 * kTileElements,
+             .right_next = 2 * kTileElements,
+             .right_run = kTile * kTile,
+             .sums = sums + d * kTile + lane},
+            tiles);
       }
     }
   }
 
   /// Where the softmax puts a tile's weights: pairs of keys of 16 lanes.
   struct Packing {
+    static constexpr float kLargestTotal = Tiles::kLargestTotal;
     std::uint16_t* to;
 
     [[gnu::always_inline]] void operator()(std::int64_t lane, std::int64_t c, __m512 even, __m512 odd) const {
@@ -169,6 +170,12 @@ class Products {
   }
   static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
     Fma::unpack_sums(sums, Dv, lane, rows);
+    if constexpr (Tiles::kWeightScale != 1) {
+      const __m512 factor = Simd::splat(1 / Tiles::kWeightScale);
+      for (std::int64_t n = 0; n < kSide * round_up(Dv, kSide); n += kSide) {
+        Simd::store(rows + n, Simd::mul(Simd::load(rows + n), factor));
+      }
+    }
   }
 
  private:
@@ -189,7 +196,7 @@ class Products {
     std::memcpy(to, row, static_cast<std::size_t>(D) * 2);
     if (sign == 1) return;
     for (std::int64_t d = 0; d < padded; d += Simd::kLanes) {
-      Simd::store_bf16(to + d, Simd::mul(Simd::load_bf16(to + d), Simd::splat(sign)));
+      Tiles::store(to + d, Simd::mul(Tiles::load(to + d), Simd::splat(sign)));
     }
   }
 
@@ -225,7 +232,7 @@ class Products {
     if (columns == 0) return _mm512_setzero_si512();
     const auto* row = reinterpret_cast<const std::uint16_t*>(v.row(j)) + d;
     const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(columns, row));
-    const __m512i exponent = _mm512_set1_epi32(0x7F80);
+    const __m512i exponent = _mm512_set1_epi32(Tiles::kExponent);
     const __mmask16 infinite = _mm512_cmpeq_epi32_mask(_mm512_and_si512(x, exponent), exponent);
     unbounded |= infinite;
     return _mm512_maskz_mov_epi32(static_cast<__mmask16>(~infinite), x);
@@ -233,12 +240,10 @@ class Products {
 
   // Two keys of 16 lanes become one row of pairs.
   [[gnu::always_inline]] static void store_pairs(__m512 even, __m512 odd, std::uint16_t* to) {
-    // The instruction puts all of `even` before all of `odd`.
     alignas(64) static constexpr std::uint16_t kInterleave[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                                                   21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
                                                                   11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
-    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), both));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), Tiles::join(even, odd)));
   }
 };
 

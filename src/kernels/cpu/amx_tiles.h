@@ -12,7 +12,8 @@
 namespace qkv::kernels::cpu::amx {
 
 inline constexpr std::int64_t kSide = 16;   // rows of a tile register, and floats or pairs of a row
-inline constexpr std::int64_t kDepth = 32;  // bf16 of a row
+inline constexpr std::int64_t kDepth = 32;  // 16-bit elements of a row
+inline constexpr std::int64_t kRowBytes = 64;
 inline constexpr std::int64_t kTileElements = kSide * kDepth;
 
 struct alignas(64) TileConfig {
@@ -48,41 +49,41 @@ struct Quad {
   float* sums;                 // rows of kTile floats
 };
 
-/// The tile unit starves behind a loop of few steps, so kSteps is a constant.
-template <Sum kSum, std::int64_t kSteps>
+/// The tile unit starves behind a loop of few steps, so kSteps is a constant. `Tiles` has the operations on registers.
+template <class Tiles, Sum kSum, std::int64_t kSteps>
 [[gnu::always_inline]] inline void multiply(const Quad& quad, std::int64_t runs) {
   constexpr std::int64_t kStride = kTile * static_cast<std::int64_t>(sizeof(float));
   float* low = quad.sums + kSide * kTile;
   if constexpr (kSum == Sum::onto) {
-    _tile_loadd(0, quad.sums, kStride);
-    _tile_loadd(1, quad.sums + kSide, kStride);
-    _tile_loadd(2, low, kStride);
-    _tile_loadd(3, low + kSide, kStride);
+    Tiles::template load_tile<0>(quad.sums, kStride);
+    Tiles::template load_tile<1>(quad.sums + kSide, kStride);
+    Tiles::template load_tile<2>(low, kStride);
+    Tiles::template load_tile<3>(low + kSide, kStride);
   } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    Tiles::template zero_tile<0>();
+    Tiles::template zero_tile<1>();
+    Tiles::template zero_tile<2>();
+    Tiles::template zero_tile<3>();
   }
   for (std::int64_t run = 0; run < runs; ++run) {
 #pragma GCC unroll 4
     for (std::int64_t n = 0; n < kSteps; ++n) {
       const std::byte* left = quad.left + run * quad.left_run + n * quad.left_step;
       const std::uint16_t* right = quad.right + run * quad.right_run + n * kTileElements;
-      _tile_loadd(6, right, 64);
-      _tile_loadd(4, left, quad.left_stride);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_loadd(7, right + quad.right_next, 64);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_loadd(5, left + quad.left_next, quad.left_stride);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+      Tiles::template load_tile<6>(right, kRowBytes);
+      Tiles::template load_tile<4>(left, quad.left_stride);
+      Tiles::template multiply<0, 4, 6>();
+      Tiles::template load_tile<7>(right + quad.right_next, kRowBytes);
+      Tiles::template multiply<1, 4, 7>();
+      Tiles::template load_tile<5>(left + quad.left_next, quad.left_stride);
+      Tiles::template multiply<2, 5, 6>();
+      Tiles::template multiply<3, 5, 7>();
     }
   }
-  _tile_stored(0, quad.sums, kStride);
-  _tile_stored(1, quad.sums + kSide, kStride);
-  _tile_stored(2, low, kStride);
-  _tile_stored(3, low + kSide, kStride);
+  Tiles::template store_tile<0>(quad.sums, kStride);
+  Tiles::template store_tile<1>(quad.sums + kSide, kStride);
+  Tiles::template store_tile<2>(low, kStride);
+  Tiles::template store_tile<3>(low + kSide, kStride);
 }
 
 }  // namespace qkv::kernels::cpu::amx

@@ -13,6 +13,8 @@ namespace qkv::kernels::cpu {
 /// Keeps f32 weights where the scores were. There is room for a key beyond the last.
 template <class S, std::int64_t kWidth>
 struct InPlace {
+  /// Of a tile's weights, where their maximum was not looked at.
+  static constexpr float kLargestTotal = 0x1p16F;
   float* s;
 
   [[gnu::always_inline]] void operator()(std::int64_t lane, std::int64_t c, typename S::F even,
@@ -45,7 +47,6 @@ class TileSoftmax {
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
   static constexpr float kLargestFused = 0x1p20F;
-  static constexpr float kLargestTotal = 0x1p16F;  // of a tile's weights, before their maximum is raised
 
   static void shape(const Shaping& shaping, std::int64_t keys, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;
@@ -84,7 +85,7 @@ class TileSoftmax {
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
       const F top = maximum(s + offset_of(lane), keys);
       const F old = S::load(running.maximum + lane);
-      const auto higher = S::less(S::add(old, S::splat(slack)), top);
+      const auto higher = S::less(S::splat(slack), S::sub(top, old));
       F factor = S::splat(1.0F);
       if (S::any(higher)) {
         raised = true;
@@ -118,8 +119,8 @@ class TileSoftmax {
     }
   }
 
-  /// As weigh(), with maxima that may lie below these scores: false if a lane's weights then become so large, or NaN,
-  /// that they must be made again from raised maxima. Running sums are only changed where it is true.
+  /// As weigh(), with maxima that may lie below these scores: false if a lane's weights then become larger than `to`
+  /// takes, or NaN, so that they must be made again from raised maxima. Running sums are only changed where it is true.
   template <class To>
   static bool weigh_settled(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
                             const To& to) {
@@ -131,7 +132,7 @@ class TileSoftmax {
       const F total =
           weigh_lanes(s + offset_of(lane), lane, keys, to, [&](F x) { return saturated(S::fma(x, factor, minus)); });
       S::store(totals + lane, total);
-      fits = S::to_bits(S::less(total, S::splat(kLargestTotal))) == S::kAllLanes;
+      fits = S::to_bits(S::less(total, S::splat(To::kLargestTotal))) == S::kAllLanes;
     }
     if (!fits) return false;
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {

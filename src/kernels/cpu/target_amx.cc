@@ -2,6 +2,7 @@
 #include "kernels/cpu/amx_row_products.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_types.h"
 #include "kernels/cpu/workers.h"
 
 namespace qkv::kernels::cpu {
@@ -9,7 +10,8 @@ namespace qkv::kernels::cpu {
 // What the tile unit multiplies; the rest is left to AVX-512.
 namespace amx {
 
-using ManyBf16 = Worker<Engine>;
+using ManyBf16 = Worker<Engine<Bf16Tiles>>;
+using ManyF16 = Worker<Engine<F16Tiles>>;
 using FewI8 = Worker<InOrder<I8RowProducts>>;
 
 bool holds(const Forward& call, DType dtype) {
@@ -19,21 +21,25 @@ bool holds(const Forward& call, DType dtype) {
   return true;
 }
 
-bool uses_bf16(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::bf16); }
+bool multiplies(const Forward& call) {
+  if (!tiles_multiply(call.dtype) || !holds(call, call.dtype)) return false;
+  return call.dtype != DType::f16 || !call.dropout || call.dropout->p <= F16::kMostDropout;
+}
 
+// Both types have 16 bits.
 std::int64_t blocks_a_task(const Forward& call) {
-  return uses_bf16(call) ? ManyBf16::blocks_a_task(call) : kAvx512.blocks_a_task(call);
+  return multiplies(call) ? ManyBf16::blocks_a_task(call) : kAvx512.blocks_a_task(call);
 }
 
 std::size_t worker_bytes(const Forward& call) {
   std::size_t bytes = kAvx512.worker_bytes(call);
-  const std::size_t many = call.dtype == DType::bf16 ? ManyBf16::worker_bytes(call) : 0;
+  const std::size_t many = tiles_multiply(call.dtype) ? ManyBf16::worker_bytes(call) : 0;
   bytes = bytes > many ? bytes : many;
   const std::size_t few = FewI8::worker_bytes(call);
   return bytes > few ? bytes : few;
 }
 
-// Up to here the vector unit is the faster one for bf16.
+// Up to here the vector unit is the faster one.
 constexpr std::int64_t kMostVectorLanes = 6;
 
 using Run = void (*)(const Settings&, const Task&, std::byte*);
@@ -41,7 +47,10 @@ using Run = void (*)(const Settings&, const Task&, std::byte*);
 Run worker_for(const Settings& settings, const Task& task) {
   const Forward& call = *settings.call;
   const std::int64_t lanes = lanes_of(settings, task).value_or(kTile);
-  if (uses_bf16(call)) return lanes > kMostVectorLanes ? ManyBf16::run : nullptr;
+  if (multiplies(call)) {
+    if (lanes <= kMostVectorLanes) return nullptr;
+    return call.dtype == DType::f16 ? ManyF16::run : ManyBf16::run;
+  }
   const bool few_i8 = lanes <= FewI8::kMostLanes && holds(call, DType::i8) && I8RowProducts::takes(call);
   return few_i8 ? FewI8::run : nullptr;
 }
