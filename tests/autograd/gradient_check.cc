@@ -20,7 +20,7 @@ Run run(const Operation& operation, const std::vector<Tensor>& inputs, DType dty
   variables.reserve(inputs.size());
   for (const Tensor& input : inputs) variables.push_back(Variable::parameter(input.to(dtype)));
   const Variable out = operation(variables);
-  const Tensor d_out = normal_numbers(99, out.shape()).to(DType::bf16).to(dtype);
+  const Tensor d_out = normal_numbers(99, out.shape()).to(DType::bf16).to(out.dtype());
   Run result{.out = Tensor(out.value()), .gradients = {}};
   backward(out, d_out);
   for (const Variable& variable : variables) {
