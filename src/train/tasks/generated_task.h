@@ -73,5 +73,6 @@ struct TaskMaker {
 [[nodiscard]] TaskMaker addition_task();
 [[nodiscard]] TaskMaker english_task();
 [[nodiscard]] TaskMaker translation_task();
+[[nodiscard]] TaskMaker shapes_task();
 
 }  // namespace qkv::train

@@ -10,9 +10,9 @@ constexpr const char* kFunction = "make_task";
 
 const std::vector<train::TaskMaker>& makers() {
   static const std::vector<train::TaskMaker> kMakers = {
-      train::copy_task(),     train::reverse_task(),   train::sort_task(),
-      train::previous_task(), train::induction_task(), train::brackets_task(),
-      train::addition_task(), train::english_task(),   train::translation_task(),
+      train::copy_task(),        train::reverse_task(),  train::sort_task(),     train::previous_task(),
+      train::induction_task(),   train::brackets_task(), train::addition_task(), train::english_task(),
+      train::translation_task(), train::shapes_task(),
   };
   return kMakers;
 }

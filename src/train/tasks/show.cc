@@ -2,6 +2,7 @@
 #include <array>
 
 #include "qkv/train/task.h"
+#include "train/tasks/palette.h"
 
 namespace qkv {
 namespace {
@@ -103,23 +104,19 @@ std::string source_table(const Task& task, const TaskExample& example) {
   return columns(rows) + "\n";
 }
 
-// "." for the white ground, else the first letter of the nearest of the pure colours; "o" for orange.
+// "." for the ground, else the first letter of the nearest colour.
 char letter_of(const TaskExample& example, std::int64_t y, std::int64_t x) {
-  struct Named {
-    char letter;
-    std::array<double, 3> colour;
-  };
-  static constexpr Named kNames[] = {{'.', {1, 1, 1}}, {'r', {1, 0, 0}},   {'g', {0, 1, 0}},  {'b', {0, 0, 1}},
-                                     {'y', {1, 1, 0}}, {'o', {1, 0.5, 0}}, {'p', {0.5, 0, 1}}};
-  const auto distance = [&](const Named& named) {
+  const auto distance = [&](const std::array<float, 3>& rgb) {
     double sum = 0;
     for (std::int64_t c = 0; c < 3; ++c) {
-      const double off = example.image.at({c, y, x}) - named.colour[static_cast<std::size_t>(c)];
+      const double off = example.image.at({c, y, x}) - rgb[static_cast<std::size_t>(c)];
       sum += off * off;
     }
     return sum;
   };
-  return std::ranges::min_element(kNames, {}, distance)->letter;
+  const auto nearest =
+      std::ranges::min_element(train::kPalette, {}, [&](const auto& one) { return distance(one.rgb); });
+  return distance(train::kGround) < distance(nearest->rgb) ? '.' : nearest->name.front();
 }
 
 std::string picture(const Task& task, const TaskExample& example) {
