@@ -65,7 +65,7 @@ struct EmulatedF16Tiles : F16 {
   alignas(64) static thread_local std::byte registers[8][kSide * kRowBytes];
 };
 
-thread_local std::byte EmulatedF16Tiles::registers[8][kSide * kRowBytes];
+alignas(64) thread_local std::byte EmulatedF16Tiles::registers[8][kSide * kRowBytes];
 
 }  // namespace amx
 
