@@ -70,11 +70,6 @@ struct Simd {
   static void store_f16(std::uint16_t* p, F x) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
-  static float sum(F a) {
-    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    const __m128 pair = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
-  }
 
   /// Lane n is the sum of rows[n].
   [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {

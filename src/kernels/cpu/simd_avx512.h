@@ -67,7 +67,6 @@ struct Simd {
   static void store_f16(std::uint16_t* p, F x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
-  static float sum(F a) { return _mm512_reduce_add_ps(a); }
 
   /// Lane n is the sum of rows[n].
   [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {

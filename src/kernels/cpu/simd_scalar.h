@@ -47,7 +47,6 @@ struct Simd {
   static F load_i8(const std::int8_t* p) { return static_cast<float>(*p); }
   static void store_bf16(std::uint16_t* p, F x) { *p = BFloat16(x).bits; }
   static void store_f16(std::uint16_t* p, F x) { *p = Half(x).bits; }
-  static float sum(F a) { return a; }
 
   static void transpose(F (& /*rows*/)[kLanes]) {}
 
