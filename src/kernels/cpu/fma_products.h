@@ -133,12 +133,7 @@ class FmaProducts {
   static Broadcast finite_copy(const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t Dv, float* buffer) {
     const std::int64_t padded = round_up(Dv, S::kLanes);
     for (std::int64_t n = 0; n < keys; ++n) {
-      float* row = buffer + n * padded;
-      load_row<S>(v.row(j + n), v.dtype, Dv, v.scale(j + n), row);
-      for (std::int64_t d = 0; d < padded; d += S::kLanes) {
-        const typename S::F x = S::load(row + d);
-        S::store(row + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
-      }
+      load_finite_row<S>(v.row(j + n), v.dtype, Dv, v.scale(j + n), buffer + n * padded);
     }
     return {.data = buffer, .row_stride = padded, .step_stride = 1};
   }

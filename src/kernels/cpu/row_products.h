@@ -172,11 +172,7 @@ class RowProducts {
     part.v_type = DType::f32;
     float* row = tile.buffer + kHeldLanes * round_up(Dv, S::kLanes);
     for (std::int64_t c = 0; c < tile.keys; ++c, row += round_up(Dv, S::kLanes)) {
-      load_row<S>(v.row(j + c), v.dtype, Dv, v.scale(j + c), row);
-      for (std::int64_t d = 0; d < Dv; d += S::kLanes) {
-        const typename S::F x = S::load(row + d);
-        S::store(row + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
-      }
+      load_finite_row<S>(v.row(j + c), v.dtype, Dv, v.scale(j + c), row);
       tile.rows->v[c] = reinterpret_cast<const std::byte*>(row);
     }
     return part;

@@ -44,6 +44,16 @@ inline void load_row(const std::byte* row, DType dtype, std::int64_t count, floa
   S::store(to + d, S::mul(load_as_f32<S>(tail, dtype, 0), factor));
 }
 
+/// load_row() with 0 for the elements that are not finite.
+template <class S>
+inline void load_finite_row(const std::byte* row, DType dtype, std::int64_t count, float scale, float* to) {
+  load_row<S>(row, dtype, count, scale, to);
+  for (std::int64_t d = 0; d < count; d += S::kLanes) {
+    const typename S::F x = S::load(to + d);
+    S::store(to + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
+  }
+}
+
 template <class S>
 [[gnu::always_inline]] inline void store_as(typename S::F x, DType dtype, std::byte* row, std::int64_t d) {
   switch (dtype) {
