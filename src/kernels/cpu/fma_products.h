@@ -73,7 +73,8 @@ class FmaProducts {
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
     const std::int64_t padded = round_up(D, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
-      product_of<Sum::fresh>(lanes - lane, tile.keys, tile.k, q + lane * padded, D, s + lane * kTile);
+      product_across<S, Sum::fresh>(strip_of(lanes, lane), tile.keys, tile.k, q + lane * padded, D, s + lane * kTile,
+                                    kWidth);
     }
   }
 
@@ -81,7 +82,8 @@ class FmaProducts {
   static void accumulate(const Tile& tile, const float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
     const std::int64_t padded = round_up(Dv, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
-      product_of<Sum::onto>(lanes - lane, Dv, tile.v, w + lane * kTile, tile.keys, sums + lane * padded);
+      product_across<S, Sum::onto>(strip_of(lanes, lane), Dv, tile.v, w + lane * kTile, tile.keys, sums + lane * padded,
+                                   kWidth);
     }
   }
 
@@ -110,6 +112,10 @@ class FmaProducts {
   }
 
  private:
+  static std::int64_t strip_of(std::int64_t lanes, std::int64_t lane) {
+    return lanes - lane < kWidth ? lanes - lane : kWidth;
+  }
+
   static Broadcast rows_in_place_or_copied(const KvRows& rows, std::int64_t j, std::int64_t keys, std::int64_t count,
                                            float* buffer) {
     // Rows a page apart would share one set of the cache.
@@ -136,22 +142,6 @@ class FmaProducts {
       load_finite_row<S>(v.row(j + n), v.dtype, Dv, v.scale(j + n), buffer + n * padded);
     }
     return {.data = buffer, .row_stride = padded, .step_stride = 1};
-  }
-
-  template <Sum kSum>
-  static void product_of(std::int64_t lanes, std::int64_t rows, Broadcast a, const float* b, std::int64_t steps,
-                         float* sums) {
-    if (lanes > (S::kVectors - 1) * S::kLanes) return product<S, S::kVectors, kSum>(rows, a, b, steps, sums, kWidth);
-    product_narrow<S::kVectors - 1, kSum>(lanes, rows, a, b, steps, sums);
-  }
-
-  template <int Vectors, Sum kSum>
-  static void product_narrow(std::int64_t lanes, std::int64_t rows, Broadcast a, const float* b, std::int64_t steps,
-                             float* sums) {
-    if constexpr (Vectors > 0) {
-      if (lanes > (Vectors - 1) * S::kLanes) return product<S, Vectors, kSum>(rows, a, b, steps, sums, kWidth);
-      product_narrow<Vectors - 1, kSum>(lanes, rows, a, b, steps, sums);
-    }
   }
 };
 

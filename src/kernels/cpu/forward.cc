@@ -17,25 +17,6 @@ constexpr double kLog2e = 1.4426950408889634;
 // that it can.
 float within(double least, double x, double most) { return static_cast<float>(std::clamp(x, least, most)); }
 
-Settings settings_of(const Forward& call) {
-  const bool shaped = call.softcap || call.bias != nullptr;
-  Settings settings;
-  settings.call = &call;
-  settings.query_sign = call.scale > 0 ? 1 : call.scale < 0 ? -1 : 0;
-  const double scale = call.scale == 0 ? 1 : std::abs(call.scale);
-  settings.scale = within(0x1p-126, scale, 0x1p127);
-  settings.softcap = call.softcap ? within(0x1p-60, *call.softcap, 0x1p120) : 0;
-  settings.to_nats = shaped ? 1 : scale;
-  settings.to_log2 = within(0x1p-124, settings.to_nats * kLog2e, 0x1p127);
-  if (call.dropout) {
-    settings.dropout = {.seed_low = static_cast<std::uint32_t>(call.dropout->seed),
-                        .seed_high = static_cast<std::uint32_t>(call.dropout->seed >> 32U),
-                        .least = static_cast<std::uint32_t>(call.dropout->p * 0x1p32),
-                        .kept_scale = static_cast<float>(1 / (1 - call.dropout->p))};
-  }
-  return settings;
-}
-
 std::int64_t columns_of(const Segment& segment) { return (segment.shape.Tk + kTile - 1) / kTile; }
 
 // Tasks are numbered through segments, then key heads, then blocks from the last, which under a causal mask have most
@@ -157,6 +138,25 @@ std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
 }
 
 }  // namespace
+
+Settings settings_of(const Forward& call) {
+  const bool shaped = call.softcap || call.bias != nullptr;
+  Settings settings;
+  settings.call = &call;
+  settings.query_sign = call.scale > 0 ? 1 : call.scale < 0 ? -1 : 0;
+  const double scale = call.scale == 0 ? 1 : std::abs(call.scale);
+  settings.scale = within(0x1p-126, scale, 0x1p127);
+  settings.softcap = call.softcap ? within(0x1p-60, *call.softcap, 0x1p120) : 0;
+  settings.to_nats = shaped ? 1 : scale;
+  settings.to_log2 = within(0x1p-124, settings.to_nats * kLog2e, 0x1p127);
+  if (call.dropout) {
+    settings.dropout = {.seed_low = static_cast<std::uint32_t>(call.dropout->seed),
+                        .seed_high = static_cast<std::uint32_t>(call.dropout->seed >> 32U),
+                        .least = static_cast<std::uint32_t>(call.dropout->p * 0x1p32),
+                        .kept_scale = static_cast<float>(1 / (1 - call.dropout->p))};
+  }
+  return settings;
+}
 
 const Target* find_target(std::string_view name) {
 #if defined(__x86_64__)

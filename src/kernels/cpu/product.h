@@ -70,4 +70,24 @@ void product(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps,
   }
 }
 
+template <class S, int Vectors, Sum kSum>
+void product_narrow(std::int64_t columns, std::int64_t rows, Broadcast a, const float* b, std::int64_t steps,
+                    float* sums, std::int64_t width) {
+  if constexpr (Vectors > 0) {
+    if (columns > (Vectors - 1) * S::kLanes) return product<S, Vectors, kSum>(rows, a, b, steps, sums, width);
+    product_narrow<S, Vectors - 1, kSum>(columns, rows, a, b, steps, sums, width);
+  }
+}
+
+/// The product for any number of columns of b and sums, which is rounded up to whole vectors.
+template <class S, Sum kSum>
+void product_across(std::int64_t columns, std::int64_t rows, Broadcast a, const float* b, std::int64_t steps,
+                    float* sums, std::int64_t width) {
+  constexpr std::int64_t kStrip = S::kLanes * S::kVectors;
+  for (std::int64_t x = 0; x < columns; x += kStrip) {
+    product_narrow<S, S::kVectors, kSum>(columns - x < kStrip ? columns - x : kStrip, rows, a, b + x, steps, sums + x,
+                                         width);
+  }
+}
+
 }  // namespace qkv::kernels::cpu

@@ -74,6 +74,18 @@ void weigh(const float* shift, const float* factor, std::int64_t keys, const flo
   kAvx512.weigh(shift, factor, keys, scores, weights);
 }
 
+std::int64_t backward_columns(const Forward& call) { return kAvx512.backward.columns_a_task(call); }
+
+std::int64_t backward_d_q_floats(const Forward& call) { return kAvx512.backward.d_q_floats(call); }
+
+std::size_t backward_worker_bytes(const Forward& call) { return kAvx512.backward.worker_bytes(call); }
+
+void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  kAvx512.backward.run(settings, task, scratch);
+}
+
+void finish_backward(const Settings& settings, const BackwardTask& task) { kAvx512.backward.finish(settings, task); }
+
 }  // namespace amx
 
 const Target kAmx = {.name = "amx",
@@ -82,6 +94,11 @@ const Target kAmx = {.name = "amx",
                      .run = amx::run,
                      .merge = amx::merge,
                      .multiply = amx::multiply,
-                     .weigh = amx::weigh};
+                     .weigh = amx::weigh,
+                     .backward = {.columns_a_task = amx::backward_columns,
+                                  .d_q_floats = amx::backward_d_q_floats,
+                                  .worker_bytes = amx::backward_worker_bytes,
+                                  .run = amx::run_backward,
+                                  .finish = amx::finish_backward}};
 
 }  // namespace qkv::kernels::cpu

@@ -1,3 +1,5 @@
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
@@ -16,6 +18,7 @@ const Target kAvx2 = {.name = "avx2",
                       .run = Avx2Workers::run,
                       .merge = Avx2Workers::merge,
                       .multiply = TileLoops<avx2::Simd>::multiply,
-                      .weigh = TileLoops<avx2::Simd>::weigh};
+                      .weigh = TileLoops<avx2::Simd>::weigh,
+                      .backward = backward_target<FmaGradients<avx2::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -1,3 +1,5 @@
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
@@ -16,6 +18,7 @@ const Target kAvx512 = {.name = "avx512",
                         .run = Avx512Workers::run,
                         .merge = Avx512Workers::merge,
                         .multiply = TileLoops<avx512::Simd>::multiply,
-                        .weigh = TileLoops<avx512::Simd>::weigh};
+                        .weigh = TileLoops<avx512::Simd>::weigh,
+                        .backward = backward_target<FmaGradients<avx512::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -1,3 +1,5 @@
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/row_products.h"
@@ -16,6 +18,7 @@ const Target kNeon = {.name = "neon",
                       .run = NeonWorkers::run,
                       .merge = NeonWorkers::merge,
                       .multiply = TileLoops<neon::Simd>::multiply,
-                      .weigh = TileLoops<neon::Simd>::weigh};
+                      .weigh = TileLoops<neon::Simd>::weigh,
+                      .backward = backward_target<FmaGradients<neon::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

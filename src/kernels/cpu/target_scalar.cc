@@ -1,3 +1,5 @@
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/simd_scalar.h"
@@ -12,6 +14,7 @@ const Target kScalar = {.name = "scalar",
                         .blocks_a_task = ScalarWorker::blocks_a_task,
                         .worker_bytes = ScalarWorker::worker_bytes,
                         .run = ScalarWorker::run,
-                        .merge = ScalarWorker::merge};
+                        .merge = ScalarWorker::merge,
+                        .backward = backward_target<FmaGradients<scalar::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -1,0 +1,45 @@
+// Fused gradients of attention on the CPU: one call, cut into tasks that each own the gradients of some keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/forward.h"
+#include "qkv/tensor.h"
+
+namespace qkv::kernels::cpu {
+
+/// Where the gradient of q, k or v of a segment goes: [H, T, width] of the call's dtype, last stride 1.
+struct GradientRows {
+  std::byte* base = nullptr;  // null: not wanted
+  std::int64_t head_stride = 0;
+  std::int64_t row_stride = 0;
+};
+
+/// A segment of the forward call with out and lse as that call wrote them, and what comes back.
+struct BackwardSegment {
+  Segment forward;
+  TensorView d_out;  // [Hq, Tq, Dv], last stride 1
+  TensorView d_lse;  // [Hq, Tq] in f32; no elements: zero
+  GradientRows d_q;
+  GradientRows d_k;
+  GradientRows d_v;
+};
+
+/// A validated call. dtype f32, f16 or bf16; sums in f32.
+struct Backward {
+  Forward forward;  // its segments are not looked at
+  std::span<const BackwardSegment> segments;
+};
+
+/// Bytes that backward() needs with `threads` workers; 64-byte alignment. A worker keeps d_q of one key head's queries
+/// in f32.
+[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Backward& call, int threads);
+
+/// Writes every gradient that is wanted. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
+/// result does not depend on `threads`: a block of queries gets the shares of its keys in their order.
+/// Dao 2023, algorithm 2.
+void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch);
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,269 @@
+// Runs one task on the way back: some columns of keys, against every block of queries that sees them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/backward_task.h"
+#include "kernels/cpu/tile_gradient.h"
+#include "kernels/cpu/tile_steps.h"
+
+namespace qkv::kernels::cpu {
+
+/// `Products` does the matrix products of a tile: FmaGradients.
+template <class Products>
+class BackwardWorker {
+  using S = typename Products::Simd;
+  using Gradient = TileGradient<S>;
+  using Steps = TileSteps<Products>;
+
+ public:
+  static constexpr std::int64_t kMostColumns = 8;
+
+  static std::int64_t columns_a_task(const Forward& call) {
+    // The keys of a task, and their gradients, stay in the second-level cache.
+    constexpr std::int64_t kFloats = 640 * 1024 / 4;
+    const std::int64_t columns = kFloats / Products::key_floats(call.D, call.Dv);
+    return columns < 1 ? 1 : columns > kMostColumns ? kMostColumns : columns;
+  }
+
+  /// Floats of d_q of one lane block.
+  static std::int64_t d_q_floats(const Forward& call) { return kTile * Products::stride(call.D); }
+
+  static std::size_t worker_bytes(const Forward& call) {
+    const std::int64_t floats = columns_a_task(call) * Products::key_floats(call.D, call.Dv) +
+                                Products::query_floats(call.D, call.Dv) + Steps::floats(call) +
+                                kPairTiles * kTile * kTile + d_q_floats(call) + row_floats(call);
+    return static_cast<std::size_t>(floats) * sizeof(float);
+  }
+
+  static void run(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    BackwardWorker worker(settings, task, reinterpret_cast<float*>(scratch));
+    const LaneBlocks blocks(worker.segment_.shape.Tq, worker.call_.group());
+    if (task.turn == 0) worker.clear_d_q(blocks.count());
+    worker.load_keys();
+    for (std::int64_t n = 0; n < blocks.count(); ++n) {
+      worker.run_block(blocks.block(n, task.key_head), n);
+      end_turn(task, n);
+    }
+    worker.store_keys();
+  }
+
+  /// Writes d_q of the task's key head, of which every share has been added.
+  static void finish(const Settings& settings, const BackwardTask& task) {
+    const Forward& call = *settings.call;
+    const GradientRows& to = task.segment->d_q;
+    const LaneBlocks blocks(task.segment->forward.shape.Tq, call.group());
+    const std::int64_t stride = Products::stride(call.D);
+    for (std::int64_t n = 0; n < blocks.count(); ++n) {
+      const Lanes lanes = blocks.block(n, task.key_head);
+      for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+        std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
+                                       bytes_of(call.dtype);
+        store_row<S>(task.d_q + n * d_q_floats(call) + lane * stride, static_cast<float>(call.scale), call.D,
+                     call.dtype, row);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
+
+  static std::int64_t row_floats(const Forward& call) { return Products::stride(call.Dv) * 2; }
+
+  BackwardWorker(const Settings& settings, const BackwardTask& task, float* scratch)
+      : call_(*settings.call),
+        settings_(settings),
+        task_(task),
+        segment_(task.segment->forward),
+        steps_task_{.segment = &segment_, .key_head = task.key_head, .columns = {}},
+        next_(scratch),
+        steps_(settings, steps_task_, take(Steps::floats(call_))),
+        queries_buffer_(take(Products::query_floats(call_.D, call_.Dv))),
+        weights_(take(kTile * kTile)),
+        d_scores_(take(kTile * kTile)),
+        dropped_(take(kTile * kTile)),
+        slopes_(take(kTile * kTile)),
+        d_q_(take(d_q_floats(call_))),
+        rows_(take(row_floats(call_))) {}
+
+  float* take(std::int64_t count) {
+    float* block = next_;
+    next_ += count;
+    return block;
+  }
+
+  void clear_d_q(std::int64_t blocks) {
+    const std::int64_t count = blocks * d_q_floats(call_);
+    for (std::int64_t n = 0; n < count; n += S::kLanes) S::store(task_.d_q + n, S::zero());
+  }
+
+  void load_keys() {
+    for (std::int64_t n = 0; n < task_.columns; ++n) {
+      const std::int64_t j = (task_.first_column + n) * kTile;
+      const std::int64_t keys = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
+      finite_keys_[n] = Products::load_keys(segment_.k.head(task_.key_head), segment_.v.head(task_.key_head), j, keys,
+                                            call_.D, call_.Dv, take(Products::key_floats(call_.D, call_.Dv)), keys_[n]);
+    }
+  }
+
+  void run_block(const Lanes& lanes, std::int64_t n) {
+    TileClass classes[kMostColumns];
+    bool wanted = false;
+    for (std::int64_t c = 0; c < task_.columns; ++c) {
+      classes[c] = class_of(segment_, lanes, task_.first_column + c);
+      wanted = wanted || classes[c] != TileClass::skip;
+    }
+    if (!wanted) return;
+    block_.lanes = lanes;
+    load_queries();
+    for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) S::store(d_q_ + x, S::zero());
+    for (std::int64_t c = 0; c < task_.columns; ++c) {
+      if (classes[c] != TileClass::skip) add_tile(c, classes[c]);
+    }
+    wait_for_turn(task_, n);
+    float* sums = task_.d_q + n * d_q_floats(call_);
+    for (std::int64_t x = 0; x < lanes.count() * Products::stride(call_.D); x += S::kLanes) {
+      S::store(sums + x, S::add(S::load(sums + x), S::load(d_q_ + x)));
+    }
+  }
+
+  void load_queries() {
+    const Lanes& lanes = block_.lanes;
+    const std::byte* q[kTile] = {};
+    const std::byte* d_out[kTile] = {};
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      sums_.log2_sum[lane] = 0;
+      sums_.delta[lane] = 0;
+      if (lane >= lanes.count()) continue;
+      const std::int64_t h = lanes.head_of(lane);
+      const std::int64_t i = lanes.query_of(lane);
+      q[lane] = row_of(segment_.q, h, i);
+      d_out[lane] = row_of(task_.segment->d_out, h, i);
+      constexpr float kLog2e = 1.44269504088896341F;
+      sums_.log2_sum[lane] = segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] * kLog2e;
+      sums_.delta[lane] = delta_of(d_out[lane], h, i);
+    }
+    finite_queries_ = Products::load_queries(q, d_out, lanes.count(), call_.dtype, call_.D, call_.Dv,
+                                             settings_.query_sign, queries_buffer_, queries_);
+  }
+
+  [[nodiscard]] const std::byte* row_of(const TensorView& rows, std::int64_t h, std::int64_t i) const {
+    return static_cast<const std::byte*>(rows.data()) +
+           (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
+  }
+
+  [[nodiscard]] float delta_of(const std::byte* d_out, std::int64_t h, std::int64_t i) const {
+    const std::byte* out =
+        segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype);
+    float* other = rows_ + Products::stride(call_.Dv);
+    load_row<S>(d_out, call_.dtype, call_.Dv, 1, rows_);
+    load_row<S>(out, call_.dtype, call_.Dv, 1, other);
+    typename S::F sum = S::zero();
+    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
+    const float dot = S::sum(sum);
+    const TensorView& d_lse = task_.segment->d_lse;
+    if (d_lse.rank() != 2) return dot;
+    return dot - static_cast<const float*>(d_lse.data())[h * d_lse.strides()[0] + i * d_lse.strides()[1]];
+  }
+
+  void add_tile(std::int64_t c, TileClass sort) {
+    const typename Products::Keys& keys = keys_[c];
+    const std::int64_t lanes = block_.lanes.count();
+    const std::int64_t column = task_.first_column + c;
+    Products::scores(keys, queries_, call_.D, weights_);
+    if (settings_.softcap > 0) {
+      Gradient::slopes_of(weights_, settings_.scale / settings_.softcap, keys.count, lanes, slopes_);
+    }
+    steps_.shape(block_, keys.count, column, sort, weights_);
+    Products::d_weights(keys, queries_, call_.Dv, d_scores_);
+    const bool finite = finite_queries_ && finite_keys_[c];
+    std::uint64_t visible[kTile];
+    if (!finite) Steps::Softmax::find_visible(weights_, keys.count, lanes, visible);
+    const float* weights = weigh(keys.count, column);
+    if (settings_.softcap > 0) Gradient::multiply(slopes_, keys.count, lanes, d_scores_);
+    Products::add_d_v(keys, queries_, call_.Dv, weights);
+    Products::add_d_k(keys, queries_, call_.D, d_scores_);
+    Products::add_d_q(keys, queries_, call_.D, d_scores_, d_q_);
+    if (!finite) add_unbounded(c, visible, weights);
+  }
+
+  // Returns the weights that the values were multiplied by.
+  const float* weigh(std::int64_t keys, std::int64_t column) {
+    const std::int64_t lanes = block_.lanes.count();
+    if (!call_.dropout) {
+      Gradient::weigh(sums_, settings_.to_log2, keys, lanes, weights_, d_scores_);
+      return weights_;
+    }
+    Gradient::weigh_only(sums_, settings_.to_log2, keys, lanes, weights_);
+    for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::load(weights_ + n));
+    drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
+    Gradient::to_d_scores(sums_, keys, lanes, weights_, dropped_, d_scores_);
+    return dropped_;
+  }
+
+  // Elements that are NaN or infinite were left out of the products, where a 0 would have spread them to rows that do
+  // not see them.
+  void add_unbounded(std::int64_t c, const std::uint64_t* visible, const float* weights) {
+    const typename Products::Keys& keys = keys_[c];
+    for (std::int64_t lane = 0; lane < block_.lanes.count(); ++lane) {
+      for (std::int64_t n = 0; n < keys.count; ++n) {
+        if ((visible[n] >> lane & 1U) == 0) continue;
+        Products::add_unbounded(keys, queries_, n, lane, weights[n * kTile + lane], d_scores_[n * kTile + lane],
+                                call_.D, call_.Dv, d_q_);
+      }
+    }
+  }
+
+  void store_keys() {
+    for (std::int64_t c = 0; c < task_.columns; ++c) {
+      const std::int64_t j = (task_.first_column + c) * kTile;
+      const auto factor = static_cast<float>(std::abs(call_.scale));
+      store_rows(keys_[c].d_k, keys_[c].count, j, call_.D, factor, task_.segment->d_k);
+      store_rows(keys_[c].d_v, keys_[c].count, j, call_.Dv, 1, task_.segment->d_v);
+    }
+  }
+
+  void store_rows(const float* from, std::int64_t count, std::int64_t j, std::int64_t width, float factor,
+                  const GradientRows& to) const {
+    if (to.base == nullptr) return;
+    for (std::int64_t n = 0; n < count; ++n) {
+      std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(call_.dtype);
+      store_row<S>(from + n * Products::stride(width), factor, width, call_.dtype, row);
+    }
+  }
+
+  const Forward& call_;
+  const Settings& settings_;
+  const BackwardTask& task_;
+  const Segment& segment_;
+  Task steps_task_;
+  float* next_;
+  Steps steps_;
+  float* queries_buffer_;
+  float* weights_;
+  float* d_scores_;
+  float* dropped_;
+  float* slopes_;
+  float* d_q_;
+  float* rows_;
+  typename Products::Keys keys_[kMostColumns];
+  bool finite_keys_[kMostColumns];
+  typename Products::Queries queries_;
+  bool finite_queries_ = true;
+  Block block_;
+  RowSums sums_;
+};
+
+template <class Products>
+constexpr BackwardTarget backward_target() {
+  using Worker = BackwardWorker<Products>;
+  return {.columns_a_task = Worker::columns_a_task,
+          .d_q_floats = Worker::d_q_floats,
+          .worker_bytes = Worker::worker_bytes,
+          .run = Worker::run,
+          .finish = Worker::finish};
+}
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,89 @@
+// From a tile's scores and d_weights to its weights and d_scores: every step is one operation on a vector of queries.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/cpu/exponential.h"
+#include "kernels/cpu/forward.h"
+
+namespace qkv::kernels::cpu {
+
+/// What a block's queries know of their rows.
+struct RowSums {
+  alignas(64) float log2_sum[kTile];  // lse in powers of 2
+  alignas(64) float delta[kTile];     // d_out . out - d_lse: what every d_weight of the row is compared with
+};
+
+template <class S>
+class TileGradient {
+  using F = typename S::F;
+
+ public:
+  /// slopes = 1 - tanh(inner * s)^2, by which a softcap multiplies what comes back.
+  static void slopes_of(const float* s, float inner, std::int64_t keys, std::int64_t lanes, float* slopes) {
+    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t) {
+      const F t = tanh<S>(S::mul(S::load(s + n), S::splat(inner)));
+      S::store(slopes + n, S::sub(S::splat(1.0F), S::mul(t, t)));
+    });
+  }
+
+  /// s becomes weights, and d_weights d_scores; a hidden pair has 0 in both.
+  static void weigh(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s,
+                    float* d_weights) {
+    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
+      const Pair pair = pair_of(rows, to_log2, s + n, lane);
+      const F d_score = S::mul(pair.weight, S::sub(S::load(d_weights + n), S::load(rows.delta + lane)));
+      S::store(s + n, pair.weight);
+      S::store(d_weights + n, S::select(pair.hidden, S::zero(), d_score));
+    });
+  }
+
+  /// s becomes weights alone.
+  static void weigh_only(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s) {
+    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
+      S::store(s + n, pair_of(rows, to_log2, s + n, lane).weight);
+    });
+  }
+
+  /// As the end of weigh(), where dropout made `dropped` of the weights.
+  static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights,
+                          const float* dropped, float* d_weights) {
+    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
+      const F weight = S::load(weights + n);
+      const F kept = S::load(dropped + n);
+      const F arrived = S::select(S::equal(kept, S::zero()), S::zero(), S::mul(kept, S::load(d_weights + n)));
+      const F d_score = S::sub(arrived, S::mul(weight, S::load(rows.delta + lane)));
+      S::store(d_weights + n, S::select(S::equal(weight, S::zero()), S::zero(), d_score));
+    });
+  }
+
+  static void multiply(const float* slopes, std::int64_t keys, std::int64_t lanes, float* d_scores) {
+    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t) {
+      S::store(d_scores + n, S::mul(S::load(d_scores + n), S::load(slopes + n)));
+    });
+  }
+
+ private:
+  struct Pair {
+    F weight;
+    typename S::M hidden;
+  };
+
+  // A weight is at most 1, even where lse was rounded from a score so large that it is not exact to 1.
+  [[gnu::always_inline]] static Pair pair_of(const RowSums& rows, float to_log2, const float* s, std::int64_t lane) {
+    const F x = S::load(s);
+    const F exponent = S::fma(x, S::splat(to_log2), S::sub(S::zero(), S::load(rows.log2_sum + lane)));
+    const auto hidden = S::equal(x, S::splat(-std::numeric_limits<float>::infinity()));
+    return {.weight = S::select(hidden, S::zero(), exp2<S>(S::min(S::zero(), exponent))), .hidden = hidden};
+  }
+
+  template <class Body>
+  [[gnu::always_inline]] static void for_each_vector(std::int64_t keys, std::int64_t lanes, const Body& body) {
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      for (std::int64_t c = 0; c < keys; ++c) body(c * kTile + lane, lane);
+    }
+  }
+};
+
+}  // namespace qkv::kernels::cpu
