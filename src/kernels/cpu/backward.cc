@@ -112,7 +112,7 @@ class BackwardTasks {
     target_.backward.run(settings, task, scratch);
     Counter& left = left_[head];
     if (left.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-    if (task.segment->d_q.base != nullptr) target_.backward.finish(settings, task);
+    if (task.segment->d_q.base != nullptr) target_.backward.finish(settings, task, scratch);
     left.store(kReleased, std::memory_order_release);
   }
 

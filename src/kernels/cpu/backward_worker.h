@@ -29,7 +29,7 @@ class BackwardWorker {
   }
 
   /// Floats of d_q of one lane block.
-  static std::int64_t d_q_floats(const Forward& call) { return kTile * Products::stride(call.D); }
+  static std::int64_t d_q_floats(const Forward& call) { return Products::d_q_floats(call.D); }
 
   static std::size_t worker_bytes(const Forward& call) {
     const std::int64_t floats = columns_a_task(call) * Products::key_floats(call.D, call.Dv) +
@@ -51,26 +51,30 @@ class BackwardWorker {
   }
 
   /// Writes d_q of the task's key head, of which every share has been added.
-  static void finish(const Settings& settings, const BackwardTask& task) {
+  static void finish(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
     const Forward& call = *settings.call;
-    const GradientRows& to = task.segment->d_q;
     const LaneBlocks blocks(task.segment->forward.shape.Tq, call.group());
-    const std::int64_t stride = Products::stride(call.D);
     for (std::int64_t n = 0; n < blocks.count(); ++n) {
-      const Lanes lanes = blocks.block(n, task.key_head);
-      for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
-        std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
-                                       bytes_of(call.dtype);
-        store_row<S>(task.d_q + n * d_q_floats(call) + lane * stride, static_cast<float>(call.scale), call.D,
-                     call.dtype, row);
-      }
+      store_d_q(call, blocks.block(n, task.key_head), task.d_q + n * d_q_floats(call), task.segment->d_q,
+                reinterpret_cast<float*>(scratch));
     }
   }
 
  private:
   static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
 
-  static std::int64_t row_floats(const Forward& call) { return Products::stride(call.Dv) * 2; }
+  static std::int64_t row_floats(const Forward& call) { return 2 * round_up(call.Dv, S::kLanes); }
+
+  static void store_d_q(const Forward& call, const Lanes& lanes, const float* d_q, const GradientRows& to,
+                        float* rows) {
+    const std::int64_t stride = round_up(call.D, S::kLanes);
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+      if (lane % S::kLanes == 0) Products::unpack_d_q(d_q, call.D, lane, rows);
+      std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
+                                     bytes_of(call.dtype);
+      store_row<S>(rows + lane % S::kLanes * stride, static_cast<float>(call.scale), call.D, call.dtype, row);
+    }
+  }
 
   BackwardWorker(const Settings& settings, const BackwardTask& task, float* scratch)
       : call_(*settings.call),
@@ -124,28 +128,28 @@ class BackwardWorker {
     }
     wait_for_turn(task_, n);
     float* sums = task_.d_q + n * d_q_floats(call_);
-    for (std::int64_t x = 0; x < lanes.count() * Products::stride(call_.D); x += S::kLanes) {
+    for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) {
       S::store(sums + x, S::add(S::load(sums + x), S::load(d_q_ + x)));
     }
   }
 
   void load_queries() {
     const Lanes& lanes = block_.lanes;
-    const std::byte* q[kTile] = {};
-    const std::byte* d_out[kTile] = {};
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      q_[lane] = nullptr;
+      d_out_[lane] = nullptr;
       sums_.log2_sum[lane] = 0;
       sums_.delta[lane] = 0;
       if (lane >= lanes.count()) continue;
       const std::int64_t h = lanes.head_of(lane);
       const std::int64_t i = lanes.query_of(lane);
-      q[lane] = row_of(segment_.q, h, i);
-      d_out[lane] = row_of(task_.segment->d_out, h, i);
+      q_[lane] = row_of(segment_.q, h, i);
+      d_out_[lane] = row_of(task_.segment->d_out, h, i);
       constexpr float kLog2e = 1.44269504088896341F;
       sums_.log2_sum[lane] = segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] * kLog2e;
-      sums_.delta[lane] = delta_of(d_out[lane], h, i);
+      sums_.delta[lane] = delta_of(d_out_[lane], h, i);
     }
-    finite_queries_ = Products::load_queries(q, d_out, lanes.count(), call_.dtype, call_.D, call_.Dv,
+    finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
                                              settings_.query_sign, queries_buffer_, queries_);
   }
 
@@ -157,7 +161,7 @@ class BackwardWorker {
   [[nodiscard]] float delta_of(const std::byte* d_out, std::int64_t h, std::int64_t i) const {
     const std::byte* out =
         segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype);
-    float* other = rows_ + Products::stride(call_.Dv);
+    float* other = rows_ + round_up(call_.Dv, S::kLanes);
     load_row<S>(d_out, call_.dtype, call_.Dv, 1, rows_);
     load_row<S>(out, call_.dtype, call_.Dv, 1, other);
     typename S::F sum = S::zero();
@@ -230,7 +234,7 @@ class BackwardWorker {
     if (to.base == nullptr) return;
     for (std::int64_t n = 0; n < count; ++n) {
       std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(call_.dtype);
-      store_row<S>(from + n * Products::stride(width), factor, width, call_.dtype, row);
+      Products::store_row(from, n, width, factor, call_.dtype, row);
     }
   }
 
@@ -252,6 +256,8 @@ class BackwardWorker {
   bool finite_keys_[kMostColumns];
   typename Products::Queries queries_;
   bool finite_queries_ = true;
+  const std::byte* q_[kTile];
+  const std::byte* d_out_[kTile];
   Block block_;
   RowSums sums_;
 };

@@ -40,7 +40,7 @@ class FmaGradients {
     std::int64_t lanes;
   };
 
-  static std::int64_t stride(std::int64_t width) { return round_up(width, S::kLanes); }
+  static std::int64_t d_q_floats(std::int64_t D) { return kTile * stride(D); }
 
   static std::int64_t key_floats(std::int64_t D, std::int64_t Dv) { return kTile * (3 * stride(D) + 2 * stride(Dv)); }
   static std::int64_t query_floats(std::int64_t D, std::int64_t Dv) { return 2 * kTile * (stride(D) + stride(Dv)); }
@@ -105,6 +105,19 @@ class FmaGradients {
                                  keys.finite_k, keys.count, d_q, stride(D));
   }
 
+  /// Row `n` of d_k or d_v, times `factor`.
+  static void store_row(const float* sums, std::int64_t n, std::int64_t width, float factor, DType dtype,
+                        std::byte* row) {
+    cpu::store_row<S>(sums + n * stride(width), factor, width, dtype, row);
+  }
+
+  /// rows[n] = d_q of lane `lane` + n, for kLanes lanes; rows are round_up(D, kLanes) apart.
+  static void unpack_d_q(const float* d_q, std::int64_t D, std::int64_t lane, float* rows) {
+    for (std::int64_t n = 0; n < S::kLanes * stride(D); n += S::kLanes) {
+      S::store(rows + n, S::load(d_q + lane * stride(D) + n));
+    }
+  }
+
   /// What the products left out of one visible pair.
   static void add_unbounded(const Keys& keys, const Queries& queries, std::int64_t c, std::int64_t lane, float weight,
                             float d_score, std::int64_t D, std::int64_t Dv, float* d_q) {
@@ -118,6 +131,8 @@ class FmaGradients {
   }
 
  private:
+  static std::int64_t stride(std::int64_t width) { return round_up(width, S::kLanes); }
+
   static void add_if_unbounded(float x, float factor, float& sum) {
     if (!std::isfinite(x)) sum += x * factor;
   }

@@ -1,5 +1,7 @@
 #include "kernels/cpu/amx_engine.h"
+#include "kernels/cpu/amx_gradients.h"
 #include "kernels/cpu/amx_row_products.h"
+#include "kernels/cpu/backward_worker.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
@@ -74,17 +76,31 @@ void weigh(const float* shift, const float* factor, std::int64_t keys, const flo
   kAvx512.weigh(shift, factor, keys, scores, weights);
 }
 
-std::int64_t backward_columns(const Forward& call) { return kAvx512.backward.columns_a_task(call); }
+using BackwardBf16 = BackwardWorker<Gradients>;
 
-std::int64_t backward_d_q_floats(const Forward& call) { return kAvx512.backward.d_q_floats(call); }
+bool is_bf16(const Forward& call) { return call.dtype == DType::bf16; }
 
-std::size_t backward_worker_bytes(const Forward& call) { return kAvx512.backward.worker_bytes(call); }
-
-void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
-  kAvx512.backward.run(settings, task, scratch);
+std::int64_t backward_columns(const Forward& call) {
+  return is_bf16(call) ? BackwardBf16::columns_a_task(call) : kAvx512.backward.columns_a_task(call);
 }
 
-void finish_backward(const Settings& settings, const BackwardTask& task) { kAvx512.backward.finish(settings, task); }
+std::int64_t backward_d_q_floats(const Forward& call) {
+  return is_bf16(call) ? BackwardBf16::d_q_floats(call) : kAvx512.backward.d_q_floats(call);
+}
+
+std::size_t backward_worker_bytes(const Forward& call) {
+  return is_bf16(call) ? BackwardBf16::worker_bytes(call) : kAvx512.backward.worker_bytes(call);
+}
+
+void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  if (!is_bf16(*settings.call)) return kAvx512.backward.run(settings, task, scratch);
+  const TileUnit tiles;
+  BackwardBf16::run(settings, task, scratch);
+}
+
+void finish_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  (is_bf16(*settings.call) ? BackwardBf16::finish : kAvx512.backward.finish)(settings, task, scratch);
+}
 
 }  // namespace amx
 

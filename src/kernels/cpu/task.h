@@ -51,7 +51,7 @@ struct BackwardTarget {
   std::size_t (*worker_bytes)(const Forward& call);
   void (*run)(const Settings& settings, const BackwardTask& task, std::byte* scratch);
   /// Writes d_q of a key head, once all its tasks have run.
-  void (*finish)(const Settings& settings, const BackwardTask& task);
+  void (*finish)(const Settings& settings, const BackwardTask& task, std::byte* scratch);
 };
 
 /// One instruction set's kernels.
