@@ -1,6 +1,7 @@
 #include "qkv/backward.h"
 
 #include "attention/check.h"
+#include "attention/fused_backward.h"
 #include "attention/outputs.h"
 #include "attention/ragged.h"
 #include "attention/validate.h"
@@ -106,11 +107,16 @@ AttentionGradients attention_backward(const TensorView& d_out, const TensorView&
                              .d_lse = backward.d_lse};
   validate_values(kFunction, k, v);
   validate_results(problem);
-  static_cast<void>(kernels::target_for(kFunction, q.dtype(), options.target));  // which must be there
+  const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
   AttentionGradients gradients = allocated(problem, options, backward.wants);
   if (!gradients.d_q.empty()) problem.d_q = gradients.d_q;
   if (!gradients.d_k.empty()) problem.d_k = gradients.d_k;
   if (!gradients.d_v.empty()) problem.d_v = gradients.d_v;
+  if (const kernels::cpu::Target* fused = kernels::cpu::find_target(target); fused != nullptr) {
+    run_fused_backward({.target = *fused, .problem = problem.problem, .v = v, .options = options}, problem);
+    problem.d_q = problem.d_k = problem.d_v = std::nullopt;
+    if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return gradients;
+  }
   run_reference(problem, options, gradients);
   return gradients;
 }

@@ -17,10 +17,12 @@ struct GradientRows {
   std::int64_t row_stride = 0;
 };
 
-/// A segment of the forward call with out and lse as that call wrote them, and what comes back.
+/// A segment of the forward call with the results of that call, and what comes back.
 struct BackwardSegment {
-  Segment forward;
-  TensorView d_out;  // [Hq, Tq, Dv], last stride 1
+  Segment forward;   // its out and lse are not looked at
+  TensorView out;    // [Hq, Tq, Dv], last stride 1
+  TensorView lse;    // [Hq, Tq] in f32
+  TensorView d_out;  // as out
   TensorView d_lse;  // [Hq, Tq] in f32; no elements: zero
   GradientRows d_q;
   GradientRows d_k;

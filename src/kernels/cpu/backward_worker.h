@@ -146,7 +146,7 @@ class BackwardWorker {
       q_[lane] = row_of(segment_.q, h, i);
       d_out_[lane] = row_of(task_.segment->d_out, h, i);
       constexpr float kLog2e = 1.44269504088896341F;
-      sums_.log2_sum[lane] = segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] * kLog2e;
+      sums_.log2_sum[lane] = row_number(task_.segment->lse, h, i) * kLog2e;
       sums_.delta[lane] = delta_of(d_out_[lane], h, i);
     }
     finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
@@ -159,8 +159,7 @@ class BackwardWorker {
   }
 
   [[nodiscard]] float delta_of(const std::byte* d_out, std::int64_t h, std::int64_t i) const {
-    const std::byte* out =
-        segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype);
+    const std::byte* out = row_of(task_.segment->out, h, i);
     float* other = rows_ + round_up(call_.Dv, S::kLanes);
     load_row<S>(d_out, call_.dtype, call_.Dv, 1, rows_);
     load_row<S>(out, call_.dtype, call_.Dv, 1, other);
@@ -168,8 +167,11 @@ class BackwardWorker {
     for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
     const float dot = S::sum(sum);
     const TensorView& d_lse = task_.segment->d_lse;
-    if (d_lse.rank() != 2) return dot;
-    return dot - static_cast<const float*>(d_lse.data())[h * d_lse.strides()[0] + i * d_lse.strides()[1]];
+    return d_lse.rank() == 2 ? dot - row_number(d_lse, h, i) : dot;
+  }
+
+  static float row_number(const TensorView& numbers, std::int64_t h, std::int64_t i) {
+    return static_cast<const float*>(numbers.data())[h * numbers.strides()[0] + i * numbers.strides()[1]];
   }
 
   void add_tile(std::int64_t c, TileClass sort) {

@@ -1,0 +1,76 @@
+#include "attention/fused_segments.h"
+
+#include "mask/batch_entry.h"
+
+namespace qkv {
+namespace {
+
+using kernels::cpu::Forward;
+using kernels::cpu::KvHeads;
+using kernels::cpu::Segment;
+
+constexpr TileSize kTiles = {kernels::cpu::kTile, kernels::cpu::kTile};
+
+KvHeads heads_of(const TensorView& view) {
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
+  return {.first = {.base = static_cast<const std::byte*>(view.data()),
+                    .dtype = view.dtype(),
+                    .row_stride_bytes = view.strides()[1] * size},
+          .head_stride_bytes = view.strides()[0] * size};
+}
+
+}  // namespace
+
+std::size_t segments_of(const FusedCall& call) {
+  return static_cast<std::size_t>(call.options.ragged ? documents_of(*call.options.ragged) : call.problem.shape.B);
+}
+
+MaskShape shape_of(const FusedCall& call, std::int64_t b) {
+  return call.options.ragged ? document_shape(call.problem, *call.options.ragged, b) : call.problem.shape;
+}
+
+Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int64_t b) {
+  return {.b = b,
+          .shape = shape_of(call, b),
+          .q = queries_of(call, whole.q, b),
+          .k = heads_of(keys_of(call, whole.k, b)),
+          .v = heads_of(keys_of(call, whole.v, b))};
+}
+
+Forward forward_of(const FusedCall& call, std::span<const Segment> segments) {
+  const kernels::Problem& problem = call.problem;
+  return {.segments = segments,
+          .dtype = problem.q.dtype(),
+          .Hq = problem.q.dim(1),
+          .Hk = problem.k.dim(1),
+          .D = problem.q.dim(3),
+          .Dv = call.v.dim(3),
+          .scale = problem.scale,
+          .softcap = problem.softcap,
+          .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
+          .dropout = problem.dropout,
+          .sinks = problem.sinks};
+}
+
+void Plans::give(Segment& segment) {
+  segment.plan = call_.options.ragged ? &of_document(segment) : &of_batch();
+  segment.plan_b = call_.options.ragged ? 0 : segment.b;
+}
+
+const TilePlan& Plans::of_batch() {
+  if (call_.options.plan != nullptr) return *call_.options.plan;
+  if (made_.empty()) made_.emplace_back(call_.problem.mask, call_.problem.shape, kTiles);
+  return made_.front();
+}
+
+const TilePlan& Plans::of_document(const Segment& segment) {
+  const Mask& mask = call_.problem.mask;
+  const MaskShape one = {.B = 1, .H = segment.shape.H, .Tq = segment.shape.Tq, .Tk = segment.shape.Tk};
+  const TilePlan*& shared = by_lengths_[{one.Tq, one.Tk}];
+  if (shared == nullptr || mask.varies_by_batch()) {
+    shared = &made_.emplace_back(batch_entry(mask, segment.b, segment.shape.B), one, kTiles);
+  }
+  return *shared;
+}
+
+}  // namespace qkv
