@@ -147,8 +147,9 @@ class BackwardWorker {
       d_out_[lane] = row_of(task_.segment->d_out, h, i);
       constexpr float kLog2e = 1.44269504088896341F;
       sums_.log2_sum[lane] = row_number(task_.segment->lse, h, i) * kLog2e;
-      sums_.delta[lane] = delta_of(d_out_[lane], h, i);
+      if (task_.segment->d_lse.rank() == 2) sums_.delta[lane] = -row_number(task_.segment->d_lse, h, i);
     }
+    for (std::int64_t lane = 0; lane < lanes.count(); lane += S::kLanes) add_d_out_times_out(lane);
     finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
                                              settings_.query_sign, queries_buffer_, queries_);
   }
@@ -158,16 +159,23 @@ class BackwardWorker {
            (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
   }
 
-  [[nodiscard]] float delta_of(const std::byte* d_out, std::int64_t h, std::int64_t i) const {
-    const std::byte* out = row_of(task_.segment->out, h, i);
-    float* other = rows_ + round_up(call_.Dv, S::kLanes);
-    load_row<S>(d_out, call_.dtype, call_.Dv, 1, rows_);
-    load_row<S>(out, call_.dtype, call_.Dv, 1, other);
-    typename S::F sum = S::zero();
-    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
-    const float dot = S::sum(sum);
-    const TensorView& d_lse = task_.segment->d_lse;
-    return d_lse.rank() == 2 ? dot - row_number(d_lse, h, i) : dot;
+  // A vector of partial sums for each lane, then all lanes at once.
+  void add_d_out_times_out(std::int64_t first) {
+    alignas(64) float parts[S::kLanes * S::kLanes] = {};
+    for (std::int64_t n = 0; n < S::kLanes && first + n < block_.lanes.count(); ++n) {
+      const std::int64_t lane = first + n;
+      const std::byte* out = row_of(task_.segment->out, block_.lanes.head_of(lane), block_.lanes.query_of(lane));
+      float* other = rows_ + round_up(call_.Dv, S::kLanes);
+      load_row<S>(d_out_[lane], call_.dtype, call_.Dv, 1, rows_);
+      load_row<S>(out, call_.dtype, call_.Dv, 1, other);
+      typename S::F sum = S::zero();
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
+      S::store(parts + n * S::kLanes, sum);
+    }
+    transpose_block<S>(parts, S::kLanes, parts, S::kLanes);
+    typename S::F total = S::zero();
+    for (std::int64_t n = 0; n < S::kLanes; ++n) total = S::add(total, S::load(parts + n * S::kLanes));
+    S::store(sums_.delta + first, S::add(total, S::load(sums_.delta + first)));
   }
 
   static float row_number(const TensorView& numbers, std::int64_t h, std::int64_t i) {
