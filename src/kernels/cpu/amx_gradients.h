@@ -18,6 +18,8 @@
 namespace qkv::kernels::cpu::amx {
 
 class Gradients {
+  using Products = amx::Products<Bf16Tiles>;
+
  public:
   using Simd = amx::Simd;
   static constexpr std::int64_t kWidth = kTile;  // of a row of a tile of pairs
@@ -186,7 +188,7 @@ class Gradients {
     if (lane >= lanes || columns == 0) return _mm512_setzero_si512();
     const __m512i x = _mm512_cvtepu16_epi32(
         _mm256_maskz_loadu_epi16(columns, reinterpret_cast<const std::uint16_t*>(rows[lane]) + d));
-    const __m512i exponent = _mm512_set1_epi32(0x7F80);
+    const __m512i exponent = _mm512_set1_epi32(Bf16::kExponent);
     const __mmask16 infinite = _mm512_cmpeq_epi32_mask(_mm512_and_si512(x, exponent), exponent);
     unbounded |= infinite;
     return _mm512_maskz_mov_epi32(static_cast<__mmask16>(~infinite), x);
@@ -212,16 +214,16 @@ class Gradients {
                        float* sums) {
     for (std::int64_t c = 0; c < keys; c += 2 * kSide) {
       for (std::int64_t d = 0; d < width; d += 2 * kSide) {
-        multiply<Sum::onto, 2>({.left = reinterpret_cast<const std::byte*>(queries.rows + c * kTile),
-                                .left_stride = kTile * 2,
-                                .left_next = kSide * kTile * 2,
-                                .left_step = kDepth * 2,
-                                .left_run = 0,
-                                .right = pairs + d * kTile,
-                                .right_next = 2 * kTileElements,
-                                .right_run = 0,
-                                .sums = &sum_at(sums, c, d)},
-                               1);
+        multiply<Bf16Tiles, Sum::onto, 2>({.left = reinterpret_cast<const std::byte*>(queries.rows + c * kTile),
+                                           .left_stride = kTile * 2,
+                                           .left_next = kSide * kTile * 2,
+                                           .left_step = kDepth * 2,
+                                           .left_run = 0,
+                                           .right = pairs + d * kTile,
+                                           .right_next = 2 * kTileElements,
+                                           .right_run = 0,
+                                           .sums = &sum_at(sums, c, d)},
+                                          1);
       }
     }
   }

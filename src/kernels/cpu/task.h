@@ -44,14 +44,14 @@ struct BackwardTask;
 /// The way back of one instruction set.
 struct BackwardTarget {
   /// Columns of keys that a task of this call should have.
-  std::int64_t (*columns_a_task)(const Forward& call);
+  std::int64_t (*columns_a_task)(const Forward& call) = nullptr;
   /// Floats of d_q of one lane block.
-  std::int64_t (*d_q_floats)(const Forward& call);
+  std::int64_t (*d_q_floats)(const Forward& call) = nullptr;
   /// Bytes of scratch of one worker.
-  std::size_t (*worker_bytes)(const Forward& call);
-  void (*run)(const Settings& settings, const BackwardTask& task, std::byte* scratch);
+  std::size_t (*worker_bytes)(const Forward& call) = nullptr;
+  void (*run)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;
   /// Writes d_q of a key head, once all its tasks have run.
-  void (*finish)(const Settings& settings, const BackwardTask& task, std::byte* scratch);
+  void (*finish)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;
 };
 
 /// One instruction set's kernels.
@@ -69,7 +69,7 @@ struct Target {
                    float* scores) = nullptr;
   void (*weigh)(const float* shift, const float* factor, std::int64_t keys, const float* scores,
                 float* weights) = nullptr;
-  BackwardTarget backward;
+  BackwardTarget backward = {};
 };
 
 }  // namespace qkv::kernels::cpu
