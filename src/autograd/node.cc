@@ -7,6 +7,16 @@ namespace {
 
 std::shared_ptr<Node> node_of(const Variable& variable) { return variable.empty() ? nullptr : variable.body()->node; }
 
+std::shared_ptr<Node> node_for(std::string_view operation, const Value& out, Backward backward) {
+  auto node = std::make_shared<Node>();
+  node->operation = operation;
+  node->dtype = out.dtype();
+  node->shape = out.shape();
+  node->number = next_number();
+  node->backward = std::move(backward);
+  return node;
+}
+
 template <class Each>
 Variable make(std::string_view operation, Value out, std::size_t count, const Each& input, Backward backward) {
   auto body = std::make_shared<Body>();
@@ -15,14 +25,8 @@ Variable make(std::string_view operation, Value out, std::size_t count, const Ea
   for (std::size_t n = 0; n < count; ++n) wanted = wanted || node_of(input(n)) != nullptr;
   would_record() = would_record() || wanted;
   if (wanted && recording()) {
-    body->node = std::make_shared<Node>();
-    Node& node = *body->node;
-    node.operation = operation;
-    node.dtype = body->value.dtype();
-    node.shape = body->value.shape();
-    node.number = next_number();
-    for (std::size_t n = 0; n < count; ++n) node.inputs.push_back(node_of(input(n)));
-    node.backward = std::move(backward);
+    body->node = node_for(operation, body->value, std::move(backward));
+    for (std::size_t n = 0; n < count; ++n) body->node->inputs.push_back(node_of(input(n)));
   }
   return Variable(std::move(body));
 }
@@ -85,6 +89,13 @@ Variable recorded(std::string_view operation, Value out, const std::vector<Varia
   return make(
       operation, std::move(out), inputs.size(), [&](std::size_t n) -> const Variable& { return inputs[n]; },
       std::move(backward));
+}
+
+Variable recorded_always(std::string_view operation, Value out, Backward backward) {
+  auto body = std::make_shared<Body>();
+  body->value = std::move(out);
+  body->node = node_for(operation, body->value, std::move(backward));
+  return Variable(std::move(body));
 }
 
 const Value& Kept::value() const {

@@ -87,6 +87,8 @@ struct Body {
                                 Backward backward);
 [[nodiscard]] Variable recorded(std::string_view operation, Value out, const std::vector<Variable>& inputs,
                                 Backward backward);
+/// With a record whatever its inputs: the walk back goes on by Gradients::go_on alone.
+[[nodiscard]] Variable recorded_always(std::string_view operation, Value out, Backward backward);
 
 /// A value kept for the walk back, which refuses it if it was written since.
 class Kept {
