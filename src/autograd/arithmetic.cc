@@ -68,6 +68,31 @@ Variable of_output(std::string_view operation, const Variable& x, const Function
   });
 }
 
+// A function whose derivative shares most of its work: function(x, out, slope). Where it is recorded, slopes are made
+// at once and kept in place of x, and the walk back is one product.
+template <class Function>
+Variable with_slope(std::string_view operation, const Variable& x, const Function& function) {
+  const Value value = dense(value_of(operation, "x", x));
+  Value out = new_value(value.dtype(), value.shape());
+  if (!x.requires_gradient() || !recording()) {
+    map(out, value, [function](auto at) QKV_INLINED {
+      decltype(at) result;
+      decltype(at) slope;
+      function(at, result, slope);
+      return result;
+    });
+    return recorded(operation, std::move(out), {&x}, nullptr);
+  }
+  Value slopes = new_value(value.dtype(), value.shape());
+  map_with_slope(out, slopes, value, function);
+  return recorded(operation, std::move(out), {&x}, [slopes](Value d_out, Gradients& gradients) {
+    d_out = dense(d_out);
+    Value d_x = place_like(d_out);
+    map(d_x, slopes, d_out, [](auto slope, auto d) QKV_INLINED { return d * slope; });
+    gradients.give(0, std::move(d_x));
+  });
+}
+
 template <class Real>
 inline constexpr Real kRootTwoOverPi = static_cast<Real>(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
 template <class Real>
@@ -187,39 +212,31 @@ Variable relu(const Variable& x) {
 }
 
 Variable gelu(const Variable& x) {
-  return autograd::of_input(
-      "gelu", x, [](auto at) QKV_INLINED { return at * autograd::normal(at).below; },
-      [](auto at) QKV_INLINED {
-        const auto normal = autograd::normal(at);
-        return normal.below + at * normal.density;
-      });
+  return autograd::with_slope("gelu", x, [](auto at, auto& out, auto& slope) QKV_INLINED {
+    const auto normal = autograd::normal(at);
+    out = at * normal.below;
+    slope = normal.below + at * normal.density;
+  });
 }
 
 Variable gelu_tanh(const Variable& x) {
-  return autograd::of_input(
-      "gelu_tanh", x,
-      [](auto at) QKV_INLINED {
-        using Real = decltype(at);
-        const Real inner = autograd::kRootTwoOverPi<Real> * (at + autograd::kCubic<Real> * at * at * at);
-        return Real{0.5} * at * (1 + autograd::hyperbolic_tangent(inner));
-      },
-      [](auto at) QKV_INLINED {
-        using Real = decltype(at);
-        const Real square = at * at;
-        const Real inner = autograd::kRootTwoOverPi<Real> * (at + autograd::kCubic<Real> * square * at);
-        const Real tanh = autograd::hyperbolic_tangent(inner);
-        const Real d_inner = autograd::kRootTwoOverPi<Real> * (1 + 3 * autograd::kCubic<Real> * square);
-        return Real{0.5} * (1 + tanh) + Real{0.5} * at * (1 - tanh * tanh) * d_inner;
-      });
+  return autograd::with_slope("gelu_tanh", x, [](auto at, auto& out, auto& slope) QKV_INLINED {
+    using Real = decltype(at);
+    const Real square = at * at;
+    const Real inner = autograd::kRootTwoOverPi<Real> * (at + autograd::kCubic<Real> * square * at);
+    const Real tanh = autograd::hyperbolic_tangent(inner);
+    const Real d_inner = autograd::kRootTwoOverPi<Real> * (1 + 3 * autograd::kCubic<Real> * square);
+    out = Real{0.5} * at * (1 + tanh);
+    slope = Real{0.5} * (1 + tanh) + Real{0.5} * at * (1 - tanh * tanh) * d_inner;
+  });
 }
 
 Variable silu(const Variable& x) {
-  return autograd::of_input(
-      "silu", x, [](auto at) QKV_INLINED { return at * autograd::logistic(at); },
-      [](auto at) QKV_INLINED {
-        const auto gate = autograd::logistic(at);
-        return gate * (1 + at * (1 - gate));
-      });
+  return autograd::with_slope("silu", x, [](auto at, auto& out, auto& slope) QKV_INLINED {
+    const auto gate = autograd::logistic(at);
+    out = at * gate;
+    slope = gate * (1 + at * (1 - gate));
+  });
 }
 
 Variable cast(const Variable& x, DType dtype) {

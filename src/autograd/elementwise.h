@@ -22,6 +22,28 @@ void map(Value& out, const Value& x, const Function& function) {
   });
 }
 
+/// function(x, out, slope) writes two results, each rounded to the dtype; all dense and of one dtype and size.
+template <class Function>
+void map_with_slope(Value& out, Value& slope, const Value& x, const Function& function) {
+  with_real(x.dtype(), [&]<class T>(T) {
+    T* to = out.data<T>();
+    T* slopes = slope.data<T>();
+    const T* from = x.data<T>();
+    for_pieces(x.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
+      vectorised([&]() QKV_INLINED {
+        QKV_SAME_INDEX
+        for (std::int64_t i = begin; i < end; ++i) {
+          Computed<T> result;
+          Computed<T> derivative;
+          function(load(from[i]), result, derivative);
+          store(to[i], result);
+          store(slopes[i], derivative);
+        }
+      });
+    });
+  });
+}
+
 /// out = function(a, b), of one dtype and size, all dense; out may be a or b.
 template <class Function>
 void map(Value& out, const Value& a, const Value& b, const Function& function) {

@@ -45,10 +45,16 @@ struct Primitive {
   dnnl::matmul call;
 };
 
+dnnl::memory::desc right_of(const ProductShape& shape) {
+  return {{shape.K, shape.N}, type_of(shape.dtype), dnnl::memory::dims{shape.b_row, shape.b_column}};
+}
+
 std::unique_ptr<const Primitive> made(const ProductShape& shape) {
   using Description = dnnl::memory::desc;
   const Description a({shape.M, shape.K}, type_of(shape.dtype), dnnl::memory::dims{shape.a_row, shape.a_column});
-  const Description b({shape.K, shape.N}, type_of(shape.dtype), dnnl::memory::dims{shape.b_row, shape.b_column});
+  const Description b = shape.packed
+                            ? Description({shape.K, shape.N}, type_of(shape.dtype), dnnl::memory::format_tag::any)
+                            : right_of(shape);
   const Description c({shape.M, shape.N}, type_of(shape.out), dnnl::memory::dims{shape.c_row, 1});
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -83,6 +89,25 @@ dnnl::memory memory_of(const dnnl::memory::desc& description, const void* data) 
 }
 
 }  // namespace
+
+std::size_t onednn_packed_bytes(const ProductShape& shape) {
+  const OneOpenMPThread alone;
+  const Primitive* primitive = primitive_of(shape);
+  return primitive == nullptr ? 0 : primitive->description.weights_desc().get_size();
+}
+
+void onednn_pack(const ProductShape& shape, const void* b, void* packed) {
+  const OneOpenMPThread alone;
+  const Primitive* primitive = primitive_of(shape);
+  dnnl::memory from = memory_of(right_of(shape), b);
+  dnnl::memory to = memory_of(primitive->description.weights_desc(), packed);
+  dnnl::stream stream(engine());
+  try {
+    dnnl::reorder(from, to).execute(stream, from, to);
+  } catch (const dnnl::error& fault) {
+    throw Error(std::string("oneDNN: ") + fault.what());
+  }
+}
 
 bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c) {
   const OneOpenMPThread alone;

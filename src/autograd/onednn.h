@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 #include "qkv/dtype.h"
@@ -15,9 +16,15 @@ struct ProductShape {
   DType dtype;  // of A and B: f32 or bf16
   DType out;    // of C
   DType bias;   // i64 where there is none
+  bool packed;  // B lies as onednn_pack() laid it
 
   auto operator<=>(const ProductShape&) const = default;
 };
+
+/// Bytes of B in the layout that oneDNN likes best for products of this shape, with `packed` set; 0 where it has none.
+[[nodiscard]] std::size_t onednn_packed_bytes(const ProductShape& shape);
+/// Lays B so. `packed` has onednn_packed_bytes() and is 64-byte aligned.
+void onednn_pack(const ProductShape& shape, const void* b, void* packed);
 
 /// False where oneDNN has no such product on this machine; C is then untouched. The primitive of a shape is made at its
 /// first call. Safe from several threads; allocates scratch as oneDNN asks. Leaves the thread's OpenMP settings alone.

@@ -77,13 +77,75 @@ TensorView over_batch(const TensorView& x, const Shape& batch) {
   return x.broadcast_to(shape);
 }
 
-// How many rows or columns a piece has: about 16 pieces a product, each worth a task.
+// How many rows or columns a piece has: about 16 pieces a product, equal ones where that is possible.
 std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch) {
   constexpr std::int64_t kSmallest = 64;
   constexpr std::int64_t kPieces = 16;
   if (batch >= kPieces) return extent;
+  for (std::int64_t pieces = kPieces; pieces >= kPieces / 4; --pieces) {
+    if (extent % pieces == 0 && extent / pieces >= 2 * kSmallest) return extent / pieces;
+  }
   const std::int64_t wanted = (extent + kPieces - 1) / kPieces;
   return std::max(kSmallest, (wanted + kSmallest - 1) / kSmallest * kSmallest);
+}
+
+ProductShape shape_of(const Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
+  const int rank = out.view.rank();
+  return {.M = out.view.dim(-2),
+          .N = out.view.dim(-1),
+          .K = a.dim(-1),
+          .a_row = a.strides()[rank - 2],
+          .a_column = a.strides()[rank - 1],
+          .b_row = b.strides()[rank - 2],
+          .b_column = b.strides()[rank - 1],
+          .c_row = out.view.dim(-1),
+          .dtype = a.dtype(),
+          .out = out.dtype(),
+          .bias = bias == nullptr ? DType::i64 : bias->dtype(),
+          .packed = false};
+}
+
+// The gradient of a weight in f32: A is read along its columns, which oneDNN does at full speed only for all of them at
+// once. So K is cut, and the sums of its pieces are added in their order.
+bool is_cut_along_k(const ProductShape& shape) {
+  return shape.dtype == DType::f32 && shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
+}
+
+void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
+  const std::int64_t depth = whole.M >= whole.N ? std::clamp<std::int64_t>(whole.K / 4, 256, 1024)
+                                                : std::clamp<std::int64_t>(whole.K / 2, 256, 2048);
+  const std::int64_t pieces = (whole.K + depth - 1) / depth;
+  const std::int64_t size = whole.M * whole.N;
+  Value others = new_value(DType::f32, {pieces - 1, size});
+  for_pieces(pieces, 1, [&](std::int64_t n, std::int64_t /*end*/) {
+    ProductShape shape = whole;
+    shape.K = std::min(depth, whole.K - n * depth);
+    piece(shape, at(a, n * depth * whole.a_column, DType::f32), at(b, n * depth * whole.b_row, DType::f32), nullptr,
+          n == 0 ? out.data<float>() : others.data<float>() + (n - 1) * size);
+  });
+  float* sum = out.data<float>();
+  const float* more = others.data<float>();
+  for_pieces(size, kPiece, [&](std::int64_t begin, std::int64_t end) {
+    vectorised([&]() QKV_INLINED {
+      for (std::int64_t n = 0; n + 1 < pieces; ++n) {
+        QKV_SAME_INDEX
+        for (std::int64_t i = begin; i < end; ++i) sum[i] += more[n * size + i];
+      }
+    });
+  });
+}
+
+// B in oneDNN's own layout, where that pays: pieces of one shape, each reading all of B.
+Value packed(const ProductShape& whole, std::int64_t rows, const void* b) {
+  ProductShape shape = whole;
+  shape.M = rows;
+  shape.packed = true;
+  if (whole.dtype == DType::f64 || whole.K == 0 || whole.M % rows != 0 || whole.M / rows < 4) return {};
+  const std::size_t bytes = onednn_packed_bytes(shape);
+  if (bytes == 0) return {};
+  Value value = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
+  onednn_pack(shape, b, value.data<float>());
+  return value;
 }
 
 }  // namespace
@@ -97,22 +159,18 @@ void multiply(Value& out, const TensorView& a, const TensorView& b, const Value*
   Value copy_b;
   const TensorView left = over_batch(readable(a, copy_a).view, batch);
   const TensorView right = over_batch(readable(b, copy_b).view, batch);
-  ProductShape whole = {.M = out.view.dim(-2),
-                        .N = out.view.dim(-1),
-                        .K = left.dim(-1),
-                        .a_row = left.strides()[rank - 2],
-                        .a_column = left.strides()[rank - 1],
-                        .b_row = right.strides()[rank - 2],
-                        .b_column = right.strides()[rank - 1],
-                        .c_row = out.view.dim(-1),
-                        .dtype = left.dtype(),
-                        .out = out.dtype(),
-                        .bias = bias == nullptr ? DType::i64 : bias->dtype()};
+  ProductShape whole = shape_of(out, left, right, bias);
   const std::int64_t products = batch.product();
+  if (products == 1 && bias == nullptr && is_cut_along_k(whole)) {
+    return multiply_along_k(out, whole, left.data(), right.data());
+  }
   const bool by_rows = whole.M >= whole.N;
   const std::int64_t extent = by_rows ? whole.M : whole.N;
   const std::int64_t size = extent_of_piece(extent, products);
   const std::int64_t pieces = (extent + size - 1) / size;
+  const Value laid = by_rows && products == 1 ? packed(whole, size, right.data()) : Value{};
+  whole.packed = !laid.empty();
+  const TensorView factor = whole.packed ? laid.view : right;
   core::parallel_for(threads(), products * pieces, [&](int /*worker*/, std::int64_t task) {
     std::int64_t offset_a = 0;
     std::int64_t offset_b = 0;
@@ -129,7 +187,7 @@ void multiply(Value& out, const TensorView& a, const TensorView& b, const Value*
     const std::int64_t column = by_rows ? 0 : begin;
     const std::int64_t offset_c = (task / pieces * whole.M + row) * whole.N + column;
     piece(shape, at(left.data(), offset_a + row * whole.a_row, left.dtype()),
-          at(right.data(), offset_b + column * whole.b_column, right.dtype()),
+          at(factor.data(), offset_b + column * whole.b_column, right.dtype()),
           bias == nullptr ? nullptr : at(bias->view.data(), column, bias->dtype()),
           const_cast<std::byte*>(at(out.view.data(), offset_c, out.dtype())));
   });

@@ -22,17 +22,17 @@ enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
 
 #if defined(__x86_64__)
 template <class Body>
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), flatten)) void run_avx512(
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"), flatten)) void run_avx512(
     const Body& body) {
   body();
 }
 template <class Body>
-__attribute__((target("avx2"), flatten)) void run_avx2(const Body& body) {
+__attribute__((target("avx2,fma"), flatten)) void run_avx2(const Body& body) {
   body();
 }
 #endif
 
-/// body(), compiled for the chosen vectors. Products and sums are not fused, so each gives the same bits.
+/// body(), compiled for the chosen vectors, with a product and a sum fused where they can: each has its own rounding.
 template <class Body>
 void vectorised(const Body& body) {
 #if defined(__x86_64__)

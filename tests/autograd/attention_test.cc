@@ -115,7 +115,8 @@ TEST_P(Rotary, HasTheGradientOfCentralDifferences) {
 TEST_P(Rotary, IsThatOfTheLayers) {
   const Tensor x = normal_numbers(1, {2, 3, 5, 8});
   const std::vector<double> expected = apply_rotary(x, tables(5)).to_vector();
-  EXPECT_EQ(rotary(Variable(x), tables(5)).value().to_vector(), expected);
+  const std::vector<double> got = rotary(Variable(x), tables(5)).value().to_vector();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 8 * 0x1p-52);  // products up to 4
 }
 
 TEST_P(Rotary, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
