@@ -94,7 +94,8 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
       {"autograd", {"core", "mask", "kernels", "attention", "nn"}, {"oneapi/dnnl/"}},
-      {"train", {"core"}, {}},
+      {"model", {"core", "mask", "kernels", "attention", "nn", "autograd"}, {}},
+      {"train", {"core", "mask", "kernels", "attention", "nn", "autograd", "files", "model"}, {}},
   };
   return kRooms;
 }

@@ -1,0 +1,58 @@
+#include <array>
+
+#include "train/update.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kFunction = "make_sgd";
+constexpr std::array<std::string_view, 1> kMoments = {"velocity"};
+
+std::span<const std::string_view> moments_with(double momentum) {
+  return momentum > 0 ? std::span<const std::string_view>(kMoments) : std::span<const std::string_view>();
+}
+
+class Sgd final : public Optimizer {
+ public:
+  Sgd(std::vector<Parameter> parameters, const SgdOptions& options)
+      : Optimizer(kFunction, std::move(parameters), moments_with(options.momentum)), options_(options) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "sgd"; }
+
+ private:
+  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments, double learning_rate) override {
+    const double weight_decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
+    const MutableTensorView target = parameter.variable.mutable_value();
+    const TensorView gradient = parameter.variable.gradient();
+    train::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
+      auto* value = static_cast<Real*>(target.data());
+      const auto* g = static_cast<const Real*>(gradient.data());
+      Real* velocity = moments.empty() ? nullptr : static_cast<Real*>(moments[0].values.data());
+      const auto rate = static_cast<Real>(learning_rate);
+      const auto decay = static_cast<Real>(weight_decay);
+      const auto momentum = static_cast<Real>(options_.momentum);
+      if (velocity == nullptr) {
+        QKV_SAME_INDEX
+        for (std::int64_t i = begin; i < end; ++i) value[i] -= rate * (g[i] + decay * value[i]);
+        return;
+      }
+      QKV_SAME_INDEX
+      for (std::int64_t i = begin; i < end; ++i) {
+        velocity[i] = momentum * velocity[i] + (g[i] + decay * value[i]);
+        value[i] -= rate * velocity[i];
+      }
+    });
+  }
+
+  SgdOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_sgd(std::vector<Parameter> parameters, const SgdOptions& options) {
+  train::require_share(kFunction, "momentum", options.momentum);
+  train::require_decay(kFunction, options.weight_decay);
+  return std::make_unique<Sgd>(std::move(parameters), options);
+}
+
+}  // namespace qkv

@@ -1,0 +1,41 @@
+// How the optimisers walk a parameter, its gradient and what they remember of it.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "autograd/pieces.h"
+#include "autograd/vectorised.h"
+#include "qkv/train/optimizer.h"
+
+namespace qkv::train {
+
+/// body(real, begin, end) for pieces of a parameter, with the C++ type of its numbers; compiled for the machine's
+/// vectors.
+template <class Body>
+void for_numbers(const Parameter& parameter, const Body& body) {
+  const auto run = [&]<class Real>(Real real) {
+    autograd::for_pieces(parameter.variable.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
+      autograd::vectorised([&]() QKV_INLINED { body(real, begin, end); });
+    });
+  };
+  if (parameter.variable.dtype() == DType::f64) return run(double{});
+  run(float{});
+}
+
+inline bool decays(const Parameter& parameter, Decay decay) {
+  return decay == Decay::all || parameter.variable.rank() >= 2;
+}
+
+inline void require_share(std::string_view function, std::string_view argument, double value) {
+  if (value >= 0 && value < 1) return;
+  throw InvalidArgument(function, argument, "a number in [0, 1)", std::to_string(value));
+}
+
+inline void require_decay(std::string_view function, double value) {
+  if (value >= 0 && std::isfinite(value)) return;
+  throw InvalidArgument(function, "weight_decay", "a number >= 0", std::to_string(value));
+}
+
+}  // namespace qkv::train
