@@ -32,28 +32,25 @@ void load_rows(const TensorView& x, std::int64_t b, std::int64_t h, std::int64_t
   });
 }
 
-// Products of `Keys` keys with the queries of two vector registers: each sum runs over d in order.
-template <class Real, int Keys>
-void multiply_strip(const Real* q, const Real* k, std::int64_t D, Real* tile) {
-  constexpr int kLanes = 32 / sizeof(Real);
-  typedef Real Vector __attribute__((vector_size(32)));  // NOLINT(modernize-use-using): the attribute wants it
+// Products of `Keys` keys with four queries: each sum runs over d in order.
+template <int Keys>
+void multiply_strip(const double* q, const double* k, std::int64_t D, double* tile) {
+  typedef double Vector __attribute__((vector_size(32)));  // NOLINT(modernize-use-using): the attribute wants it
   Vector sums[Keys] = {};
   for (std::int64_t d = 0; d < D; ++d) {
     Vector queries;
     __builtin_memcpy(&queries, q + d * kTile, sizeof(queries));
     for (int c = 0; c < Keys; ++c) sums[c] += queries * k[c * D + d];
   }
-  static_assert(kTile % kLanes == 0);
   for (int c = 0; c < Keys; ++c) __builtin_memcpy(tile + c * kTile, &sums[c], sizeof(sums[c]));
 }
 
-template <class Real>
-void multiply_plain(const Real* q, const Real* k, std::int64_t queries, std::int64_t keys, std::int64_t D, Real* tile) {
-  constexpr int kLanes = 32 / sizeof(Real);
-  for (std::int64_t n = 0; n < queries; n += kLanes) {
+void multiply_in_f64(const double* q, const double* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
+                     double* tile) {
+  for (std::int64_t n = 0; n < queries; n += 4) {
     std::int64_t c = 0;
-    for (; c + 4 <= keys; c += 4) multiply_strip<Real, 4>(q + n, k + c * D, D, tile + c * kTile + n);
-    for (; c < keys; ++c) multiply_strip<Real, 1>(q + n, k + c * D, D, tile + c * kTile + n);
+    for (; c + 4 <= keys; c += 4) multiply_strip<4>(q + n, k + c * D, D, tile + c * kTile + n);
+    for (; c < keys; ++c) multiply_strip<1>(q + n, k + c * D, D, tile + c * kTile + n);
   }
 }
 
@@ -132,11 +129,10 @@ template <class Real>
 void ScoreTiles<Real>::multiply(ScoreTile<Real>& tile) const {
   const std::int64_t D = problem_.q.dim(3);
   if constexpr (std::is_same_v<Real, float>) {
-    if (target_ != nullptr && target_->multiply != nullptr) {
-      return target_->multiply(q_.data(), k_.data(), queries(), keys(), D, tile.data());
-    }
+    target_->multiply(q_.data(), k_.data(), queries(), keys(), D, tile.data());
+  } else {
+    multiply_in_f64(q_.data(), k_.data(), queries(), keys(), D, tile.data());
   }
-  multiply_plain(q_.data(), k_.data(), queries(), keys(), D, tile.data());
 }
 
 template <class Real>
@@ -202,16 +198,15 @@ template <class Real>
 void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Real>& masked,
                              ScoreTile<Real>& weights) const {
   if constexpr (std::is_same_v<Real, float>) {
-    if (target_ != nullptr && target_->weigh != nullptr) {
-      return target_->weigh(scale.shift.data(), scale.factor.data(), keys(), masked.data(), weights.data());
-    }
-  }
-  for (std::int64_t c = 0; c < keys(); ++c) {
-    const Real* scores = masked.data() + c * kTile;
-    Real* row = weights.data() + c * kTile;
-    for (std::size_t n = 0; n < kTile; ++n) {
-      const Real weight = exponential(scores[n] - scale.shift[n]) * scale.factor[n];
-      row[n] = scores[n] == kMinusInfinity<Real> ? 0 : weight;  // also where the row is NaN
+    target_->weigh(scale.shift.data(), scale.factor.data(), keys(), masked.data(), weights.data());
+  } else {
+    for (std::int64_t c = 0; c < keys(); ++c) {
+      const double* scores = masked.data() + c * kTile;
+      double* row = weights.data() + c * kTile;
+      for (std::size_t n = 0; n < kTile; ++n) {
+        const double weight = std::exp(scores[n] - scale.shift[n]) * scale.factor[n];
+        row[n] = scores[n] == kMinusInfinity<double> ? 0 : weight;  // also where the row is NaN
+      }
     }
   }
 }

@@ -37,7 +37,7 @@ struct WeightScale {
 template <class Real>
 class ScoreTiles {
  public:
-  /// In f32 with the loops of a target; null, as f64 has it, for those of any machine.
+  /// f32 takes the loops of a target; f64 has its own, and may have none.
   ScoreTiles(const Problem& problem, const cpu::Target* target);
 
   /// At most kTile queries, one at least.

@@ -4,6 +4,7 @@
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/simd_scalar.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/worker.h"
 
 namespace qkv::kernels::cpu {
@@ -15,6 +16,8 @@ const Target kScalar = {.name = "scalar",
                         .worker_bytes = ScalarWorker::worker_bytes,
                         .run = ScalarWorker::run,
                         .merge = ScalarWorker::merge,
+                        .multiply = TileLoops<scalar::Simd>::multiply,
+                        .weigh = TileLoops<scalar::Simd>::weigh,
                         .backward = backward_target<FmaGradients<scalar::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -64,7 +64,7 @@ struct Target {
   void (*run)(const Settings& settings, const Task& task, std::byte* scratch);
   /// Writes the result of a task whose keys were cut: `pieces` states lie one after the other from task.partial on.
   void (*merge)(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch);
-  /// TileLoops; null where the plain loops of score_tiles.cc are as good.
+  /// TileLoops.
   void (*multiply)(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
                    float* scores) = nullptr;
   void (*weigh)(const float* shift, const float* factor, std::int64_t keys, const float* scores,
