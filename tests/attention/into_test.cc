@@ -75,6 +75,18 @@ TEST_P(Into, TakesScratchOfTheSizeThatIsAskedFor) {
   EXPECT_THAT(std::span(block).last(2), Each(std::byte{0xA5}));
 }
 
+TEST_P(Into, TakesNoScratchForThreadsWithoutWork) {
+  const Tensor x(DType::f32, {1, 2, 64, 8});  // a task for each head
+  const auto bytes = [&](int threads) {
+    AttentionOptions own = options();
+    own.threads = threads;
+    return attention_scratch_bytes(x, x, x, own);
+  };
+  if (bytes(1) == 0) GTEST_SKIP() << "this target needs no scratch";
+  EXPECT_GT(bytes(2), bytes(1));
+  EXPECT_EQ(bytes(64), bytes(2));
+}
+
 TEST_P(Into, SaysHowMuchScratchIsMissing) {
   const std::size_t bytes = attention_scratch_bytes(inputs_.q, inputs_.k, inputs_.v, options());
   if (bytes == 0) GTEST_SKIP() << "this target needs no scratch";

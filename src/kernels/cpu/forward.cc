@@ -133,6 +133,11 @@ class TaskList {
   float* partials_ = nullptr;
 };
 
+// No more than there are tasks.
+int workers_of(const TaskList& tasks, int threads) {
+  return static_cast<int>(std::clamp<std::int64_t>(tasks.count(), 1, threads));
+}
+
 std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
   return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(target.worker_bytes(call)), kTile));
 }
@@ -173,20 +178,21 @@ const Target* find_target(std::string_view name) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
-  const std::int64_t partials = TaskList(call, target.blocks_a_task(call)).partial_floats();
-  return padded_worker_bytes(target, call) * static_cast<std::size_t>(threads) +
-         static_cast<std::size_t>(partials) * sizeof(float);
+  const TaskList tasks(call, target.blocks_a_task(call));
+  return padded_worker_bytes(target, call) * static_cast<std::size_t>(workers_of(tasks, threads)) +
+         static_cast<std::size_t>(tasks.partial_floats()) * sizeof(float);
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call);
   TaskList tasks(call, target.blocks_a_task(call));
+  const int workers = workers_of(tasks, threads);
   const std::size_t bytes = padded_worker_bytes(target, call);
   const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
-  tasks.keep_partials_in(reinterpret_cast<float*>(scratch_of(threads)));
-  core::parallel_for(threads, tasks.count(),
+  tasks.keep_partials_in(reinterpret_cast<float*>(scratch_of(workers)));
+  core::parallel_for(workers, tasks.count(),
                      [&](int worker, std::int64_t n) { target.run(settings, tasks[n], scratch_of(worker)); });
-  core::parallel_for(threads, tasks.merges(), [&](int worker, std::int64_t n) {
+  core::parallel_for(workers, tasks.merges(), [&](int worker, std::int64_t n) {
     const auto [task, pieces] = tasks.merge(n);
     target.merge(settings, task, pieces, scratch_of(worker));
   });

@@ -73,7 +73,7 @@ struct Target;
 /// The compiled target of this name, or null.
 [[nodiscard]] const Target* find_target(std::string_view name);
 
-/// Bytes that forward() needs with `threads` workers; 64-byte alignment.
+/// Bytes that forward() needs with `threads` workers, or as many as it has tasks for; 64-byte alignment.
 [[nodiscard]] std::size_t scratch_bytes(const Target& target, const Forward& call, int threads);
 
 /// Writes out and lse of every segment. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
