@@ -42,10 +42,11 @@ template <class S, int Rows, int Vectors, Sum kSum>
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
     for (int x = 0; x < Vectors; ++x) {
-      float* sum = sums + r * width + x * S::kLanes;
+      float* sum = sums + x * S::kLanes;
       // A tile's own sum is rounded on a smaller scale than the sum of all tiles.
       S::store(sum, kSum == Sum::onto ? S::add(S::load(sum), acc[r][x]) : acc[r][x]);
     }
+    sums += width;
   }
 }
 
@@ -60,6 +61,14 @@ inline void product_block(std::int64_t rows, Broadcast a, const float* b, std::i
 
 template <class S, int Vectors, Sum kSum>
 void product(std::int64_t rows, Broadcast a, const float* b, std::int64_t steps, float* sums, std::int64_t width) {
+  // Inlined, fresh sums take 5 % less; those that go onto others take as much more.
+  if constexpr (kSum == Sum::fresh) {
+    for (; rows >= 2 * S::kRows; rows -= S::kRows) {
+      product_rows<S, S::kRows, Vectors, kSum>(a, b, steps, sums, width);
+      a.data += S::kRows * a.row_stride;
+      sums += S::kRows * width;
+    }
+  }
   // The last rows are shared out evenly: few sums would wait for themselves.
   while (rows > 0) {
     const std::int64_t block = rows >= 2 * S::kRows ? S::kRows : rows > S::kRows ? (rows + 1) / 2 : rows;
