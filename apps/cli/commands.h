@@ -24,5 +24,6 @@ void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 void add_mask(CLI::App& app);
 void add_probe(CLI::App& app);
+void add_task(CLI::App& app);
 
 }  // namespace qkv::cli

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "core/error_message.h"
@@ -41,6 +43,26 @@ std::vector<double> question(const TaskExample& example) {
   TaskExample seen = example;
   seen.patterns.clear();
   return contents(seen);
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string percent(double share, int digits) { return fixed(100 * share, digits) + " %"; }
+
+// A row of a table of the document.
+std::string row(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) text += " " + cell + " |";
+  return text + "\n";
+}
+
+std::string document_text() {
+  std::ifstream stream(QKV_SOURCE_DIR "/docs/tasks.md", std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
 class EveryTask : public testing::TestWithParam<std::string> {
@@ -128,14 +150,15 @@ TEST_P(EveryTask, CannotBeAnsweredWithoutAttention) {
   EXPECT_LT(baselines.constant, 0.5);
   EXPECT_LT(baselines.by_place, 0.6);
   EXPECT_LT(baselines.by_token, 0.7);
-  std::printf("%-12s constant %4.1f %%  by place %4.1f %%  by token %4.1f %%", GetParam().c_str(),
-              100 * baselines.constant, 100 * baselines.by_place, 100 * baselines.by_token);
+  const std::string document = document_text();
+  EXPECT_THAT(document,
+              testing::HasSubstr(row({GetParam(), percent(task_->info().accuracy, 0), percent(baselines.constant, 1),
+                                      percent(baselines.by_place, 1), percent(baselines.by_token, 1)})));
   for (std::size_t r = 0; r < task_->relations().size(); ++r) {
     const double uniform = uniform_weight(*task_, r);
     EXPECT_LT(uniform, 0.5);
-    std::printf("  %s %.3f", task_->relations()[r].name.c_str(), uniform);
+    EXPECT_THAT(document, testing::HasSubstr(row({GetParam(), task_->relations()[r].name, fixed(uniform, 2)})));
   }
-  std::printf("\n");
 }
 
 TEST_P(EveryTask, RefusesAnExampleBeforeTheFirst) {

@@ -1,0 +1,89 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+
+TEST(TaskCommand, ListsTheTasks) {
+  const Outcome outcome = run_qkv({"task"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("task "), HasSubstr("\ninduction    decoder          99 %")));
+  const auto json = nlohmann::json::parse(run_qkv({"task", "--json"}).out);
+  ASSERT_EQ(json["tasks"].size(), 10U);
+  EXPECT_EQ(json["tasks"][0]["name"], "copy");
+  EXPECT_EQ(json["tasks"][0]["length"]["usual"], 12);
+}
+
+TEST(TaskCommand, PrintsExamplesAsJson) {
+  const Outcome outcome = run_qkv({"task", "addition", "--length", "1", "--examples", "3", "--from", "5", "--json"});
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["kind"], "decoder");
+  EXPECT_EQ(json["lengths"]["tokens"], 5);
+  ASSERT_EQ(json["examples"].size(), 3U);
+  const auto& example = json["examples"][0];
+  EXPECT_EQ(example["n"], 5);
+  EXPECT_EQ(example["tokens"].size(), 5U);
+  EXPECT_EQ(example["tokens"][1], "+");
+  EXPECT_TRUE(example["labels"][0].is_null());
+  EXPECT_EQ(example["patterns"]["addends"][0]["keys"], nlohmann::json({0, 2}));
+  const auto sentence = nlohmann::json::parse(run_qkv({"task", "english", "--json"}).out)["examples"][0];
+  EXPECT_EQ(sentence["syntax"]["dependencies"].size(), sentence["tokens"].size());
+}
+
+TEST(TaskCommand, DrawsOtherExamplesFromAnotherSeedOrSplit) {
+  const std::string usual = run_qkv({"task", "copy"}).out;
+  EXPECT_EQ(run_qkv({"task", "copy", "--seed", "0", "--split", "test"}).out, usual);
+  EXPECT_NE(run_qkv({"task", "copy", "--seed", "1"}).out, usual);
+  EXPECT_NE(run_qkv({"task", "copy", "--split", "train"}).out, usual);
+}
+
+TEST(TaskCommand, RefusesWhatHasNoMeaning) {
+  const auto refused = [](const std::vector<std::string>& arguments, const char* message) {
+    const Outcome outcome = run_qkv(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv task: "), HasSubstr(message)));
+  };
+  refused({"task", "inductoin"}, "TASK: expected one of copy, ");
+  refused({"task", "inductoin"}, "got \"inductoin\"; induction is near");
+  refused({"task", "sort", "--length", "30"}, "--length: expected from 2 to 26 letters for sort, got 30");
+  refused({"task", "english", "--length", "30"}, "--length: expected none for english, got 30");
+  refused({"task", "sort", "--examples", "-1"}, "--examples");
+  refused({"task", "sort", "--split", "exam"}, "--split");
+}
+
+// The document shows commands, each with what it prints.
+TEST(TaskCommand, PrintsWhatTheDocumentShows) {
+  std::ifstream stream(QKV_SOURCE_DIR "/docs/tasks.md", std::ios::binary);
+  const std::string document{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string before = "```sh\nqkv task";
+  const std::string between = "\n```\n\n```text\n";
+  int commands = 0;
+  for (std::size_t at = document.find(before); at != std::string::npos; at = document.find(before, at + 1)) {
+    const std::size_t line = at + 10;  // behind "```sh\nqkv "
+    const std::size_t end = document.find('\n', line);
+    ASSERT_EQ(document.substr(end, between.size()), between) << document.substr(line, end - line);
+    const std::size_t begin = end + between.size();
+    std::istringstream words(document.substr(line, end - line));
+    const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    EXPECT_EQ(run_qkv(arguments).out, document.substr(begin, document.find("```", begin) - begin));
+    ++commands;
+  }
+  EXPECT_EQ(commands, 11) << "the list and each task";
+}
+
+}  // namespace
+}  // namespace qkv
