@@ -94,8 +94,9 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
       {"autograd", {"core", "mask", "kernels", "attention", "nn"}, {"oneapi/dnnl/"}},
-      {"model", {"core", "mask", "kernels", "attention", "nn", "autograd"}, {}},
-      {"train", {"core", "mask", "kernels", "attention", "nn", "autograd", "files", "model"}, {}},
+      {"layers", {"core", "mask", "kernels", "attention", "nn", "autograd"}, {}},
+      {"model", {"core", "mask", "kernels", "attention", "nn", "autograd", "layers"}, {}},
+      {"train", {"core", "mask", "kernels", "attention", "nn", "autograd", "layers", "files", "model"}, {}},
   };
   return kRooms;
 }
