@@ -18,11 +18,12 @@ def arguments():
         prog="bench-peers",
         description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
     )
-    parser.add_argument("--shapes", help="letters (default: ABCDEFG)")
+    parser.add_argument("--directions", default=",".join(shapes.DIRECTIONS), help="(default: %(default)s)")
+    parser.add_argument("--shapes", help="letters (default: ABCDEFG; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
-    parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s)")
+    parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s; the backward takes f32, bf16)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
@@ -38,6 +39,11 @@ def arguments():
     unknown = set(options.shapes) - set(shapes.SHAPES)
     if unknown:
         parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
+    unknown = set(options.directions.split(",")) - set(shapes.DIRECTIONS)
+    if unknown:
+        parser.error(f"no direction {' '.join(sorted(unknown))}; there are {' '.join(shapes.DIRECTIONS)}")
+    if not any(shapes.timed(direction, options.shapes) for direction in options.directions.split(",")):
+        parser.error(f"{options.directions} at {options.shapes}: nothing to time; the backward takes {shapes.BACKWARD_SHAPES}")
     return options
 
 
@@ -65,7 +71,7 @@ def higher(first, second):
 def measure_peers(options, threads, further):
     path = pathlib.Path(options.out, f"threads-{threads}.json")
     command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
-    for name in ("rounds", "shapes", "peers", "dtypes", "targets", "onednn", "build"):
+    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "build"):
         command += ["--" + name, str(getattr(options, name))]
     command += ["--further"] if further else []
     subprocess.run(command, check=True)
@@ -82,23 +88,32 @@ def ceiling_cells(machine):
     return [[c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in rows]
 
 
-def report(options, machine, results, further):
+def report(options, machine, results, further, memory):
     ceilings = table.Ceilings(machine["ceilings"])
-    rows = table.all_cells(results, ceilings)
     shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
-    refused = table.refusals(results)
+
+    def one_direction(draw, item, direction, notes):
+        own = [result for result in results if result["direction"] == direction]
+        if not own:
+            return []
+        refused = table.refusals(own)
+        parts = [f"{direction.capitalize()}:", draw(table.HEADINGS, table.all_cells(own, ceilings))]
+        parts.append("\n".join(item + line for line in notes(own, options.rounds)))
+        return parts + (["Refused:\n" + "\n".join(item + line for line in refused)] if refused else [])
+
     def whole(draw, item):
         parts = [machine["cpu"], draw(CEILINGS, ceiling_cells(machine))]
         parts.append(draw(table.ROOFLINE, roofline(options, machine)))
         parts.append("\n".join(item + line for line in ["(batch, q heads, kv heads, Tq, Tk, D):", *shape_lines]))
-        parts.append(draw(table.HEADINGS, rows))
-        parts.append("\n".join(item + line for line in table.notes(results, options.rounds)))
-        if refused:
-            parts.append("Refused:\n" + "\n".join(item + line for line in refused))
-        if "onednn" in options.peers and not options.onednn:
+        parts += one_direction(draw, item, "forward", table.notes)
+        parts += one_direction(draw, item, "backward", table.backward_notes)
+        if "onednn" in options.peers and not options.onednn and "forward" in options.directions:
             parts.append("oneDNN was not installed, and is missing above.")
         if further:
             parts.append(draw(FURTHER, table.further_cells(further)))
+        if memory:
+            parts.append(draw(table.MEMORY, table.memory_cells(memory)))
+            parts.append("\n".join(item + line for line in table.memory_notes(shapes.SHAPES["B"])))
         return "\n\n".join(parts) + "\n"
 
     text = whole(table.as_text, "")
@@ -117,17 +132,18 @@ def main():
         for headings, rows in ((CEILINGS, ceiling_cells(machine)), (table.ROOFLINE, roofline(options, machine))):
             print(table.as_markdown(headings, rows) + "\n")
         return
-    results, further = [], []
+    results, further, memory = [], [], []
     for count in threads:
         found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
         results += found["shapes"]
-        further += found["further"]
+        further += found.get("further", [])
+        memory += found.get("memory", [])
     if not options.ceilings:
         machine = higher(machine, measure_ceilings(options, threads))
     results.sort(key=lambda result: (result["shape"], result["threads"]))
-    whole = {**machine, "results": results, "further": further}
+    whole = {**machine, "results": results, "further": further, "memory": memory}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
-    report(options, machine, results, further)
+    report(options, machine, results, further, memory)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import dataclasses
 import statistics
 
-from . import served
+from . import memory, served, shapes
 from .shapes import SHAPES
 
 TILE = 64
@@ -21,12 +21,12 @@ def tiles(length, window=None):
     return kept
 
 
-def ratio(options, dtype, shape, other, mask=None, dense_bias=False):
-    """Median over the rounds of time(other) / time(shape); mask and dense_bias are the other's."""
+def ratio(options, dtype, shape, other, **changes):
+    """Median over the rounds of time(other) / time(shape); `changes` (mask, dense_bias) are the other's."""
     pair = [served.qkv_peer(dtype, options.threads, options.build) for _ in range(2)]
     try:
         pair[0].prepare(shape, shape.inputs())
-        pair[1].prepare(other, other.inputs(), mask, dense_bias)
+        pair[1].prepare(other, other.inputs(), **changes)
         for peer in pair:
             peer.seconds(1)
         return statistics.median(1 / (pair[0].seconds(1) / pair[1].seconds(1)) for _ in range(options.rounds))
@@ -35,31 +35,41 @@ def ratio(options, dtype, shape, other, mask=None, dense_bias=False):
             peer.close()
 
 
-def memory(options, dtype):
-    peer = served.qkv_peer(dtype, options.threads, options.build)
-    try:
-        peer.prepare(SHAPES["G"], SHAPES["G"].inputs())
-        return peer.memory()
-    finally:
-        peer.close()
-
-
-def measure(options):
+def forward(options, dtype):
+    """(what, value, unit, wanted) of each thing that is asked."""
     g, b = SHAPES["G"], SHAPES["B"]
     half = dataclasses.replace(g, tq=g.tq // 2, tk=g.tk // 2)
     share = tiles(g.tq, WINDOW) / tiles(g.tq)
+    taken = memory.of_qkv(options, dtype, "forward", g, g.inputs())
+    growth, scratch = (taken[name] / MEBI / options.threads for name in ("peak_growth", "scratch"))
+    yield "memory that the first call at G adds to the process, for each thread", growth, "MiB", "at most 8"
+    yield "of that scratch, as attention_scratch_bytes() has it", scratch, "MiB", ""
+    yield "time at G over time at half its length", ratio(options, dtype, half, g), "x", "4 within 5 %"
+    windowed = ratio(options, dtype, g, g, mask=f"causal() & window({WINDOW})") / share
+    what = f"time of causal & window({WINDOW}) at G over causal's, over the tiles' share ({share:.3f})"
+    yield what, windowed, "x", "at most 1.15"
+    yield "time of B with a dense bias [Tq, Tk] over without", ratio(options, dtype, b, b, dense_bias=True), "x", "at most 1.5"
+
+
+def backward(options, dtype):
+    g = SHAPES["G"]
+    taken = memory.of_qkv(options, dtype, "backward", g, (*g.inputs(), g.d_out()))
+    extra = memory.beyond_results(taken) / options.threads
+    yield "memory that a first backward at G adds to the process beyond its gradients, for each thread", extra, "MiB", "at most 16"
+
+
+ASKED = {"forward": forward, "backward": backward}
+
+
+def measure(options):
+    """{"further": rows of what qkv is asked, "memory": rows of memory beside PyTorch's}"""
+    directions = options.directions.split(",")
     rows = []
-
-    def add(dtype, what, value, unit, wanted):
-        rows.append({"threads": options.threads, "dtype": dtype, "what": what, "value": value, "unit": unit, "wanted": wanted})
-
-    for dtype in (dtype for dtype in options.dtypes.split(",") if dtype != "f16"):
-        growth, scratch = (bytes_ / MEBI / options.threads for bytes_ in memory(options, dtype))
-        add(dtype, "memory that the first call at G adds to the process, for each thread", growth, "MiB", "at most 8")
-        add(dtype, "of that scratch, as attention_scratch_bytes() has it", scratch, "MiB", "")
-        add(dtype, "time at G over time at half its length", ratio(options, dtype, half, g), "x", "4 within 5 %")
-        windowed = ratio(options, dtype, g, g, mask=f"causal() & window({WINDOW})") / share
-        what = f"time of causal & window({WINDOW}) at G over causal's, over the tiles' share ({share:.3f})"
-        add(dtype, what, windowed, "x", "at most 1.15")
-        add(dtype, "time of B with a dense bias [Tq, Tk] over without", ratio(options, dtype, b, b, dense_bias=True), "x", "at most 1.5")
-    return rows
+    for direction in directions:
+        dtypes = [dtype for dtype in options.dtypes.split(",") if dtype != "f16"]
+        for dtype in shapes.timed_dtypes(direction, dtypes):
+            for what, value, unit, wanted in ASKED[direction](options, dtype):
+                row = {"threads": options.threads, "dtype": dtype, "what": what, "value": value}
+                rows.append({**row, "unit": unit, "wanted": wanted})
+    beside = "backward" in directions and "pytorch" in options.peers.split(",")
+    return {"further": rows, "memory": memory.beside_torch(options) if beside else []}

@@ -17,6 +17,7 @@ def arguments():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
+    parser.add_argument("--directions", required=True, help="of forward, backward; with commas")
     parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, qkv; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
@@ -43,21 +44,21 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (int(available * 0.75),) * 2)
 
 
-def candidates(options):
-    """Every peer that was asked for, whatever it can do."""
-    from . import onnx_peers, served, torch_peer
+def candidates(options, direction):
+    """Every peer that was asked for, whatever it can do. PyTorch and qkv have a backward."""
+    from . import onnx_peers, served, shapes, torch_peer
 
     wanted, threads = options.peers.split(","), options.threads
     found = []
     if "pytorch" in wanted:
-        found += torch_peer.peers(threads)
-    if "onnxruntime" in wanted:
+        found += torch_peer.peers(threads, direction)
+    if "onnxruntime" in wanted and direction == "forward":
         found += onnx_peers.peers(threads)
-    if "onednn" in wanted and options.onednn:
+    if "onednn" in wanted and options.onednn and direction == "forward":
         found += served.onednn_peers(threads, options.build, options.onednn)
     if "qkv" in wanted:
-        found += served.qkv_peers(threads, options.build, options.targets)
-    return [peer for peer in found if peer.dtype in options.dtypes.split(",")]
+        found += served.qkv_peers(threads, options.build, options.targets, direction)
+    return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","))]
 
 
 class Entry:
@@ -74,8 +75,8 @@ class Entry:
             self.first = self.peer.seconds(1)
             if self.first < 1:  # the very first call also starts threads and fills caches
                 self.first = self.peer.seconds(1)
-            largest, relative = oracle.error(self.peer.out())
-            self.row |= {"error_max": largest, "error_rms": relative}
+            largest, relative = oracle.error(self.peer)
+            self.row |= {"error_max": largest, "error_rms": relative, "graph": getattr(self.peer, "graph", [])}
         except Exception as error:  # each library has its own kinds of refusal
             self.row["refused"] = " ".join(str(error).split())[:300] or type(error).__name__
             self.peer.close()
@@ -109,16 +110,16 @@ def fastest_first(entries, dtype):
     return min(entry.first for entry in entries if entry.peer.dtype == dtype)
 
 
-def measure_shape(shape, options):
-    from . import shapes, torch_peer
+def measure_shape(shape, direction, options):
+    from . import oracles as exact, torch_peer
 
-    inputs = shape.inputs()
+    inputs = shape.inputs() + ((shape.d_out(),) if direction == "backward" else ())
     oracles = {}
-    entries, running = [Entry(peer) for peer in candidates(options)], []
+    entries, running = [Entry(peer) for peer in candidates(options, direction)], []
     for entry in entries:
         dtype = entry.peer.dtype
         if dtype not in oracles:
-            oracles[dtype] = shapes.Oracle(shape, *torch_peer.rounded(inputs, dtype))
+            oracles[dtype] = exact.ORACLES[direction](shape, *torch_peer.rounded(inputs, dtype))
         if entry.start(shape, inputs, oracles[dtype]):
             running.append(entry)
     slow = [entry for entry in running if entry.first > SLOW * max(fastest_first(running, entry.peer.dtype), SAMPLE_SECONDS)]
@@ -128,8 +129,9 @@ def measure_shape(shape, options):
     interleave(kept, options.rounds)
     for entry in kept:
         entry.finish()
-    rows_checked = next((oracle.count() for oracle in oracles.values()), 0)
-    return {"shape": shape.name, "threads": options.threads, "rows_checked": rows_checked, "rows": [e.row for e in entries]}
+    checked = next((oracle.extent() for oracle in oracles.values()), "nothing")
+    place = {"direction": direction, "shape": shape.name, "threads": options.threads}
+    return {**place, "checked": checked, "rows": [entry.row for entry in entries]}
 
 
 def main():
@@ -139,12 +141,13 @@ def main():
     from . import further, shapes
 
     results = []
-    for name in options.shapes:
-        results.append(measure_shape(shapes.SHAPES[name], options))
-        print(f"  shape {name}, {options.threads} thread(s): done", file=sys.stderr, flush=True)
-    answers = further.measure(options) if options.further else []
+    for direction in options.directions.split(","):
+        for shape in shapes.timed(direction, options.shapes):
+            results.append(measure_shape(shape, direction, options))
+            print(f"  {direction}, shape {shape.name}, {options.threads} thread(s): done", file=sys.stderr, flush=True)
+    answers = further.measure(options) if options.further else {}
     with open(options.json, "w") as file:
-        json.dump({"shapes": results, "further": answers}, file)
+        json.dump({"shapes": results, **answers}, file)
 
 
 if __name__ == "__main__":

@@ -46,32 +46,41 @@ class Server:
 
 
 class ServedPeer:
-    def __init__(self, name, dtype, threads, program, environment=None):
-        self.name, self.dtype, self.threads = name, dtype, threads
-        self.program, self.environment = program, environment
+    """`call` is forward, backward, or both: a backward and the forward before it."""
 
-    def prepare(self, shape, inputs, mask=None, dense_bias=False):
+    def __init__(self, name, dtype, threads, program, environment=None, call="forward"):
+        self.name, self.dtype, self.threads = name, dtype, threads
+        self.program, self.environment, self.call = program, environment, call
+
+    def prepare(self, shape, inputs, **options):
         self.server = Server(self.program, self.environment)
         with tempfile.TemporaryDirectory() as folder:
-            files = {name: os.path.join(folder, name + ".npy") for name in "qkv"}
-            for name, array in zip("qkv", inputs):
+            names = ("q", "k", "v") if self.call == "forward" else ("q", "k", "v", "d_out")
+            files = {name: os.path.join(folder, name + ".npy") for name in names}
+            for name, array in zip(names, inputs, strict=True):
                 np.save(files[name], array)
             self.server.ask("load", dtype=self.dtype, **files)
-        self.server.ask("prepare", mask=mask or shape.mask, dense_bias=dense_bias, threads=self.threads)
+        request = {"call": self.call, "mask": shape.mask, "threads": self.threads, **options}
+        self.server.ask("prepare", **request)
 
     def seconds(self, repeats):
         return self.server.ask("time", repeats=repeats)["seconds"]
 
     def out(self):
+        return self._results("out")[0]
+
+    def gradients(self):
+        return self._results("d_q", "d_k", "d_v")
+
+    def _results(self, *names):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "out.npy")
-            self.server.ask("save", out=path)
-            return np.load(path)
+            paths = [os.path.join(folder, name + ".npy") for name in names]
+            self.server.ask("save", files=paths)
+            return [np.load(path) for path in paths]
 
     def memory(self):
-        """(bytes that one call adds to the process, bytes of scratch by its own account)"""
-        answer = self.server.ask("memory")
-        return answer["peak_growth"], answer["scratch"]
+        """What one call takes: serve.h has the fields."""
+        return self.server.ask("memory")
 
     def close(self):
         if getattr(self, "server", None):
@@ -79,16 +88,17 @@ class ServedPeer:
             self.server = None
 
 
-def qkv_peer(dtype, threads, build, target=None):
+def qkv_peer(dtype, threads, build, target=None, call="forward"):
     name = f"qkv ({target})" if target else "qkv"
     environment = {"QKV_FORCE_TARGET": target} if target else None
-    return ServedPeer(name, dtype, threads, f"{build}/bench/server/qkv_server", environment)
+    return ServedPeer(name, dtype, threads, f"{build}/bench/server/qkv_server", environment, call)
 
 
-def qkv_peers(threads, build, targets):
+def qkv_peers(threads, build, targets, direction):
     """One for each type, and in f32 one more for each forced target."""
-    chosen = [qkv_peer(dtype, threads, build) for dtype in DTYPES]
-    return chosen + [qkv_peer("f32", threads, build, target) for target in targets.split(",") if target]
+    chosen = [qkv_peer(dtype, threads, build, call=direction) for dtype in DTYPES]
+    forced = [target for target in targets.split(",") if target]
+    return chosen + [qkv_peer("f32", threads, build, target, direction) for target in forced]
 
 
 def onednn_peers(threads, build, installed):

@@ -1,11 +1,12 @@
 """The shapes that are timed, their inputs, and what they cost on paper."""
 
 import dataclasses
-import math
 
 import numpy as np
 
 SEED = 0
+DIRECTIONS = ("forward", "backward")
+PRODUCTS = {"forward": 2, "backward": 5}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +33,9 @@ class Shape:
         pairs = self.tq * (self.tq + 1) // 2 if self.causal else self.tq * self.tk
         return self.b * self.hq * pairs
 
-    def flops(self):
-        """Two products of 2 D operations a score."""
-        return 4 * self.d * self.scores()
+    def flops(self, direction="forward"):
+        """2 D operations a score for each product: two forward, five backward."""
+        return 2 * PRODUCTS[direction] * self.d * self.scores()
 
     def kv_bytes(self, element_bytes):
         return 2 * self.b * self.hk * self.tk * self.d * element_bytes
@@ -51,6 +52,11 @@ class Shape:
         v = random.standard_normal((self.b, self.hk, self.tk, self.d), dtype=np.float32)
         return q, k, v
 
+    def d_out(self):
+        """The gradient that comes back to every peer, likewise."""
+        random = np.random.default_rng(SEED + 2)
+        return random.standard_normal((self.b, self.hq, self.tq, self.d), dtype=np.float32)
+
 
 SHAPES = {
     shape.name: shape
@@ -65,41 +71,14 @@ SHAPES = {
     )
 }
 
+BACKWARD_SHAPES = "BCDG"
+BACKWARD_DTYPES = ("f32", "bf16")
 
-class Oracle:
-    """Attention in float64 at sampled rows: at least 256 of each shape, or all where there are fewer."""
 
-    ROWS = 256
+def timed(direction, names):
+    """Of the shapes called so, those that are timed in this direction."""
+    return [SHAPES[name] for name in names if direction == "forward" or name in BACKWARD_SHAPES]
 
-    def __init__(self, shape, q, k, v):
-        self.shape = shape
-        heads = shape.b * shape.hq
-        rows_of_a_head = min(shape.tq, math.ceil(self.ROWS / heads))
-        random = np.random.default_rng(SEED + 1)
-        self.places, self.rows = [], []
-        for head in range(heads):
-            b, h = divmod(head, shape.hq)
-            i = np.sort(random.choice(shape.tq, rows_of_a_head, replace=False))
-            self.places.append((b, h, i))
-            key_head = h // (shape.hq // shape.hk)
-            self.rows.append(self._rows(q[b, h, i], k[b, key_head], v[b, key_head], i))
 
-    def _rows(self, q, k, v, i):
-        scores = q.astype(np.float64) @ k.astype(np.float64).T / math.sqrt(self.shape.d)
-        if self.shape.causal:
-            scores[np.arange(self.shape.tk) > i[:, None]] = -np.inf
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return weights @ v.astype(np.float64) / weights.sum(axis=1, keepdims=True)
-
-    def count(self):
-        return sum(len(i) for _, _, i in self.places)
-
-    def error(self, out):
-        """(largest absolute error, root mean square of the error over that of the rows)."""
-        worst, square, whole = 0.0, 0.0, 0.0
-        for (b, h, i), rows in zip(self.places, self.rows):
-            error = out[b, h, i].astype(np.float64) - rows
-            worst = max(worst, float(np.abs(error).max()))
-            square += float((error**2).sum())
-            whole += float((rows**2).sum())
-        return worst, math.sqrt(square / whole)
+def timed_dtypes(direction, dtypes):
+    return [dtype for dtype in dtypes if direction == "forward" or dtype in BACKWARD_DTYPES]

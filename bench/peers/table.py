@@ -32,7 +32,7 @@ class Ceilings:
         reads = [row for row in self.measured if row["name"] == "read" and row["threads"] == threads]
         return min(reads, key=lambda row: abs(math.log(row["mebibytes"] / mebibytes)))["value"]
 
-    def bound(self, shape, dtype, threads, target=None):
+    def bound(self, direction, shape, dtype, threads, target=None):
         """(seconds that nothing can beat, what they are spent on), or (None, "")."""
         if shape.tq == 1:
             mebibytes = shape.kv_bytes(ELEMENT_BYTES[dtype]) / MEBI
@@ -40,11 +40,11 @@ class Ceilings:
             return (mebibytes * MEBI / 1e9 / rate, "reading K and V") if rate else (None, "")
         tiles = None if dtype == "f32" else self.value("tiles streamed", threads)
         if tiles and target is None:
-            matrix = shape.flops() / 1e9 / tiles
+            matrix = shape.flops(direction) / 1e9 / tiles
             exp = shape.scores() / 1e9 / self.value("exp2", threads)
             return (matrix, "tiles") if matrix >= exp else (exp, "exp")
         rate = self.value("fma", threads, target)
-        return (shape.flops() / 1e9 / rate, "FMA " + (target or "")) if rate else (None, "")
+        return (shape.flops(direction) / 1e9 / rate, "FMA " + (target or "")) if rate else (None, "")
 
 
 ROOFLINE = ["shape", "type", "GFLOP", "G exp", "MiB", "product ms", "exp ms", "memory ms", "longest ms", "sum ms"]
@@ -90,7 +90,8 @@ def cells(result, row, ceilings):
     start = [shape.name, str(threads), row["dtype"], row["peer"]]
     if "refused" in row:
         return start + ["-", "-", "-", "-", "-", "refused: see below"]
-    bound, bound_by = ceilings.bound(shape, row["dtype"], threads, forced_target(row["peer"]))
+    target = forced_target(row["peer"])
+    bound, bound_by = ceilings.bound(result["direction"], shape, row["dtype"], threads, target)
     times = ""
     other = fastest_peer(result["rows"], row["dtype"])
     if row["peer"].startswith("qkv") and other and "rounds" in row:
@@ -119,17 +120,69 @@ def refusals(results):
     return [f"{peer}, {dtype}, at {' '.join(sorted(at))}: {why}" for (peer, dtype, why), at in shapes.items()]
 
 
-def notes(results, rounds):
-    checked = ", ".join(f"{name} {count}" for name, count in sorted({r["shape"]: r["rows_checked"] for r in results}.items()))
+TIMES = "Times the fastest peer: of the same type; the median of the ratios within rounds."
+
+
+def how_timed(rounds):
     return [
         f"ms: median of {rounds} rounds; in each round every kernel once, in this order, on the same inputs; a sample is at least 20 ms.",
         "(one call): it took more than 6 times the fastest of its type, so it was not called again.",
+    ]
+
+
+def notes(results, rounds):
+    checked = ", ".join(f"{name} {extent}" for name, extent in sorted({r["shape"]: r["checked"] for r in results}.items()))
+    return how_timed(rounds) + [
         "PyTorch allocates its result in the call, the others write to memory that is there; qkv plans its mask and takes scratch in the call.",
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
-        f"that of the result; on sampled rows over all heads ({checked}).",
+        f"that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
         "the product on bf16 tiles and exp, where the machine has tiles; E: reading as many bytes again and again. Causal counts visible pairs only.",
-        "Times the fastest peer: of the same type; the median of the ratios within rounds.",
+        TIMES,
+    ]
+
+
+def backward_notes(results, rounds):
+    checked = ", ".join(f"{name} {extent}" for name, extent in sorted({r["shape"]: r["checked"] for r in results}.items()))
+    return how_timed(rounds) + [
+        "Each computes its forward once before; d_out is the same for all. Both allocate the three gradients in the call; qkv plans",
+        "its mask and takes scratch in it, too. PyTorch: torch.autograd.grad by q, k and v with the graph retained.",
+        *graphs(results),
+        "Errors are against float64 on the inputs as the type holds them, of the worst of d_q, d_k and d_v: the largest absolute one,",
+        f"and the root mean square over that of the gradient; of one key head and its query heads ({checked}).",
+        "Share: the time that the ceiling allows over the time taken, for five products (10 D operations a score, visible pairs only).",
+        "f32: at the FMA rate; bf16: the longer of them on tiles and exp, where the machine has tiles.",
+        TIMES,
+    ]
+
+
+def graphs(results):
+    """What PyTorch's graph held at which shapes: a node beside the fused one would be a copy of k and v."""
+    shapes = {}
+    for result in results:
+        for row in result["rows"]:
+            if row.get("graph"):
+                shapes.setdefault(", ".join(row["graph"]), set()).add(result["shape"])
+    return [f"PyTorch's graph at {' '.join(sorted(at))}: {graph}." for graph, at in shapes.items()]
+
+
+MEMORY = ["threads", "type", "the call has", "PyTorch's gradients", "PyTorch MiB", "qkv MiB", "PyTorch ms", "qkv ms"]
+
+
+def memory_cells(rows):
+    def cells_of(row):
+        mebibytes = [f"{row[name]:.1f}" for name in ("torch_mib", "qkv_mib")]
+        times = [f"{row[name] * 1e3:.0f}" for name in ("torch_seconds", "qkv_seconds")]
+        kernel = "fused" if row["fused"] else "falls back: stores T x T"
+        return [str(row["threads"]), row["dtype"], row["call"], kernel, *mebibytes, *times]
+
+    return [cells_of(row) for row in rows]
+
+
+def memory_notes(shape):
+    return [
+        f"MiB: what a forward and its backward at {shape} add to the process at their peak, beyond out and the gradients, for all",
+        "threads together. qkv gives the gradient of the mask's numbers, too. ms: of that one call, qkv's being the process's first.",
     ]
 
 

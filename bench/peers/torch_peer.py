@@ -1,16 +1,35 @@
-"""PyTorch's scaled_dot_product_attention."""
+"""PyTorch's scaled_dot_product_attention, and its gradients."""
 
 import time
 
-import numpy as np
 import torch
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
+def graph_of(result):
+    """The functions of the autograd graph behind `result`, leaves left out."""
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        function = waiting.pop()
+        if function is not None and function not in found:
+            found.append(function)
+            waiting += [following for following, _ in function.next_functions]
+    return sorted(function.name() for function in found if not function.name().endswith("AccumulateGrad"))
+
+
+def has_fused_gradients(result):
+    return all(name.startswith("ScaledDotProduct") for name in graph_of(result))
+
+
+def attend(tensors, options):
+    return torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
+
+
 class TorchPeer:
+    name = "PyTorch SDPA"
+
     def __init__(self, dtype, threads):
-        self.name = "PyTorch SDPA"
         self.dtype = dtype
         torch.set_num_threads(threads)
 
@@ -22,7 +41,7 @@ class TorchPeer:
         with torch.inference_mode():
             start = time.perf_counter()
             for _ in range(repeats):
-                self.result = torch.nn.functional.scaled_dot_product_attention(*self.tensors, **self.options)
+                self.result = attend(self.tensors, self.options)
             return (time.perf_counter() - start) / repeats
 
     def out(self):
@@ -32,10 +51,35 @@ class TorchPeer:
         self.tensors = self.result = None
 
 
+class TorchBackwardPeer(TorchPeer):
+    """One forward call before, then the backward of it alone, again and again."""
+
+    def prepare(self, shape, inputs):
+        super().prepare(shape, inputs)
+        *self.tensors, self.d_out = self.tensors
+        self.tensors = [x.requires_grad_() for x in self.tensors]
+        self.forward = attend(self.tensors, self.options)
+        self.graph = graph_of(self.forward)
+
+    def seconds(self, repeats):
+        start = time.perf_counter()
+        for _ in range(repeats):
+            self.result = torch.autograd.grad(self.forward, self.tensors, self.d_out, retain_graph=True)
+        return (time.perf_counter() - start) / repeats
+
+    def gradients(self):
+        return [x.to(torch.float32).numpy() for x in self.result]
+
+    def close(self):
+        super().close()
+        self.forward = self.d_out = None
+
+
 def rounded(inputs, dtype):
     """The inputs as that type holds them, back in f32: what the error is measured against."""
     return [torch.from_numpy(x).to(DTYPES[dtype]).to(torch.float32).numpy() for x in inputs]
 
 
-def peers(threads):
-    return [TorchPeer("f32", threads), TorchPeer("bf16", threads), TorchPeer("f16", threads)]
+def peers(threads, direction):
+    kind = TorchPeer if direction == "forward" else TorchBackwardPeer
+    return [kind(dtype, threads) for dtype in DTYPES]

@@ -6,6 +6,7 @@
 #include <oneapi/dnnl/dnnl_graph.hpp>
 #include <stdexcept>
 #include <unordered_map>
+#include <vector>
 
 #include "server/serve.h"
 
@@ -95,7 +96,8 @@ qkv::Tensor causal_mask(const Problem& problem) {
 class OneDnn : public qkv::bench::Engine {
  public:
   void prepare(const Problem& problem) override {
-    if (problem.dense_bias) throw std::invalid_argument("no dense bias here");
+    if (problem.call != qkv::bench::Call::forward) throw std::invalid_argument("no gradients here");
+    if (problem.dense_bias || problem.dropout != 0) throw std::invalid_argument("no dense bias or dropout here");
     const Attention attention(problem);
     dnnl::graph::graph graph(dnnl::engine::kind::cpu);
     for (const op& one : attention.ops) graph.add_op(one);
@@ -124,7 +126,7 @@ class OneDnn : public qkv::bench::Engine {
     stream_.wait();
   }
 
-  [[nodiscard]] qkv::TensorView out() const override { return out_; }
+  [[nodiscard]] std::vector<qkv::TensorView> results(const Problem&) const override { return {out_}; }
 
  private:
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};

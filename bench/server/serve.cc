@@ -1,5 +1,7 @@
 #include "server/serve.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -20,6 +22,13 @@ DType dtype_named(const std::string& name) {
     if (name_of(dtype) == name) return dtype;
   }
   throw std::invalid_argument("dtype " + name + " is none of f32, bf16, f16");
+}
+
+Call call_named(const std::string& name) {
+  if (name == "forward") return Call::forward;
+  if (name == "backward") return Call::backward;
+  if (name == "both") return Call::both;
+  throw std::invalid_argument("call " + name + " is none of forward, backward, both");
 }
 
 // A line of /proc/self/status in bytes.
@@ -44,7 +53,7 @@ class Session {
     if (what == "load") return load(request);
     if (what == "prepare") return prepare(request);
     if (what == "time") return time(request.at("repeats"));
-    if (what == "save") return save(request.at("out"));
+    if (what == "save") return save(request.at("files"));
     if (what == "memory") return memory();
     throw std::invalid_argument("unknown request " + what);
   }
@@ -55,12 +64,15 @@ class Session {
     problem_.q = read_tensor(request.at("q")).to(dtype);
     problem_.k = read_tensor(request.at("k")).to(dtype);
     problem_.v = read_tensor(request.at("v")).to(dtype);
+    problem_.d_out = request.contains("d_out") ? read_tensor(request.at("d_out")).to(dtype) : Tensor();
     return Json::object();
   }
 
   Json prepare(const Json& request) {
+    problem_.call = call_named(request.at("call"));
     problem_.mask = request.at("mask");
-    problem_.dense_bias = request.at("dense_bias");
+    problem_.dense_bias = request.value("dense_bias", false);
+    problem_.dropout = request.value("dropout", 0.0);
     problem_.threads = request.at("threads");
     engine_.prepare(problem_);
     return Json::object();
@@ -72,17 +84,23 @@ class Session {
     return {{"seconds", std::chrono::duration<double>(Clock::now() - start).count() / repeats}};
   }
 
-  Json save(const std::string& path) {
-    write_tensor(path, Tensor(engine_.out(), DType::f32));
+  Json save(const std::vector<std::string>& paths) {
+    const std::vector<TensorView> results = engine_.results(problem_);
+    if (results.size() != paths.size()) throw std::invalid_argument(std::to_string(results.size()) + " results");
+    for (std::size_t n = 0; n < paths.size(); ++n) write_tensor(paths[n], Tensor(results[n], DType::f32));
     return Json::object();
   }
 
   Json memory() {
+    malloc_trim(0);                                 // what loading has freed would otherwise be taken again unseen
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts again at what is held now
     const std::int64_t before = memory_of_process("VmRSS");
-    engine_.run(problem_);
+    const Json taken = time(1);
     const std::int64_t growth = memory_of_process("VmHWM") - before;
-    return {{"peak_growth", std::max<std::int64_t>(0, growth)}, {"scratch", engine_.scratch_bytes(problem_)}};
+    return {{"peak_growth", std::max<std::int64_t>(0, growth)},
+            {"results", engine_.allocated_result_bytes()},
+            {"scratch", engine_.scratch_bytes(problem_)},
+            {"seconds", taken.at("seconds")}};
   }
 
   Engine& engine_;
