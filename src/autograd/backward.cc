@@ -6,6 +6,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
+#include "autograd/watch.h"
 #include "qkv/autograd/variable.h"
 
 namespace qkv {
@@ -51,6 +52,9 @@ class Walk {
     }
     Gradients gradients(node);
     node.backward(std::move(gradient), gradients);
+    if (autograd::is_watched()) {
+      for (const Gradients::Given& given : gradients.given()) autograd::watch_gradient(node.operation, given.gradient);
+    }
     if (record_ == Record::release) {
       node.released = true;
       node.backward = nullptr;

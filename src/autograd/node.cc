@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "autograd/watch.h"
+
 namespace qkv::autograd {
 namespace {
 
@@ -21,6 +23,7 @@ template <class Each>
 Variable make(std::string_view operation, Value out, std::size_t count, const Each& input, Backward backward) {
   auto body = std::make_shared<Body>();
   body->value = std::move(out);
+  if (is_watched()) watch_result(operation, body->value);
   bool wanted = false;
   for (std::size_t n = 0; n < count; ++n) wanted = wanted || node_of(input(n)) != nullptr;
   would_record() = would_record() || wanted;

@@ -1,0 +1,63 @@
+// The loop: batches, gradients, steps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "qkv/autograd/variable.h"
+#include "qkv/error.h"
+#include "qkv/train/optimizer.h"
+#include "qkv/train/schedule.h"
+
+namespace qkv {
+
+struct BatchLoss {
+  Variable loss;            // of rank 0: the mean over what the batch asks
+  std::int64_t tokens = 0;  // read
+};
+
+/// The loss of batch n of a run. A pure function of n and the parameters: batch n is then the same in a run that was
+/// resumed. Dropout's seed must follow from n, too.
+using LossOfBatch = std::function<BatchLoss(std::int64_t n)>;
+
+struct TrainingOptions {
+  Schedule schedule = {};                 // and how many steps
+  std::int64_t accumulation = 1;          // batches of a step, >= 1; its gradient is the mean of theirs
+  std::optional<double> clip_norm = 1.0;  // > 0
+};
+
+/// What is known when a step is done.
+struct TrainingStep {
+  std::int64_t step = 0;     // the first is 0
+  double loss = 0;           // the mean of its batches', before the step
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+  std::int64_t tokens = 0;
+};
+
+enum class Next : std::uint8_t { go_on, stop };
+
+/// Training that cannot go on: what() names the step and the first tensor that went bad. Parameters and optimiser are
+/// those before the step.
+class Diverged : public Error {
+ public:
+  Diverged(std::int64_t step, const std::string& what, std::string tensor);
+  [[nodiscard]] std::int64_t step() const noexcept { return step_; }
+  /// "the parameter embedding.weight", "the result of exp, [2, 3]"
+  [[nodiscard]] const std::string& tensor() const noexcept { return tensor_; }
+
+ private:
+  std::int64_t step_;
+  std::string tensor_;
+};
+
+/// Steps optimizer.steps() to options.schedule.steps - 1, or until `after_step` says stop; step s takes the batches
+/// from s * accumulation on. The same bits for any number of threads, and for a run that was stopped, saved, restored
+/// and resumed. Gradients are cleared before and after. Throws Diverged where a loss or the norm of the gradients is
+/// not finite; InvalidArgument naming an option, or what the loss throws.
+void train(Optimizer& optimizer, const LossOfBatch& loss_of_batch, const TrainingOptions& options,
+           const std::function<Next(const TrainingStep&)>& after_step);
+
+}  // namespace qkv

@@ -1,0 +1,18 @@
+// What operations tell a watch of the results and gradients that they make.
+#pragma once
+
+#include <string_view>
+
+#include "autograd/storage.h"
+
+namespace qkv::autograd {
+
+/// Of this thread; cheap where nobody watches.
+[[nodiscard]] bool is_watched() noexcept;
+void watch_result(std::string_view operation, const Value& result);
+void watch_gradient(std::string_view operation, const Value& gradient);
+
+/// No NaN and no infinity. In f64 by a copy: for a watch only.
+[[nodiscard]] bool is_finite(const TensorView& values);
+
+}  // namespace qkv::autograd
