@@ -194,15 +194,21 @@ class Gradients {
     return _mm512_maskz_mov_epi32(static_cast<__mmask16>(~infinite), x);
   }
 
-  // A tile of pairs as rows of bf16; lanes beyond the last are 0.
+  // Of the lanes from `lane` on, those that are queries.
+  static __mmask16 used(std::int64_t lane, const Queries& queries) {
+    const std::int64_t left = queries.lanes - lane;
+    return static_cast<__mmask16>(left >= kSide ? 0xFFFF : left > 0 ? (1U << left) - 1 : 0);
+  }
+
+  // A tile of pairs as rows of bf16; lanes beyond the last, NaN where a key is, are 0.
   static void write_rows(const float* tile, std::int64_t keys, const Queries& queries) {
     for (std::int64_t lane = 0; lane < kTile; lane += kDepth) {
-      const bool low = lane < queries.lanes;
-      const bool high = lane + kSide < queries.lanes;
+      const __mmask16 low = used(lane, queries);
+      const __mmask16 high = used(lane + kSide, queries);
       for (std::int64_t c = 0; c < keys; ++c) {
         const float* from = tile + c * kTile + lane;
-        const __m512 first = low ? Simd::load(from) : Simd::zero();
-        const __m512 second = high ? Simd::load(from + kSide) : Simd::zero();
+        const __m512 first = _mm512_maskz_loadu_ps(low, from);
+        const __m512 second = _mm512_maskz_loadu_ps(high, from + kSide);
         _mm512_storeu_si512(queries.rows + c * kTile + lane,
                             reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first)));
       }

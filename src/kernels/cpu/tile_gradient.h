@@ -58,9 +58,12 @@ class TileGradient {
     });
   }
 
+  /// A hidden pair's slope may be NaN.
   static void multiply(const float* slopes, std::int64_t keys, std::int64_t lanes, float* d_scores) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t) {
-      S::store(d_scores + n, S::mul(S::load(d_scores + n), S::load(slopes + n)));
+      const F d_score = S::load(d_scores + n);
+      const F product = S::mul(d_score, S::load(slopes + n));
+      S::store(d_scores + n, S::select(S::equal(d_score, S::zero()), S::zero(), product));
     });
   }
 
