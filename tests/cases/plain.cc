@@ -4,87 +4,76 @@
 #include <cmath>
 
 namespace qkv::cases {
-namespace {
 
-class PlainRow {
- public:
-  PlainRow(const Case& one, const Inputs& inputs, const Numbers& numbers)
-      : one_(one),
-        options_(inputs.options),
-        numbers_(numbers),
-        scale_(static_cast<float>(inputs.options.scale.value_or(1 / std::sqrt(static_cast<double>(one.D))))),
-        x_(static_cast<std::size_t>(one.Tk)) {}
+PlainRow::PlainRow(const Case& one, const Inputs& inputs, const Numbers& numbers)
+    : one_(one),
+      options_(inputs.options),
+      numbers_(numbers),
+      scale_(static_cast<float>(inputs.options.scale.value_or(1 / std::sqrt(static_cast<double>(one.D))))),
+      x_(static_cast<std::size_t>(one.Tk)),
+      weights_(x_),
+      kept_(x_),
+      slopes_(x_) {}
 
-  float run(const Row& row, double* out) {
-    score(row);
-    const float lse = weigh(row);
-    const std::int64_t key_head = row.h / one_.group;
-    for (std::int64_t d = 0; d < one_.Dv; ++d) {
-      float sum = 0;
-      for (std::int64_t j = 0; j < one_.Tk; ++j) {
-        const float weight = x_[static_cast<std::size_t>(j)];
-        const std::size_t place = place_of(row.b, key_head, j, one_.Hk, one_.Tk, one_.Dv);
-        if (weight != 0) sum += weight * static_cast<float>(numbers_.v[place + static_cast<std::size_t>(d)]);
-      }
-      out[d] = rounded(sum, one_.dtype);
-    }
-    return lse;
-  }
-
- private:
-  void score(const Row& row) {
-    const double* q = numbers_.q.data() + place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, one_.D);
+float PlainRow::run(const Row& row, double* out) {
+  score(row);
+  const float lse = weigh(row);
+  const std::int64_t key_head = row.h / one_.group;
+  for (std::int64_t d = 0; d < one_.Dv; ++d) {
+    float sum = 0;
     for (std::int64_t j = 0; j < one_.Tk; ++j) {
-      const Place place = {.b = row.b, .h = row.h, .i = row.i, .j = j};
-      float& x = x_[static_cast<std::size_t>(j)];
-      x = -INFINITY;
-      if (!options_.mask.allows(place, one_.shape())) continue;
-      const auto bias = static_cast<float>(options_.bias.at(place, one_.shape()));
-      if (bias == -INFINITY) continue;
-      const double* k = numbers_.k.data() + place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, one_.D);
-      float dot = 0;
-      for (std::int64_t d = 0; d < one_.D; ++d) dot += static_cast<float>(q[d]) * static_cast<float>(k[d]);
-      x = dot * scale_;
-      if (options_.softcap) {
-        const auto cap = static_cast<float>(*options_.softcap);
-        x = cap * std::tanh(x / cap);
-      }
-      x += bias;
+      const auto n = static_cast<std::size_t>(j);
+      const float weight = rounded(weights_[n] * kept_[n], one_.dtype);
+      const std::size_t place = place_of(row.b, key_head, j, one_.Hk, one_.Tk, one_.Dv);
+      if (weight != 0) sum += weight * static_cast<float>(numbers_.v[place + static_cast<std::size_t>(d)]);
     }
+    out[d] = rounded(sum, one_.dtype);
   }
+  return lse;
+}
 
-  float weigh(const Row& row) {
-    const bool has_sink = !options_.sinks.empty();
-    const auto sink = has_sink ? static_cast<float>(options_.sinks[static_cast<std::size_t>(row.h)]) : -INFINITY;
-    float top = sink;
-    for (const float x : x_) top = std::max(top, x);
-    if (top == -INFINITY) {
-      std::ranges::fill(x_, 0.0F);
-      return -INFINITY;
+void PlainRow::score(const Row& row) {
+  const double* q = numbers_.q.data() + place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, one_.D);
+  for (std::int64_t j = 0; j < one_.Tk; ++j) {
+    const Place place = {.b = row.b, .h = row.h, .i = row.i, .j = j};
+    const auto n = static_cast<std::size_t>(j);
+    float& x = x_[n];
+    x = -INFINITY;
+    slopes_[n] = 1;
+    kept_[n] = 1;
+    if (options_.dropout) {
+      const auto [p, seed] = *options_.dropout;
+      kept_[n] = dropout_keeps(seed, p, place) ? 1 / static_cast<float>(1 - p) : 0;
     }
-    float sum = has_sink ? std::exp(sink - top) : 0;
-    for (float& x : x_) sum += x = std::exp(x - top);
-    for (std::int64_t j = 0; j < one_.Tk; ++j) {
-      float& weight = x_[static_cast<std::size_t>(j)];
-      weight /= sum;
-      if (options_.dropout) {
-        const auto [p, seed] = *options_.dropout;
-        const bool kept = dropout_keeps(seed, p, {.b = row.b, .h = row.h, .i = row.i, .j = j});
-        weight = kept ? weight / static_cast<float>(1 - p) : 0;
-      }
-      weight = rounded(weight, one_.dtype);
+    if (!options_.mask.allows(place, one_.shape())) continue;
+    const auto bias = static_cast<float>(options_.bias.at(place, one_.shape()));
+    if (bias == -INFINITY) continue;
+    const double* k = numbers_.k.data() + place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, one_.D);
+    float dot = 0;
+    for (std::int64_t d = 0; d < one_.D; ++d) dot += static_cast<float>(q[d]) * static_cast<float>(k[d]);
+    x = dot * scale_;
+    if (options_.softcap) {
+      const auto cap = static_cast<float>(*options_.softcap);
+      const float share = std::tanh(x / cap);
+      x = cap * share;
+      slopes_[n] = 1 - share * share;
     }
-    return top + std::log(sum);
+    x += bias;
   }
+}
 
-  const Case& one_;
-  const AttentionOptions& options_;
-  const Numbers& numbers_;
-  float scale_;
-  std::vector<float> x_;
-};
-
-}  // namespace
+float PlainRow::weigh(const Row& row) {
+  const bool has_sink = !options_.sinks.empty();
+  const auto sink = has_sink ? static_cast<float>(options_.sinks[static_cast<std::size_t>(row.h)]) : -INFINITY;
+  float top = sink;
+  for (const float x : x_) top = std::max(top, x);
+  std::ranges::fill(weights_, 0.0F);
+  if (top == -INFINITY) return -INFINITY;
+  float sum = has_sink ? std::exp(sink - top) : 0;
+  for (std::size_t n = 0; n < x_.size(); ++n) sum += weights_[n] = std::exp(x_[n] - top);
+  for (float& weight : weights_) weight /= sum;
+  return top + std::log(sum);
+}
 
 float rounded(float value, DType dtype) {
   if (dtype == DType::f16) return static_cast<float>(Half(value));

@@ -1,0 +1,84 @@
+// The gradients of every row of the table on every target.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cases/covering.h"
+#include "cases/gradients.h"
+
+namespace qkv::cases {
+namespace {
+
+// The rows of one dtype and head width.
+class GradientTable : public testing::TestWithParam<std::tuple<DType, std::int64_t>> {
+ protected:
+  static void expect_near(const std::vector<Case>& rows) {
+    const auto [dtype, D] = GetParam();
+    double logs = 0;
+    int count = 0;
+    for (const Case& one : rows) {
+      if (one.dtype != dtype || one.D != D) continue;
+      const GradientVerdict verdict = judge_gradients(one);
+      EXPECT_EQ(verdict.fault, "") << to_text(one);
+      logs += std::log(std::clamp(verdict.times, 1.0 / 8, 8.0));
+      ++count;
+    }
+    ASSERT_GT(count, 0);
+    // What luck may do to one row, it does not do to all.
+    EXPECT_LE(std::exp(logs / count), 2);
+  }
+};
+
+TEST_P(GradientTable, IsAsNearTheReferenceAsPlainLoopsAre) { expect_near(table()); }
+
+TEST_P(GradientTable, IsAsNearWithFewQueriesAndManyKeys) { expect_near(decode_table()); }
+
+INSTANTIATE_TEST_SUITE_P(Cases, GradientTable,
+                         testing::Combine(testing::Values(DType::f32, DType::f16, DType::bf16),
+                                          testing::Values(1, 7, 16, 64, 80, 96, 128, 192, 256, 512)),
+                         [](const auto& chosen) {
+                           return std::string(name_of(std::get<0>(chosen.param))) + "_D" +
+                                  std::to_string(std::get<1>(chosen.param));
+                         });
+
+TEST(GradientBits, AreTheSameOnAnyNumberOfThreads) {
+  for (std::size_t n = 0; n < table().size(); n += 13) {
+    const Case& one = table()[n];
+    const Inputs inputs = Inputs::of(one);
+    const Upstream upstream = Upstream::of(one, inputs);
+    for (const std::string& target : targets(one.dtype)) {
+      const auto bits = bits_of(run_backward_on(target, one, inputs, upstream, 1));
+      for (const int threads : {2, 3}) {
+        EXPECT_EQ(bits_of(run_backward_on(target, one, inputs, upstream, threads)), bits)
+            << target << " on " << threads << " threads: " << to_text(one);
+      }
+    }
+  }
+}
+
+TEST(GradientBits, AreTheSameWhereverTheInputsLie) {
+  for (std::size_t n = 0; n < table().size(); n += 13) {
+    Case one = table()[n];
+    one.poison = false;
+    one.q = one.k = one.v = one.out = Layout::dense;
+    Case other = one;
+    other.q = Layout::gapped;
+    other.k = Layout::page_rows;
+    other.v = Layout::columns;
+    other.out = Layout::token_major;
+    const Inputs dense = Inputs::of(one);
+    const Inputs moved = Inputs::of(other);
+    const Upstream dense_upstream = Upstream::of(one, dense);
+    const Upstream moved_upstream = Upstream::of(other, moved);
+    for (const std::string& target : targets(one.dtype)) {
+      EXPECT_EQ(bits_of(run_backward_on(target, one, dense, dense_upstream, 1)),
+                bits_of(run_backward_on(target, other, moved, moved_upstream, 1)))
+          << target << ": " << to_text(one);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qkv::cases

@@ -1,0 +1,147 @@
+#include "cases/gradients.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+
+namespace qkv::cases {
+namespace {
+
+// Writes the rows along the last axis of [B, H, T] or [B, H, T, D], each as make(index, row) leaves it.
+template <class Make>
+void each_row(const MutableTensorView& x, const Make& make) {
+  std::vector<double> row(static_cast<std::size_t>(x.dim(-1)));
+  const bool has_rows = x.rank() == 4;
+  for (std::int64_t b = 0; b < x.dim(0); ++b) {
+    for (std::int64_t h = 0; h < x.dim(1); ++h) {
+      for (std::int64_t i = 0; i < (has_rows ? x.dim(2) : 1); ++i) {
+        const std::array index = {b, h, i};
+        const auto at = std::span(index).first(has_rows ? 3 : 2);
+        make(at, row);
+        x.store_row(at, row);
+      }
+    }
+  }
+}
+
+Gradients named(const AttentionGradients& gradients) {
+  Gradients all;
+  const auto add = [&](std::string name, const Tensor& x) {
+    all.push_back({.name = std::move(name), .dtype = x.dtype(), .values = x.to_vector()});
+  };
+  add("d_q", gradients.d_q);
+  add("d_k", gradients.d_k);
+  add("d_v", gradients.d_v);
+  for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
+    add("d_bias[" + std::to_string(n) + "]", gradients.d_bias[n]);
+  }
+  if (!gradients.d_sinks.empty()) add("d_sinks", gradients.d_sinks);
+  return all;
+}
+
+double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0x1p-24; }
+double least_of(DType dtype) { return dtype == DType::f16 ? 0x1p-24 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-149; }
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+
+double largest_error(const std::vector<double>& got, const std::vector<double>& expected) {
+  double most = got.size() == expected.size() ? 0 : kInfinity;
+  for (std::size_t n = 0; n < std::min(got.size(), expected.size()); ++n) {
+    const double error = std::fabs(got[n] - expected[n]);
+    most = std::isnan(error) ? kInfinity : std::max(most, error);
+  }
+  return most;
+}
+
+}  // namespace
+
+Upstream Upstream::of(const Case& one, const Inputs& inputs) {
+  const Shape rows = {one.B, one.Hq(), one.Tq};
+  const Shape outs = {one.B, one.Hq(), one.Tq, one.Dv};
+  Upstream upstream = {.out = Placed(one.dtype, outs, one.out),
+                       .lse = Placed(DType::f32, rows, one.out),
+                       .d_out = Placed(one.dtype, outs, one.out),
+                       .d_lse = Placed(DType::f32, rows, one.out),
+                       .has_d_lse = one.seed % 2 == 0};
+  const AttentionResult result = run_reference(inputs);
+  std::mt19937_64 engine(one.seed + 1);
+  std::normal_distribution<double> draw;
+  each_row(upstream.out.view(),
+           [&](std::span<const std::int64_t> at, std::span<double> row) { result.out.view().load_row(at, row); });
+  each_row(upstream.lse.view(),
+           [&](std::span<const std::int64_t> at, std::span<double> row) { result.lse.view().load_row(at, row); });
+  const auto fill_normal = [&](std::span<const std::int64_t>, std::span<double> row) {
+    for (double& value : row) value = draw(engine);
+  };
+  each_row(upstream.d_out.view(), fill_normal);
+  each_row(upstream.d_lse.view(), fill_normal);
+  return upstream;
+}
+
+Gradients run_backward_on(std::string_view target, const Case& one, const Inputs& inputs, const Upstream& upstream,
+                          int threads) {
+  AttentionOptions options = inputs.options;
+  options.threads = threads;
+  options.target = target;
+  std::optional<TilePlan> plan;
+  if (one.seed % 2 == 1) options.plan = &plan.emplace(options.mask, one.shape(), TileSize{64, 64});
+  BackwardOptions backward;
+  if (upstream.has_d_lse) backward.d_lse = upstream.d_lse.view();
+  return named(attention_backward(upstream.d_out.view(), inputs.q.view(), inputs.k.view(), inputs.v.view(),
+                                  upstream.out.view(), upstream.lse.view(), options, backward));
+}
+
+Gradients run_reference_backward(const Inputs& inputs, const Upstream& upstream) {
+  const auto wide = [](const Placed& x) { return Tensor(x.view(), DType::f64); };
+  const Tensor d_lse = wide(upstream.d_lse);
+  BackwardOptions backward;
+  if (upstream.has_d_lse) backward.d_lse = d_lse;
+  return named(attention_backward(wide(upstream.d_out), wide(inputs.q), wide(inputs.k), wide(inputs.v),
+                                  wide(upstream.out), wide(upstream.lse), inputs.options, backward));
+}
+
+std::vector<std::uint32_t> bits_of(const Gradients& gradients) {
+  std::vector<std::uint32_t> bits;
+  for (const Gradient& gradient : gradients) {
+    for (const double value : gradient.values) {
+      // Every element is a float or narrower, so the conversion is exact.
+      bits.push_back(std::isnan(value) ? 0x7FC00000U : std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+    }
+  }
+  return bits;
+}
+
+GradientVerdict judge_gradients(const Case& one) {
+  const Inputs inputs = Inputs::of(one);
+  const Upstream upstream = Upstream::of(one, inputs);
+  const Gradients reference = run_reference_backward(inputs, upstream);
+  const PlainGradients plain = run_plain_backward(one, inputs, upstream);
+  const double times = one.softcap > 0 ? 3 : 2;
+  GradientVerdict verdict;
+  for (const std::string& target : targets(one.dtype)) {
+    const Gradients got = run_backward_on(target, one, inputs, upstream, one.threads);
+    for (std::size_t n = 0; n < got.size(); ++n) {
+      const std::vector<double>& expected = reference[n].values;
+      const double plain_error = largest_error(plain.gradients[n].values, expected);
+      const double bound =
+          times * plain_error + plain.luck[n] + unit_of(got[n].dtype) * largest(expected) + least_of(got[n].dtype);
+      const double error = largest_error(got[n].values, expected);
+      if (plain_error > 0) verdict.times = std::max(verdict.times, error / plain_error);
+      if (error <= bound) continue;
+      std::ostringstream text;
+      text << target << ": " << got[n].name << " is off by " << error << " of at most " << bound;
+      verdict.fault = text.str();
+    }
+  }
+  return verdict;
+}
+
+}  // namespace qkv::cases

@@ -1,0 +1,64 @@
+// The gradients of a case: on a target, by the reference, and as anyone would first write them in f32.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cases/run.h"
+#include "cases/scores.h"
+#include "qkv/backward.h"
+
+namespace qkv::cases {
+
+/// What a backward is given beside q, k and v: the reference's results, rounded to their types, and gradients of normal
+/// numbers, of which d_lse where the seed is even. All laid out as out.
+struct Upstream {
+  Placed out;
+  Placed lse;
+  Placed d_out;
+  Placed d_lse;
+  bool has_d_lse;
+
+  [[nodiscard]] static Upstream of(const Case& one, const Inputs& inputs);
+};
+
+/// d_q, d_k, d_v, then that of each term of the bias, and d_sinks where there are sinks.
+struct Gradient {
+  std::string name;
+  DType dtype;
+  std::vector<double> values;
+};
+using Gradients = std::vector<Gradient>;
+
+[[nodiscard]] Gradients run_backward_on(std::string_view target, const Case& one, const Inputs& inputs,
+                                        const Upstream& upstream, int threads);
+
+/// The reference's answer to the same numbers, in f64.
+[[nodiscard]] Gradients run_reference_backward(const Inputs& inputs, const Upstream& upstream);
+
+/// Bit patterns, NaN of any kind being one: equal bits give equal numbers here.
+[[nodiscard]] std::vector<std::uint32_t> bits_of(const Gradients& gradients);
+
+struct PlainGradients {
+  Gradients gradients;
+  /// For each, the largest error of an element to be expected where every pair's weight, d_weight and delta are off by
+  /// their rounding in f32, each by itself.
+  std::vector<double> luck;
+};
+
+/// Rows of weights, d_weights and d_scores in f32; weights and d_scores are rounded to the storage type before the
+/// products that make d_v, d_q and d_k, as FlashAttention's test does. Biases sum in f64.
+[[nodiscard]] PlainGradients run_plain_backward(const Case& one, const Inputs& inputs, const Upstream& upstream);
+
+struct GradientVerdict {
+  std::string fault;  // the last one in words; empty where all is well
+  double times = 0;   // the largest error of a target as a multiple of that of plain loops
+};
+
+/// Whether the case's gradients on every target are no farther from the reference than twice as far as plain loops come
+/// at their worst element (three times with a softcap), plus what is luck, and the rounding of the result.
+[[nodiscard]] GradientVerdict judge_gradients(const Case& one);
+
+}  // namespace qkv::cases

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "cases/gradients.h"
+#include "cases/plain.h"
+#include "mask/bias_node.h"
+
+namespace qkv::cases {
+namespace {
+
+constexpr double kUnit = 0x1p-24;  // of f32
+
+using Floats = std::vector<float>;
+
+Floats floats_of(const Placed& x) {
+  const std::vector<double> wide = x.view().view().to_vector();
+  return {wide.begin(), wide.end()};
+}
+
+// The sums that make a gradient, and the squares of what rounding one pair may do to each.
+struct Sums {
+  explicit Sums(std::size_t size) : values(size), squares(size) {}
+
+  void add(std::size_t first, float factor, double error, std::span<const float> row) {
+    for (std::size_t d = 0; d < row.size(); ++d) {
+      values[first + d] += factor * row[d];
+      const double part = error * static_cast<double>(row[d]);
+      squares[first + d] += part * part;
+    }
+  }
+
+  [[nodiscard]] double luck() const { return squares.empty() ? 0 : std::sqrt(*std::ranges::max_element(squares)); }
+
+  Floats values;
+  std::vector<double> squares;
+};
+
+// The same of a term of a bias, whose sums weigh pairs as only it knows: it is asked what errors of random signs add up
+// to, four times.
+struct TermSums {
+  static constexpr std::size_t kDraws = 4;
+
+  const bias_detail::TermNode* term;
+  std::vector<double> values;
+  std::array<std::vector<double>, kDraws> errors;
+
+  TermSums(const bias_detail::TermNode* node, const MaskShape& shape)
+      : term(node), values(static_cast<std::size_t>(node->gradient_shape(shape).product())) {
+    errors.fill(values);
+  }
+
+  [[nodiscard]] double luck() const {
+    double most = 0;
+    for (const std::vector<double>& draw : errors) {
+      for (const double error : draw) most = std::max(most, std::fabs(error));
+    }
+    return most;
+  }
+};
+
+// What a pair's row brings to its rounding.
+struct RowSizes {
+  double unit;    // of a weight: exp of a score at its largest, and of lse
+  double values;  // of what d_weight - delta is summed from, keys left out
+};
+
+class PlainBackward {
+ public:
+  PlainBackward(const Case& one, const Inputs& inputs, const Upstream& upstream)
+      : one_(one),
+        options_(inputs.options),
+        numbers_(inputs),
+        row_(one, inputs, numbers_),
+        sizes_(one, inputs, numbers_),
+        q_(numbers_.q.begin(), numbers_.q.end()),
+        k_(numbers_.k.begin(), numbers_.k.end()),
+        v_(numbers_.v.begin(), numbers_.v.end()),
+        out_(floats_of(upstream.out)),
+        lse_(floats_of(upstream.lse)),
+        d_out_(floats_of(upstream.d_out)),
+        d_lse_(floats_of(upstream.d_lse)),
+        d_q_(q_.size()),
+        d_k_(k_.size()),
+        d_v_(v_.size()),
+        d_sinks_(options_.sinks.size()),
+        d_scores_(static_cast<std::size_t>(one.Tk)),
+        errors_(d_scores_),
+        engine_(one.seed) {
+    if (!upstream.has_d_lse) std::ranges::fill(d_lse_, 0.0F);
+    for (const bias_detail::TermNode* term : bias_detail::term_nodes(options_.bias)) {
+      d_bias_.emplace_back(term, one.shape());
+    }
+  }
+
+  PlainGradients run() {
+    for_each_row(one_, [&](const Row& row) { run(row); });
+    PlainGradients result;
+    const auto add = [&](const Sums& sums, float scale, DType dtype) {
+      Gradient gradient = {.name = {}, .dtype = dtype, .values = {}};
+      for (const float sum : sums.values) gradient.values.push_back(rounded(sum * scale, dtype));
+      result.gradients.push_back(std::move(gradient));
+      result.luck.push_back(sums.luck() * std::fabs(scale));
+    };
+    add(d_q_, row_.scale(), one_.dtype);
+    add(d_k_, row_.scale(), one_.dtype);
+    add(d_v_, 1, one_.dtype);
+    for (const TermSums& sums : d_bias_) {
+      result.gradients.push_back({.name = {}, .dtype = DType::f32, .values = sums.values});
+      result.luck.push_back(sums.luck());
+    }
+    if (!options_.sinks.empty()) add(d_sinks_, 1, DType::f32);
+    return result;
+  }
+
+ private:
+  void run(const Row& row) {
+    row_.score(row);
+    const std::size_t place = place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, 1);
+    const std::span<const float> d_out = row_of(d_out_, place, one_.Dv);
+    const std::span<const float> out = row_of(out_, place, one_.Dv);
+    float delta = -d_lse_[place];
+    const double lse = std::isfinite(lse_[place]) ? std::fabs(lse_[place]) : 0;
+    RowSizes sizes = {.unit = (4 + sizes_.read(row).size + lse) * kUnit, .values = std::fabs(d_lse_[place])};
+    for (std::size_t d = 0; d < out.size(); ++d) {
+      delta += d_out[d] * out[d];
+      sizes.values += std::fabs(d_out[d] * out[d]);
+    }
+    for (std::int64_t j = 0; j < one_.Tk; ++j) run_pair(row, j, d_out, delta, sizes);
+    for (TermSums& sums : d_bias_) add_to(sums, row);
+    if (options_.sinks.empty()) return;
+    const auto h = static_cast<std::size_t>(row.h);
+    const float weight = std::exp(static_cast<float>(options_.sinks[h]) - lse_[place]);
+    constexpr float kOne = 1;
+    d_sinks_.add(h, -weight * delta, sizes.unit * sizes.values * static_cast<double>(weight), {&kOne, 1});
+  }
+
+  void run_pair(const Row& row, std::int64_t j, std::span<const float> d_out, float delta, RowSizes sizes) {
+    const auto n = static_cast<std::size_t>(j);
+    d_scores_[n] = errors_[n] = 0;
+    if (row_.scores()[n] == -INFINITY) return;
+    const std::size_t query = place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, 1);
+    const std::size_t key = place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, 1);
+    const std::span<const float> value = row_of(v_, key, one_.Dv);
+    const float kept = row_.kept()[n];
+    float d_weight = 0;
+    for (std::size_t d = 0; d < value.size(); ++d) {
+      d_weight += d_out[d] * value[d];
+      sizes.values += std::fabs(d_out[d] * value[d] * kept);
+    }
+    const float weight = std::exp(row_.scores()[n] - lse_[query]);
+    const float d_score = weight * (d_weight * kept - delta);
+    const double error = sizes.unit * static_cast<double>(weight);
+    d_scores_[n] = static_cast<double>(d_score);
+    errors_[n] = error * sizes.values;
+    const float d_raw = rounded(d_score * row_.slopes()[n], one_.dtype);
+    const auto width = static_cast<std::size_t>(one_.D);
+    d_q_.add(query * width, d_raw, errors_[n], row_of(k_, key, one_.D));
+    d_k_.add(key * width, d_raw, errors_[n], row_of(q_, query, one_.D));
+    d_v_.add(key * static_cast<std::size_t>(one_.Dv), rounded(weight * kept, one_.dtype),
+             error * static_cast<double>(kept), d_out);
+  }
+
+  void add_to(TermSums& sums, const Row& row) {
+    add_to(sums.values, *sums.term, row, d_scores_);
+    for (std::vector<double>& errors : sums.errors) {
+      std::vector<double> draw = errors_;
+      for (double& error : draw) error = (engine_() & 1U) == 0 ? error : -error;
+      add_to(errors, *sums.term, row, draw);
+    }
+  }
+
+  void add_to(std::vector<double>& gradient, const bias_detail::TermNode& term, const Row& row,
+              const std::vector<double>& d_scores) {
+    for (std::int64_t j = 0; j < one_.Tk; j += bias_detail::kBlock) {
+      const Tile tile = {.b = row.b,
+                         .h = row.h,
+                         .i_begin = row.i,
+                         .i_end = row.i + 1,
+                         .j_begin = j,
+                         .j_end = std::min(j + bias_detail::kBlock, one_.Tk)};
+      const bias_detail::GradientWindow window = term.gradient_window(tile, one_.shape());
+      std::vector<double> cells(static_cast<std::size_t>(window.cells()));
+      term.add_gradient(tile, d_scores.data() + j, 0, cells.data(), one_.shape());
+      for (std::int64_t cell = 0; cell < window.cells(); ++cell) {
+        const std::int64_t at = window.offset + cell / window.columns * window.row_stride + cell % window.columns;
+        gradient[static_cast<std::size_t>(at)] += cells[static_cast<std::size_t>(cell)];
+      }
+    }
+  }
+
+  static std::span<const float> row_of(const Floats& rows, std::size_t n, std::int64_t width) {
+    return std::span(rows).subspan(n * static_cast<std::size_t>(width), static_cast<std::size_t>(width));
+  }
+
+  const Case& one_;
+  const AttentionOptions& options_;
+  Numbers numbers_;
+  PlainRow row_;
+  ScoreReader sizes_;
+  Floats q_;
+  Floats k_;
+  Floats v_;
+  Floats out_;
+  Floats lse_;
+  Floats d_out_;
+  Floats d_lse_;
+  Sums d_q_;
+  Sums d_k_;
+  Sums d_v_;
+  Sums d_sinks_;
+  std::vector<TermSums> d_bias_;
+  std::vector<double> d_scores_;  // of a row
+  std::vector<double> errors_;    // what rounding may do to each
+  std::mt19937_64 engine_;
+};
+
+}  // namespace
+
+PlainGradients run_plain_backward(const Case& one, const Inputs& inputs, const Upstream& upstream) {
+  return PlainBackward(one, inputs, upstream).run();
+}
+
+}  // namespace qkv::cases
