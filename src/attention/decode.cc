@@ -34,8 +34,7 @@ void validate(std::string_view function, const DecodeCall& call) {
   check.that(!options.ragged, "ragged", "none: each sequence has its own length", "one");
   check.that(options.plan == nullptr, "plan", "none: each sequence has its own length", "one");
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    options.mask.validate(call.shape(b));
-    options.bias.validate(call.shape(b));
+    validate_entry(options, b, call.shape(b));
   }
 }
 

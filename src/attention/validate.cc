@@ -11,6 +11,7 @@
 #include "attention/check.h"
 #include "attention/ragged.h"
 #include "kernels/cpu/forward.h"
+#include "mask/batch_entry.h"
 
 namespace qkv {
 namespace {
@@ -95,12 +96,16 @@ void check_ragged(const Check& check, const kernels::Problem& problem, const Att
   check.that(options.plan == nullptr, "plan", "none with ragged, whose documents have a plan each", "one");
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
     const MaskShape shape = document_shape(problem, *options.ragged, n);
-    options.mask.validate(shape);
-    options.bias.validate(shape);
+    validate_entry(options, n, shape);
   }
 }
 
 }  // namespace
+
+void validate_entry(const AttentionOptions& options, std::int64_t b, const MaskShape& shape) {
+  batch_entry(options.mask, b, shape.B).validate({.B = 1, .H = shape.H, .Tq = shape.Tq, .Tk = shape.Tk});
+  options.bias.validate(shape);
+}
 
 void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq) {
   const Check check(function);

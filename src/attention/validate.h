@@ -19,6 +19,9 @@ namespace qkv {
 /// The options that are numbers: scale, softcap, dropout, sinks and threads.
 void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq);
 
+/// That the mask and bias can stand over batch entry b, or document b, of the lengths of `shape`.
+void validate_entry(const AttentionOptions& options, std::int64_t b, const MaskShape& shape);
+
 /// That v stands beside k.
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v);
 

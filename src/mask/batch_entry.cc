@@ -41,7 +41,7 @@ class MaskEntry final : public mask_detail::Node {
   }
   void validate(const MaskShape& shape) const override {
     entry_.require_single("mask", shape);
-    mask_.validate(entry_.whole(shape));
+    mask_.node().validate_entry(entry_.b, entry_.whole(shape));
   }
   [[nodiscard]] bool varies_by_head() const override { return mask_.varies_by_head(); }
   [[nodiscard]] mask_detail::Binding binding() const override { return mask_.node().binding(); }

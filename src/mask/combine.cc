@@ -22,6 +22,9 @@ class Chain : public Node {
   void validate(const MaskShape& shape) const final {
     for (const Mask& part : parts_) part.validate(shape);
   }
+  void validate_entry(std::int64_t b, const MaskShape& shape) const final {
+    for (const Mask& part : parts_) part.node().validate_entry(b, shape);
+  }
   [[nodiscard]] bool varies_by_batch() const final {
     return std::ranges::any_of(parts_, [](const Mask& part) { return part.varies_by_batch(); });
   }
@@ -139,6 +142,7 @@ class Negation final : public Node {
     return ~inner_.row_bits(first, count, shape) & mask_detail::low_bits(count);
   }
   void validate(const MaskShape& shape) const override { inner_.validate(shape); }
+  void validate_entry(std::int64_t b, const MaskShape& shape) const override { inner_.node().validate_entry(b, shape); }
   [[nodiscard]] bool varies_by_batch() const override { return inner_.varies_by_batch(); }
   [[nodiscard]] bool varies_by_head() const override { return inner_.varies_by_head(); }
   [[nodiscard]] Binding binding() const override { return Binding::negation; }

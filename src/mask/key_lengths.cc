@@ -23,20 +23,17 @@ class KeyLengths final : public mask_detail::IntervalNode {
   explicit KeyLengths(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {}
 
   [[nodiscard]] KeyRange keys_of(std::int64_t b, std::int64_t /*i*/, const MaskShape& /*shape*/) const override {
-    return {0, lengths_.size() == 1 ? lengths_.front() : lengths_[static_cast<std::size_t>(b)]};
+    return {0, length_of(b)};
   }
 
   void validate(const MaskShape& shape) const override {
-    if (lengths_.size() != 1 && static_cast<std::int64_t>(lengths_.size()) != shape.B) {
-      throw InvalidArgument("key_lengths", "lengths",
-                            fmt::format("one length, or one for each of {} batch entries", shape.B),
-                            std::to_string(lengths_.size()));
-    }
-    for (const std::int64_t length : lengths_) {
-      if (length <= shape.Tk) continue;
-      throw InvalidArgument("key_lengths", "lengths", fmt::format("at most {}, the number of keys", shape.Tk),
-                            std::to_string(length));
-    }
+    require_count(shape);
+    for (const std::int64_t length : lengths_) require_keys(length, shape);
+  }
+
+  void validate_entry(std::int64_t b, const MaskShape& shape) const override {
+    require_count(shape);
+    require_keys(length_of(b), shape);
   }
 
   [[nodiscard]] bool varies_by_batch() const override { return lengths_.size() > 1; }
@@ -46,6 +43,24 @@ class KeyLengths final : public mask_detail::IntervalNode {
   }
 
  private:
+  [[nodiscard]] std::int64_t length_of(std::int64_t b) const {
+    return lengths_.size() == 1 ? lengths_.front() : lengths_[static_cast<std::size_t>(b)];
+  }
+
+  void require_count(const MaskShape& shape) const {
+    if (lengths_.size() != 1 && static_cast<std::int64_t>(lengths_.size()) != shape.B) {
+      throw InvalidArgument("key_lengths", "lengths",
+                            fmt::format("one length, or one for each of {} batch entries", shape.B),
+                            std::to_string(lengths_.size()));
+    }
+  }
+
+  static void require_keys(std::int64_t length, const MaskShape& shape) {
+    if (length <= shape.Tk) return;
+    throw InvalidArgument("key_lengths", "lengths", fmt::format("at most {}, the number of keys", shape.Tk),
+                          std::to_string(length));
+  }
+
   std::vector<std::int64_t> lengths_;
 };
 

@@ -17,6 +17,7 @@ std::uint64_t Node::row_bits(const Place& first, int count, const MaskShape& sha
 KeyRange Node::hull(const Tile& tile, const MaskShape& /*shape*/) const { return {tile.j_begin, tile.j_end}; }
 
 void Node::validate(const MaskShape& /*shape*/) const {}
+void Node::validate_entry(std::int64_t /*b*/, const MaskShape& shape) const { validate(shape); }
 
 bool IntervalNode::allows(const Place& place, const MaskShape& shape) const {
   const KeyRange keys = keys_of(place.b, place.i, shape);

@@ -27,6 +27,8 @@ class Node {
   /// Mask::hull of a tile that holds at least one pair, not yet clipped to it. The default is all of the tile's keys.
   [[nodiscard]] virtual KeyRange hull(const Tile& tile, const MaskShape& shape) const;
   virtual void validate(const MaskShape& shape) const;
+  /// Of entry b alone, whose Tq and Tk are the shape's; other entries may have others.
+  virtual void validate_entry(std::int64_t b, const MaskShape& shape) const;
   [[nodiscard]] virtual bool varies_by_batch() const { return false; }
   [[nodiscard]] virtual bool varies_by_head() const { return false; }
   [[nodiscard]] virtual Binding binding() const { return Binding::word; }

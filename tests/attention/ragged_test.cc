@@ -89,6 +89,21 @@ TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
   EXPECT_EQ(alone.lse.to_vector(), result.lse.view().slice(2, 5, 75).to_vector());
 }
 
+TEST_P(RaggedBatch, HidesTheKeysOfEachDocumentByItself) {
+  const Inputs inputs = packed(DType::f32);
+  std::vector<std::int64_t> lengths;
+  for (std::size_t n = 0; n + 1 < kDocuments.k_offsets.size(); ++n) {
+    lengths.push_back((kDocuments.k_offsets[n + 1] - kDocuments.k_offsets[n] + 1) / 2);
+  }
+  const AttentionResult result = run(inputs, {.mask = key_lengths(lengths)}, GetParam());
+  for (std::size_t n = 0; n < lengths.size(); ++n) {
+    const Inputs own = document(inputs, n);
+    const AttentionResult expected = attention(own.q, own.k, own.v, {.mask = prefix(lengths[n]), .target = GetParam()});
+    EXPECT_EQ(result.out.view().slice(2, kDocuments.q_offsets[n], kDocuments.q_offsets[n + 1]).to_vector(),
+              expected.out.to_vector());
+  }
+}
+
 TEST_P(RaggedBatch, MayHoldNoDocument) {
   const Tensor none(DType::f32, {1, 2, 0, 4});
   const AttentionResult result = attention(none, none, none, {.ragged = Ragged{{0}, {0}}, .target = GetParam()});
@@ -126,7 +141,8 @@ TEST_F(RaggedRefused, MoreThanOneBatchEntry) {
 
 TEST_F(RaggedRefused, MasksAndBiasesThatDoNotFitADocument) {
   EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = key_lengths({1, 1, 1})}), HasSubstr("2 batch entries"));
-  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = key_lengths({1, 4})}), HasSubstr("at most 3"));
+  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = key_lengths({4, 3})}), HasSubstr("at most 3"));
+  EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.mask = !key_lengths({3, 5})}), HasSubstr("at most 4"));
   EXPECT_THAT(message({0, 2, 5}, {0, 3, 7}, {.bias = dense_bias(Tensor(DType::f32, {5, 7}))}), HasSubstr("[5, 7]"));
 }
 
