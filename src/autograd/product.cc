@@ -105,22 +105,34 @@ ProductShape shape_of(const Value& out, const TensorView& a, const TensorView& b
           .packed = false};
 }
 
-// The gradient of a weight in f32: A is read along its columns, which oneDNN does at full speed only for all of them at
-// once. So K is cut, and the sums of its pieces are added in their order.
+// B in the layout that oneDNN likes best; empty where it has none.
+Value packed(ProductShape shape, const void* b) {
+  shape.packed = true;
+  const std::size_t bytes = onednn_packed_bytes(shape);
+  if (bytes == 0) return {};
+  Value value = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
+  onednn_pack(shape, b, value.data<float>());
+  return value;
+}
+
+// The gradient of a weight in f32: A is read along its columns, which oneDNN does well only for all of them at once. So
+// K is cut, and the sums of its pieces are added in their order.
 bool is_cut_along_k(const ProductShape& shape) {
   return shape.dtype == DType::f32 && shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
 }
 
 void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
-  const std::int64_t depth = whole.M >= whole.N ? std::clamp<std::int64_t>(whole.K / 4, 256, 1024)
-                                                : std::clamp<std::int64_t>(whole.K / 2, 256, 2048);
+  const std::int64_t depth = std::clamp<std::int64_t>(whole.K / 4, 256, 1024);
   const std::int64_t pieces = (whole.K + depth - 1) / depth;
   const std::int64_t size = whole.M * whole.N;
   Value others = new_value(DType::f32, {pieces - 1, size});
   for_pieces(pieces, 1, [&](std::int64_t n, std::int64_t /*end*/) {
     ProductShape shape = whole;
     shape.K = std::min(depth, whole.K - n * depth);
-    piece(shape, at(a, n * depth * whole.a_column, DType::f32), at(b, n * depth * whole.b_row, DType::f32), nullptr,
+    const std::byte* right = at(b, n * depth * whole.b_row, DType::f32);
+    const Value laid = packed(shape, right);
+    shape.packed = !laid.empty();
+    piece(shape, at(a, n * depth * whole.a_column, DType::f32), shape.packed ? laid.view.data() : right, nullptr,
           n == 0 ? out.data<float>() : others.data<float>() + (n - 1) * size);
   });
   float* sum = out.data<float>();
@@ -135,17 +147,9 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
   });
 }
 
-// B in oneDNN's own layout, where that pays: pieces of one shape, each reading all of B.
-Value packed(const ProductShape& whole, std::int64_t rows, const void* b) {
-  ProductShape shape = whole;
-  shape.M = rows;
-  shape.packed = true;
-  if (whole.dtype == DType::f64 || whole.K == 0 || whole.M % rows != 0 || whole.M / rows < 4) return {};
-  const std::size_t bytes = onednn_packed_bytes(shape);
-  if (bytes == 0) return {};
-  Value value = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
-  onednn_pack(shape, b, value.data<float>());
-  return value;
+// Where it pays to lay B for all pieces: they are of one shape, and each reads all of B.
+bool is_worth_packing(const ProductShape& whole, std::int64_t rows) {
+  return whole.dtype != DType::f64 && whole.K > 0 && whole.M % rows == 0 && whole.M / rows >= 4;
 }
 
 }  // namespace
@@ -168,7 +172,12 @@ void multiply(Value& out, const TensorView& a, const TensorView& b, const Value*
   const std::int64_t extent = by_rows ? whole.M : whole.N;
   const std::int64_t size = extent_of_piece(extent, products);
   const std::int64_t pieces = (extent + size - 1) / size;
-  const Value laid = by_rows && products == 1 ? packed(whole, size, right.data()) : Value{};
+  Value laid;
+  if (by_rows && products == 1 && is_worth_packing(whole, size)) {
+    ProductShape shape = whole;
+    shape.M = size;
+    laid = packed(shape, right.data());
+  }
   whole.packed = !laid.empty();
   const TensorView factor = whole.packed ? laid.view : right;
   core::parallel_for(threads(), products * pieces, [&](int /*worker*/, std::int64_t task) {

@@ -102,6 +102,18 @@ TEST(Linear, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
   EXPECT_THAT(threads_fault(affine, inputs, DType::bf16), IsEmpty());
 }
 
+// Enough rows that weights are laid anew and the gradient of the weight is cut along its sum, once in equal pieces.
+TEST(Linear, OfManyRowsRoundsLittleAndTheSameOnAnyNumberOfThreads) {
+  for (const std::int64_t rows : {1024, 1100}) {
+    const std::vector<Tensor> inputs = {normal_numbers(1, {rows, 65}), normal_numbers(2, {40, 65}),
+                                        normal_numbers(3, {40})};
+    EXPECT_THAT(precision_fault(affine, inputs, DType::f32, 2 * std::sqrt(1100)), IsEmpty());
+    EXPECT_THAT(precision_fault(affine, inputs, DType::bf16, 2), IsEmpty());
+    EXPECT_THAT(threads_fault(affine, inputs, DType::f32), IsEmpty());
+    EXPECT_THAT(threads_fault(affine, inputs, DType::bf16), IsEmpty());
+  }
+}
+
 TEST(Linear, KeepsParametersAndTheirGradientsInF32UnderBf16) {
   const Variable x = Variable::parameter(normal_numbers(1, {40, 33}).to(DType::bf16));
   const Variable weight = Variable::parameter(normal_numbers(2, {17, 33}).to(DType::f32));
