@@ -37,17 +37,18 @@ QKV_INLINED inline void adamw_piece(const Factors<Real>& by, Real* value, const 
 
 class AdamW final : public Optimizer {
  public:
-  AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
+  AdamW(learn::Parameters parameters, const AdamWOptions& options)
       : Optimizer(kFunction, std::move(parameters), kMoments), options_(options) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "adamw"; }
 
  private:
-  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments, double learning_rate) override {
+  void update(const learn::Parameter& parameter, std::span<const OptimizerMoment> moments,
+              double learning_rate) override {
     const auto count = static_cast<double>(steps());
     const double decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
-    const MutableTensorView target = parameter.variable.mutable_value();
-    const TensorView gradient = parameter.variable.gradient();
+    const MutableTensorView target = parameter.value.mutable_value();
+    const TensorView gradient = parameter.value.gradient();
     train::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
       const Factors<Real> by = {.kept = static_cast<Real>(1 - learning_rate * decay),
                                 .beta1_rest = static_cast<Real>(1 - options_.beta1),
@@ -67,7 +68,7 @@ class AdamW final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adamw(std::vector<Parameter> parameters, const AdamWOptions& options) {
+std::unique_ptr<Optimizer> make_adamw(learn::Parameters parameters, const AdamWOptions& options) {
   train::require_share(kFunction, "beta1", options.beta1);
   train::require_share(kFunction, "beta2", options.beta2);
   if (!(options.epsilon > 0) || std::isinf(options.epsilon)) {

@@ -24,14 +24,14 @@ std::map<std::string, std::string> metadata_of(const CheckpointFacts& facts) {
   return metadata;
 }
 
-std::vector<NamedView> views_of(std::span<const Parameter> parameters) {
+std::vector<NamedView> views_of(std::span<const learn::Parameter> parameters) {
   std::vector<NamedView> views;
-  for (const Parameter& parameter : parameters) views.push_back({parameter.name, parameter.variable.value()});
+  for (const learn::Parameter& parameter : parameters) views.push_back({parameter.name, parameter.value.value()});
   return views;
 }
 
 /// A tensor of the file and where it goes.
-struct Place {
+struct Slot {
   std::string name;
   MutableTensorView values;
 };
@@ -78,11 +78,11 @@ class Differences {
 };
 
 // Everything is loaded before the first number is written.
-void restore_places(const Safetensors& file, const std::vector<Place>& places, std::string_view wanted_start,
+void restore_places(const Safetensors& file, const std::vector<Slot>& places, std::string_view wanted_start,
                     Differences& differences) {
   std::vector<Tensor> loaded;
   std::set<std::string_view> names;
-  for (const Place& place : places) {
+  for (const Slot& place : places) {
     names.insert(place.name);
     if (!file.contains(place.name)) {
       differences.add(place.name + " is not in it");
@@ -104,9 +104,10 @@ void restore_places(const Safetensors& file, const std::vector<Place>& places, s
   }
 }
 
-std::vector<Place> places_of(std::span<const Parameter> parameters) {
-  std::vector<Place> places;
-  for (const Parameter& parameter : parameters) places.push_back({parameter.name, parameter.variable.mutable_value()});
+std::vector<Slot> places_of(std::span<const learn::Parameter> parameters) {
+  std::vector<Slot> places;
+  for (const learn::Parameter& parameter : parameters)
+    places.push_back({parameter.name, parameter.value.mutable_value()});
   return places;
 }
 
@@ -118,7 +119,7 @@ std::int64_t number_of(const std::string& text) {
 
 }  // namespace
 
-void save_model(const std::string& path, std::span<const Parameter> parameters, const CheckpointFacts& facts) {
+void save_model(const std::string& path, std::span<const learn::Parameter> parameters, const CheckpointFacts& facts) {
   write_file(path, encode_safetensors(views_of(parameters), metadata_of(facts)));
 }
 
@@ -146,7 +147,8 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
 
 Checkpoint Checkpoint::read(const std::string& path) { return {path, Safetensors::read(path)}; }
 
-void Checkpoint::restore(std::span<const Parameter> parameters, const std::map<std::string, std::string>& model) const {
+void Checkpoint::restore(std::span<const learn::Parameter> parameters,
+                         const std::map<std::string, std::string>& model) const {
   Differences differences(path_);
   differences.compare(facts_.model, model);
   restore_places(file_, places_of(parameters), "", differences);
@@ -159,7 +161,7 @@ void Checkpoint::restore(Optimizer& optimizer, const std::map<std::string, std::
     differences.add("optimizer is " + (optimizer_.empty() ? "not said" : optimizer_) + " there, " +
                     std::string(optimizer.name()) + " here");
   }
-  std::vector<Place> places = places_of(optimizer.parameters());
+  std::vector<Slot> places = places_of(optimizer.parameters());
   for (const OptimizerMoment& moment : optimizer.moments()) {
     places.push_back({std::string(kMoments) + moment.name, moment.values});
   }

@@ -12,12 +12,16 @@
 namespace qkv {
 namespace {
 
-void require_parameters(std::string_view function, const std::vector<Parameter>& parameters) {
+void require_parameters(std::string_view function, const learn::Parameters& parameters) {
   std::set<std::string_view> names;
-  for (const Parameter& parameter : parameters) {
-    const Variable& variable = parameter.variable;
+  std::set<const autograd::Body*> seen;
+  for (const learn::Parameter& parameter : parameters) {
+    const Variable& variable = parameter.value;
     if (!names.insert(parameter.name).second) {
       throw InvalidArgument(function, "parameters", "a name for each", parameter.name + " twice");
+    }
+    if (!seen.insert(variable.body().get()).second) {
+      throw InvalidArgument(function, "parameters", "a variable for each", "that of " + parameter.name + " twice");
     }
     if (variable.empty() || !variable.is_leaf() || !variable.requires_gradient()) {
       throw InvalidArgument(function, "parameters", "parameters, whose gradients are kept",
@@ -67,14 +71,13 @@ double sum_of_squares_in_pieces(const Real* values, std::int64_t count) {
 
 }  // namespace
 
-Optimizer::Optimizer(std::string_view function, std::vector<Parameter> parameters,
-                     std::span<const std::string_view> moments)
+Optimizer::Optimizer(std::string_view function, learn::Parameters parameters, std::span<const std::string_view> moments)
     : parameters_(std::move(parameters)), moments_of_one_(moments.size()) {
   require_parameters(function, parameters_);
   storage_.reserve(parameters_.size() * moments.size());
-  for (const Parameter& parameter : parameters_) {
+  for (const learn::Parameter& parameter : parameters_) {
     for (const std::string_view moment : moments) {
-      Tensor& values = storage_.emplace_back(parameter.variable.dtype(), parameter.variable.shape());
+      Tensor& values = storage_.emplace_back(parameter.value.dtype(), parameter.value.shape());
       moments_.push_back({.name = parameter.name + "/" + std::string(moment), .values = values});
     }
   }
@@ -89,7 +92,7 @@ void Optimizer::step(double learning_rate) {
   ++steps_;
   const std::span<const OptimizerMoment> all(moments_);
   for (std::size_t n = 0; n < parameters_.size(); ++n) {
-    if (!parameters_[n].variable.has_gradient()) continue;
+    if (!parameters_[n].value.has_gradient()) continue;
     update(parameters_[n], all.subspan(n * moments_of_one_, moments_of_one_), learning_rate);
   }
 }
@@ -99,11 +102,15 @@ void Optimizer::set_steps(std::int64_t steps) {
   steps_ = steps;
 }
 
-double gradient_norm(std::span<const Parameter> parameters) {
+void clear_gradients(std::span<const learn::Parameter> parameters) {
+  for (const learn::Parameter& parameter : parameters) parameter.value.clear_gradient();
+}
+
+double gradient_norm(std::span<const learn::Parameter> parameters) {
   double sum = 0;
-  for (const Parameter& parameter : parameters) {
-    if (!parameter.variable.has_gradient()) continue;
-    const TensorView gradient = parameter.variable.gradient();
+  for (const learn::Parameter& parameter : parameters) {
+    if (!parameter.value.has_gradient()) continue;
+    const TensorView gradient = parameter.value.gradient();
     autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {
       sum += sum_of_squares_in_pieces(gradient.data_as<Real>(), gradient.size());
     });
@@ -111,14 +118,14 @@ double gradient_norm(std::span<const Parameter> parameters) {
   return std::sqrt(sum);
 }
 
-double clip_gradients(std::span<const Parameter> parameters, double most) {
+double clip_gradients(std::span<const learn::Parameter> parameters, double most) {
   if (!(most > 0)) throw InvalidArgument("clip_gradients", "most", "more than 0", std::to_string(most));
   const double norm = gradient_norm(parameters);
   const double factor = most / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
-  for (const Parameter& parameter : parameters) {
-    if (!parameter.variable.has_gradient()) continue;
-    const MutableTensorView gradient = parameter.variable.mutable_gradient();
+  for (const learn::Parameter& parameter : parameters) {
+    if (!parameter.value.has_gradient()) continue;
+    const MutableTensorView gradient = parameter.value.mutable_gradient();
     autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {
       auto* values = static_cast<Real*>(gradient.data());
       const auto by = static_cast<autograd::Computed<Real>>(factor);

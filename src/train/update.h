@@ -14,18 +14,18 @@ namespace qkv::train {
 /// body(real, begin, end) for pieces of a parameter, with the C++ type of its numbers; compiled for the machine's
 /// vectors.
 template <class Body>
-void for_numbers(const Parameter& parameter, const Body& body) {
+void for_numbers(const learn::Parameter& parameter, const Body& body) {
   const auto run = [&]<class Real>(Real real) {
-    autograd::for_pieces(parameter.variable.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
+    autograd::for_pieces(parameter.value.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
       autograd::vectorised([&]() QKV_INLINED { body(real, begin, end); });
     });
   };
-  if (parameter.variable.dtype() == DType::f64) return run(double{});
+  if (parameter.value.dtype() == DType::f64) return run(double{});
   run(float{});
 }
 
-inline bool decays(const Parameter& parameter, Decay decay) {
-  return decay == Decay::all || parameter.variable.rank() >= 2;
+inline bool decays(const learn::Parameter& parameter, Decay decay) {
+  return decay == Decay::all || parameter.value.rank() >= 2;
 }
 
 inline void require_share(std::string_view function, std::string_view argument, double value) {

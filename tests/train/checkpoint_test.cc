@@ -66,7 +66,7 @@ TEST(Checkpoint, OfAModelAloneIsRestoredToo) {
   const TemporaryDirectory directory;
   const std::string path = directory / "model.safetensors";
   const SmallModel model;
-  model.parameters[0].variable.mutable_value().set({0, 0}, 42);
+  model.parameters[0].value.mutable_value().set({0, 0}, 42);
   save_model(path, model.parameters, small_facts());
   const SmallModel other;
   const Checkpoint checkpoint = Checkpoint::read(path);
@@ -101,7 +101,7 @@ TEST(Checkpoint, OfAnotherModelIsRefusedWithTheDifferences) {
       error_message<Error>([&] { Checkpoint::read(path).restore(*make_adamw(model.parameters), small_facts().model); }),
       HasSubstr("; optimizer/up.weight/first is [48, 6] of f32 there, [40, 6] of f32 here; and 5 more"));
   EXPECT_EQ(model.numbers(), before);
-  const std::vector<Parameter> fewer = {wide.parameters[0], {"extra", Variable::parameter(Tensor(DType::f32, {1}))}};
+  const learn::Parameters fewer = {wide.parameters[0], {"extra", Variable::parameter(Tensor(DType::f32, {1}))}};
   EXPECT_EQ(
       error_message<Error>([&] { Checkpoint::read(path).restore(fewer, facts.model); }),
       path +

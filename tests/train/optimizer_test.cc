@@ -19,12 +19,14 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 
-Parameter parameter_of(const std::string& name, Tensor value) { return {name, Variable::parameter(std::move(value))}; }
+learn::Parameter parameter_of(const std::string& name, Tensor value) {
+  return {name, Variable::parameter(std::move(value))};
+}
 
 // As a walk back would: the gradient of the sum of factor * x is factor.
-void give_gradient(const Parameter& parameter, const TensorView& gradient) {
-  parameter.variable.clear_gradient();
-  backward(parameter.variable, gradient);
+void give_gradient(const learn::Parameter& parameter, const TensorView& gradient) {
+  parameter.value.clear_gradient();
+  backward(parameter.value, gradient);
 }
 
 Tensor numbers_of(const json& of, const json& shapes, const std::string& name) {
@@ -32,7 +34,7 @@ Tensor numbers_of(const json& of, const json& shapes, const std::string& name) {
   return {of.at(name).get<std::vector<double>>(), Shape(extents)};
 }
 
-std::unique_ptr<Optimizer> optimizer_of(const json& fixture, std::vector<Parameter> parameters) {
+std::unique_ptr<Optimizer> optimizer_of(const json& fixture, learn::Parameters parameters) {
   const json& options = fixture.at("options");
   if (fixture.at("kind") == "adamw") {
     return make_adamw(std::move(parameters), {.beta1 = options.at("beta1"),
@@ -52,14 +54,14 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
   const json& shapes = fixtures.at("shapes");
   ASSERT_EQ(fixtures.at("cases").size(), 5U);
   for (const json& fixture : fixtures.at("cases")) {
-    std::vector<Parameter> parameters;
+    learn::Parameters parameters;
     for (const char* name : {"weight", "bias"}) {
       parameters.push_back(parameter_of(name, numbers_of(fixture.at("start"), shapes, name)));
     }
     const auto optimizer = optimizer_of(fixture, parameters);
     EXPECT_EQ(optimizer->name(), fixture.at("kind").get<std::string>());
     for (std::size_t step = 0; step < 10; ++step) {
-      for (const Parameter& parameter : parameters) {
+      for (const learn::Parameter& parameter : parameters) {
         give_gradient(parameter, numbers_of(fixture.at("gradients")[step], shapes, parameter.name));
       }
       if (!fixture.at("clip").is_null()) {
@@ -67,8 +69,8 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
       }
       optimizer->step(fixture.at("rates")[step]);
       // Both compute in f64, some ten roundings a step of numbers of the order of 1.
-      for (const Parameter& parameter : parameters) {
-        const std::vector<double> got = parameter.variable.value().to_vector();
+      for (const learn::Parameter& parameter : parameters) {
+        const std::vector<double> got = parameter.value.value().to_vector();
         const std::vector<double> wanted = fixture.at("after")[step].at(parameter.name);
         for (std::size_t i = 0; i < got.size(); ++i) {
           EXPECT_NEAR(got[i], wanted[i], 1e-13) << fixture.at("options") << ", step " << step << ", " << parameter.name;
@@ -80,13 +82,13 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
 }
 
 TEST(Optimizer, AdamWByHand) {
-  const Parameter x = parameter_of("x", Tensor(std::vector<double>{2.0}, {1, 1}));
+  const learn::Parameter x = parameter_of("x", Tensor(std::vector<double>{2.0}, {1, 1}));
   const auto optimizer =
       make_adamw({x}, {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 1.0, .weight_decay = 0.5, .decay = Decay::matrices});
   give_gradient(x, Tensor(std::vector<double>{4.0}, {1, 1}));
   optimizer->step(0.1);
   // Both moments corrected are the gradient and its square: 2 * (1 - 0.05) - 0.1 * 4 / (4 + 1).
-  EXPECT_DOUBLE_EQ(x.variable.item(), 1.82);
+  EXPECT_DOUBLE_EQ(x.value.item(), 1.82);
   EXPECT_EQ(optimizer->moments()[0].name, "x/first");
   EXPECT_DOUBLE_EQ(optimizer->moments()[0].values.view().at({0, 0}), 2.0);
   EXPECT_EQ(optimizer->moments()[1].name, "x/second");
@@ -95,22 +97,22 @@ TEST(Optimizer, AdamWByHand) {
 
 TEST(Optimizer, VectorsDoNotDecayUnlessAskedTo) {
   for (const Decay decay : {Decay::matrices, Decay::all}) {
-    const Parameter bias = parameter_of("bias", Tensor(std::vector<float>{1.0F}, {1}));
-    const Parameter weight = parameter_of("weight", Tensor(std::vector<float>{1.0F}, {1, 1}));
+    const learn::Parameter bias = parameter_of("bias", Tensor(std::vector<float>{1.0F}, {1}));
+    const learn::Parameter weight = parameter_of("weight", Tensor(std::vector<float>{1.0F}, {1, 1}));
     const auto optimizer = make_sgd({bias, weight}, {.weight_decay = 0.5, .decay = decay});
     give_gradient(bias, Tensor(DType::f32, {1}));
     give_gradient(weight, Tensor(DType::f32, {1, 1}));
     optimizer->step(0.5);
-    EXPECT_EQ(bias.variable.item(), decay == Decay::all ? 0.75 : 1.0);
-    EXPECT_EQ(weight.variable.item(), 0.75);
+    EXPECT_EQ(bias.value.item(), decay == Decay::all ? 0.75 : 1.0);
+    EXPECT_EQ(weight.value.item(), 0.75);
   }
 }
 
 TEST(Optimizer, LeavesAParameterWithoutAGradientAlone) {
-  const Parameter x = parameter_of("x", Tensor(std::vector<float>{1.0F, 2.0F}, {1, 2}));
+  const learn::Parameter x = parameter_of("x", Tensor(std::vector<float>{1.0F, 2.0F}, {1, 2}));
   const auto optimizer = make_adamw({x}, {.weight_decay = 0.5});
   optimizer->step(0.1);
-  EXPECT_THAT(x.variable.value().to_vector(), ElementsAre(1, 2));
+  EXPECT_THAT(x.value.value().to_vector(), ElementsAre(1, 2));
 }
 
 TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
@@ -119,14 +121,14 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
   for (const int count : {1, 2, 3}) {
     set_threads(count);
     Generator generator(5);
-    const std::vector<Parameter> parameters = {parameter_of("x", generator.randn(shape))};
+    const learn::Parameters parameters = {parameter_of("x", generator.randn(shape))};
     const auto optimizer = make_adamw(parameters);
     for (int step = 0; step < 3; ++step) {
       give_gradient(parameters[0], generator.randn(shape));
       clip_gradients(parameters, 0.5);
       optimizer->step(1e-2);
     }
-    results.push_back(parameters[0].variable.value().to_vector());
+    results.push_back(parameters[0].value.value().to_vector());
   }
   set_threads(1);
   EXPECT_EQ(results[0], results[1]);
@@ -134,26 +136,26 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Optimizer, NormOfAllGradients) {
-  const std::vector<Parameter> parameters = {parameter_of("a", Tensor(DType::f32, {2})),
-                                             parameter_of("b", Tensor(DType::f64, {})),
-                                             parameter_of("c", Tensor(DType::f32, {9}))};
+  const learn::Parameters parameters = {parameter_of("a", Tensor(DType::f32, {2})),
+                                        parameter_of("b", Tensor(DType::f64, {})),
+                                        parameter_of("c", Tensor(DType::f32, {9}))};
   give_gradient(parameters[0], Tensor(std::vector<float>{3, 4}, {2}));
   give_gradient(parameters[1], Tensor(std::vector<double>{12}, {}));
   EXPECT_DOUBLE_EQ(gradient_norm(parameters), 13);
   EXPECT_DOUBLE_EQ(clip_gradients(parameters, 14), 13);
-  EXPECT_THAT(parameters[0].variable.gradient().to_vector(), ElementsAre(3, 4));
+  EXPECT_THAT(parameters[0].value.gradient().to_vector(), ElementsAre(3, 4));
   EXPECT_DOUBLE_EQ(clip_gradients(parameters, 6.5), 13);
   EXPECT_NEAR(gradient_norm(parameters), 6.5, 1e-6);
-  parameters[0].variable.mutable_gradient().set({0}, std::numeric_limits<double>::quiet_NaN());
+  parameters[0].value.mutable_gradient().set({0}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(std::isnan(clip_gradients(parameters, 1)));
-  EXPECT_NEAR(parameters[0].variable.gradient().at({1}), 2, 1e-6);
+  EXPECT_NEAR(parameters[0].value.gradient().at({1}), 2, 1e-6);
   clear_gradients(parameters);
   EXPECT_EQ(gradient_norm(parameters), 0);
-  EXPECT_EQ(number_count(parameters), 12);
+  EXPECT_EQ(learn::parameter_count(parameters), 12);
 }
 
 TEST(Optimizer, RefusesWhatHasNoMeaning) {
-  const Parameter x = parameter_of("x", Tensor(DType::f32, {1}));
+  const learn::Parameter x = parameter_of("x", Tensor(DType::f32, {1}));
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({x}, {.beta1 = 1.0})); }),
             "make_adamw: beta1: expected a number in [0, 1), got 1.000000");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({x}, {.epsilon = 0.0})); }),
@@ -164,6 +166,8 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
             "make_sgd: weight_decay: expected a number >= 0, got nan");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({x, x})); }),
             "make_sgd: parameters: expected a name for each, got x twice");
+  EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({x, {"y", x.value}})); }),
+            "make_sgd: parameters: expected a variable for each, got that of y twice");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({{"c", Variable(Tensor(DType::f32, {1}))}})); }),
             "make_sgd: parameters: expected parameters, whose gradients are kept, got c, which is none");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({parameter_of("h", Tensor(DType::bf16, {1}))})); }),
@@ -172,7 +176,7 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
             "Optimizer::step: learning_rate: expected a number >= 0, got -1.000000");
   EXPECT_EQ(error_message([&] { make_sgd({x})->set_steps(-1); }),
             "Optimizer::set_steps: steps: expected 0 or more, got -1");
-  const std::vector<Parameter> all = {x};
+  const learn::Parameters all = {x};
   EXPECT_EQ(error_message([&] { clip_gradients(all, 0); }), "clip_gradients: most: expected more than 0, got 0.000000");
 }
 

@@ -16,7 +16,7 @@
 namespace qkv::tests {
 
 struct SmallModel {
-  std::vector<Parameter> parameters;
+  learn::Parameters parameters;
 
   explicit SmallModel(std::int64_t width = 40) {
     Generator generator(11);
@@ -33,9 +33,9 @@ struct SmallModel {
     Generator generator(static_cast<std::uint64_t>(n) + 100);
     const Variable x{generator.randn({64, 6})};
     const Tensor classes = generator.randint(0, 3, {64});
-    const Variable hidden = tanh(linear(x, parameters[0].variable, parameters[1].variable));
+    const Variable hidden = tanh(linear(x, parameters[0].value, parameters[1].value));
     const Variable kept = dropout(hidden, {.p = 0.2, .seed = static_cast<std::uint64_t>(n)});
-    return {.loss = cross_entropy(linear(kept, parameters[2].variable), classes), .tokens = 64};
+    return {.loss = cross_entropy(linear(kept, parameters[2].value), classes), .tokens = 64};
   }
 
   [[nodiscard]] LossOfBatch loss_of_batch() const {
@@ -45,8 +45,8 @@ struct SmallModel {
   /// All numbers, one parameter after the other.
   [[nodiscard]] std::vector<double> numbers() const {
     std::vector<double> all;
-    for (const Parameter& parameter : parameters) {
-      const std::vector<double> some = parameter.variable.value().to_vector();
+    for (const learn::Parameter& parameter : parameters) {
+      const std::vector<double> some = parameter.value.value().to_vector();
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -71,10 +71,10 @@ TEST(Training, StopsWhereItIsToldTo) {
   train(*optimizer, model.loss_of_batch(), small_training(20),
         [](const TrainingStep& step) { return step.step == 4 ? Next::stop : Next::go_on; });
   EXPECT_EQ(optimizer->steps(), 5);
-  for (const Parameter& parameter : model.parameters) EXPECT_FALSE(parameter.variable.has_gradient());
+  for (const learn::Parameter& parameter : model.parameters) EXPECT_FALSE(parameter.value.has_gradient());
 }
 
-std::string diverged(const LossOfBatch& loss, const std::vector<Parameter>& parameters) {
+std::string diverged(const LossOfBatch& loss, const learn::Parameters& parameters) {
   const auto optimizer = make_sgd(parameters);
   return error_message<Diverged>([&] { train(*optimizer, loss, {.schedule = {.peak = 0.1, .steps = 5}}, kGoOn); });
 }

@@ -1,0 +1,168 @@
+#include "qkv/model/decoder.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/error_message.h"
+#include "qkv/autograd/softmax.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
+                                           Positions::rotary, Positions::alibi,      Positions::t5};
+
+DecoderOptions small(Positions positions) {
+  return {.vocabulary = 11, .length = 7, .layers = 2, .d_model = 16, .heads = 2, .positions = positions};
+}
+
+Tensor some_ids(std::int64_t seed = 1) {
+  Generator generator(static_cast<std::uint64_t>(seed));
+  return generator.randint(0, 11, {3, 7});
+}
+
+TEST(Decoder, HasAsManyNumbersAsTheArithmeticSays) {
+  for (const Positions positions : kAll) {
+    for (const bool tied : {true, false}) {
+      DecoderOptions options = small(positions);
+      options.tied = tied;
+      options.d_ff = 24;
+      Generator generator(1);
+      EXPECT_EQ(parameter_count(Decoder(options, generator).parameters()), parameter_count(options))
+          << name_of(positions);
+    }
+  }
+  // By hand: GPT-2's smallest, with its 50,257 words and 1,024 positions.
+  EXPECT_EQ(parameter_count({.vocabulary = 50257,
+                             .length = 1024,
+                             .layers = 12,
+                             .d_model = 768,
+                             .heads = 12,
+                             .positions = Positions::learned}),
+            124439808);
+  // As many with one head as with many.
+  EXPECT_EQ(parameter_count({.vocabulary = 11, .d_model = 64, .heads = 1}),
+            parameter_count({.vocabulary = 11, .d_model = 64, .heads = 8}));
+}
+
+TEST(Decoder, SeesNoTokenThatIsStillToCome) {
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    const Decoder decoder(small(positions), generator);
+    Tensor ids = some_ids();
+    const Tensor before(decoder.forward(ids).value());
+    ids.set({0, 5}, (static_cast<int>(ids.at({0, 5})) + 1) % 11);
+    const Tensor after(decoder.forward(ids).value());
+    for (std::int64_t t = 0; t < 7; ++t) {
+      const bool same =
+          before.view().select(0, 0).select(0, t).to_vector() == after.view().select(0, 0).select(0, t).to_vector();
+      EXPECT_EQ(same, t < 5) << name_of(positions) << " at " << t;
+    }
+  }
+}
+
+TEST(Decoder, TellsTheOrderOfTokensWherePositionsDo) {
+  // The last query of tokens a b c and b a c: only positions tell them apart in one layer.
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    DecoderOptions options = small(positions);
+    options.layers = 1;
+    const Decoder decoder(options, generator);
+    for (const Parameter& parameter : decoder.parameters()) {
+      if (parameter.name == "t5.weight") parameter.value.mutable_value().set({1, 0}, 2.0);
+    }
+    const Tensor ids(std::vector<std::int64_t>{1, 2, 3, 2, 1, 3}, {2, 3});
+    const Variable out = decoder.forward(ids);
+    double most = 0;
+    for (std::int64_t c = 0; c < 11; ++c) {
+      most = std::max(most, std::fabs(out.value().at({0, 2, c}) - out.value().at({1, 2, c})));
+    }
+    if (positions == Positions::none) {
+      EXPECT_LT(most, 1e-6);
+    } else {
+      EXPECT_GT(most, 1e-5) << name_of(positions);
+    }
+  }
+}
+
+TEST(Decoder, GivesAGradientToEachParameter) {
+  for (const Positions positions : kAll) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      DecoderOptions options = small(positions);
+      options.tied = dtype == DType::f32;
+      Generator generator(1);
+      const Decoder decoder(options, generator);
+      const Variable loss = cross_entropy(
+          decoder.forward(some_ids(), {.dtype = dtype, .dropout = Dropout{.p = 0.1, .seed = 3}}), some_ids(2));
+      EXPECT_NEAR(loss.item(), std::log(11), 0.7);
+      backward(loss);
+      for (const Parameter& parameter : decoder.parameters()) {
+        EXPECT_EQ(parameter.value.dtype(), DType::f32);
+        EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
+      }
+    }
+  }
+}
+
+TEST(Decoder, WeightsAreThoseOfEachHeadAndLayer) {
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    const Decoder decoder(small(positions), generator);
+    const std::vector<Tensor> weights = decoder.weights(some_ids());
+    ASSERT_EQ(weights.size(), 2U);
+    EXPECT_EQ(weights[0].shape().to_string(), "[3, 2, 7, 7]");
+    double sum = 0;
+    for (std::int64_t j = 0; j < 7; ++j) sum += weights[1].at({1, 1, 4, j});
+    EXPECT_NEAR(sum, 1, 1e-12);
+    EXPECT_EQ(weights[1].at({1, 1, 4, 5}), 0);
+  }
+}
+
+TEST(Decoder, FactsGiveTheOptionsBack) {
+  for (const Positions positions : kAll) {
+    DecoderOptions options = small(positions);
+    options.tied = positions == Positions::t5;
+    EXPECT_EQ(facts_of(decoder_options(facts_of(options))), facts_of(options));
+  }
+  auto facts = facts_of(small(Positions::none));
+  facts["layers"] = "two";
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+            "decoder_options: layers: expected a whole number, got \"two\"");
+  facts.erase("layers");
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+            "decoder_options: layers: expected a value, got none");
+  facts["kind"] = "encoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+            "decoder_options: kind: expected decoder, got \"encoder\"");
+}
+
+TEST(Decoder, RefusesWhatHasNoMeaning) {
+  const auto message = [](const DecoderOptions& options) {
+    return error_message([&] {
+      Generator generator(1);
+      Decoder decoder(options, generator);
+    });
+  };
+  EXPECT_EQ(message({.vocabulary = 0}), "Decoder: vocabulary: expected more than 0, got 0");
+  EXPECT_EQ(message({.vocabulary = 9, .layers = 0}), "Decoder: layers: expected more than 0, got 0");
+  EXPECT_EQ(message({.vocabulary = 9, .heads = 0}), "Decoder: heads: expected more than 0, got 0");
+  EXPECT_EQ(message({.vocabulary = 9, .d_ff = 0}), "Decoder: d_ff: expected more than 0, got 0");
+  EXPECT_EQ(message({.vocabulary = 9, .d_model = 64, .heads = 6}),
+            "Decoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
+  EXPECT_EQ(message({.vocabulary = 9, .d_model = 6, .heads = 2}),
+            "Decoder: heads: expected heads of even width, which rotary positions turn in pairs; d_model is 6, got 2");
+  EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
+            "Decoder: length: expected more than 0, for learned positions, got 0");
+  EXPECT_EQ(error_message([] { static_cast<void>(positions_named("rope")); }),
+            "positions_named: name: expected one of none, sinusoidal, learned, rotary, alibi, t5, got \"rope\"");
+  Generator generator(1);
+  const Decoder decoder(small(Positions::learned), generator);
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {1, 8}))); }),
+            "Decoder: ids: expected at most 7 learned positions, got 8");
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {8}))); }),
+            "Decoder: ids: expected [B, T], got [8]");
+}
+
+}  // namespace
+}  // namespace qkv::learn
