@@ -37,7 +37,7 @@ ceilings:
 	build/release/bench/ceilings/ceilings --json build/ceilings.json
 
 bench: ceilings
-	cmake --build --preset release --target forward_bench
+	cmake --build --preset release --target call_bench
 	scripts/bench build/release build/ceilings.json
 
 bench-peers:
