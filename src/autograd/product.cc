@@ -115,10 +115,10 @@ Value packed(ProductShape shape, const void* b) {
   return value;
 }
 
-// The gradient of a weight in f32: A is read along its columns, which oneDNN does well only for all of them at once. So
+// The gradient of an f32 weight: A is read along its columns, which oneDNN does well only for all of them at once. So
 // K is cut, and the sums of its pieces are added in their order.
 bool is_cut_along_k(const ProductShape& shape) {
-  return shape.dtype == DType::f32 && shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
+  return shape.out == DType::f32 && shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
 }
 
 void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
@@ -129,10 +129,10 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
   for_pieces(pieces, 1, [&](std::int64_t n, std::int64_t /*end*/) {
     ProductShape shape = whole;
     shape.K = std::min(depth, whole.K - n * depth);
-    const std::byte* right = at(b, n * depth * whole.b_row, DType::f32);
+    const std::byte* right = at(b, n * depth * whole.b_row, whole.dtype);
     const Value laid = packed(shape, right);
     shape.packed = !laid.empty();
-    piece(shape, at(a, n * depth * whole.a_column, DType::f32), shape.packed ? laid.view.data() : right, nullptr,
+    piece(shape, at(a, n * depth * whole.a_column, whole.dtype), shape.packed ? laid.view.data() : right, nullptr,
           n == 0 ? out.data<float>() : others.data<float>() + (n - 1) * size);
   });
   float* sum = out.data<float>();

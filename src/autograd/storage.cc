@@ -25,11 +25,14 @@ std::size_t rounded(std::size_t bytes) {
 }
 
 // Fresh pages cost more than the pass that fills them, and a training step asks for the same sizes as the last one.
+// What is held is at most what was in use at once: where sizes change from step to step, all of it goes at that point.
 class Pool {
  public:
   void* take(std::size_t bytes) {
     {
       const std::scoped_lock lock(mutex_);
+      used_ += bytes;
+      most_used_ = std::max(most_used_, used_);
       const auto found = free_.find(bytes);
       if (found != free_.end() && !found->second.empty()) {
         void* block = found->second.back();
@@ -38,12 +41,20 @@ class Pool {
         return block;
       }
     }
-    return ::operator new(bytes, kAlignment);
+    try {
+      return ::operator new(bytes, kAlignment);
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      used_ -= bytes;
+      throw;
+    }
   }
 
   void give(void* block, std::size_t bytes) noexcept {
+    const std::scoped_lock lock(mutex_);
+    used_ -= bytes;
+    if (held_ + bytes > most_used_) release_all();
     try {
-      const std::scoped_lock lock(mutex_);
       free_[bytes].push_back(block);
       held_ += bytes;
     } catch (const std::bad_alloc&) {
@@ -58,6 +69,12 @@ class Pool {
 
   void release() {
     const std::scoped_lock lock(mutex_);
+    release_all();
+    most_used_ = used_;
+  }
+
+ private:
+  void release_all() noexcept {
     for (auto& [bytes, blocks] : free_) {
       for (void* block : blocks) ::operator delete(block, kAlignment);
     }
@@ -65,10 +82,11 @@ class Pool {
     held_ = 0;
   }
 
- private:
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;
   std::size_t held_ = 0;
+  std::size_t used_ = 0;
+  std::size_t most_used_ = 0;
 };
 
 // Never destroyed: variables of static duration may end after it would.
