@@ -99,7 +99,7 @@ class Judge {
   Verdict by_plain() {
     Verdict verdict = {.fault = by_row()};
     if (!verdict.fault.empty()) return verdict;
-    const PlainResult plain = run_plain(one_, inputs_, numbers_);
+    const PlainResult plain = run_plain(plain_call(one_, inputs_, numbers_));
     const double times = one_.softcap > 0 ? 3 : 2;
     // Where a result is made of few numbers, the plain loops may be right by luck: rounding one score at its largest,
     // exp, and the result.

@@ -5,12 +5,11 @@
 
 namespace qkv::cases {
 
-PlainRow::PlainRow(const Case& one, const Inputs& inputs, const Numbers& numbers)
-    : one_(one),
-      options_(inputs.options),
-      numbers_(numbers),
-      scale_(static_cast<float>(inputs.options.scale.value_or(1 / std::sqrt(static_cast<double>(one.D))))),
-      x_(static_cast<std::size_t>(one.Tk)),
+PlainRow::PlainRow(const PlainCall& call)
+    : call_(call),
+      options_(call.options),
+      scale_(static_cast<float>(call.options.scale.value_or(1 / std::sqrt(static_cast<double>(call.D))))),
+      x_(static_cast<std::size_t>(call.shape.Tk)),
       weights_(x_),
       kept_(x_),
       slopes_(x_) {}
@@ -18,23 +17,27 @@ PlainRow::PlainRow(const Case& one, const Inputs& inputs, const Numbers& numbers
 float PlainRow::run(const Row& row, double* out) {
   score(row);
   const float lse = weigh(row);
-  const std::int64_t key_head = row.h / one_.group;
-  for (std::int64_t d = 0; d < one_.Dv; ++d) {
+  for (std::int64_t d = 0; d < call_.Dv; ++d) {
     float sum = 0;
-    for (std::int64_t j = 0; j < one_.Tk; ++j) {
+    for (std::int64_t j = 0; j < call_.shape.Tk; ++j) {
       const auto n = static_cast<std::size_t>(j);
-      const float weight = rounded(weights_[n] * kept_[n], one_.dtype);
-      const std::size_t place = place_of(row.b, key_head, j, one_.Hk, one_.Tk, one_.Dv);
-      if (weight != 0) sum += weight * static_cast<float>(numbers_.v[place + static_cast<std::size_t>(d)]);
+      const float weight = rounded(weights_[n] * kept_[n], call_.dtype);
+      if (weight != 0) sum += weight * static_cast<float>(key_row(call_.v, row, j, call_.Dv)[d]);
     }
-    out[d] = rounded(sum, one_.dtype);
+    out[d] = rounded(sum, call_.dtype);
   }
   return lse;
 }
 
+const double* PlainRow::key_row(std::span<const double> rows, const Row& row, std::int64_t j,
+                                std::int64_t width) const {
+  const std::int64_t key_head = row.h / (call_.shape.H / call_.Hk);
+  return rows.data() + place_of(row.b, key_head, j, call_.Hk, call_.shape.Tk, width);
+}
+
 void PlainRow::score(const Row& row) {
-  const double* q = numbers_.q.data() + place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, one_.D);
-  for (std::int64_t j = 0; j < one_.Tk; ++j) {
+  const double* q = call_.q.data() + place_of(row.b, row.h, row.i, call_.shape.H, call_.shape.Tq, call_.D);
+  for (std::int64_t j = 0; j < call_.shape.Tk; ++j) {
     const Place place = {.b = row.b, .h = row.h, .i = row.i, .j = j};
     const auto n = static_cast<std::size_t>(j);
     float& x = x_[n];
@@ -45,12 +48,12 @@ void PlainRow::score(const Row& row) {
       const auto [p, seed] = *options_.dropout;
       kept_[n] = dropout_keeps(seed, p, place) ? 1 / static_cast<float>(1 - p) : 0;
     }
-    if (!options_.mask.allows(place, one_.shape())) continue;
-    const auto bias = static_cast<float>(options_.bias.at(place, one_.shape()));
+    if (!options_.mask.allows(place, call_.shape)) continue;
+    const auto bias = static_cast<float>(options_.bias.at(place, call_.shape));
     if (bias == -INFINITY) continue;
-    const double* k = numbers_.k.data() + place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, one_.D);
+    const double* k = key_row(call_.k, row, j, call_.D);
     float dot = 0;
-    for (std::int64_t d = 0; d < one_.D; ++d) dot += static_cast<float>(q[d]) * static_cast<float>(k[d]);
+    for (std::int64_t d = 0; d < call_.D; ++d) dot += static_cast<float>(q[d]) * static_cast<float>(k[d]);
     x = dot * scale_;
     if (options_.softcap) {
       const auto cap = static_cast<float>(*options_.softcap);
@@ -81,14 +84,19 @@ float rounded(float value, DType dtype) {
   return value;
 }
 
-PlainResult run_plain(const Case& one, const Inputs& inputs, const Numbers& numbers) {
+PlainResult run_plain(const PlainCall& call) {
+  const auto& [B, H, Tq, Tk] = call.shape;
   PlainResult result;
-  result.out.resize(static_cast<std::size_t>(one.B * one.Hq() * one.Tq * one.Dv));
-  PlainRow plain(one, inputs, numbers);
-  for_each_row(one, [&](const Row& row) {
-    double* out = result.out.data() + place_of(row.b, row.h, row.i, one.Hq(), one.Tq, one.Dv);
-    result.lse.push_back(plain.run(row, out));
-  });
+  result.out.resize(static_cast<std::size_t>(B * H * Tq * call.Dv));
+  double* out = result.out.data();
+  PlainRow plain(call);
+  for (std::int64_t b = 0; b < B; ++b) {
+    for (std::int64_t h = 0; h < H; ++h) {
+      for (std::int64_t i = 0; i < Tq; ++i, out += call.Dv) {
+        result.lse.push_back(plain.run({.b = b, .h = h, .i = i}, out));
+      }
+    }
+  }
   return result;
 }
 

@@ -72,7 +72,7 @@ class PlainBackward {
       : one_(one),
         options_(inputs.options),
         numbers_(inputs),
-        row_(one, inputs, numbers_),
+        row_(plain_call(one, inputs, numbers_)),
         sizes_(one, inputs, numbers_),
         q_(numbers_.q.begin(), numbers_.q.end()),
         k_(numbers_.k.begin(), numbers_.k.end()),

@@ -72,8 +72,8 @@ double largest(const Tensor& tensor) {
   return most;
 }
 
-// Twice the error of the plain computation, and what that does not have: weights rounded to f16, exp and a rounded
-// exponent in lse.
+// Twice the error of the plain computation; where that is luckier, one rounding of out at its largest and of what lse
+// is made from: a score, exp, a rounded exponent.
 void expect_close(const Problem& problem, const TensorView& v, int threads = 2) {
   const Results expected = exact(problem, v);
   const Results other = plain(problem, v);

@@ -1,4 +1,4 @@
-// Attention in f32 as anybody would write it: what the error of a kernel is compared with.
+// What the error of a kernel is measured against.
 #pragma once
 
 #include "kernels/problem.h"
@@ -11,7 +11,7 @@ struct Results {
   Tensor lse;
 };
 
-/// Rows of scores, a maximum, exp, sums; out is rounded to q's dtype.
+/// The plain loops of cases/plain.h: f32, with weights and out rounded to q's dtype.
 [[nodiscard]] Results plain(const Problem& problem, const TensorView& v);
 
 /// The reference's, in f64.
