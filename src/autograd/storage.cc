@@ -53,7 +53,7 @@ class Pool {
   void give(void* block, std::size_t bytes) noexcept {
     const std::scoped_lock lock(mutex_);
     used_ -= bytes;
-    if (held_ + bytes > most_used_) release_all();
+    if (held_ + bytes > 2 * most_used_) release_all();
     try {
       free_[bytes].push_back(block);
       held_ += bytes;

@@ -100,8 +100,8 @@ class NoGradient {
   bool before_;
 };
 
-/// Bytes that freed values have left for the next ones of their size: at most as many as were in use at once. They are
-/// given back to the system by release_value_pool(); values in use are not touched. Safe from any thread.
+/// Bytes that freed values have left for the next ones of their size: at most twice as many as were in use at once.
+/// They are given back to the system by release_value_pool(); values in use are not touched. Safe from any thread.
 [[nodiscard]] std::size_t value_pool_bytes();
 void release_value_pool();
 
