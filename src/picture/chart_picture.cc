@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <optional>
+#include <span>
 
 #include "picture/document.h"
 #include "picture/plot.h"
@@ -20,7 +23,7 @@ constexpr double kPlotWidth = 470;
 constexpr double kPlotHeight = 290;
 constexpr double kLongestName = 190;
 constexpr double kNameSpacing = 15;
-constexpr double kSwatch = 16;
+constexpr double kSwatch = 28;
 constexpr double kNamesGap = 12;
 constexpr std::size_t kMostMarkers = 40;  // points of a series that are marked one by one
 constexpr Rgb kGridLine{.red = 0xe6, .green = 0xe8, .blue = 0xec};
@@ -29,9 +32,8 @@ constexpr Rgb kReferenceLine{.red = 0x6c, .green = 0x70, .blue = 0x7a};
 /// A name beside the plot, level with where its line ends or as near to it as the others leave room.
 struct EndName {
   std::string text;
-  double y = 0;  // from the plot's top
-  Rgb colour;
-  bool dashed = false;
+  double y = 0;                      // from the plot's top
+  std::optional<std::size_t> place;  // of its series; none for a reference
 };
 
 /// A name above the plot, over its upright line.
@@ -66,12 +68,12 @@ std::vector<EndName> end_names(const Plot& plot, const Ruler& ruler) {
   for (const PlotSeries& series : plot.series) {
     if (series.name.empty()) continue;
     const std::string text = ruler.fitted(series.name, kLabel, kLongestName);
-    names.push_back({text, (1 - last_height(series)) * kPlotHeight, series.colour, false});
+    names.push_back({text, (1 - last_height(series)) * kPlotHeight, series.place});
   }
   for (const PlotReference& reference : plot.references) {
     if (reference.across != Reference::Across::y || reference.name.empty()) continue;
     const std::string text = ruler.fitted(reference.name, kLabel, kLongestName);
-    names.push_back({text, (1 - reference.at) * kPlotHeight, kReferenceLine, true});
+    names.push_back({text, (1 - reference.at) * kPlotHeight, {}});
   }
   spread(names);
   return names;
@@ -171,13 +173,42 @@ void paint_axes(cairo_t* cr, const Plot& plot) {
   draw_text(cr, plot.x.name, kPlotWidth / 2, kPlotHeight + 32, kLabel, kSoftInk, Anchor::middle);
 }
 
-void set_dashes(cairo_t* cr, bool dashed) {
-  constexpr double kDash[] = {4, 3};
-  cairo_set_dash(cr, kDash, dashed ? 2 : 0, 0);
+constexpr std::array<double, 2> kReferenceDash = {4, 3};
+
+void set_dashes(cairo_t* cr, std::span<const double> dashes) {
+  cairo_set_dash(cr, dashes.data(), static_cast<int>(dashes.size()), 0);
+}
+
+/// The first line is whole, and those over it let it through.
+std::span<const double> dashes_of(const PlotSeries& series) {
+  static const std::array<std::vector<double>, 7> kDashes = {
+      {{}, {9, 5}, {2.5, 3.5}, {10, 4, 2.5, 4}, {16, 7}, {5, 4}, {10, 4, 2.5, 4, 2.5, 4}}};
+  return kDashes[series.place % kDashes.size()];
+}
+
+/// A circle, square, triangle or diamond around a point, filled or not: of two on one point both can be seen.
+void paint_mark(cairo_t* cr, const PlotSeries& series, double x, double y) {
+  constexpr double kRadius = 3;
+  constexpr std::array<int, 4> kCorners = {0, 4, 3, 4};
+  const std::size_t shape = series.place % kCorners.size();
+  cairo_new_sub_path(cr);
+  if (shape == 0) cairo_arc(cr, x, y, kRadius, 0, 2 * std::numbers::pi);
+  const double turn = shape == 1 ? std::numbers::pi / 4 : std::numbers::pi / 2;
+  for (int corner = 0; corner < kCorners[shape]; ++corner) {
+    const double angle = turn + 2 * std::numbers::pi * corner / kCorners[shape];
+    cairo_line_to(cr, x + 1.2 * kRadius * std::cos(angle), y - 1.2 * kRadius * std::sin(angle));
+  }
+  cairo_close_path(cr);
+  if (series.place % 2 == 0) {
+    set_colour(cr, series.colour);
+    cairo_fill(cr);
+  } else {
+    stroke(cr, series.colour, 1.2);
+  }
 }
 
 void paint_references(cairo_t* cr, const Plot& plot) {
-  set_dashes(cr, true);
+  set_dashes(cr, kReferenceDash);
   for (const PlotReference& reference : plot.references) {
     const bool upright = reference.across == Reference::Across::x;
     const double at = upright ? reference.at * kPlotWidth : (1 - reference.at) * kPlotHeight;
@@ -185,7 +216,7 @@ void paint_references(cairo_t* cr, const Plot& plot) {
     cairo_line_to(cr, upright ? at : kPlotWidth, upright ? kPlotHeight : at);
   }
   stroke(cr, kReferenceLine, 0.9);
-  set_dashes(cr, false);
+  set_dashes(cr, {});
 }
 
 void paint_series(cairo_t* cr, const PlotSeries& series) {
@@ -196,25 +227,26 @@ void paint_series(cairo_t* cr, const PlotSeries& series) {
     pen_down = !gap;
   }
   cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+  set_dashes(cr, dashes_of(series));
   stroke(cr, series.colour, 1.8);
+  set_dashes(cr, {});
   if (series.x.size() > kMostMarkers) return;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (std::isnan(series.x[i])) continue;
-    cairo_new_sub_path(cr);
-    cairo_arc(cr, series.x[i] * kPlotWidth, (1 - series.y[i]) * kPlotHeight, 2.4, 0, 2 * std::numbers::pi);
+    if (!std::isnan(series.x[i])) paint_mark(cr, series, series.x[i] * kPlotWidth, (1 - series.y[i]) * kPlotHeight);
   }
-  set_colour(cr, series.colour);
-  cairo_fill(cr);
 }
 
 void paint_names(cairo_t* cr, const ChartLayout& layout) {
   const double x = kPlotWidth + kNamesGap;
   for (const EndName& name : layout.end_names) {
-    set_dashes(cr, name.dashed);
+    const PlotSeries* series = name.place ? &layout.plot.series[*name.place] : nullptr;
+    set_dashes(cr, series == nullptr ? std::span<const double>(kReferenceDash) : dashes_of(*series));
     cairo_move_to(cr, x, name.y);
     cairo_line_to(cr, x + kSwatch, name.y);
-    stroke(cr, name.colour, name.dashed ? 0.9 : 2.2);
-    set_dashes(cr, false);
+    stroke(cr, series == nullptr ? kReferenceLine : series->colour, series == nullptr ? 0.9 : 1.8);
+    set_dashes(cr, {});
+    const bool marked = series != nullptr && series->x.size() <= kMostMarkers;
+    if (marked) paint_mark(cr, *series, x + kSwatch / 2, name.y);
     draw_text(cr, name.text, x + kSwatch + 6, name.y + half_height(kLabel), kLabel, kInk);
   }
   int rows = 0;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "picture/ansi.h"
 #include "picture/plot.h"
@@ -19,10 +21,11 @@ constexpr int kRows = 16;
 constexpr std::string_view kAsciiMarks = "*o+x#@%";
 constexpr char32_t kBraille = 0x2800;
 
-/// One character's worth of the plot. The last series to pass through gives it its colour.
+/// One character's worth of the plot. The series that pass through it take turns from column to column, so that lines
+/// on one another can both be seen.
 struct Spot {
-  unsigned dots = 0;  // of a braille character, whose bits number the dots
-  std::optional<std::size_t> series;
+  unsigned dots = 0;                // of a braille character, whose bits number the dots
+  std::vector<std::size_t> series;  // each once, in their order
   bool reference_upright = false;
   bool reference_level = false;
 };
@@ -45,7 +48,7 @@ class Dots {
     constexpr std::array<std::array<unsigned, 2>, 4> kBits{{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
     Spot& at = spot(dot_x / 2, dot_y / 4);
     at.dots |= kBits[static_cast<std::size_t>(dot_y % 4)][static_cast<std::size_t>(dot_x % 2)];
-    at.series = series;
+    if (at.series.empty() || at.series.back() != series) at.series.push_back(series);
   }
 
   void join(double x0, double y0, double x1, double y1, std::size_t series) {
@@ -61,6 +64,13 @@ class Dots {
   int columns_, rows_;
   std::vector<Spot> spots_;
 };
+
+// Microseconds are the one unit whose letter is not ASCII.
+std::string in_ascii(std::string label) {
+  constexpr std::string_view kMicro = "µ";
+  const std::size_t at = label.find(kMicro);
+  return at == std::string::npos ? label : label.replace(at, kMicro.size(), "u");
+}
 
 void draw(Dots& dots, const Plot& plot) {
   for (const PlotReference& reference : plot.references) {
@@ -82,13 +92,14 @@ void draw(Dots& dots, const Plot& plot) {
   }
 }
 
-void add_spot(Line& line, const Spot& spot, const Plot& plot, bool ascii) {
-  if (spot.series) {
+void add_spot(Line& line, const Spot& spot, int column, const Plot& plot, bool ascii) {
+  if (!spot.series.empty()) {
+    const std::size_t series = spot.series[static_cast<std::size_t>(column) % spot.series.size()];
     if (ascii) {
-      line.add(kAsciiMarks.substr(*spot.series % kAsciiMarks.size(), 1));
+      line.add(kAsciiMarks.substr(series % kAsciiMarks.size(), 1));
     } else {
       const char32_t dots = kBraille + spot.dots;
-      line.add(encode({&dots, 1}), {.fore = plot.series[*spot.series].colour, .back = {}});
+      line.add(encode({&dots, 1}), {.fore = plot.series[series].colour, .back = {}});
     }
   } else if (spot.reference_upright) {
     line.add(ascii ? "|" : "┊", {.fore = kQuiet, .back = {}});
@@ -110,7 +121,7 @@ void add_plot(Block& page, Dots& dots, const Plot& plot, int label_width, Termin
     Line line(colour);
     line.add(padded(label, label_width, Side::right), {.fore = kQuiet, .back = {}}).add(" ");
     line.add(label.empty() ? ascii ? "|" : "│" : ascii ? "+" : "┤", {.fore = kQuiet, .back = {}});
-    for (int column = 0; column < dots.columns(); ++column) add_spot(line, dots.spot(column, row), plot, ascii);
+    for (int column = 0; column < dots.columns(); ++column) add_spot(line, dots.spot(column, row), column, plot, ascii);
     page.push_back(std::move(line));
   }
 }
@@ -162,7 +173,12 @@ void add_names(Block& page, const Plot& plot, int width, TerminalColour colour) 
 
 std::string to_terminal(const Chart& chart, const TerminalOptions& options) {
   const int width = std::max(options.width, kLeastWidth);
-  const Plot plot = read_chart("to_terminal", chart, {.x = std::max(3, width / 12), .y = 5});
+  Plot plot = read_chart("to_terminal", chart, {.x = std::max(3, width / 12), .y = 5});
+  if (options.colour == TerminalColour::ascii) {
+    for (PlotAxis* axis : {&plot.x, &plot.y}) {
+      for (std::string& label : axis->labels) label = in_ascii(std::move(label));
+    }
+  }
   const std::string_view ellipsis = options.colour == TerminalColour::ascii ? ".." : "…";
   int label_width = 0;
   for (const std::string& label : plot.y.labels) label_width = std::max(label_width, display_width(label));

@@ -185,7 +185,8 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
     bar.labels = logarithmic ? logarithmic_tick_labels(bar.ticks) : tick_labels(bar.ticks);
   };
   write_labels();
-  // An end that values go beyond is a tick of its own, or its neighbour would pass for it.
+  // An end that values go beyond is a tick of its own, or its neighbour would pass for it; and so is the top, for the
+  // largest number is what readers look for.
   const auto mark_end = [&](bool beyond, double end, bool at_front, std::string_view sign) {
     if (!beyond) return;
     const double least_apart = logarithmic ? 0.08 : 0.16;
@@ -195,11 +196,9 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
     write_labels();
     (at_front ? bar.labels.front() : bar.labels.back()).insert(0, sign);
   };
-  mark_end(scale.beyond_low, scale.low, true, "≤ ");
-  if (scale.beyond_high) {
-    mark_end(true, scale.high, false, "≥ ");
-    if (scale.beyond_low) bar.labels.front().insert(0, "≤ ");
-  }
+  mark_end(scale.beyond_low || scale.low < 0, scale.low, true, scale.beyond_low ? "≤ " : "");
+  mark_end(true, scale.high, false, scale.beyond_high ? "≥ " : "");
+  if (scale.beyond_low) bar.labels.front().insert(0, "≤ ");
   bar.width = kBarWidth + 7 + widest(bar.labels, kSmall, ruler);
   bar.width = std::max(bar.width, ruler.width(scale.value_name, kLabel));
   if (has_hidden || has_not_a_number) bar.width = std::max(bar.width, kBarWidth + 7 + ruler.width("hidden", kSmall));

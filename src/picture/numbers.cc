@@ -15,17 +15,6 @@ std::string without_minus_zero(std::string text) {
   return text;
 }
 
-/// "1.5e-07" as "1.5e-7": the exponent's padding tells nothing.
-std::string without_padded_exponent(std::string text) {
-  const std::size_t e = text.find('e');
-  if (e == std::string::npos) return text;
-  std::size_t digit = e + 1;
-  if (text[digit] == '+') text.erase(digit, 1);
-  if (text[digit] == '-') ++digit;
-  while (digit + 1 < text.size() && text[digit] == '0') text.erase(digit, 1);
-  return text;
-}
-
 double round_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -35,6 +24,16 @@ double round_step(double rough) {
 }
 
 }  // namespace
+
+std::string without_padded_exponent(std::string text) {
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) return text;
+  std::size_t digit = e + 1;
+  if (text[digit] == '+') text.erase(digit, 1);
+  if (text[digit] == '-') ++digit;
+  while (digit + 1 < text.size() && text[digit] == '0') text.erase(digit, 1);
+  return text;
+}
 
 std::string NumberStyle::operator()(double value) const {
   if (std::isnan(value)) return "NaN";

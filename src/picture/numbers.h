@@ -8,6 +8,9 @@
 
 namespace qkv::picture {
 
+/// "1.5e-07" as "1.5e-7": the exponent's padding tells nothing.
+[[nodiscard]] std::string without_padded_exponent(std::string text);
+
 /// How all numbers of one matrix are written, so that they can be compared.
 struct NumberStyle {
   bool scientific = false;

@@ -100,6 +100,7 @@ PlotSeries read_series(const Series& series, const Plot& plot, std::size_t index
   PlotSeries out;
   out.name = one_line(series.name);
   out.colour = kSeriesColours[index % kSeriesColours.size()];
+  out.place = index;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     const double x = plot.x.fraction(series.x[i]);
     const double y = plot.y.fraction(series.y[i]);
@@ -166,6 +167,8 @@ Plot read_chart(std::string_view function, const Chart& chart, TickLimits limits
 namespace qkv {
 namespace {
 
+using picture::without_padded_exponent;
+
 /// Three significant digits, without zeros behind the point.
 std::string three_digits(double value) {
   const double magnitude = std::fabs(value);
@@ -185,14 +188,23 @@ std::string scaled(double value, double thousand, const std::array<std::string_v
     value /= thousand;
     ++prefix;
   }
-  if (std::fabs(value) >= 1e5) return fmt::format("{:.1e} {}", value, prefixes[prefix]);
-  const std::string number =
-      value != 0 && std::fabs(value) < 0.005 ? fmt::format("{:.3g}", value) : three_digits(value);
+  if (std::fabs(value) >= 1e5) {
+    return fmt::format("{} {}", without_padded_exponent(fmt::format("{:.1e}", value)), prefixes[prefix]);
+  }
+  const std::string number = value != 0 && std::fabs(value) < 0.005
+                                 ? without_padded_exponent(fmt::format("{:.3g}", value))
+                                 : three_digits(value);
   return prefixes[prefix].empty() ? number : fmt::format("{} {}", number, prefixes[prefix]);
 }
 
+std::string scaled_seconds(double value) {
+  constexpr std::array<std::string_view, 4> kSeconds{"ns", "µs", "ms", "s"};
+  return scaled(value * 1e9, 1000, kSeconds);
+}
+
 std::string grouped(double value) {
-  if (value != std::floor(value) || std::fabs(value) >= 1e15) return fmt::format("{:g}", value);
+  if (value != std::floor(value) || std::fabs(value) >= 1e15)
+    return without_padded_exponent(fmt::format("{:g}", value));
   std::string digits = fmt::format("{:.0f}", std::fabs(value));
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return value < 0 ? fmt::format("-{}", digits) : digits;
@@ -206,13 +218,15 @@ std::string in_unit(double value, Unit unit) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   switch (unit) {
     case Unit::plain:
-      return fmt::format("{:.3g}", value == 0 ? 0.0 : value);
+      return without_padded_exponent(fmt::format("{:.3g}", value == 0 ? 0.0 : value));
     case Unit::count:
       return scaled(value, 1000, kCounts);
     case Unit::bytes:
       return scaled(value, 1024, kBytes);
     case Unit::tokens:
       return grouped(value);
+    case Unit::seconds:
+      return value == 0 ? "0 s" : scaled_seconds(value);
   }
   __builtin_unreachable();
 }

@@ -1,6 +1,7 @@
 // A chart read, checked and scaled: what its painters for pages and for terminals have in common.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct PlotSeries {
   std::string name;
   std::vector<double> x, y;  // fractions of the axes; NaN where there is a gap
   Rgb colour;
+  std::size_t place = 0;  // among the series: lines that lie on one another differ in dashes and marks, too
 };
 
 struct PlotReference {

@@ -59,12 +59,19 @@ TEST(InUnit, WritesNumbersForPeople) {
   EXPECT_EQ(in_unit(1023.9, Unit::bytes), "1 KiB");
   EXPECT_EQ(in_unit(999.6, Unit::count), "1 k");
   EXPECT_EQ(in_unit(2.4e9, Unit::count), "2.4 G");
-  EXPECT_EQ(in_unit(-3.14e23, Unit::count), "-3.1e+05 E");
+  EXPECT_EQ(in_unit(-3.14e23, Unit::count), "-3.1e5 E");
   EXPECT_EQ(in_unit(0.0001, Unit::count), "0.0001");
   EXPECT_EQ(in_unit(2048, Unit::tokens), "2,048");
   EXPECT_EQ(in_unit(1234567, Unit::tokens), "1,234,567");
   EXPECT_EQ(in_unit(-1000, Unit::tokens), "-1,000");
   EXPECT_EQ(in_unit(0.25, Unit::plain), "0.25");
+  EXPECT_EQ(in_unit(1e-5, Unit::plain), "1e-5");
+  EXPECT_EQ(in_unit(0, Unit::seconds), "0 s");
+  EXPECT_EQ(in_unit(2e-8, Unit::seconds), "20 ns");
+  EXPECT_EQ(in_unit(1.25e-6, Unit::seconds), "1.25 µs");
+  EXPECT_EQ(in_unit(0.0312, Unit::seconds), "31.2 ms");
+  EXPECT_EQ(in_unit(0.9999, Unit::seconds), "1 s");
+  EXPECT_EQ(in_unit(120, Unit::seconds), "120 s");
   EXPECT_EQ(in_unit(-0.0, Unit::plain), "0");
 }
 
@@ -151,6 +158,48 @@ TEST(Chart, DrawsOnePoint) {
     EXPECT_TRUE(Pixels(to_png(chart)).readable());
     EXPECT_THAT(to_terminal(chart, {}), HasSubstr("*"));
   }
+}
+
+int count(const Pixels& pixels, Rgb colour) {
+  int found = 0;
+  for (int y = 0; y < pixels.height(); ++y) {
+    for (int x = 0; x < pixels.width(); ++x) found += pixels.at(x, y) == colour ? 1 : 0;
+  }
+  return found;
+}
+
+// The lines alone: their names would show the colours anyway.
+TEST(Chart, ShowsBothOfTwoLinesOnOneAnother) {
+  Chart chart = growth();
+  const Series line = {"", chart.series[0].x, chart.series[0].y};
+  chart.references.clear();
+  for (std::size_t first = 0; first < 7; ++first) {
+    for (std::size_t second = first + 1; second < 7; ++second) {
+      chart.series.assign(second + 1, {});
+      chart.series[first] = chart.series[second] = line;
+      const auto drawn = picture::read_chart("test", chart, {}).series;
+      const Pixels pixels(to_png(chart));
+      EXPECT_GT(count(pixels, drawn[first].colour), 100) << first << " below " << second;
+      EXPECT_GT(count(pixels, drawn[second].colour), 100) << first << " below " << second;
+    }
+  }
+}
+
+TEST(ChartTerminal, ShowsBothOfTwoLinesOnOneAnother) {
+  Chart chart = growth();
+  chart.series[1].y = chart.series[0].y;
+  const std::string text = to_terminal(chart, {TerminalColour::ascii, 80});
+  EXPECT_GT(std::count(text.begin(), text.end(), '*'), 20);
+  EXPECT_GT(std::count(text.begin(), text.end(), 'o'), 20);
+}
+
+TEST(ChartTerminal, WritesMicrosecondsInAscii) {
+  Chart chart = growth();
+  chart.y.unit = Unit::seconds;
+  chart.series = {{"time", {256, 1024, 4096}, {1e-6, 1e-5, 1e-4}}};
+  chart.references.clear();
+  EXPECT_THAT(to_terminal(chart, {TerminalColour::ascii, 80}), HasSubstr("10 us"));
+  EXPECT_THAT(to_terminal(chart, {TerminalColour::truecolour, 80}), HasSubstr("10 µs"));
 }
 
 TEST(ChartTerminal, KeepsToTheWidth) {

@@ -42,6 +42,18 @@ TEST(LogarithmicScale, EndsAMillionthBelowItsHighEnd) {
   EXPECT_DOUBLE_EQ(bar.scale.low, 0.5e-6);
   EXPECT_TRUE(bar.scale.beyond_low);
   EXPECT_EQ(bar.labels.front(), "≤ 5e-7");
+  EXPECT_EQ(bar.labels.back(), "0.5");
+}
+
+TEST(ColourBar, NamesItsEnds) {
+  Heatmap heatmap = weights({0, 0.83});
+  EXPECT_EQ(bar_of(heatmap).labels.back(), "0.83");
+  heatmap.scale = ColourScale::linear;
+  EXPECT_THAT(bar_of(heatmap).labels, ElementsAre("0.00", "0.20", "0.40", "0.60", "0.83"));
+  heatmap.values = Tensor(std::vector<double>{-0.83, 0.5}, {1, 2});
+  heatmap.colours = ColourMap::diverging;
+  EXPECT_EQ(bar_of(heatmap).labels.front(), "-0.83");
+  EXPECT_EQ(bar_of(heatmap).labels.back(), "0.83");
 }
 
 TEST(LogarithmicScale, HasTwoEndsForAnyWeights) {

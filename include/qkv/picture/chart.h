@@ -14,10 +14,11 @@ enum class AxisScale : std::uint8_t { linear, logarithmic };
 
 /// How the numbers of an axis are written, and which of them are round.
 enum class Unit : std::uint8_t {
-  plain,   // 0.25; powers of ten on a logarithmic axis
-  count,   // 1.5 M, 20 G; k, M, G, T, P, E are powers of a thousand
-  bytes,   // 512 KiB, 2 GiB; powers of two
-  tokens,  // 2,048; powers of two
+  plain,    // 0.25; powers of ten on a logarithmic axis
+  count,    // 1.5 M, 20 G; k, M, G, T, P, E are powers of a thousand
+  bytes,    // 512 KiB, 2 GiB; powers of two
+  tokens,   // 2,048; powers of two
+  seconds,  // 1.5 ms, 20 µs; ns, µs, ms, s
 };
 
 struct Axis {
@@ -65,8 +66,8 @@ struct Chart {
 [[nodiscard]] std::string to_png(const Chart& chart, double pixels_per_point = 2.0);
 [[nodiscard]] std::string to_pdf(const Chart& chart);
 
-/// "1.5 MiB", "512 B", "2.4 G", "2,048", "0.25": `value` in a unit, with at most three significant digits (tokens:
-/// all).
+/// "1.5 MiB", "512 B", "2.4 G", "2,048", "1.5 ms", "0.25": `value` in a unit, with at most three significant digits
+/// (tokens: all).
 [[nodiscard]] std::string in_unit(double value, Unit unit);
 
 }  // namespace qkv
