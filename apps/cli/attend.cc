@@ -12,11 +12,13 @@
 #include "attend_problem.h"
 #include "attend_summary.h"
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "output.h"
 #include "problem_options.h"
 #include "qkv/files.h"
 #include "qkv/info.h"
+#include "qkv/picture/chart.h"
 
 namespace qkv::cli {
 namespace {
@@ -39,6 +41,26 @@ auto with_memory_for(const std::string& what, const Shape& shape, DType dtype, c
   }
 }
 
+Shape matrix_of(const AttendProblem& problem) {
+  return {problem.q.dim(0), problem.q.dim(1), problem.q.dim(2), problem.k.dim(2)};
+}
+
+// T x T numbers can be more than was thought of: beyond the limit they are made only where it is raised.
+void require_room(const AttendFlags& flags, const AttendProblem& problem) {
+  const DType dtype = problem.q.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Shape shape = matrix_of(problem);
+  for (const auto& [option, path] : {std::pair("--weights", &flags.weights), std::pair("--scores", &flags.scores)}) {
+    double bytes = static_cast<double>(size_of(dtype));
+    for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
+    if (path->empty() || bytes <= static_cast<double>(flags.memory_limit)) continue;
+    misuse(option,
+           fmt::format("no more than the {} of --memory-limit, which may be raised (qkv probe shows any part without "
+                       "storing the whole)",
+                       in_unit(static_cast<double>(flags.memory_limit), Unit::bytes)),
+           fmt::format("{} of {}, {}", shape.to_string(), name_of(dtype), in_unit(bytes, Unit::bytes)));
+  }
+}
+
 // The T x T results, in the order --scores, --weights. One walk over the scores makes both.
 void add_scores(const AttendFlags& flags, const AttendProblem& problem, std::vector<Output>& outputs) {
   if (flags.scores.empty() && flags.weights.empty()) return;
@@ -47,7 +69,7 @@ void add_scores(const AttendFlags& flags, const AttendProblem& problem, std::vec
   const TensorView k = problem.k;
   const AttentionOptions& options = problem.options;
   const DType dtype = q.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const Shape shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
+  const Shape shape = matrix_of(problem);
   std::vector<Tensor> made = with_memory_for("the scores", shape, dtype, [&] {
     if (flags.weights.empty()) return attention_stages(q, k, options, {stage}, dtype);
     if (flags.scores.empty()) return attention_stages(q, k, options, {Stage::weights}, dtype);
@@ -94,25 +116,20 @@ void describe(const AttendFlags& flags, const AttendProblem& problem, AttendSumm
   note("k", flags.past_k.empty() ? flags.k : flags.past_k + " then " + flags.k, k);
   note("v", flags.past_v.empty() ? flags.v : flags.past_v + " then " + flags.v, v);
   summary.shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
-  summary.scale_is_default = !options.scale;
-  summary.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3))));
-  summary.options = options;
   summary.tiles = TilePlan(options.mask, summary.shape, summary.tile).counts();
 }
 
-std::string target_in_use(const AttendFlags& flags, DType dtype) {
-  if (flags.target.empty()) return std::string(attention_target(dtype));
-  return std::string(of_option("--target", [&] { return attention_target(dtype, {.target = flags.target}); }));
-}
-
 void run(const AttendFlags& flags) {
-  AttendSummary summary;
-  static_cast<void>(target_in_use(flags, DType::f32));
+  static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_places(flags);
   static_cast<void>(stage_of(flags.stage));
   const AttendProblem problem = load_problem(flags);
+  // Refuses what attention() would: before saying that there is nothing to be written, or no room for it.
+  static_cast<void>(attention_scratch_bytes(problem.q, problem.k, problem.v, problem.options));
+  require_output(flags);
+  require_room(flags, problem);
+  AttendSummary summary;
   const std::vector<Output> outputs = compute(flags, problem, summary);
-  summary.target = target_in_use(flags, problem.q.dtype());
   std::vector<NamedView> files;
   for (const Output& output : outputs) {
     files.push_back({.name = output.path, .view = output.tensor});
@@ -121,7 +138,7 @@ void run(const AttendFlags& flags) {
   }
   if (!flags.quiet) describe(flags, problem, summary);
   write_tensors(files);
-  if (!flags.quiet) print(flags.json ? as_json(summary) : as_text(summary));
+  if (!flags.quiet) print(flags.json ? as_json(summary, problem) : as_text(summary, problem));
 }
 
 void add_value_options(CLI::App& command, AttendFlags& flags) {
@@ -132,17 +149,6 @@ void add_value_options(CLI::App& command, AttendFlags& flags) {
   past_k->needs(past_v);
 }
 
-void add_run_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group = "How it runs";
-  command.add_option("--threads", flags.threads, "QKV_THREADS or all cores where not given")
-      ->type_name("N")
-      ->group(group)
-      ->check(CLI::Range(1, 65536));
-  command.add_option("--target", flags.target, "One that `qkv info` lists as ready; the chosen one where not given")
-      ->type_name("NAME")
-      ->group(group);
-}
-
 void add_output_options(CLI::App& command, AttendFlags& flags) {
   const std::string group = "Results (each file appears whole or not at all, and none before all are computed)";
   command.add_option("--out,-o", flags.out, "The weighted sums, in the layout of q")->type_name("FILE")->group(group);
@@ -150,10 +156,7 @@ void add_output_options(CLI::App& command, AttendFlags& flags) {
   command.add_option("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk]")->type_name("FILE")->group(group);
   auto* scores = command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk]");
   scores->type_name("FILE")->group(group);
-  command
-      .add_option("--stage", flags.stage,
-                  "raw, scaled, softcapped, biased, masked, weights or dropped; scaled where "
-                  "not given")
+  command.add_option("--stage", flags.stage, "raw, scaled, softcapped, biased, masked, weights or dropped [scaled]")
       ->type_name("STAGE")
       ->group(group)
       ->needs(scores);
@@ -172,7 +175,7 @@ void add_output_options(CLI::App& command, AttendFlags& flags) {
 void add_attend(CLI::App& app) {
   CLI::App* command = app.add_subcommand("attend", "Attention on files: reads q, k and v, writes the result");
   command->group("Compute");
-  command->footer("Example:\n  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(512)\" --out o.npy");
+  command->footer("Example:\n  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(64)\" -o o.npy");
   const auto flags = std::make_shared<AttendFlags>();
   add_input_options(*command, *flags);
   for (const char* input : {"--q", "--k"}) command->get_option(input)->required();
@@ -180,6 +183,7 @@ void add_attend(CLI::App& app) {
   add_mask_options(*command, *flags);
   add_score_options(*command, *flags);
   add_run_options(*command, *flags);
+  add_memory_limit_option(*command, flags->memory_limit, "Bytes that --weights or --scores may take")->group(kRunGroup);
   add_output_options(*command, *flags);
   command->callback([flags] { run(*flags); });
 }

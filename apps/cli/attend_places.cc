@@ -85,12 +85,12 @@ void check_places(const std::vector<OptionPath>& read, const std::vector<OptionP
   require_writable_tensors(paths);
 }
 
-void check_places(const AttendFlags& flags) {
+void check_places(const AttendFlags& flags) { check_places(inputs_of(flags), outputs_of(flags)); }
+
+void require_output(const AttendFlags& flags) {
   const std::vector<OptionPath> outputs = outputs_of(flags);
-  if (std::ranges::all_of(outputs, [](const OptionPath& output) { return output.second->empty(); })) {
-    misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
-  }
-  check_places(inputs_of(flags), outputs);
+  if (std::ranges::any_of(outputs, [](const OptionPath& output) { return !output.second->empty(); })) return;
+  misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
 }
 
 }  // namespace qkv::cli

@@ -19,7 +19,10 @@ using OptionPath = std::pair<const char*, const std::string*>;
 /// require_writable_tensors() throws.
 void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written);
 
-/// The same for qkv attend; also if it is to write nothing.
+/// The same for qkv attend.
 void check_places(const AttendFlags& flags);
+
+/// Throws CLI::ParseError if qkv attend is to write nothing.
+void require_output(const AttendFlags& flags);
 
 }  // namespace qkv::cli

@@ -1,6 +1,7 @@
 #include "attend_problem.h"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,16 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
   return {wide.values<std::int64_t>().begin(), wide.values<std::int64_t>().end()};
 }
 
+double finite_number(const std::string& option, std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size()) {
+    misuse(option, "numbers with commas between them, or a file", "\"" + std::string(word) + "\"");
+  }
+  if (!std::isfinite(value)) misuse(option, "finite numbers", std::string(word));
+  return value;
+}
+
 std::vector<double> sinks_of(const std::string& text) {
   const std::string option = "--sinks";
   if (text.empty()) return {};
@@ -77,13 +88,7 @@ std::vector<double> sinks_of(const std::string& text) {
   std::string_view rest = text;
   for (;;) {
     const auto comma = rest.find(',');
-    const std::string_view word = rest.substr(0, comma);
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) {
-      misuse(option, "numbers with commas between them, or a file", "\"" + std::string(word) + "\"");
-    }
-    values.push_back(value);
+    values.push_back(finite_number(option, rest.substr(0, comma)));
     if (comma == std::string_view::npos) return values;
     rest.remove_prefix(comma + 1);
   }
@@ -105,20 +110,23 @@ Mask mask_from_file(const std::string& path) {
   return of_option("--mask-file", [&] { return dense(file); });
 }
 
-// Each way of hiding hides what the others leave.
-Mask mask_of(const AttendFlags& flags) {
-  std::vector<Mask> parts;
-  if (!flags.mask.empty()) parts.push_back(parse_mask(flags.mask));
-  if (flags.causal) parts.push_back(causal());
-  if (!flags.window.empty()) parts.push_back(window_of(flags.window));
-  if (!flags.kv_lengths.empty()) parts.push_back(key_lengths(lengths_of(flags.kv_lengths)));
-  if (!flags.mask_file.empty()) parts.push_back(mask_from_file(flags.mask_file));
-  Mask mask;
-  for (const Mask& part : parts) mask = mask.is_all() ? part : mask & part;
+// Each way of hiding hides what the others leave. A misfit is said of the option that brought it.
+Mask mask_of(const AttendFlags& flags, const MaskShape& shape) {
+  const auto fitting = [&](const char* option, Mask mask) {
+    of_option(option, [&] { mask.validate(shape); });
+    return mask;
+  };
+  Mask mask = flags.mask.empty() ? Mask() : parse_mask(flags.mask);
+  if (flags.causal) mask = with_causal(mask);
+  if (!flags.window.empty()) mask = both(mask, window_of(flags.window));
+  if (!flags.kv_lengths.empty()) {
+    mask = both(mask, fitting("--kv-lengths", key_lengths(lengths_of(flags.kv_lengths))));
+  }
+  if (!flags.mask_file.empty()) mask = both(mask, fitting("--mask-file", mask_from_file(flags.mask_file)));
   return mask;
 }
 
-Bias bias_of(const AttendFlags& flags) {
+Bias bias_of(const AttendFlags& flags, const MaskShape& shape) {
   Bias bias;
   if (!flags.bias.empty()) bias = parse_bias(flags.bias);
   if (flags.bias_file.empty()) return bias;
@@ -128,6 +136,7 @@ Bias bias_of(const AttendFlags& flags) {
            std::string(name_of(file.dtype())));
   }
   const Bias given = of_option("--bias-file", [&] { return dense_bias(file); });
+  of_option("--bias-file", [&] { given.validate(shape); });
   return bias.is_zero() ? given : bias + given;
 }
 
@@ -150,21 +159,28 @@ std::vector<std::int64_t> whole_numbers(const std::string& option, std::string_v
   }
 }
 
-bool is_list(std::string_view text) { return text.find_first_not_of("0123456789+-,.eE ") == std::string_view::npos; }
+bool is_list(std::string_view text) {
+  const auto names = [&](std::string_view ending) { return text.find(ending) != std::string_view::npos; };
+  return !names(".npy") && !names(".npz") && !names(".safetensors");
+}
 
-AttendProblem load_options(const AttendFlags& flags) {
-  AttendProblem problem;
-  problem.options = {.scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags), .mask = mask_of(flags)};
-  problem.options.sinks = sinks_of(flags.sinks);
-  problem.options.threads = flags.threads;
-  problem.options.target = flags.target;
+AttentionOptions load_options(const AttendFlags& flags, const TensorView& q, const TensorView& k) {
+  const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
+  AttentionOptions options = {
+      .scale = flags.scale, .softcap = flags.softcap, .bias = bias_of(flags, shape), .mask = mask_of(flags, shape)};
+  options.sinks = sinks_of(flags.sinks);
+  options.threads = flags.threads;
+  options.target = flags.target;
   if (flags.dropout)
-    problem.options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed.empty() ? 0 : seed_of(flags.seed)};
-  return problem;
+    options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed.empty() ? 0 : seed_of(flags.seed)};
+  if (q.dtype() == DType::f64 && !flags.target.empty() && flags.target != "reference") {
+    misuse("--target", "reference for f64, which runs there alone", "\"" + flags.target + "\"");
+  }
+  return options;
 }
 
 AttendProblem load_problem(const AttendFlags& flags) {
-  AttendProblem problem = load_options(flags);
+  AttendProblem problem;
   Tensor q = read_file_of("--q", flags.q);
   problem.layout = layout_of(q);
   std::optional<std::int64_t> kv_heads = flags.kv_heads;
@@ -175,8 +191,14 @@ AttendProblem load_problem(const AttendFlags& flags) {
   problem.q = with_heads("--q", std::move(q), problem.layout, "--heads", flags.heads);
   problem.k = keys_or_values("--k", flags.k);
   if (!flags.v.empty()) problem.v = keys_or_values("--v", flags.v);
-  if (!flags.past_k.empty()) problem.k = concat_time(keys_or_values("--past-k", flags.past_k), problem.k);
-  if (!flags.past_v.empty()) problem.v = concat_time(keys_or_values("--past-v", flags.past_v), problem.v);
+  const auto after = [&](const char* option, const char* past, const std::string& path, Tensor& present) {
+    if (path.empty()) return;
+    const Tensor earlier = keys_or_values(past, path);
+    present = of_option(option, [&] { return concat_time(earlier, present); });
+  };
+  after("--k", "--past-k", flags.past_k, problem.k);
+  after("--v", "--past-v", flags.past_v, problem.v);
+  problem.options = load_options(flags, problem.q, problem.k);
   return problem;
 }
 

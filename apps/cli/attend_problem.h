@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common_options.h"
 #include "qkv/attention.h"
 
 namespace qkv::cli {
@@ -23,6 +24,7 @@ struct AttendFlags {
   std::string sinks;
   std::optional<int> threads;
   std::string target;
+  std::uint64_t memory_limit = kMemoryLimit;
   std::string stage = "scaled";
   std::string out, weights, scores, lse, present_k, present_v;
   bool json = false;
@@ -48,11 +50,12 @@ struct AttendProblem {
 [[nodiscard]] std::vector<std::int64_t> whole_numbers(const std::string& option, std::string_view text,
                                                       std::string_view otherwise = "");
 
-/// Whether --kv-lengths or --sinks has numbers, and no file.
+/// Whether --kv-lengths or --sinks has numbers, and names no file.
 [[nodiscard]] bool is_list(std::string_view text);
 
-/// A problem with its options alone. Reads the files of mask, bias and lengths; throws as load_problem() does.
-[[nodiscard]] AttendProblem load_options(const AttendFlags& flags);
+/// The options of a problem with this q and k. Reads the files of mask, bias and lengths; throws as load_problem()
+/// does.
+[[nodiscard]] AttentionOptions load_options(const AttendFlags& flags, const TensorView& q, const TensorView& k);
 
 /// Reads the files and the texts. `options.target` is that of the flags, which outlive the problem. Throws Error for a
 /// file that cannot be read, InvalidArgument, MaskSyntaxError or CLI::ParseError for what has no meaning.

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "applied_options.h"
+
 namespace qkv::cli {
 namespace {
 
@@ -11,16 +13,6 @@ using Json = nlohmann::ordered_json;
 
 std::string line_of(const FileNote& note) {
   return fmt::format("{:<10}{} {}  {}\n", note.name, note.shape.to_string(), name_of(note.dtype), note.path);
-}
-
-// A text that goes on for more than a screen tells nobody anything.
-std::string shortened(std::string text) {
-  constexpr std::size_t kMost = 200;
-  if (text.size() <= kMost) return text;
-  std::size_t end = kMost;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
-  text.resize(end);
-  return text + " …";
 }
 
 std::string coverage_lines(const AttendSummary& summary) {
@@ -58,42 +50,24 @@ Json json_of(const TileCounts& tiles) {
 
 }  // namespace
 
-std::string as_text(const AttendSummary& summary) {
-  const AttentionOptions& options = summary.options;
+std::string as_text(const AttendSummary& summary, const AttendProblem& problem) {
   std::string text;
   for (const FileNote& note : summary.inputs) text += line_of(note);
-  text += fmt::format("{:<10}{}{}\n", "scale", summary.scale, summary.scale_is_default ? " (1 / sqrt(D))" : "");
-  if (options.softcap) text += fmt::format("{:<10}{}\n", "softcap", *options.softcap);
-  if (!options.bias.is_zero()) text += fmt::format("{:<10}{}\n", "bias", shortened(options.bias.to_string()));
-  text += fmt::format("{:<10}{}\n", "mask", shortened(options.mask.to_string()));
-  text += coverage_lines(summary);
-  if (options.dropout) {
-    text += fmt::format("{:<10}p = {}, seed {}\n", "dropout", options.dropout->p, options.dropout->seed);
-  }
-  if (!options.sinks.empty())
-    text += fmt::format("{:<10}{}\n", "sinks", shortened(fmt::format("{}", fmt::join(options.sinks, ", "))));
-  text += fmt::format("{:<10}{}\n", "target", summary.target);
+  text += applied_as_text(problem) + coverage_lines(summary);
   for (const FileNote& note : summary.outputs) text += line_of(note);
   return text;
 }
 
-std::string as_json(const AttendSummary& summary) {
-  const AttentionOptions& options = summary.options;
+std::string as_json(const AttendSummary& summary, const AttendProblem& problem) {
   Json json;
   json["inputs"] = json_of(summary.inputs);
   json["B"] = summary.shape.B;
   json["Hq"] = summary.shape.H;
   json["Tq"] = summary.shape.Tq;
   json["Tk"] = summary.shape.Tk;
-  json["scale"] = summary.scale;
-  json["softcap"] = options.softcap ? Json(*options.softcap) : Json();
-  json["bias"] = options.bias.is_zero() ? Json() : Json(options.bias.to_string());
-  json["mask"] = options.mask.to_string();
+  json.update(applied_as_json(problem));
   json["coverage"] = json_of(summary.tiles);
   json["rows_that_see_nothing"] = summary.blind_rows;
-  json["dropout"] = options.dropout ? Json{{"p", options.dropout->p}, {"seed", options.dropout->seed}} : Json();
-  json["sinks"] = options.sinks;
-  json["target"] = summary.target;
   json["outputs"] = json_of(summary.outputs);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -20,16 +20,12 @@ struct AttendSummary {
   std::vector<FileNote> inputs;
   std::vector<FileNote> outputs;
   MaskShape shape;
-  double scale = 0;
-  bool scale_is_default = true;
-  AttentionOptions options;
   TileSize tile;
   TileCounts tiles;
   std::int64_t blind_rows = 0;  // rows that see nothing
-  std::string target;
 };
 
-[[nodiscard]] std::string as_text(const AttendSummary& summary);
-[[nodiscard]] std::string as_json(const AttendSummary& summary);
+[[nodiscard]] std::string as_text(const AttendSummary& summary, const AttendProblem& problem);
+[[nodiscard]] std::string as_json(const AttendSummary& summary, const AttendProblem& problem);
 
 }  // namespace qkv::cli

@@ -1,15 +1,18 @@
 // qkv bench: measurements that anybody can repeat on their own machine.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
@@ -18,12 +21,17 @@
 #include "terminal.h"
 #include "variants.h"
 #include "variants_report.h"
+#include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
 
+constexpr const char* kName = "qkv bench variants";
+
 struct BenchOptions {
   VariantSetup setup;
+  std::optional<int> threads;
+  std::string seed = "1";
   std::string tokens = "256:4096";
   std::string data = "random";
   std::string svg;
@@ -34,6 +42,8 @@ struct BenchOptions {
 };
 
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 20;
+constexpr std::int64_t kMostRepeats = 1000;
 
 std::int64_t whole_number(std::string_view text, const std::string& all) {
   std::int64_t value = 0;
@@ -52,12 +62,10 @@ void read_tokens(const std::string& text, VariantSetup& setup) {
 
 // Before minutes of measuring: a mask that has no meaning, or that cannot stand over one of the lengths.
 void require_masks(const VariantSetup& setup) {
-  of_option("--mask", [&] {
-    for (const std::string& text : setup.masks) {
-      const Mask mask = parse_mask(text);
-      for (const std::int64_t T : setup.lengths()) mask.validate({.B = 1, .H = setup.heads, .Tq = T, .Tk = T});
-    }
-  });
+  for (const std::string& text : setup.masks) {
+    const Mask mask = parse_mask(text);
+    for (const std::int64_t T : setup.lengths()) mask.validate({.B = 1, .H = setup.heads, .Tq = T, .Tk = T});
+  }
 }
 
 void write_charts(const std::string& directory, std::string_view ending, const std::vector<NamedChart>& charts,
@@ -84,47 +92,72 @@ void show(const BenchOptions& options, const std::vector<VariantCost>& costs) {
   }
 }
 
+// As far as Ctrl-C lets it.
+std::vector<VariantCost> measured(const VariantSetup& setup) {
+  std::vector<VariantCost> costs;
+  Progress progress;
+  const VariantWatch watch = {
+      .about_to = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kName, what)); },
+      .stopped = [] { return InterruptWatch::interrupted(); }};
+  for (const std::int64_t tokens : setup.lengths()) {
+    const auto of_length = run_variants(setup, tokens, watch);
+    costs.insert(costs.end(), of_length.begin(), of_length.end());
+    if (watch.stopped()) break;
+    if (tokens < setup.to) progress.note(fmt::format("{}: T = {} is measured", kName, tokens));
+  }
+  return costs;
+}
+
 void run(BenchOptions& options) {
   read_tokens(options.tokens, options.setup);
   options.setup.data = options.data == "local" ? InputData::local : InputData::random;
+  options.setup.threads = options.threads ? *options.threads : threads();
+  options.setup.seed = seed_of(options.seed);
   require_masks(options.setup);
-  std::vector<VariantCost> costs;
-  {
-    Progress progress;
-    for (const std::int64_t tokens : options.setup.lengths()) {
-      const auto of_length =
-          run_variants(options.setup, tokens, [&](const std::string& what) { progress.show("qkv bench: " + what); });
-      costs.insert(costs.end(), of_length.begin(), of_length.end());
-    }
-  }
-  show(options, costs);
+  const InterruptWatch interrupts;
+  const std::vector<VariantCost> costs = measured(options.setup);
+  const bool any = std::ranges::any_of(costs, [](const VariantCost& cost) { return cost.skipped.empty(); });
+  if (any) show(options, costs);
+  if (!InterruptWatch::interrupted()) return;
+  flush_output();
+  complain(kName, any ? "stopped; this is what was measured until then" : "stopped; nothing was measured");
+  throw Exit{kInterrupted};
 }
 
 void add_problem_options(CLI::App& command, BenchOptions& options) {
   VariantSetup& setup = options.setup;
-  const auto extent = CLI::Range(std::int64_t{1}, std::int64_t{1} << 20);
-  command.add_option("--tokens", options.tokens, "Lengths: T, or FROM:TO by doubling")->capture_default_str();
-  command.add_option("--heads", setup.heads, "Heads")->check(extent)->capture_default_str();
-  command.add_option("--head-dim", setup.head_dim, "Width of a head")->check(extent)->capture_default_str();
+  const auto extent = between(1, kMostExtent);
+  command.add_option("--tokens", options.tokens, "Lengths: one, or from one by doubling to another")
+      ->type_name("T|FROM:TO")
+      ->capture_default_str();
+  command.add_option("--heads", setup.heads, "Heads")->type_name("N")->check(extent)->capture_default_str();
+  command.add_option("--head-dim", setup.head_dim, "Width of a head")
+      ->type_name("N")
+      ->check(extent)
+      ->capture_default_str();
   command.add_flag("--causal", setup.causal, "Each token sees itself and earlier ones alone");
   command.add_option("--data", options.data, "random, or local: neighbouring tokens are alike")
-      ->check(CLI::IsMember({"random", "local"}))
+      ->type_name("KIND")
+      ->check(one_of({"random", "local"}))
       ->capture_default_str();
-  command.add_option("--seed", setup.seed, "Of the inputs and of the random blocks")->capture_default_str();
+  add_seed_option(command, options.seed, "Of the inputs and of the random blocks")->capture_default_str();
 }
 
 void add_pattern_options(CLI::App& command, VariantSetup& setup) {
   const std::string group = "The patterns";
-  const auto extent = CLI::Range(std::int64_t{1}, std::int64_t{1} << 20);
+  const auto extent = between(1, kMostExtent);
   command.add_option("--window", setup.window, "Keys to either side, itself included")
+      ->type_name("N")
       ->check(extent)
       ->capture_default_str()
       ->group(group);
   command.add_option("--stride", setup.stride, "Every how-manieth key")
+      ->type_name("N")
       ->check(extent)
       ->capture_default_str()
       ->group(group);
   command.add_option("--block", setup.block, "Side of the block-sparse pattern's blocks")
+      ->type_name("N")
       ->check(extent)
       ->capture_default_str()
       ->group(group);
@@ -136,14 +169,12 @@ void add_pattern_options(CLI::App& command, VariantSetup& setup) {
 
 void add_run_options(CLI::App& command, BenchOptions& options) {
   VariantSetup& setup = options.setup;
-  command.add_option("--threads", setup.threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  add_threads_option(command, options.threads);
   command.add_option("--repeats", setup.repeats, "Timed runs; fewer where they take more than 2 s")
-      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->check(between(1, kMostRepeats))
       ->capture_default_str();
-  command.add_option("--memory-limit", setup.memory_limit, "Bytes that a T x T matrix may take, e.g. 4GiB")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("4GiB")
-      ->type_name("SIZE");
+  add_memory_limit_option(command, setup.memory_limit, "Bytes that a T x T matrix may take");
   command.add_flag("--json", options.json, "Print JSON");
   command.add_flag("--plot", options.plot, "Draw the charts in the terminal, too")
       ->excludes(command.get_option("--json"));
@@ -162,9 +193,8 @@ void add_bench(CLI::App& app) {
       "variants", "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse attention");
   command->footer(
       "Examples:\n  qkv bench variants --tokens 256:16384 --causal --png charts\n"
-      "  qkv bench variants --tokens 2048 --data local --mask \"window(64) | strided(64)\"");
+      "  qkv bench variants --tokens 2048 --mask \"window(64) | strided(64)\"");
   const auto options = std::make_shared<BenchOptions>();
-  options->setup.threads = threads();
   add_problem_options(*command, *options);
   add_pattern_options(*command, options->setup);
   add_run_options(*command, *options);

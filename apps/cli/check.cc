@@ -70,17 +70,16 @@ void add_check(CLI::App& app) {
   CLI::App* command = app.add_subcommand("check", "Compare two files and print the worst place");
   command->group("Compute");
   command->footer(
-      "Equal is |A - B| <= atol + rtol * |B| everywhere, and the same shapes and element types. Infinities are equal "
-      "to\n"
-      "themselves, NaN to NaN. Archives (.npz, .safetensors) are compared member by member.\n"
+      "Equal is |A - B| <= atol + rtol * |B| everywhere, and the same shapes and\n"
+      "element types. Infinities are equal to themselves, NaN to NaN. Archives (.npz,\n"
+      ".safetensors) are compared member by member.\n"
       "Exit codes: 0 equal, 1 different or unreadable, 2 the request has no meaning.\n\n"
       "Example:\n  qkv check o.npy expected.npz:out --rtol 1e-4 --atol 1e-6");
   const auto flags = std::make_shared<CheckFlags>();
   command->add_option("A", flags->a, "A file: FILE.npy, FILE.npz[:NAME] or FILE.safetensors[:NAME]")->required();
   command->add_option("B", flags->b, "What it should be")->required();
-  command->add_option("--rtol", flags->tolerance.relative, "Allowed relative to |B|; 1e-5 where not given")
-      ->type_name("X");
-  command->add_option("--atol", flags->tolerance.absolute, "Allowed on top; 1e-8 where not given")->type_name("X");
+  command->add_option("--rtol", flags->tolerance.relative, "Allowed relative to |B| [1e-5]")->type_name("X");
+  command->add_option("--atol", flags->tolerance.absolute, "Allowed on top [1e-8]")->type_name("X");
   command->add_flag("--nan-differs", flags->tolerance.nan_differs, "NaN differs from NaN");
   command->add_flag("--any-dtype", flags->tolerance.any_dtype, "Element types may differ");
   auto* json = command->add_flag("--json", flags->json, "Print JSON");

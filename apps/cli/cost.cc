@@ -196,25 +196,31 @@ CLI::Option* add_switch(CLI::App& command, const std::string& name, std::optiona
 void add_shape_options(CLI::App& command, CostOptions& options) {
   command.add_option("PRESET", options.preset, fmt::format("One of {}", fmt::join(cost_presets(), ", ")));
   const std::string group = "The model (over the preset's, or on its own)";
-  command.add_option("--layers", options.layers, "Layers")->group(group);
+  command.add_option("--layers", options.layers, "Layers")->type_name("N")->group(group);
   command.add_option("--decoder-layers", options.decoder_layers, "Decoder layers with cross-attention, too")
+      ->type_name("N")
       ->group(group);
-  command.add_option("--d-model", options.d_model, "Width of the model")->group(group);
-  command.add_option("--heads", options.heads, "Query heads")->group(group);
-  command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values (heads)")->group(group);
-  command.add_option("--d-k", options.d_k, "Width of a query and a key (d_model / heads)")->group(group);
-  command.add_option("--d-v", options.d_v, "Width of a value (d_k)")->group(group);
-  command.add_option("--d-ff", options.d_ff, "Width of the feed-forward layer (4 d_model)")->group(group);
+  command.add_option("--d-model", options.d_model, "Width of the model")->type_name("N")->group(group);
+  command.add_option("--heads", options.heads, "Query heads")->type_name("N")->group(group);
+  command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values [heads]")->type_name("N")->group(group);
+  command.add_option("--d-k", options.d_k, "Width of a query and a key [d-model / heads]")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--d-v", options.d_v, "Width of a value [d-k]")->type_name("N")->group(group);
+  command.add_option("--d-ff", options.d_ff, "Width of the feed-forward layer [4 d-model]")
+      ->type_name("N")
+      ->group(group);
   add_switch(command, "gated", options.gated, "A feed-forward layer of three matrices")->group(group);
-  command.add_option("--vocab", options.vocab, "Words of the vocabulary")->group(group);
+  command.add_option("--vocab", options.vocab, "Words of the vocabulary")->type_name("N")->group(group);
   add_switch(command, "causal", options.causal, "Each token sees itself and earlier ones alone")->group(group);
 }
 
 void add_run_options(CLI::App& command, CostOptions& options) {
-  command.add_option("--tokens", options.tokens, "Tokens of a sequence (the preset's context, or 1024)");
-  command.add_option("--batch", options.batch, "Sequences at once (1)");
-  command.add_option("--dtype", options.dtype, "f64, f32, f16 or bf16")->capture_default_str();
-  command.add_option("--tile", options.tile, "Side of the tiled algorithm's tiles (64)");
+  command.add_option("--tokens", options.tokens, "Tokens of a sequence [the preset's context, or 1024]")
+      ->type_name("N");
+  command.add_option("--batch", options.batch, "Sequences at once [1]")->type_name("N");
+  command.add_option("--dtype", options.dtype, "f64, f32, f16 or bf16")->type_name("TYPE")->capture_default_str();
+  command.add_option("--tile", options.tile, "Side of the tiled algorithm's tiles [64]")->type_name("N");
   command.add_flag("--json", options.json, "Print JSON");
 }
 
@@ -225,9 +231,15 @@ void add_chart_options(CLI::App& command, CostOptions& options) {
       ->excludes(command.get_option("--json"));
   command.add_option("--svg", options.svg, "Write it as SVG, too")->type_name("FILE")->group(group);
   command.add_option("--png", options.png, "Write it as PNG, too")->type_name("FILE")->group(group);
-  command.add_option("--of", options.range.of, "memory, flops or traffic")->capture_default_str()->group(group);
-  command.add_option("--from", options.range.from, "Shortest sequence")->capture_default_str()->group(group);
-  command.add_option("--to", options.range.to, "Longest sequence")->capture_default_str()->group(group);
+  command.add_option("--of", options.range.of, "memory, flops or traffic")
+      ->type_name("WHAT")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--from", options.range.from, "Shortest sequence")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--to", options.range.to, "Longest sequence")->type_name("N")->capture_default_str()->group(group);
 }
 
 // Options of the chart alone are a slip where there is none.
@@ -257,8 +269,8 @@ void add_cost(CLI::App& app) {
   CLI::App* command = app.add_subcommand("cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic");
   command->group("Learn");
   command->footer(
-      "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost llama-3-8b --plot --of flops\n  qkv cost --layers 12 "
-      "--d-model 768 --heads 12 --tokens 4096");
+      "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost llama-3-8b --plot --of flops\n"
+      "  qkv cost --layers 12 --d-model 768 --heads 12 --tokens 4096");
   const auto options = std::make_shared<CostOptions>();
   add_shape_options(*command, *options);
   add_run_options(*command, *options);

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "commands.h"
+#include "common_options.h"
 #include "explain_files.h"
 #include "misuse.h"
 #include "output.h"
-#include "problem_options.h"
 #include "qkv/worked.h"
 #include "terminal.h"
 
@@ -49,10 +49,8 @@ struct Arguments {
 };
 
 Mask mask_of(const Arguments& arguments) {
-  Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
-  if (!arguments.is_causal) return mask;
-  if (mask.is_all() || mask.to_string() == causal().to_string()) return causal();
-  return causal() & mask;
+  const Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
+  return arguments.is_causal ? with_causal(mask) : mask;
 }
 
 Surroundings surroundings_of(const Arguments& arguments) {
@@ -150,7 +148,7 @@ std::string worked_list() {
 }
 
 Explanation explanation_of(const Arguments& arguments) {
-  if (!arguments.worked.empty()) return explain_worked(arguments.worked);
+  if (!arguments.worked.empty()) return of_option("--worked", [&] { return explain_worked(arguments.worked); });
   return explain(options_of(arguments));
 }
 
@@ -179,13 +177,11 @@ void run(const CLI::App& command, Arguments& arguments) {
 
 void add_model_options(CLI::App& command, Arguments& arguments) {
   ExplainOptions& options = arguments.options;
-  command.add_option("--heads", options.heads, "Heads")->capture_default_str();
-  command.add_option("--d-model", options.d_model, "Width of a token's vector")->capture_default_str();
-  command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]");
-  command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]");
-  command.add_option("--seed", arguments.seed, "Seed of the untrained parameters: PyTorch's numbers")
-      ->type_name("UINT")
-      ->capture_default_str();
+  command.add_option("--heads", options.heads, "Heads")->type_name("N")->capture_default_str();
+  command.add_option("--d-model", options.d_model, "Width of a token's vector")->type_name("N")->capture_default_str();
+  command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]")->type_name("N");
+  command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]")->type_name("N");
+  add_seed_option(command, arguments.seed, "Of the untrained parameters: PyTorch's numbers")->capture_default_str();
   command.add_option("--position", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
       ->type_name("NAME")
       ->capture_default_str();
@@ -200,8 +196,8 @@ void add_attention_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"")
       ->type_name("EXPR");
   command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression")->type_name("EXPR");
-  command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]");
-  command.add_option("--softcap", options.softcap, "Bend the scores into ±SOFTCAP");
+  command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]")->type_name("X");
+  command.add_option("--softcap", options.softcap, "Bend the scores into ±C")->type_name("C");
   command.add_option("--context", options.context, "Cross-attention: keys and values come from this text")
       ->type_name("TEXT");
 }
@@ -218,10 +214,7 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
       ->type_name("FILE");
   command.add_option("--worked", arguments.worked, "Replay a worked example by name; `list` lists them")
       ->type_name("NAME");
-  command.add_option("--color", arguments.color, "auto, true, 256 or never")
-      ->check(CLI::IsMember({"auto", "true", "256", "never"}))
-      ->capture_default_str();
-  command.add_option("--width", arguments.width, "Columns to use [the terminal's, or 80]")->check(CLI::Range(20, 1000));
+  add_terminal_options(command, arguments.color, arguments.width, "Options");
 }
 
 void add_file_options(CLI::App& command, Arguments& arguments) {

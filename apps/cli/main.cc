@@ -2,16 +2,24 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands.h"
 #include "find_command.h"
+#include "help_layout.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/bias.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
+#include "qkv/mask.h"
+#include "qkv/nearest_word.h"
 
 namespace qkv::cli {
 namespace {
@@ -50,16 +58,43 @@ void describe(CLI::App& app) {
   app.name("qkv");
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "qkv " + std::string(build_info().version), "Print the version");
-  app.set_help_flag("-h,--help", "Print how to use qkv");
+  app.formatter(std::make_shared<HelpLayout>());
+  app.set_help_flag("-h,--help", "Print this");
   app.footer(
       "`qkv COMMAND --help` explains a command and shows an example.\n"
-      "Exit codes: 0 done, 1 it failed (or: the files differ), 2 the request has no meaning.");
-  app.get_formatter()->column_width(32);
+      "Exit codes: 0 done, 1 it failed (or: the files differ), 2 the request has no\n"
+      "meaning, 130 stopped by Ctrl-C.");
 }
 
-std::string name_of_running(const CLI::App& app) {
-  const auto running = app.get_subcommands();
-  return running.empty() ? "qkv" : "qkv " + running.front()->get_name();
+// The innermost command that was called.
+const CLI::App& running_of(const CLI::App& app) {
+  const CLI::App* running = &app;
+  while (!running->get_subcommands().empty()) running = running->get_subcommands().front();
+  return *running;
+}
+
+// "qkv bench variants"
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+bool is_word(std::span<const Word> words, std::string_view name) {
+  return std::ranges::find(words, name, &Word::word) != words.end();
+}
+
+// What the library says of its own function is said of the option that has the argument's name. A word of the mask or
+// bias language is the user's own and stays.
+std::string in_options(const CLI::App& command, const InvalidArgument& error) {
+  const std::string text = error.what();
+  const std::size_t at = text.find(": " + error.argument() + ": expected ");
+  if (at == std::string::npos) return text;
+  const std::string_view function = std::string_view(text).substr(0, at);
+  if (is_word(mask_words(), function) || is_word(bias_words(), function)) return text;
+  std::string option = "--" + error.argument();
+  std::ranges::replace(option, '_', '-');
+  const bool known = command.get_option_no_throw(option) != nullptr;
+  return (known ? option : error.argument()) + text.substr(at + 2 + error.argument().size());
 }
 
 void parse_and_run(CLI::App& app, int argc, char** argv) {
@@ -75,12 +110,27 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
   }
 }
 
+// Of the words that are left over, the first that looks like an option; CLI11 would list them backwards, or ask for
+// what is required first.
+std::optional<std::string> unknown_option(const CLI::App& command) {
+  for (const std::string& word : command.remaining()) {
+    if (!word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->nonpositional()) names.push_back(option->get_name());
+    }
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto nearest = nearest_word(name, views);
+    const std::string hint =
+        nearest ? "; did you mean " + std::string(*nearest) + "?" : "; `" + full_name(command) + " --help` lists them";
+    return "there is no option " + name + hint;
+  }
+  return std::nullopt;
+}
+
 int report(const CLI::App& app, std::string_view message, int code) {
-  // A function of the library that is called as the command says its name, too.
-  const std::string name = name_of_running(app);
-  const std::string prefix = name.substr(name.find(' ') + 1) + ": ";
-  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-  complain(name, message);
+  complain(full_name(running_of(app)), message);
   return code;
 }
 
@@ -96,9 +146,9 @@ int run(int argc, char** argv) {
     flush_output();
     return exit.code;
   } catch (const CLI::ParseError& error) {
-    return report(app, error.what(), kMisuse);
+    return report(app, unknown_option(running_of(app)).value_or(error.what()), kMisuse);
   } catch (const InvalidArgument& error) {
-    return report(app, error.what(), kMisuse);
+    return report(app, in_options(running_of(app), error), kMisuse);
   } catch (const std::bad_alloc&) {
     return report(app, "not enough memory for these shapes", kFailure);
   } catch (const std::exception& error) {

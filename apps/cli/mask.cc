@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "common_options.h"
+#include "misuse.h"
 #include "output.h"
 #include "qkv/files.h"
 #include "qkv/picture/mask_heatmap.h"
@@ -53,7 +55,7 @@ TileSize tile_size(const std::string& text) {
   const std::size_t cross = text.find('x');
   const auto queries = whole_number(std::string_view(text).substr(0, cross));
   const auto keys = cross == std::string::npos ? queries : whole_number(std::string_view(text).substr(cross + 1));
-  if (!queries || !keys) throw InvalidArgument("mask", "--tile", "N or QxK, each 1 or more", text);
+  if (!queries || !keys) misuse("--tile", "N or QxK, each 1 or more", text);
   return {*queries, *keys};
 }
 
@@ -136,7 +138,7 @@ void show_mask(const MaskArguments& arguments) {
   const std::string text = mask.to_string();
   const bool drawable = plan.counts().pairs_total > 0;
   if (!drawable && !(arguments.svg.empty() && arguments.png.empty())) {
-    throw InvalidArgument("mask", "--svg, --png", "a shape with pairs to draw", "one without");
+    misuse("--svg, --png", "a shape with pairs to draw", "one without");
   }
   const Panel panel = drawable ? drawing(mask, plan, text) : Panel{};
   write_drawings(arguments, panel);
@@ -176,7 +178,7 @@ std::string as_table(const std::vector<ListedWord>& words, const MaskArguments& 
 
 void list_words(const MaskArguments& arguments) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
-    throw InvalidArgument("mask", "EXPR", "a mask to draw", "none");
+    misuse("EXPR", "a mask to draw", "none");
   }
   const TileSize size = tile_size(arguments.tile);
   const MaskShape shape = arguments.shape();
@@ -201,20 +203,19 @@ void list_words(const MaskArguments& arguments) {
 }
 
 void add_options(CLI::App& command, MaskArguments& arguments) {
-  const auto extent = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40);
+  const auto extent = between(0, std::int64_t{1} << 40);
   command.add_option("EXPR", arguments.expression, "The mask, e.g. \"causal & window(512) | global(4)\"");
-  command.add_option("--tq", arguments.queries, "Queries")->check(extent)->capture_default_str();
-  command.add_option("--tk", arguments.keys, "Keys")->check(extent)->capture_default_str();
-  command.add_option("--batch", arguments.batch, "Batch entries")->check(extent)->capture_default_str();
-  command.add_option("--heads", arguments.heads, "Query heads")->check(extent)->capture_default_str();
-  command.add_option("--tile", arguments.tile, "Tile: N, or QxK for queries x keys")->capture_default_str();
-  command.add_flag("--json", arguments.json, "Print JSON");
-  command.add_option("--svg", arguments.svg, "Write the drawing as SVG into this file");
-  command.add_option("--png", arguments.png, "Write the drawing as PNG into this file");
-  command.add_option("--color", arguments.color, "auto, true, 256 or never")
-      ->check(CLI::IsMember({"auto", "true", "256", "never"}))
+  command.add_option("--tq", arguments.queries, "Queries")->type_name("N")->check(extent)->capture_default_str();
+  command.add_option("--tk", arguments.keys, "Keys")->type_name("N")->check(extent)->capture_default_str();
+  command.add_option("--batch", arguments.batch, "Batch entries")->type_name("N")->check(extent)->capture_default_str();
+  command.add_option("--heads", arguments.heads, "Query heads")->type_name("N")->check(extent)->capture_default_str();
+  command.add_option("--tile", arguments.tile, "Tile: N, or QxK for queries x keys")
+      ->type_name("SIZE")
       ->capture_default_str();
-  command.add_option("--width", arguments.width, "Columns to use [the terminal's, or 80]")->check(CLI::Range(20, 1000));
+  command.add_flag("--json", arguments.json, "Print JSON");
+  command.add_option("--svg", arguments.svg, "Write the drawing as SVG")->type_name("FILE");
+  command.add_option("--png", arguments.png, "Write the drawing as PNG")->type_name("FILE");
+  add_terminal_options(command, arguments.color, arguments.width, "Options");
 }
 
 }  // namespace

@@ -5,14 +5,18 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
+#include "applied_options.h"
 #include "attend_places.h"
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "output.h"
 #include "probe_findings.h"
+#include "probe_lse.h"
 #include "probe_picture.h"
 #include "problem_options.h"
 #include "qkv/files.h"
@@ -21,8 +25,6 @@
 
 namespace qkv::cli {
 namespace {
-
-constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
 
 void check_flags(const ProbeFlags& flags) {
   const bool files = !flags.problem.q.empty() && !flags.problem.k.empty();
@@ -114,7 +116,7 @@ class Finder {
   Speech speech_;
 };
 
-ProbeFindings find(const ProbeFlags& flags, ProbeRequest request, AttendProblem& problem, const Tensor& lse) {
+ProbeFindings find(const ProbeFlags& flags, ProbeRequest request, const AttendProblem& problem, const Tensor& lse) {
   std::optional<TensorView> given;
   if (!lse.empty()) given = lse;
   const Probe probe(problem.q, problem.k, problem.options, given);
@@ -123,6 +125,7 @@ ProbeFindings find(const ProbeFlags& flags, ProbeRequest request, AttendProblem&
     misuse("--batch", "0 to " + std::to_string(probe.shape().B - 1), std::to_string(flags.batch));
   }
   const std::vector<std::int64_t> heads = heads_of(flags.head, probe.shape().H);
+  if (given) check_lse(flags.lse, lse, problem, flags.batch, heads);
   ProbeFindings findings{.request = request, .shape = probe.shape(), .b = flags.batch, .heads = {}, .average = {}};
   const Finder finder(probe, findings.request, flags.batch, flags.quiet ? Speech::off : Speech::on);
   if (request.map && request.average) findings.average = finder.average(heads);
@@ -154,15 +157,14 @@ void write_pictures(const ProbeFlags& flags, const Panel& panel) {
   write_files(files);
 }
 
-std::string summary(const ProbeFlags& flags, const AttendProblem& problem, const std::string& mask) {
+std::string summary(const ProbeFlags& flags, const AttendProblem& problem) {
   const bool drawn = !flags.random.empty();
   std::string text = fmt::format("q         {} {}{}\n", problem.q.shape().to_string(), name_of(problem.q.dtype()),
                                  drawn ? ", drawn at random" : "  " + flags.problem.q);
   text += fmt::format("k         {} {}{}\n", problem.k.shape().to_string(), name_of(problem.k.dtype()),
                       drawn ? ", drawn at random" : "  " + flags.problem.k);
-  text += fmt::format("mask      {}\n", mask);
   text += fmt::format("lse       {}\n", flags.lse.empty() ? "computed" : flags.lse);
-  return text;
+  return text + applied_as_text(problem);
 }
 
 void report(const ProbeFlags& flags, const AttendProblem& problem, const ProbeFindings& findings) {
@@ -175,9 +177,9 @@ void report(const ProbeFlags& flags, const AttendProblem& problem, const ProbeFi
     panel = picture_of(findings, mask, scale);
     write_pictures(flags, panel);
   }
-  if (flags.json) print(as_json(findings));
+  if (flags.json) print(as_json(findings, applied_as_json(problem)));
   if (flags.quiet || flags.json) return;
-  print(summary(flags, problem, mask) + as_text(findings));
+  print(summary(flags, problem) + as_text(findings));
   // A tile is numbers to be read; a map is shown where it went into no picture.
   const bool elsewhere = !flags.png.empty() || !flags.svg.empty() || !flags.pdf.empty();
   if (drawable && (flags.terminal || !elsewhere)) {
@@ -187,9 +189,10 @@ void report(const ProbeFlags& flags, const AttendProblem& problem, const ProbeFi
 
 void run(const ProbeFlags& flags) {
   const ProbeRequest request = request_of(flags);
+  static_cast<void>(attention_target(DType::f32, {.target = flags.problem.target}));
   check_flags(flags);
-  AttendProblem problem = load_probe_problem(flags);
-  const Tensor lse = load_lse(flags, problem);
+  const AttendProblem problem = load_probe_problem(flags);
+  const Tensor lse = load_lse(flags.lse, problem);
   const InterruptWatch watch;
   try {
     report(flags, problem, find(flags, request, problem, lse));
@@ -206,7 +209,8 @@ void add_choice_options(CLI::App& command, ProbeFlags& flags) {
   auto* map = command.add_option("--map", flags.map, "The whole matrix of weights in N x N cells, or fewer");
   map->type_name("N|ROWSxCOLUMNS")->group(group);
   command.add_option("--reduce", flags.reduce, "What a cell shows: mean or max")
-      ->check(CLI::IsMember({"mean", "max"}))
+      ->type_name("HOW")
+      ->check(one_of({"mean", "max"}))
       ->group(group)
       ->needs(map)
       ->capture_default_str();
@@ -231,16 +235,11 @@ void add_picture_options(CLI::App& command, ProbeFlags& flags) {
   command.add_option("--pdf", flags.pdf, "Write a PDF")->type_name("FILE")->group(group);
   command.add_flag("--terminal", flags.terminal, "Draw it here; so too where no picture is written")->group(group);
   command.add_option("--color-scale", flags.color_scale, "Of weights: log or linear")
-      ->check(CLI::IsMember({"log", "linear"}))
+      ->type_name("SCALE")
+      ->check(one_of({"log", "linear"}))
       ->group(group)
       ->capture_default_str();
-  command.add_option("--color", flags.color, "In the terminal: auto, true, 256 or never")
-      ->check(CLI::IsMember({"auto", "true", "256", "never"}))
-      ->group(group)
-      ->capture_default_str();
-  command.add_option("--width", flags.width, "Columns to use [the terminal's, or 80]")
-      ->check(CLI::Range(20, 1000))
-      ->group(group);
+  add_terminal_options(command, flags.color, flags.width, group);
 }
 
 void add_output_options(CLI::App& command, ProbeFlags& flags) {
@@ -249,9 +248,6 @@ void add_output_options(CLI::App& command, ProbeFlags& flags) {
   command.add_option("--npz", flags.npz, "Write every array, by name")->type_name("FILE")->group(group);
   auto* json = command.add_flag("--json", flags.json, "Print every array as JSON")->group(group);
   command.add_flag("--quiet", flags.quiet, "Print nothing, not even how far it is")->group(group)->excludes(json);
-  command.add_option("--threads", flags.problem.threads, "Threads to use [all cores]")
-      ->check(CLI::Range(1, 65536))
-      ->group(group);
 }
 
 }  // namespace
@@ -266,7 +262,7 @@ void add_probe(CLI::App& app) {
       "  qkv probe --random 1,8,2,4096,4096,64 --causal --row 4095");
   const auto flags = std::make_shared<ProbeFlags>();
   add_input_options(*command, flags->problem);
-  command->add_option("--lse", flags->lse, "What qkv attend --lse wrote; computed where not given")
+  command->add_option("--lse", flags->lse, "What qkv attend --lse wrote [computed]")
       ->type_name("FILE")
       ->group(kInputGroup);
   command->add_option("--random", flags->random, "Instead: normal numbers, from --seed")
@@ -276,9 +272,10 @@ void add_probe(CLI::App& app) {
   add_mask_options(*command, flags->problem);
   add_score_options(*command, flags->problem);
   command->get_option("--seed")->remove_needs(command->get_option("--dropout"));
-  command->get_option("--seed")->description("Of the dropout and of --random; 0 where not given");
+  command->get_option("--seed")->description("Of the dropout and of --random [0]");
   add_picture_options(*command, *flags);
   add_output_options(*command, *flags);
+  add_run_options(*command, flags->problem);
   command->callback([flags] { run(*flags); });
 }
 

@@ -178,10 +178,11 @@ std::string as_text(const ProbeFindings& findings) {
   return text;
 }
 
-std::string as_json(const ProbeFindings& findings) {
+std::string as_json(const ProbeFindings& findings, const Json& applied) {
   const auto [B, H, Tq, Tk] = findings.shape;
   Json json{{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}, {"batch", findings.b}, {"heads", Json::array()}};
   for (const HeadFindings& head : findings.heads) json["heads"].push_back(head.h);
+  json.update(applied);
   json["stage"] = name_of(findings.request.stage);
   if (findings.request.stats) {
     json["means"] = Json::array();

@@ -1,6 +1,7 @@
 // What qkv probe has found out, as text, JSON and arrays.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct ProbeFindings {
 
 [[nodiscard]] std::string as_text(const ProbeFindings& findings);
 
-/// Every array in full.
-[[nodiscard]] std::string as_json(const ProbeFindings& findings);
+/// Every array in full, beside the options that attention ran with.
+[[nodiscard]] std::string as_json(const ProbeFindings& findings, const nlohmann::ordered_json& applied);
 
 }  // namespace qkv::cli

@@ -44,12 +44,6 @@ Tile tile_of(const std::string& text) {
   return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
 }
 
-// [B, Hq, Tq] of what attend writes for a matrix: [Tq] or [Hq, Tq].
-Tensor with_all_axes(Tensor lse, const Shape& shape, Layout layout) {
-  if (layout != Layout::matrix || lse.size() != shape.product() || lse.dim(-1) != shape[2]) return lse;
-  return std::move(lse).reshaped(shape);
-}
-
 }  // namespace
 
 bool ProbeRequest::wants_nothing() const { return !map && !row && !tile && !top_k && !key_totals && !stats; }
@@ -72,8 +66,8 @@ ProbeRequest request_of(const ProbeFlags& flags) {
   request.stage = stage_of(flags.stage);
   if (!flags.map.empty()) request.map = map_size_of(flags.map);
   if (!flags.tile.empty()) request.tile = tile_of(flags.tile);
-  if (request.wants_nothing()) {
-    misuse("--map", "something to show (--map, --row, --tile, --top-k, --key-totals, --stats)", "none");
+  if (request.stage != Stage::weights && !request.row && !request.tile) {
+    misuse("--stage", "--row or --tile, whose stage it is (all else is made of weights)", "neither");
   }
   if (flags.wants_pictures() && !request.map && !request.tile) {
     misuse("--png, --svg, --pdf, --terminal", "--map or --tile, which they draw", "neither");
@@ -85,6 +79,9 @@ ProbeRequest request_of(const ProbeFlags& flags) {
 }
 
 void fit(ProbeRequest& request, const MaskShape& shape) {
+  if (request.wants_nothing()) {
+    misuse("--map", "something to show (--map, --row, --tile, --top-k, --key-totals, --stats)", "none");
+  }
   const auto check = [](const std::string& option, bool fits, const std::string& limit, std::int64_t got) {
     if (!fits) misuse(option, limit, std::to_string(got));
   };
@@ -112,8 +109,12 @@ std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count) 
     return heads;
   }
   const std::vector<std::int64_t> heads = whole_numbers("--head", text, ", or all");
-  for (const std::int64_t h : heads) {
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const std::int64_t h = heads[n];
     if (h >= count) misuse("--head", "heads from 0 to " + std::to_string(count - 1), std::to_string(h));
+    const bool twice = std::find(heads.begin(), heads.begin() + static_cast<std::ptrdiff_t>(n), h) !=
+                       heads.begin() + static_cast<std::ptrdiff_t>(n);
+    if (twice) misuse("--head", "each head once", std::to_string(h) + " twice");
   }
   return heads;
 }
@@ -124,23 +125,11 @@ AttendProblem load_probe_problem(const ProbeFlags& flags) {
   if (extents.size() != 6) misuse("--random", "six numbers B,Hq,Hk,Tq,Tk,D", flags.random);
   const auto at = [&](std::size_t n) { return extents[n]; };
   Generator generator(flags.problem.seed.empty() ? 0 : seed_of(flags.problem.seed));
-  AttendProblem problem = load_options(flags.problem);
+  AttendProblem problem;
   problem.q = generator.randn({at(0), at(1), at(3), at(5)});
   problem.k = generator.randn({at(0), at(2), at(4), at(5)});
+  problem.options = load_options(flags.problem, problem.q, problem.k);
   return problem;
-}
-
-Tensor load_lse(const ProbeFlags& flags, const AttendProblem& problem) {
-  if (flags.lse.empty()) return {};
-  const Shape shape = problem.q.shape().without(3);
-  Tensor lse = with_all_axes(of_option("--lse", [&] { return read_tensor(flags.lse); }), shape, problem.layout);
-  if (lse.shape() != shape) {
-    misuse("--lse", "[B, Hq, Tq] of --q, " + shape.to_string(), lse.shape().to_string());
-  }
-  if (lse.dtype() != DType::f32 && lse.dtype() != DType::f64) {
-    misuse("--lse", "f32 or f64", std::string(name_of(lse.dtype())));
-  }
-  return lse;
 }
 
 }  // namespace qkv::cli

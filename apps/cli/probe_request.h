@@ -59,7 +59,8 @@ struct ProbeRequest {
 
 [[nodiscard]] ProbeRequest request_of(const ProbeFlags& flags);
 
-/// Shrinks the map to the matrix and checks row, tile and top_k against it. Throws CLI::ParseError naming the option.
+/// Shrinks the map to the matrix and checks row, tile and top_k against it. Throws CLI::ParseError naming the option,
+/// also where nothing is asked for.
 void fit(ProbeRequest& request, const MaskShape& shape);
 
 /// "3", "0,2,5" or "all", of `count` heads.
@@ -67,8 +68,5 @@ void fit(ProbeRequest& request, const MaskShape& shape);
 
 /// From files, or with --random drawn.
 [[nodiscard]] AttendProblem load_probe_problem(const ProbeFlags& flags);
-
-/// [B, Hq, Tq] of --lse; empty() without it.
-[[nodiscard]] Tensor load_lse(const ProbeFlags& flags, const AttendProblem& problem);
 
 }  // namespace qkv::cli

@@ -1,8 +1,8 @@
 #include "problem_options.h"
 
-#include <charconv>
 #include <string>
 
+#include "common_options.h"
 #include "misuse.h"
 
 namespace qkv::cli {
@@ -17,21 +17,13 @@ Stage stage_of(const std::string& name) {
   misuse("--stage", "one of " + names, "\"" + name + "\"");
 }
 
-std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && stop == end) return seed;
-  misuse("--seed", "a whole number from 0 to 18446744073709551615", "\"" + text + "\"");
-}
-
 void add_input_options(CLI::App& command, AttendFlags& flags) {
   command.add_option("--q", flags.q, "Queries")->type_name("FILE")->group(kInputGroup);
   command.add_option("--k", flags.k, "Keys")->type_name("FILE")->group(kInputGroup);
   command.add_option("--heads", flags.heads, "Heads packed into the last axis of q")
       ->type_name("N")
       ->group(kInputGroup);
-  command.add_option("--kv-heads", flags.kv_heads, "Those of the keys and values; --heads where not given")
+  command.add_option("--kv-heads", flags.kv_heads, "Those of the keys and values [--heads]")
       ->type_name("N")
       ->group(kInputGroup);
   command.add_option("--past-k", flags.past_k, "Keys of earlier steps, put in front of --k")
@@ -56,9 +48,14 @@ void add_mask_options(CLI::App& command, AttendFlags& flags) {
       ->group(group);
 }
 
+void add_run_options(CLI::App& command, AttendFlags& flags) {
+  add_threads_option(command, flags.threads)->group(kRunGroup);
+  add_target_option(command, flags.target)->group(kRunGroup);
+}
+
 void add_score_options(CLI::App& command, AttendFlags& flags) {
   const std::string group = "Scores, in the order in which they act";
-  command.add_option("--scale", flags.scale, "Factor of q.k; 1/sqrt(D) where not given")->type_name("X")->group(group);
+  command.add_option("--scale", flags.scale, "Factor of q.k [1/sqrt(D)]")->type_name("X")->group(group);
   command.add_option("--softcap", flags.softcap, "c * tanh(x / c)")->type_name("C")->group(group);
   command.add_option("--bias", flags.bias, "A bias, e.g. \"alibi\"")->type_name("EXPR")->group(group);
   command.add_option("--bias-file", flags.bias_file, "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids")
@@ -66,13 +63,10 @@ void add_score_options(CLI::App& command, AttendFlags& flags) {
       ->group(group);
   auto* dropout = command.add_option("--dropout", flags.dropout, "Drop weights with probability P");
   dropout->type_name("P")->group(group);
-  command.add_option("--seed", flags.seed, "Of the dropout; 0 where not given")
-      ->type_name("N")
-      ->group(group)
-      ->needs(dropout);
+  add_seed_option(command, flags.seed, "Of the dropout [0]")->group(group)->needs(dropout);
   command
       .add_option("--sinks", flags.sinks,
-                  "A logit a query head that takes weight and has no value: a file [Hq], or 0.5,-1,…")
+                  "A logit for each query head that takes weight and has no value: a file [Hq], or 0.5,-1,…")
       ->type_name("FILE|X,…")
       ->group(group);
 }

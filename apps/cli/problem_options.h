@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 
 #include "attend_problem.h"
@@ -11,7 +10,7 @@
 namespace qkv::cli {
 
 inline constexpr const char* kInputGroup =
-    "Inputs: [T, D], [B, T, H*D] or [B, H, T, D] (FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME)";
+    "Inputs as [T, D], [B, T, H*D] or [B, H, T, D], in FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME";
 
 /// --q, --k, --heads, --kv-heads and --past-k; none of them required.
 void add_input_options(CLI::App& command, AttendFlags& flags);
@@ -19,13 +18,15 @@ void add_input_options(CLI::App& command, AttendFlags& flags);
 /// --mask, --mask-file, --causal, --window and --kv-lengths.
 void add_mask_options(CLI::App& command, AttendFlags& flags);
 
+inline constexpr const char* kRunGroup = "How it runs";
+
+/// --threads and --target.
+void add_run_options(CLI::App& command, AttendFlags& flags);
+
 /// --scale, --softcap, --bias, --bias-file, --dropout, --seed, which needs --dropout, and --sinks.
 void add_score_options(CLI::App& command, AttendFlags& flags);
 
 /// The value of --stage. Misuse names those that there are.
 [[nodiscard]] Stage stage_of(const std::string& name);
-
-/// The value of --seed.
-[[nodiscard]] std::uint64_t seed_of(const std::string& text);
 
 }  // namespace qkv::cli

@@ -24,4 +24,10 @@ void Progress::show(const std::string& text) {
   std::fflush(stderr);
 }
 
+void Progress::note(const std::string& text) {
+  constexpr std::chrono::seconds kSilent{3};
+  if (terminal_ || std::chrono::steady_clock::now() - begin_ < kSilent) return;
+  std::fputs((text + "\n").c_str(), stderr);
+}
+
 }  // namespace qkv::cli

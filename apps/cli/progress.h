@@ -1,11 +1,12 @@
 // One line on standard error that says what is going on, where somebody looks at it.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace qkv::cli {
 
-/// Does nothing where standard error is not a terminal. The line is cleared when this goes.
+/// show() does nothing where standard error is not a terminal. The line is cleared when this goes.
 class Progress {
  public:
   Progress();
@@ -15,7 +16,11 @@ class Progress {
 
   void show(const std::string& text);
 
+  /// Elsewhere than on a terminal: writes a line that stays, of what takes more than a few seconds.
+  void note(const std::string& text);
+
  private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool shown_ = false;
   bool terminal_ = false;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "output.h"
 
@@ -21,7 +22,7 @@ struct TaskArguments {
   std::int64_t examples = 1;
   std::int64_t from = 0;
   std::string split = "test";
-  std::uint64_t seed = 0;
+  std::string seed = "0";
   std::optional<std::int64_t> length;
   bool json = false;
 };
@@ -121,13 +122,14 @@ Json task_json(const Task& task) {
 void show_task(const TaskArguments& arguments) {
   const auto task = of_option("TASK", [&] {
     static_cast<void>(make_task(arguments.name));
-    return of_option("--length",
-                     [&] { return make_task(arguments.name, {.seed = arguments.seed, .length = arguments.length}); });
+    return of_option("--length", [&] {
+      return make_task(arguments.name, {.seed = seed_of(arguments.seed), .length = arguments.length});
+    });
   });
   const Split split = arguments.split == "test" ? Split::test : Split::train;
   Json json = task_json(*task);
   json["split"] = arguments.split;
-  json["seed"] = arguments.seed;
+  json["seed"] = seed_of(arguments.seed);
   json["examples"] = Json::array();
   if (!arguments.json) print(about(*task));
   for (std::int64_t n = arguments.from; n < arguments.from + arguments.examples; ++n) {
@@ -153,17 +155,23 @@ void list_tasks(bool as_json) {
 }
 
 void add_options(CLI::App& command, TaskArguments& arguments) {
-  const auto number = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40);
+  constexpr std::int64_t kMostExamples = std::int64_t{1} << 20;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
   command.add_option("TASK", arguments.name, "The task; without one, all are listed");
   command.add_option("--examples", arguments.examples, "How many to show")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
+      ->type_name("N")
+      ->check(between(0, kMostExamples))
       ->capture_default_str();
-  command.add_option("--from", arguments.from, "The number of the first one")->check(number)->capture_default_str();
+  command.add_option("--from", arguments.from, "The number of the first one")
+      ->type_name("N")
+      ->check(between(0, kMost))
+      ->capture_default_str();
   command.add_option("--split", arguments.split, "train or test")
-      ->check(CLI::IsMember({"train", "test"}))
+      ->type_name("SPLIT")
+      ->check(one_of({"train", "test"}))
       ->capture_default_str();
-  command.add_option("--seed", arguments.seed, "Another seed, other examples")->capture_default_str();
-  command.add_option("--length", arguments.length, "How long examples get, where the task says so");
+  add_seed_option(command, arguments.seed, "Another seed, other examples")->capture_default_str();
+  command.add_option("--length", arguments.length, "How long examples get, where the task says so")->type_name("N");
   command.add_flag("--json", arguments.json, "Print JSON");
 }
 

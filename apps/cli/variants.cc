@@ -159,23 +159,43 @@ double seconds_of(const std::function<Tensor()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The first run is not timed: it starts threads and touches memory, and is the one whose memory is measured.
-void measure(const VariantSetup& setup, const Variant& variant, const Truth& truth, VariantCost& cost) {
+// Runs until it gets no faster: threads start, memory is touched and the processor's clock rises. At least for
+// kLeast, and until three runs together have not beaten the fastest one by a fiftieth, or kMost is over.
+void warm_up(const std::function<Tensor()>& run, const std::function<bool()>& stopped) {
+  constexpr double kLeast = 0.02;
+  constexpr double kMost = 0.5;
+  constexpr int kSteady = 3;
+  double fastest = HUGE_VAL;
+  double total = 0;
+  for (int steady = 0; !stopped() && total < kMost && (steady < kSteady || total < kLeast);) {
+    const double seconds = seconds_of(run);
+    steady = seconds < 0.98 * fastest ? 0 : steady + 1;
+    fastest = std::min(fastest, seconds);
+    total += seconds;
+  }
+}
+
+// The first run is the one whose memory is measured. False where it was stopped.
+bool measure(const VariantSetup& setup, const Variant& variant, const Truth& truth,
+             const std::function<bool()>& stopped, VariantCost& cost) {
   {
     const PeakMeter meter;
     const Tensor out = variant.run();
     cost.bytes = std::max<std::int64_t>(0, meter.bytes() - out.size() * static_cast<std::int64_t>(sizeof(float)));
     compare(out, truth, cost);
   }
+  warm_up(variant.run, stopped);
   std::vector<double> seconds;
   double total = 0;
   while (static_cast<int>(seconds.size()) < setup.repeats && (seconds.empty() || total < kSecondsEnough)) {
+    if (stopped()) return false;
     seconds.push_back(seconds_of(variant.run));
     total += seconds.back();
   }
   std::ranges::sort(seconds);
   cost.seconds = seconds[seconds.size() / 2];
   cost.runs = static_cast<int>(seconds.size());
+  return true;
 }
 
 }  // namespace
@@ -194,26 +214,29 @@ std::vector<std::string> variant_names(const VariantSetup& setup) {
   return names;
 }
 
-std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens,
-                                      const std::function<void(const std::string&)>& progress) {
-  progress(fmt::format("T = {}: exact rows in f64", tokens));
+std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens, const VariantWatch& watch) {
+  watch.about_to(fmt::format("T = {}: exact rows in f64", tokens));
   const Inputs x = inputs_of(setup, tokens);
   const Truth truth = exact_rows(x, setup.causal);
   std::vector<VariantCost> costs;
   for (const Variant& variant : variants_of(setup, x)) {
+    if (watch.stopped()) return costs;
     VariantCost& cost = costs.emplace_back();
     cost.tokens = tokens;
     cost.variant = variant.name;
     cost.skipped = variant.skipped;
     if (!cost.skipped.empty()) continue;
-    progress(fmt::format("T = {}: {}", tokens, variant.name));
+    watch.about_to(fmt::format("T = {}: {}", tokens, variant.name));
     if (variant.mask) {
       const TileCounts counts = TilePlan(*variant.mask, {.B = 1, .H = 1, .Tq = tokens, .Tk = tokens}).counts();
       cost.pairs = counts.coverage();
       // The standard one computes every score, and hides some afterwards.
       cost.tiles = variant.name == "standard" ? 1 : counts.cost();
     }
-    measure(setup, variant, truth, cost);
+    if (!measure(setup, variant, truth, watch.stopped, cost)) {
+      costs.pop_back();
+      return costs;
+    }
   }
   return costs;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common_options.h"
 #include "qkv/mask.h"
 
 namespace qkv::cli {
@@ -29,8 +30,8 @@ struct VariantSetup {
   std::int64_t window = 256;
   std::int64_t stride = 64;
   std::int64_t block = 64;
-  std::vector<std::string> masks;                       // more patterns, in the mask language
-  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // of the standard variant's matrix, in bytes
+  std::vector<std::string> masks;             // more patterns, in the mask language
+  std::uint64_t memory_limit = kMemoryLimit;  // of the standard variant's matrix, in bytes
 
   /// One length at `from`, at each doubling of it, and at `to`.
   [[nodiscard]] std::vector<std::int64_t> lengths() const;
@@ -53,9 +54,14 @@ struct VariantCost {
 /// block-sparse, then the masks as given.
 [[nodiscard]] std::vector<std::string> variant_names(const VariantSetup& setup);
 
-/// Every variant at one length. `progress` is told what is about to run.
+struct VariantWatch {
+  std::function<void(const std::string&)> about_to;  // told what is going to run
+  std::function<bool()> stopped;                     // asked between runs; true leaves the rest out
+};
+
+/// Every variant at one length, as far as the watch lets it.
 [[nodiscard]] std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens,
-                                                    const std::function<void(const std::string&)>& progress);
+                                                    const VariantWatch& watch);
 
 /// How many rows of each head the errors are taken over, at most.
 inline constexpr std::int64_t kSampledRows = 16;

@@ -23,19 +23,13 @@ std::string described(const VariantSetup& setup) {
                      setup.causal ? "causal" : "not causal", plural(setup.threads, "thread"));
 }
 
-std::string duration(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.1 ? 2 : 0);
-  return fmt::format("{:.2f} s", seconds);
-}
-
 std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.1f} %", *value * 100) : "-"; }
 
 std::string row_of(const VariantCost& cost, std::size_t names_width) {
   std::string row = fmt::format("{:>8}  {:<{}}  ", in_unit(static_cast<double>(cost.tokens), Unit::tokens),
                                 cost.variant, names_width);
   if (!cost.skipped.empty()) return row + "skipped: " + cost.skipped + "\n";
-  return row + fmt::format("{:>9}  {:>9}  {:>9.1e}  {:>9.1e}  {:>7}  {:>7}\n", duration(cost.seconds),
+  return row + fmt::format("{:>9}  {:>9}  {:>9.1e}  {:>9.1e}  {:>7}  {:>7}\n", in_unit(cost.seconds, Unit::seconds),
                            in_unit(static_cast<double>(cost.bytes), Unit::bytes), cost.relative_error,
                            cost.largest_error, share(cost.pairs), share(cost.tiles));
 }
@@ -99,7 +93,7 @@ std::string variants_table(const VariantSetup& setup, const std::vector<VariantC
     text += row_of(cost, width);
   }
   return text + fmt::format(
-                    "\ntime: the median of at most {}, after one that is not counted.\n"
+                    "\ntime: the median of at most {}, after others until they get no faster.\n"
                     "memory: the most bytes on the heap at once during a call, without its inputs and its out.\n"
                     "error: against exact attention in f64 over {} rows of each head; rms is relative to the rows'\n"
                     "own root mean square, so that zeros have 1. pairs: share of T x T that counts.\n"
@@ -134,7 +128,7 @@ std::string variants_json(const VariantSetup& setup, const std::vector<VariantCo
 std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
   const std::string error_axis = fmt::format("rms error, relative to exact attention, {} inputs", name_of(setup.data));
   std::vector<NamedChart> charts = {
-      chart_of(setup, costs, "time", "Time", logarithmic("seconds", Unit::plain),
+      chart_of(setup, costs, "time", "Time", logarithmic("time of a call", Unit::seconds),
                [](const VariantCost& cost) { return cost.seconds; }),
       chart_of(setup, costs, "memory", "Memory", logarithmic("bytes beside the inputs and out", Unit::bytes),
                [](const VariantCost& cost) { return static_cast<double>(cost.bytes); }),

@@ -17,6 +17,7 @@ void note_signal(int) { signal_came = 1; }
 struct sigaction noting() {
   struct sigaction action{};
   action.sa_handler = note_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C ends the process at once
   ::sigemptyset(&action.sa_mask);
   return action;
 }
@@ -70,15 +71,11 @@ void WalkProgress::draw_bar(double share, double seconds, std::int64_t done) {
 }
 
 void WalkProgress::write_line(double share, double seconds, std::int64_t done) {
-  constexpr double kSilent = 3;
   const int tenths = static_cast<int>(10 * share);
   if (tenths <= tenths_ || tenths == 10) return;
   tenths_ = tenths;
-  if (seconds < kSilent) return;
-  const std::string line =
-      fmt::format("{}: {} %, {}, {} left\n", label_, 10 * tenths, rate(static_cast<double>(done) / seconds),
-                  duration(seconds * (1 - share) / share));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, rate(static_cast<double>(done) / seconds),
+                         duration(seconds * (1 - share) / share)));
 }
 
 }  // namespace qkv::cli

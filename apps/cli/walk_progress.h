@@ -10,7 +10,7 @@
 
 namespace qkv::cli {
 
-/// While it lives, SIGINT and SIGTERM are noted rather than end the process.
+/// While it lives, the first SIGINT and the first SIGTERM are noted rather than end the process.
 class InterruptWatch {
  public:
   InterruptWatch();

@@ -27,20 +27,29 @@ int default_threads() {
   constexpr int kMost = 65536;
   const char* text = std::getenv("QKV_THREADS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   const std::string_view word = text == nullptr ? "" : text;
+  if (word.empty()) return cores_of_process();
   int count = 0;
   const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), count);
   const bool valid = fault == std::errc{} && end == word.data() + word.size() && count >= 1 && count <= kMost;
-  return valid ? count : cores_of_process();
+  if (!valid) {
+    throw InvalidArgument("threads", "QKV_THREADS", "a whole number from 1 to 65536", "\"" + std::string(word) + "\"");
+  }
+  return count;
 }
 
+// 0 until set_threads() was called.
 std::atomic<int>& chosen() {
-  static std::atomic<int> count = default_threads();
+  static std::atomic<int> count = 0;
   return count;
 }
 
 }  // namespace
 
-int threads() { return chosen().load(std::memory_order_relaxed); }
+int threads() {
+  if (const int count = chosen().load(std::memory_order_relaxed); count > 0) return count;
+  static const int kDefault = default_threads();
+  return kDefault;
+}
 
 void set_threads(int count) {
   if (count < 1) throw InvalidArgument("set_threads", "count", "1 or more", std::to_string(count));

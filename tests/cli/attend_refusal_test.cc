@@ -32,9 +32,9 @@ class AttendRefusal : public tests::Attend {
 
 TEST_F(AttendRefusal, RaggedShapes) {
   write_inputs({1, 2, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4});
-  EXPECT_THAT(refusal(2), HasSubstr("k: expected B = 1 as in q [1, 2, 3, 4], got [2, 2, 3, 4]"));
+  EXPECT_THAT(refusal(2), HasSubstr("qkv attend: --k: expected B = 1 as in q [1, 2, 3, 4], got [2, 2, 3, 4]"));
   write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 5, 4});
-  EXPECT_THAT(refusal(2), AllOf(HasSubstr("v: expected "), HasSubstr("got [1, 2, 5, 4]")));
+  EXPECT_THAT(refusal(2), AllOf(HasSubstr("qkv attend: --v: expected "), HasSubstr("got [1, 2, 5, 4]")));
 }
 
 TEST_F(AttendRefusal, DifferentD) {
@@ -72,7 +72,7 @@ TEST_F(AttendRefusal, ElementTypesThatDoNotAgree) {
 }
 
 TEST_F(AttendRefusal, NumbersWithoutMeaning) {
-  EXPECT_THAT(refusal(2, {"--scale", "nan"}), HasSubstr("scale: expected a finite number, got nan"));
+  EXPECT_THAT(refusal(2, {"--scale", "nan"}), HasSubstr("qkv attend: --scale: expected a finite number, got nan"));
   EXPECT_THAT(refusal(2, {"--scale=-inf"}), HasSubstr("scale: expected a finite number, got -inf"));
   EXPECT_THAT(refusal(2, {"--softcap", "0"}), HasSubstr("softcap: expected a finite number > 0, got 0"));
   EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("dropout: expected 0 <= p < 1, got p = 1"));
@@ -96,12 +96,15 @@ TEST_F(AttendRefusal, MasksThatCannotBeRead) {
 
 TEST_F(AttendRefusal, MasksThatDoNotFit) {
   EXPECT_THAT(refusal(2, {"--kv-lengths", "9"}),
-              HasSubstr("key_lengths: lengths: expected at most 3, the number of keys"));
+              HasSubstr("qkv attend: --kv-lengths: expected at most 3, the number of keys"));
   EXPECT_THAT(refusal(2, {"--kv-lengths", "1,,2"}), HasSubstr("--kv-lengths: expected whole numbers"));
   EXPECT_THAT(refusal(2, {"--kv-lengths", "3,-1"}), HasSubstr("or a file, got \"-1\""));
   EXPECT_THAT(refusal(2, {"--kv-lengths", file("floats.npy", wave({1}, 0))}),
               HasSubstr("--kv-lengths: expected [B] of i64, i32, i8 or u8, got [1] of f32"));
-  EXPECT_THAT(refusal(2, {"--mask-file", file("ragged.npy", Tensor(DType::b8, {2, 3}))}), HasSubstr("dense"));
+  EXPECT_THAT(refusal(2, {"--mask-file", file("ragged.npy", Tensor(DType::b8, {2, 3}))}),
+              HasSubstr("--mask-file: expected a shape that broadcasts to [1, 2, 3, 3], got [2, 3]"));
+  EXPECT_THAT(refusal(2, {"--bias-file", file("thin.npy", wave({2, 3}, 0))}),
+              HasSubstr("--bias-file: expected a shape that broadcasts to [1, 2, 3, 3], got [2, 3]"));
 }
 
 TEST_F(AttendRefusal, FilesOfTheWrongKind) {
@@ -115,7 +118,7 @@ TEST_F(AttendRefusal, FilesOfTheWrongKind) {
 TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
   EXPECT_THAT(refusal(2, {"--past-k", path("k.npy")}), HasSubstr("--past-k requires --past-v"));
   EXPECT_THAT(refusal(2, {"--past-k", file("pk.npy", wave({1, 2, 3, 5}, 0)), "--past-v", path("v.npy")}),
-              HasSubstr("concat_time: present: expected the B, Hk and D of past [1, 2, 3, 5], got [1, 2, 3, 4]"));
+              HasSubstr("qkv attend: --k: expected the B, Hk and D of past [1, 2, 3, 5], got [1, 2, 3, 4]"));
 }
 
 TEST_F(AttendRefusal, StagesThatAreNone) {
@@ -154,6 +157,7 @@ TEST_F(AttendRefusal, FilesThatAreTruncated) {
 
 TEST_F(AttendRefusal, FilesThatAreMalformed) {
   EXPECT_THAT(refusal_of_q("a,b\n1,2\n"), HasSubstr("q.npy: not a .npy file"));
+  file("q.npy", wave({1, 2, 3, 4}, 0));
   write_file(path("q.safetensors"), std::string_view("\1\0\0\0\0\0\0\0{", 9));
   EXPECT_THAT(refusal(1, {"--mask-file", path("q.safetensors")}),
               HasSubstr("q.safetensors: InvalidHeaderDeserialization"));
@@ -205,9 +209,33 @@ TEST_F(AttendRefusal, TargetsAndThreadsOfItsOptionsThatAreNone) {
   EXPECT_THAT(refusal(2, {"--threads", "0"}), HasSubstr("--threads"));
 }
 
+TEST_F(AttendRefusal, ATargetForF64) {
+  write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}, DType::f64);
+  EXPECT_THAT(refusal(2, {"--target", "scalar"}),
+              HasSubstr("--target: expected reference for f64, which runs there alone, got \"scalar\""));
+  EXPECT_EQ(attend({"--target", "reference", "--out", path("o.npy")}).code, 0);
+}
+
+TEST_F(AttendRefusal, MoreThanTheMemoryLimit) {
+  EXPECT_THAT(refusal(2, {"--weights", path("w.npy"), "--memory-limit", "71"}),
+              HasSubstr("--weights: expected no more than the 71 B of --memory-limit, which may be raised (qkv probe "
+                        "shows any part without storing the whole), got [1, 2, 3, 3] of f32, 72 B"));
+  EXPECT_THAT(refusal(2, {"--scores", path("s.npy"), "--memory-limit", "71"}), HasSubstr("--scores: expected no more"));
+  EXPECT_EQ(attend({"--weights", path("w.npy"), "--memory-limit", "72"}).code, 0);
+}
+
+TEST_F(AttendRefusal, WhatIsWrongBeforeWhatIsMissing) {
+  write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 5, 4});
+  EXPECT_THAT(attend({}).err, HasSubstr("--v: expected Tk = 3"));
+  EXPECT_THAT(attend({"--mask", "windw(3)"}).err, HasSubstr("column 1: expected a mask"));
+}
+
 TEST_F(AttendRefusal, SinksThatAreNotOneNumberForEachHead) {
   EXPECT_THAT(refusal(2, {"--sinks", "1,,2"}),
               HasSubstr("--sinks: expected numbers with commas between them, or a file, got \"\""));
+  EXPECT_THAT(refusal(2, {"--sinks", "inf,0"}), HasSubstr("--sinks: expected finite numbers, got inf\n"));
+  EXPECT_THAT(refusal(2, {"--sinks", "0,-nan"}), HasSubstr("--sinks: expected finite numbers, got -nan\n"));
+  EXPECT_THAT(refusal(2, {"--sinks", "1,many"}), HasSubstr("or a file, got \"many\""));
   EXPECT_THAT(refusal(2, {"--sinks", "1,2,3"}), HasSubstr("sinks: expected 2, one for each query head, got 3"));
   EXPECT_THAT(refusal(2, {"--sinks", file("s.npy", wave({2, 2}, 0))}),
               HasSubstr("--sinks: expected [Hq] of f64, f32, f16 or bf16, got [2, 2] of f32"));

@@ -114,6 +114,18 @@ TEST(Bench, DrawsItsCharts) {
   }
 }
 
+TEST(Bench, ShowsWhatItHasWhenItIsInterrupted) {
+  const Outcome outcome = tests::run_qkv_interrupted(over("16:1048576", {"--memory-limit", "1MiB"}));
+  EXPECT_EQ(outcome.code, 130);
+  if (outcome.out.empty()) {
+    EXPECT_EQ(outcome.err, "qkv bench variants: stopped; nothing was measured\n");
+  } else {
+    EXPECT_THAT(outcome.err, HasSubstr("qkv bench variants: stopped; this is what was measured until then\n"));
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("      16  exact "), HasSubstr("tiles: share of 64 x 64 tiles computed.")));
+  }
+}
+
 TEST(Bench, RefusesWhatHasNoMeaning) {
   const auto refusal = [](const std::vector<std::string>& arguments) {
     const Outcome outcome = run_qkv(arguments);
@@ -121,15 +133,18 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"bench"}), HasSubstr("subcommand is required"));
+  EXPECT_THAT(refusal({"bench"}), StartsWith("qkv bench: A subcommand is required"));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "0"}),
-              StartsWith("qkv bench: --tokens: expected T or FROM:TO, from 1 to 16777216, got \"0\""));
+              StartsWith("qkv bench variants: --tokens: expected T or FROM:TO, from 1 to 16777216, got \"0\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16:"}), HasSubstr("got \"16:\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "32:16"}), HasSubstr("FROM no larger than TO, got \"32:16\""));
   EXPECT_THAT(refusal({"bench", "variants", "--mask", "windw(3)"}), HasSubstr("did you mean `window`?"));
-  EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16", "--mask", "key_lengths([17])"}), HasSubstr("17"));
+  EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16", "--mask", "keys(17)"}),
+              HasSubstr("lengths: expected at most 16, the number of keys"));
   EXPECT_THAT(refusal({"bench", "variants", "--data", "mine"}), HasSubstr("--data"));
-  EXPECT_THAT(refusal({"bench", "variants", "--threads", "0"}), HasSubstr("--threads"));
+  EXPECT_THAT(refusal({"bench", "variants", "--threads", "0"}),
+              HasSubstr("--threads: Value 0 not in range 1 to 65536"));
+  EXPECT_THAT(refusal({"bench", "variants", "--seed", "-1"}), HasSubstr("--seed: expected a whole number from 0 to"));
   EXPECT_THAT(refusal({"bench", "variants", "--json", "--plot"}), HasSubstr("excludes"));
   EXPECT_THAT(refusal({"bench", "variants", "--svg", ""}), HasSubstr("--svg: expected a value, got an empty text"));
 }

@@ -1,11 +1,13 @@
 #include "cli/command.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <stdexcept>
 
 #include "files/temporary_directory.h"
@@ -49,7 +51,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-int spawn(const FileActions& actions, std::vector<std::string> arguments, const std::vector<Environment>& extra) {
+pid_t start(const FileActions& actions, std::vector<std::string> arguments, const std::vector<Environment>& extra) {
   arguments.insert(arguments.begin(), QKV_COMMAND);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
@@ -58,7 +60,30 @@ int spawn(const FileActions& actions, std::vector<std::string> arguments, const 
   const int error = ::posix_spawn(&child, QKV_COMMAND, actions.get(), nullptr, pointers(arguments).data(),
                                   pointers(environment).data());
   if (error != 0) throw std::runtime_error("cannot run " QKV_COMMAND);
-  return wait_for(child);
+  return child;
+}
+
+int spawn(const FileActions& actions, const std::vector<std::string>& arguments,
+          const std::vector<Environment>& extra) {
+  return wait_for(start(actions, arguments, extra));
+}
+
+// Whether the process has a handler of its own for SIGINT (proc(5), SigCgt).
+bool catches_interrupt(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t caught = 0;
+    if (word == "SigCgt:" && status >> std::hex >> caught) return (caught >> (SIGINT - 1) & 1U) != 0;
+  }
+  return false;
+}
+
+// Seconds of processor time in user mode (proc(5), field 14 of stat).
+double seconds_of(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string word;
+  for (int field = 1; field <= 14; ++field) stat >> word;
+  return stat ? std::stod(word) / static_cast<double>(::sysconf(_SC_CLK_TCK)) : 0;
 }
 
 constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC;
@@ -72,6 +97,23 @@ Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Env
   actions.open(STDOUT_FILENO, directory / "out", kCreate);
   actions.open(STDERR_FILENO, directory / "err", kCreate);
   const int code = spawn(actions, arguments, extra);
+  return {.code = code, .out = text_of(directory / "out"), .err = text_of(directory / "err")};
+}
+
+Outcome run_qkv_interrupted(const std::vector<std::string>& arguments) {
+  const TemporaryDirectory directory;
+  FileActions actions;
+  actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  actions.open(STDOUT_FILENO, directory / "out", kCreate);
+  actions.open(STDERR_FILENO, directory / "err", kCreate);
+  const pid_t child = start(actions, arguments, {});
+  const auto ended = [&] {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+  };
+  while (!ended() && !(catches_interrupt(child) && seconds_of(child) >= 1)) ::usleep(1000);
+  ::kill(child, SIGINT);
+  const int code = wait_for(child);
   return {.code = code, .out = text_of(directory / "out"), .err = text_of(directory / "err")};
 }
 

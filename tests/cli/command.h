@@ -21,6 +21,9 @@ struct Environment {
 /// Runs `qkv arguments…` with nothing on standard input; `extra` is added to the environment.
 [[nodiscard]] Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Environment>& extra = {});
 
+/// The same, interrupted as by Ctrl-C once it listens for that and has computed for a second.
+[[nodiscard]] Outcome run_qkv_interrupted(const std::vector<std::string>& arguments);
+
 /// The same with this much address space, in bytes.
 [[nodiscard]] Outcome run_qkv_within(std::uint64_t memory, const std::vector<std::string>& arguments);
 

@@ -90,7 +90,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
                                      {{"cat", "--bias", "t5", "--position", "rotary"}, "no other --position"},
                                      {{"cat", "--scale", "nan"}, "scale"},
                                      {{"cat", "dog"}, "dog"},
-                                     {{"--worked", "wibble"}, "worked"},
+                                     {{"--worked", "wibble"}, "--worked: expected one of scratch"},
                                      {{"--worked", "list", "--heads", "3"}, "--heads: expected no --worked"},
                                      {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected no --worked"},
                                      {{"--npz", "x.npz", "--position", "none"}, "--position: expected no --npz"},

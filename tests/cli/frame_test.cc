@@ -1,9 +1,12 @@
 // What every command shares: help, versions, unknown words, exit codes, standard output that goes away.
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "cli/command.h"
 #include "qkv/attention.h"
 #include "qkv/info.h"
+#include "qkv/picture/terminal.h"
 
 namespace qkv {
 namespace {
@@ -30,6 +33,8 @@ TEST(Frame, ListsItsCommandsHoweverItIsAsked) {
   EXPECT_EQ(run_qkv({"help"}).out, bare.out);
 }
 
+TEST(Frame, TellsItsExitCodes) { EXPECT_THAT(run_qkv({}).out, HasSubstr("130 stopped by Ctrl-C")); }
+
 class EachCommand : public testing::TestWithParam<std::string> {};
 
 TEST_P(EachCommand, ExplainsItselfWithAnExample) {
@@ -40,8 +45,43 @@ TEST_P(EachCommand, ExplainsItselfWithAnExample) {
   EXPECT_EQ(run_qkv({"help", GetParam()}).out, outcome.out);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EachCommand, testing::Values("attend", "check", "info", "help"),
+// No line is wider than a terminal, no two empty ones follow one another, and what an option does begins in one column.
+TEST_P(EachCommand, LaysItsHelpOut) {
+  std::istringstream lines(run_qkv({GetParam(), "--help"}).out);
+  std::string before = "-";
+  for (std::string line; std::getline(lines, line); before = line) {
+    EXPECT_LE(display_width(line), 80) << line;
+    EXPECT_FALSE(line.empty() && before.empty());
+    if (!line.starts_with("  -")) continue;
+    const std::size_t gap = line.find("  ", 2);
+    if (gap == std::string::npos) continue;  // too long for its column: the rest is below
+    EXPECT_EQ(display_width(line.substr(0, line.find_first_not_of(' ', gap))), 28) << line;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachCommand,
+                         testing::Values("attend", "bench", "check", "cost", "explain", "mask", "probe", "task", "info",
+                                         "help"),
                          [](const auto& item) { return item.param; });
+
+TEST(Frame, LaysTheHelpOfANestedCommandOut) {
+  const std::string text = run_qkv({"bench", "variants", "--help"}).out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+  EXPECT_THAT(text, AllOf(HasSubstr("Usage: qkv bench variants [OPTIONS]\n"), HasSubstr("[256:4096]")));
+}
+
+TEST(Frame, GivesSharedOptionsOneMeaning) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"attend"}, {"probe"}, {"bench", "variants"}}) {
+    std::vector<std::string> help = words;
+    help.emplace_back("--help");
+    EXPECT_THAT(run_qkv(help).out,
+                HasSubstr("  --threads N               Threads to use [QKV_THREADS, or all cores]\n"));
+    std::vector<std::string> none = words;
+    none.insert(none.end(), {"--threads", "0"});
+    EXPECT_THAT(run_qkv(none).err, HasSubstr("--threads: Value 0 not in range 1 to 65536"));
+  }
+}
 
 TEST(Frame, SuggestsTheNearestCommand) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"atend"}, {"help", "atend"}}) {
@@ -57,6 +97,13 @@ TEST(Frame, NamesTheCommandWhoseOptionIsUnknown) {
   const Outcome outcome = run_qkv({"info", "--wat"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv info: "), HasSubstr("--wat")));
+}
+
+TEST(Frame, SuggestsTheNearestOption) {
+  EXPECT_EQ(run_qkv({"info", "--jsn"}).err, "qkv info: there is no option --jsn; did you mean --json?\n");
+  EXPECT_EQ(run_qkv({"attend", "--causl"}).err, "qkv attend: there is no option --causl; did you mean --causal?\n");
+  EXPECT_EQ(run_qkv({"bench", "variants", "--zebra=3"}).err,
+            "qkv bench variants: there is no option --zebra; `qkv bench variants --help` lists them\n");
 }
 
 TEST(Frame, EndsQuietlyWhereNobodyReads) {
@@ -81,7 +128,17 @@ TEST(Info, TellsVersionBuildProcessorAndTargets) {
 TEST(Info, TellsHowManyThreadsAreUsed) {
   EXPECT_THAT(run_qkv({"info"}, {{"QKV_THREADS", "3"}}).out, HasSubstr("uses      3 threads"));
   EXPECT_THAT(run_qkv({"info", "--json"}, {{"QKV_THREADS", "5"}}).out, HasSubstr("\"used\": 5"));
-  EXPECT_EQ(run_qkv({"info"}, {{"QKV_THREADS", "many"}}).out, run_qkv({"info"}).out);
+  EXPECT_EQ(run_qkv({"info"}, {{"QKV_THREADS", ""}}).out, run_qkv({"info"}).out);
+}
+
+TEST(Info, RefusesANumberOfThreadsThatIsNone) {
+  for (const char* word : {"many", "0", "-1", "2 ", "65537"}) {
+    const Outcome outcome = run_qkv({"info"}, {{"QKV_THREADS", word}});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err,
+              "qkv info: QKV_THREADS: expected a whole number from 1 to 65536, got \"" + std::string(word) + "\"\n");
+    EXPECT_EQ(run_qkv({"--help"}, {{"QKV_THREADS", word}}).code, 0);
+  }
 }
 
 TEST(Info, TellsWhatServesEachType) {

@@ -138,6 +138,23 @@ TEST_F(ProbeCommand, SaysWhatItFound) {
                     HasSubstr("means over the queries that see something"), HasSubstr("mask      causal")));
 }
 
+TEST_F(ProbeCommand, SaysWhatWasApplied) {
+  write_two_heads();
+  const std::vector<std::string> options = {"--causal", "--row",   "2",        "--scale",   "0.5",   "--softcap",
+                                            "20",       "--bias",  "alibi",    "--dropout", ".25",   "--seed",
+                                            "7",        "--sinks", "0.5,-1.5", "--target",  "scalar"};
+  const std::string text = probe(options).out;
+  EXPECT_THAT(text, HasSubstr("lse       computed\nscale     0.5\nsoftcap   20\nbias      alibi\nmask      causal\n"
+                              "dropout   p = 0.25, seed 7\nsinks     0.5, -1.5\ntarget    scalar\n"));
+  std::vector<std::string> printed = options;
+  printed.emplace_back("--json");
+  const auto json = nlohmann::json::parse(probe(printed).out);
+  EXPECT_EQ(json["softcap"], 20);
+  EXPECT_EQ(json["dropout"]["seed"], 7);
+  EXPECT_EQ(json["target"], "scalar");
+  EXPECT_THAT(probe({"--row", "2"}).out, HasSubstr("scale     0.5 (1 / sqrt(D))\n"));
+}
+
 TEST_F(ProbeCommand, PrintsJson) {
   write_two_heads();
   const Outcome outcome = probe({"--causal", "--head", "0,1", "--row", "2", "--stats", "--json"});
@@ -215,6 +232,9 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--map", "0"}, "--map: expected N or ROWSxCOLUMNS, each 1 or more, got 0"},
       {{"--map", "4xx"}, "--map: expected N or ROWSxCOLUMNS"},
       {{"--stats", "--head", "2"}, "--head: expected heads from 0 to 1, got 2"},
+      {{"--stats", "--head", "0,1,0"}, "--head: expected each head once, got 0 twice"},
+      {{"--map", "4", "--stage", "raw"}, "--stage: expected --row or --tile, whose stage it is (all else is made of"},
+      {{"--stats", "--target", "abacus"}, "--target: expected a target that this build holds and this machine runs"},
       {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
       {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
       {{"--stats", "--reduce", "max"}, "--reduce requires --map"},

@@ -1,0 +1,77 @@
+#include "common_options.h"
+
+#include <charconv>
+#include <utility>
+
+#include "misuse.h"
+
+namespace qkv::cli {
+namespace {
+
+// CLI11 would put a validator's own text into the help, where it is in the way.
+CLI::Validator untold(const CLI::Validator& validator) {
+  CLI::Validator silent = validator;
+  silent.description("");
+  return silent;
+}
+
+}  // namespace
+
+CLI::Validator between(std::int64_t least, std::int64_t most) { return untold(CLI::Range(least, most)); }
+
+CLI::Validator one_of(std::vector<std::string> words) { return untold(CLI::IsMember(std::move(words))); }
+
+CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads) {
+  constexpr int kMost = 65536;
+  return command.add_option("--threads", threads, "Threads to use [QKV_THREADS, or all cores]")
+      ->type_name("N")
+      ->check(between(1, kMost));
+}
+
+CLI::Option* add_target_option(CLI::App& command, std::string& target) {
+  return command.add_option("--target", target, "One that `qkv info` lists as ready [the chosen one]")
+      ->type_name("NAME");
+}
+
+CLI::Option* add_seed_option(CLI::App& command, std::string& seed, const std::string& whose) {
+  return command.add_option("--seed", seed, whose)->type_name("N");
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stop == end) return seed;
+  misuse("--seed", "a whole number from 0 to 18446744073709551615", "\"" + text + "\"");
+}
+
+void add_terminal_options(CLI::App& command, std::string& color, std::optional<int>& width, const std::string& group) {
+  constexpr int kNarrowest = 20;
+  constexpr int kWidest = 1000;
+  command.add_option("--color", color, "In the terminal: auto, true, 256 or never")
+      ->type_name("WHEN")
+      ->check(one_of({"auto", "true", "256", "never"}))
+      ->group(group)
+      ->capture_default_str();
+  command.add_option("--width", width, "Columns to use [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(between(kNarrowest, kWidest))
+      ->group(group);
+}
+
+CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, const std::string& description) {
+  const CLI::Validator size = untold(CLI::AsSizeValue(false));
+  return command.add_option("--memory-limit", limit, description)
+      ->transform(size)
+      ->default_str("4GiB")
+      ->type_name("SIZE");
+}
+
+Mask both(const Mask& a, const Mask& b) {
+  if (a.is_all()) return b;
+  return b.is_all() ? a : a & b;
+}
+
+Mask with_causal(const Mask& mask) { return mask.to_string() == causal().to_string() ? mask : both(causal(), mask); }
+
+}  // namespace qkv::cli

@@ -1,0 +1,45 @@
+// Options that several commands take: how each is spelled, what it accepts and how its value is read.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/mask.h"
+
+namespace qkv::cli {
+
+/// A whole number from `least` to `most`.
+[[nodiscard]] CLI::Validator between(std::int64_t least, std::int64_t most);
+
+/// One of these words.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+
+/// --threads, 1 to 65536; QKV_THREADS or all cores where it is not given.
+CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads);
+
+/// --target; the chosen one where it is not given.
+CLI::Option* add_target_option(CLI::App& command, std::string& target);
+
+/// --seed, whose text seed_of() reads. `whose` says what it is the seed of.
+CLI::Option* add_seed_option(CLI::App& command, std::string& seed, const std::string& whose);
+
+/// The value of --seed, 0 to 2^64 - 1.
+[[nodiscard]] std::uint64_t seed_of(const std::string& text);
+
+/// --color and --width, of what is drawn in the terminal.
+void add_terminal_options(CLI::App& command, std::string& color, std::optional<int>& width, const std::string& group);
+
+/// --memory-limit in bytes, 4 GiB where it is not given.
+CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, const std::string& description);
+inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{4} << 30;
+
+/// What both show; one that shows all pairs adds nothing to the text.
+[[nodiscard]] Mask both(const Mask& a, const Mask& b);
+
+/// The mask with --causal beside it; causal twice is causal.
+[[nodiscard]] Mask with_causal(const Mask& mask);
+
+}  // namespace qkv::cli

@@ -1,0 +1,112 @@
+#include "help_layout.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "qkv/picture/terminal.h"
+
+namespace qkv::cli {
+namespace {
+
+constexpr int kWidth = 80;
+constexpr int kOptionColumn = 28;
+constexpr int kCommandColumn = 13;
+
+// Words in lines from `column` on; the cursor stands at `at`.
+std::string wrapped(const std::string& text, int at, int column) {
+  std::string out;
+  std::istringstream words(text);
+  bool first_of_line = true;
+  for (std::string word; words >> word;) {
+    const int width = display_width(word);
+    if (!first_of_line && at + 1 + width > kWidth) {
+      out += "\n" + std::string(static_cast<std::size_t>(column), ' ');
+      at = column;
+      first_of_line = true;
+    }
+    out += (first_of_line ? "" : " ") + word;
+    at += width + (first_of_line ? 0 : 1);
+    first_of_line = false;
+  }
+  return out;
+}
+
+// "  left   right", the right side from `column` on; below, where the left side reaches into it.
+std::string row(const std::string& left, const std::string& right, int column) {
+  std::string out = "  " + left;
+  const int width = 2 + display_width(left);
+  const auto indent = static_cast<std::size_t>(column);
+  out +=
+      width + 2 > column ? "\n" + std::string(indent, ' ') : std::string(indent - static_cast<std::size_t>(width), ' ');
+  return out + wrapped(right, column, column) + "\n";
+}
+
+std::string names_of(const CLI::Option& option, bool is_positional) {
+  if (is_positional) return option.get_name(true, false);
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
+  for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
+  return names;
+}
+
+std::string value_of(const CLI::Option& option, bool is_positional) {
+  if (is_positional || option.get_type_size() == 0) return "";
+  if (!option.get_option_text().empty()) return option.get_option_text();
+  return " " + option.get_type_name();
+}
+
+std::string listed(const std::set<CLI::Option*>& options) {
+  std::string text;
+  for (const CLI::Option* option : options) text += (text.empty() ? "" : ", ") + option->get_name();
+  return text;
+}
+
+}  // namespace
+
+// One empty line between groups; CLI11 leaves two.
+std::string HelpLayout::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  std::string out;
+  for (const char c : CLI::Formatter::make_help(app, std::move(name), mode)) {
+    if (!(c == '\n' && out.ends_with("\n\n"))) out += c;
+  }
+  return out;
+}
+
+std::string HelpLayout::make_description(const CLI::App* app) const {
+  return wrapped(app->get_description(), 0, 0) + "\n\n";
+}
+
+std::string HelpLayout::make_group(std::string group, bool is_positional,
+                                   std::vector<const CLI::Option*> options) const {
+  std::string out = "\n" + wrapped(group + ":", 0, 0) + "\n";
+  for (const CLI::Option* option : options) out += make_option(option, is_positional);
+  return out;
+}
+
+std::string HelpLayout::make_subcommands(const CLI::App* app, CLI::AppFormatMode /*mode*/) const {
+  std::vector<std::string> groups;
+  for (const CLI::App* command : app->get_subcommands({})) {
+    if (std::ranges::find(groups, command->get_group()) == groups.end()) groups.push_back(command->get_group());
+  }
+  std::string out;
+  for (const std::string& group : groups) {
+    out += "\n" + group + ":\n";
+    for (const CLI::App* command : app->get_subcommands({})) {
+      if (command->get_group() == group) out += row(command->get_name(), command->get_description(), kCommandColumn);
+    }
+  }
+  return out;
+}
+
+std::string HelpLayout::make_option(const CLI::Option* option, bool is_positional) const {
+  std::string right = option->get_description();
+  if (!option->get_default_str().empty()) right += " [" + option->get_default_str() + "]";
+  if (option->get_required()) right += " (required)";
+  if (!option->get_needs().empty()) right += " (with " + listed(option->get_needs()) + ")";
+  if (!option->get_excludes().empty()) right += " (not with " + listed(option->get_excludes()) + ")";
+  return row(names_of(*option, is_positional) + value_of(*option, is_positional), right, kOptionColumn);
+}
+
+}  // namespace qkv::cli
