@@ -157,13 +157,14 @@ def backward_notes(results, rounds):
 
 
 def graphs(results):
-    """What PyTorch's graph held at which shapes: a node beside the fused one would be a copy of k and v."""
+    """What PyTorch's graph held at which shapes. Heads of k and v that are repeated would be a node of their own."""
     shapes = {}
     for result in results:
         for row in result["rows"]:
             if row.get("graph"):
                 shapes.setdefault(", ".join(row["graph"]), set()).add(result["shape"])
-    return [f"PyTorch's graph at {' '.join(sorted(at))}: {graph}." for graph, at in shapes.items()]
+    alone = {graph: " alone; k and v are not repeated for grouped heads" for graph in shapes if "," not in graph}
+    return [f"PyTorch's graph at {' '.join(sorted(at))}: {graph}{alone.get(graph, '')}." for graph, at in shapes.items()]
 
 
 MEMORY = ["threads", "type", "the call has", "PyTorch's gradients", "PyTorch MiB", "qkv MiB", "PyTorch ms", "qkv ms"]
@@ -182,7 +183,8 @@ def memory_cells(rows):
 def memory_notes(shape):
     return [
         f"MiB: what a forward and its backward at {shape} add to the process at their peak, beyond out and the gradients, for all",
-        "threads together. qkv gives the gradient of the mask's numbers, too. ms: of that one call, qkv's being the process's first.",
+        "threads together. Both give the gradient of the mask's numbers, qkv by its reference. ms: of that one call, qkv's being the",
+        "process's first.",
     ]
 
 
