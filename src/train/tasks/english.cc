@@ -26,6 +26,7 @@ class EnglishTask final : public GeneratedTask {
       english = write_english(sentence);
     } while (english.words.size() > kLongest);
     std::vector<std::int32_t> tokens;
+    tokens.reserve(english.words.size());
     for (const EnglishWord& word : english.words) tokens.push_back(vocabulary().token(word.text));
     const std::vector<std::int32_t> content = tokens;
     TaskExample example = blank_example(std::move(tokens), relations().size());

@@ -32,7 +32,7 @@ std::string columns(const std::vector<Row>& rows) {
 
 std::string key_text(const Task& task, const TaskExample& example, AttentionSite site, std::int64_t key) {
   const auto at = static_cast<std::size_t>(key);
-  const std::string number = std::to_string(key);
+  std::string number = std::to_string(key);
   if (site == AttentionSite::tokens) return task.vocabulary().text(example.tokens[at]) + "@" + number;
   if (example.source.empty()) return number;  // a patch
   return task.source_vocabulary().text(example.source[at]) + "@" + number;

@@ -21,12 +21,12 @@ bool begins_with_vowel_sound(std::string_view word) {
 class Writer {
  public:
   EnglishSentence write(Sentence& sentence) {
-    const std::int64_t root = clause(*sentence.first, nullptr);
+    const std::int64_t root = clause(*sentence.first, *sentence.first->subject);
     head(root, std::nullopt, "root");
     if (sentence.second) {
       sentence.and_place = word("and");
       head(sentence.and_place, root, "cc");
-      head(clause(*sentence.second, nullptr), root, "conj");
+      head(clause(*sentence.second, *sentence.second->subject), root, "conj");
     }
     if (sentence.cue) add_cue(*sentence.cue);
     return std::move(result_);
@@ -82,18 +82,18 @@ class Writer {
   void relative_clause(RelativeClause& relative, const NounPhrase& of) {
     relative.place = word("that");
     result_.relatives.push_back({relative.place, of.place});
-    const std::int64_t verb = clause(*relative.clause, &of);
+    Clause& inner = *relative.clause;
+    const std::int64_t verb = clause(inner, inner.subject ? *inner.subject : of);
     head(relative.place, verb, relative.gap == Gap::subject ? "nsubj" : "obj");
     head(verb, of.place, "relcl");
   }
 
-  // The verb of a clause without a subject agrees with the noun that a relative clause is `of`. -> the verb's place
-  std::int64_t clause(Clause& clause, const NounPhrase* of) {
-    const std::int64_t subject = clause.subject ? noun_phrase(*clause.subject, Gap::subject) : of->place;
-    const Number number = clause.subject ? clause.subject->number : of->number;
-    clause.place = word(form(clause.verb->english, number), hidden_form(*clause.verb));
-    result_.subjects.push_back({clause.place, subject});
-    if (clause.subject) head(subject, clause.place, "nsubj");
+  // `subject`: the clause's own, or the noun of a relative clause that has none. -> the place of the verb
+  std::int64_t clause(Clause& clause, const NounPhrase& subject) {
+    if (clause.subject) noun_phrase(*clause.subject, Gap::subject);
+    clause.place = word(form(clause.verb->english, subject.number), hidden_form(*clause.verb));
+    result_.subjects.push_back({clause.place, subject.place});
+    if (clause.subject) head(subject.place, clause.place, "nsubj");
     if (clause.predicate != nullptr) {
       clause.predicate_place = word(clause.predicate->english);
       head(clause.predicate_place, clause.place, "acomp");
@@ -106,7 +106,7 @@ class Writer {
 
   void complement(Clause& of) {
     of.mark_place = word("that");
-    const std::int64_t verb = clause(*of.complement, nullptr);
+    const std::int64_t verb = clause(*of.complement, *of.complement->subject);
     head(of.mark_place, verb, "mark");
     head(verb, of.place, "ccomp");
   }

@@ -38,10 +38,10 @@ std::string before_vowel(const std::string& word) {
 class Writer {
  public:
   std::vector<FrenchWord> write(const Sentence& sentence) {
-    clause(*sentence.first, nullptr);
+    clause(*sentence.first, *sentence.first->subject);
     if (sentence.second) {
       word("et", sentence.and_place);
-      clause(*sentence.second, nullptr);
+      clause(*sentence.second, *sentence.second->subject);
     }
     contract();
     elide();
@@ -82,7 +82,8 @@ class Writer {
     if (phrase.attached) prepositional_phrase(*phrase.attached);
     if (phrase.relative) {
       word(phrase.relative->gap == Gap::subject ? "qui" : "que", phrase.relative->place);
-      clause(*phrase.relative->clause, &phrase);
+      const Clause& inner = *phrase.relative->clause;
+      clause(inner, inner.subject ? *inner.subject : phrase);
     }
   }
 
@@ -91,9 +92,8 @@ class Writer {
     noun_phrase(*phrase.object);
   }
 
-  // The verb of a clause without a subject agrees with the noun that a relative clause is `of`.
-  void clause(const Clause& clause, const NounPhrase* of) {
-    const NounPhrase& subject = clause.subject ? *clause.subject : *of;
+  // `subject`: the clause's own, or the noun of a relative clause that has none.
+  void clause(const Clause& clause, const NounPhrase& subject) {
     if (clause.subject) noun_phrase(subject);
     const bool clitic = clause.object && clause.object->antecedent != nullptr;
     if (clitic) word(form(kDefinite, gender_of(*clause.object), clause.object->number), clause.object->place);
@@ -105,7 +105,7 @@ class Writer {
     if (clause.attached) prepositional_phrase(*clause.attached);
     if (clause.complement) {
       word("que", clause.mark_place);
-      this->clause(*clause.complement, nullptr);
+      this->clause(*clause.complement, *clause.complement->subject);
     }
   }
 

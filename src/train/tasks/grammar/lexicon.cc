@@ -39,8 +39,10 @@ constexpr const Verb& kLaugh = kIntransitive[6];
 constexpr const Verb& kEat = kIntransitive[7];
 
 constexpr Verb kWithClause[] = {
-    {{"says", "say"}, {"dit", "disent"}, kPerson},        {{"thinks", "think"}, {"pense", "pensent"}, kPerson},
-    {{"knows", "know"}, {"sait", "savent"}, kPerson},     {{"believes", "believe"}, {"croit", "croient"}, kPerson},
+    {{"says", "say"}, {"dit", "disent"}, kPerson},
+    {{"thinks", "think"}, {"pense", "pensent"}, kPerson},
+    {{"knows", "know"}, {"sait", "savent"}, kPerson},
+    {{"believes", "believe"}, {"croit", "croient"}, kPerson},
     {{"claims", "claim"}, {"affirme", "affirment"}, kPerson},
 };
 

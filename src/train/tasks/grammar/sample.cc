@@ -49,7 +49,8 @@ std::unique_ptr<Clause> clause_with_pronoun(Sampler& sampler, const NounPhrase& 
   std::vector<const NounPhrase*> before;
   collect(*clause->subject, before);
   const auto alike = [&](const NounPhrase* other) { return person_of(*other) == person_of(antecedent); };
-  return std::ranges::any_of(before, alike) ? nullptr : std::move(clause);
+  if (std::ranges::any_of(before, alike)) return nullptr;
+  return clause;
 }
 
 bool add_pronoun(Sampler& sampler, Sentence& sentence) {
@@ -82,8 +83,9 @@ std::unique_ptr<Clause> clause_about_homonym(Sampler& sampler, const Sense& sens
                                              Cue& cue) {
   auto clause = std::make_unique<Clause>();
   cue.clause = clause.get();
-  if (sampler.random().percent(40))
+  if (sampler.random().percent(40)) {
     homonym->attached = {&near(), sampler.noun_phrase(kThing, Weight::bare, After::anything)};
+  }
   clause->subject = std::move(homonym);
   if (!sense.subject_of.empty() && sampler.random().percent(50)) {
     cue.by = Cue::By::verb;
