@@ -92,7 +92,7 @@ void check_ragged(const Check& check, const kernels::Problem& problem, const Att
   check_offsets(check, "ragged.k_offsets", k_offsets, "Tk", problem.shape.Tk);
   check.that(
       k_offsets.size() == q_offsets.size(), "ragged.k_offsets",
-      [&] { return fmt::format("{} offsets as in q_offsets", q_offsets.size()); }, k_offsets.size());
+      [count = q_offsets.size()] { return fmt::format("{} offsets as in q_offsets", count); }, k_offsets.size());
   check.that(options.plan == nullptr, "plan", "none with ragged, whose documents have a plan each", "one");
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
     const MaskShape shape = document_shape(problem, *options.ragged, n);

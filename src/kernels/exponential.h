@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace qkv::kernels {
 
@@ -15,9 +16,10 @@ namespace qkv::kernels {
   constexpr float kRounding = 12582912.0F;  // 1.5 * 2^23: adding it leaves the rounded number in the low bits
   const float raised = x < kLowest ? kLowest : x;
   const float bounded = raised > kHighest ? kHighest : raised;
-  const float shifted = bounded * 1.44269504088896341F + kRounding;
+  const float shifted = bounded * std::numbers::log2e_v<float> + kRounding;
   const float n = shifted - kRounding;
-  const float r = (bounded - n * 0.693359375F) + n * 2.12194440e-4F;
+  const float r =
+      (bounded - n * 0.693359375F) + n * 2.12194440e-4F;  // NOLINT(modernize-use-std-numbers): log 2 in two parts
   float p = 1.9875691500e-4F;
   p = p * r + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;

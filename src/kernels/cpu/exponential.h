@@ -14,7 +14,7 @@ template <class S>
     p = S::fma(p, r, S::splat(0.009017029777169228F));
     p = S::fma(p, r, S::splat(0.05579991266131401F));
     p = S::fma(p, r, S::splat(0.24016444385051727F));
-    p = S::fma(p, r, S::splat(0.6931512951850891F));
+    p = S::fma(p, r, S::splat(0.6931512951850891F));  // NOLINT(modernize-use-std-numbers): fitted
     return S::scale_by_power(S::fma(p, r, S::splat(1.0F)), x);
   } else {
     // Degree 5 on [-0.5, 0.5]. Adding 1.5 * 2^23 + 127 leaves the rounded x, biased as an exponent, in the low bits of
@@ -27,7 +27,7 @@ template <class S>
     p = S::fma(p, r, S::splat(0.009675541892647743F));
     p = S::fma(p, r, S::splat(0.05550713092088699F));
     p = S::fma(p, r, S::splat(0.24022120237350464F));
-    p = S::fma(p, r, S::splat(0.6931469440460205F));
+    p = S::fma(p, r, S::splat(0.6931469440460205F));  // NOLINT(modernize-use-std-numbers): fitted
     p = S::fma(p, r, S::splat(1.0F));
     return S::mul(p, S::exponent_from_mantissa(biased));
   }

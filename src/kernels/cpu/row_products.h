@@ -226,11 +226,13 @@ class RowProducts {
     const auto address = reinterpret_cast<std::uintptr_t>(row);
     for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
       const std::uintptr_t line = address + static_cast<std::uintptr_t>(byte);
+      // NOLINTBEGIN(performance-no-int-to-ptr): a pointer may not leave its array, an address may
       __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.near)), kRead, kFirst);
       if (line / kLine % 16 < 2) {
         __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.far)), kRead,
                            kSecond);
       }
+      // NOLINTEND(performance-no-int-to-ptr)
     }
   }
 

@@ -11,6 +11,7 @@ namespace qkv::kernels::cpu {
 
 // What the tile unit multiplies; the rest is left to AVX-512.
 namespace amx {
+namespace {
 
 using ManyBf16 = Worker<Engine<Bf16Tiles>>;
 using ManyF16 = Worker<Engine<F16Tiles>>;
@@ -68,11 +69,12 @@ void merge(const Settings& settings, const Task& task, std::int64_t pieces, std:
   kAvx512.merge(settings, task, pieces, scratch);
 }
 
-void multiply(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D, float* scores) {
+void multiply_tile(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
+                   float* scores) {
   kAvx512.multiply(q, k, queries, keys, D, scores);
 }
 
-void weigh(const float* shift, const float* factor, std::int64_t keys, const float* scores, float* weights) {
+void weigh_tile(const float* shift, const float* factor, std::int64_t keys, const float* scores, float* weights) {
   kAvx512.weigh(shift, factor, keys, scores, weights);
 }
 
@@ -102,6 +104,7 @@ void finish_backward(const Settings& settings, const BackwardTask& task, std::by
   (is_bf16(*settings.call) ? BackwardBf16::finish : kAvx512.backward.finish)(settings, task, scratch);
 }
 
+}  // namespace
 }  // namespace amx
 
 const Target kAmx = {.name = "amx",
@@ -109,8 +112,8 @@ const Target kAmx = {.name = "amx",
                      .worker_bytes = amx::worker_bytes,
                      .run = amx::run,
                      .merge = amx::merge,
-                     .multiply = amx::multiply,
-                     .weigh = amx::weigh,
+                     .multiply = amx::multiply_tile,
+                     .weigh = amx::weigh_tile,
                      .backward = {.columns_a_task = amx::backward_columns,
                                   .d_q_floats = amx::backward_d_q_floats,
                                   .worker_bytes = amx::backward_worker_bytes,
