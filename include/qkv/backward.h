@@ -43,13 +43,14 @@ struct AttentionGradients {
 /// A forbidden pair adds nothing to any gradient, and its q, k and v are not used: a NaN there does not spread. A row
 /// that sees nothing and a key that no query sees get zeros.
 ///
-/// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. For other dtypes d_q, d_k and
-/// d_v run on a fused target: sums in f32 in a fixed order, so the same bits for any number of threads. Those of the
-/// bias and the sinks run on the reference, whatever the target. options.plan is used, options.scratch is not.
+/// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. Other dtypes run on a fused
+/// target: sums in f32 in a fixed order, so the same bits for any number of threads. Sinks and each term of the bias
+/// have a walk of their own, over tiles that are made again in f32, and add in f64. options.plan is used,
+/// options.scratch is not.
 ///
-/// Allocates the gradients, those of the bias in f64 as well, the plan of the mask, and, for each thread, d_q of one key
-/// head's queries in f32 and less than 4 MiB; never T x T at once unless a bias is as large. Safe to call from several
-/// threads. Throws InvalidArgument naming the argument or option before anything is computed.
+/// Allocates the gradients, the plan of the mask, and, for each thread, d_q of one key head's queries in f32 and less
+/// than 4 MiB; never T x T at once unless a bias is as large. Safe to call from several threads. Throws InvalidArgument
+/// naming the argument or option before anything is computed.
 /// Dao et al. 2022, appendix B; Dao 2023, algorithm 2.
 [[nodiscard]] AttentionGradients attention_backward(const TensorView& d_out, const TensorView& q, const TensorView& k,
                                                     const TensorView& v, const TensorView& out, const TensorView& lse,

@@ -1,13 +1,15 @@
 #include "qkv/backward.h"
 
-#include "attention/check.h"
 #include "attention/fused_backward.h"
 #include "attention/outputs.h"
 #include "attention/ragged.h"
 #include "attention/validate.h"
+#include "attention/validate_backward.h"
+#include "kernels/parameter_gradients.h"
 #include "kernels/reference/backward.h"
 #include "kernels/targets.h"
 #include "mask/bias_node.h"
+#include "qkv/threads.h"
 
 namespace qkv {
 namespace {
@@ -16,24 +18,6 @@ using kernels::BackwardProblem;
 using kernels::SharedGradients;
 
 constexpr std::string_view kFunction = "attention_backward";
-
-void check_like(const Check& check, std::string_view argument, const TensorView& view, const Shape& shape,
-                std::string_view axes, DType dtype) {
-  check.that(
-      view.shape() == shape, argument, [&] { return fmt::format("{} = {}", axes, shape.to_string()); }, view.shape());
-  check.that(view.dtype() == dtype, argument, dtype, view.dtype());
-}
-
-void validate_results(const BackwardProblem& problem) {
-  const Check check(kFunction);
-  const TensorView& q = problem.problem.q;
-  const Shape rows = {q.dim(0), q.dim(1), q.dim(2)};
-  const Shape out = {q.dim(0), q.dim(1), q.dim(2), problem.v.dim(3)};
-  check_like(check, "d_out", problem.d_out, out, "[B, Hq, Tq, Dv]", q.dtype());
-  check_like(check, "out", problem.out, out, "[B, Hq, Tq, Dv]", q.dtype());
-  check_like(check, "lse", problem.lse, rows, "[B, Hq, Tq]", lse_dtype(q.dtype()));
-  if (problem.d_lse) check_like(check, "d_lse", *problem.d_lse, rows, "[B, Hq, Tq]", lse_dtype(q.dtype()));
-}
 
 // A bias stands over each document by itself, so its numbers are the same for all.
 MaskShape shape_of_bias(const BackwardProblem& problem, const AttentionOptions& options) {
@@ -75,16 +59,22 @@ BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& rag
   return own;
 }
 
+// The call cut into documents; itself where it is not ragged.
+std::vector<BackwardProblem> documents_of(const BackwardProblem& whole, const AttentionOptions& options) {
+  if (!options.ragged) return {whole};
+  std::vector<BackwardProblem> documents;
+  for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
+    documents.push_back(document_problem(whole, *options.ragged, n));
+  }
+  return documents;
+}
+
 void run_reference(const BackwardProblem& problem, const AttentionOptions& options, AttentionGradients& gradients) {
   SharedGradients shared;
   for (const Tensor& gradient : gradients.d_bias) shared.bias.emplace_back(DType::f64, gradient.shape());
   if (!gradients.d_sinks.empty()) shared.sinks.resize(options.sinks.size());
-  if (options.ragged) {
-    for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
-      kernels::reference::backward(document_problem(problem, *options.ragged, n), shared);
-    }
-  } else {
-    kernels::reference::backward(problem, shared);
+  for (const BackwardProblem& document : documents_of(problem, options)) {
+    kernels::reference::backward(document, shared);
   }
   for (std::size_t n = 0; n < shared.bias.size(); ++n) {
     gradients.d_bias[n] = shared.bias[n].to(gradients.d_bias[n].dtype());
@@ -92,6 +82,18 @@ void run_reference(const BackwardProblem& problem, const AttentionOptions& optio
   for (std::size_t h = 0; h < shared.sinks.size(); ++h) {
     gradients.d_sinks.set({static_cast<std::int64_t>(h)}, shared.sinks[h]);
   }
+}
+
+void run_fused(const kernels::cpu::Target& target, const BackwardProblem& problem, const AttentionOptions& options,
+               AttentionGradients& gradients) {
+  run_fused_backward({.target = target, .problem = problem.problem, .v = problem.v, .options = options}, problem);
+  if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return;
+  const std::vector<BackwardProblem> documents = documents_of(problem, options);
+  const int workers = options.threads.value_or(threads());
+  for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
+    kernels::write_bias_gradient(documents, n, target, workers, gradients.d_bias[n]);
+  }
+  if (!gradients.d_sinks.empty()) kernels::write_sink_gradient(documents, workers, gradients.d_sinks);
 }
 
 }  // namespace
@@ -105,19 +107,17 @@ AttentionGradients attention_backward(const TensorView& d_out, const TensorView&
                              .lse = lse,
                              .d_out = d_out,
                              .d_lse = backward.d_lse};
-  validate_values(kFunction, k, v);
-  validate_results(problem);
+  validate_backward(kFunction, problem);
   const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
   AttentionGradients gradients = allocated(problem, options, backward.wants);
   if (!gradients.d_q.empty()) problem.d_q = gradients.d_q;
   if (!gradients.d_k.empty()) problem.d_k = gradients.d_k;
   if (!gradients.d_v.empty()) problem.d_v = gradients.d_v;
   if (const kernels::cpu::Target* fused = kernels::cpu::find_target(target); fused != nullptr) {
-    run_fused_backward({.target = *fused, .problem = problem.problem, .v = v, .options = options}, problem);
-    problem.d_q = problem.d_k = problem.d_v = std::nullopt;
-    if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return gradients;
+    run_fused(*fused, problem, options, gradients);
+  } else {
+    run_reference(problem, options, gradients);
   }
-  run_reference(problem, options, gradients);
   return gradients;
 }
 

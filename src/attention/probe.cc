@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "attention/probe_places.h"
 #include "attention/probe_state.h"
 #include "attention/validate.h"
 #include "kernels/targets.h"
@@ -25,12 +26,6 @@ void check_lse(const TensorView& lse, const MaskShape& shape) {
   }
 }
 
-void require_range(std::string_view argument, std::int64_t begin, std::int64_t end, std::int64_t extent) {
-  if (begin >= 0 && begin <= end && end <= extent) return;
-  throw InvalidArgument("Probe::tile", argument, fmt::format("a range within [0, {}]", extent),
-                        fmt::format("{} to {}", begin, end));
-}
-
 void require_finished(bool finished) {
   if (!finished) throw Cancelled("the walk over the tiles was stopped");
 }
@@ -46,12 +41,7 @@ State::State(kernels::Problem checked, std::optional<TensorView> given, const At
       target(kernels::cpu::find_target(kernels::target_for("Probe", problem.q.dtype(), options.target))) {}
 
 void State::require_head(std::string_view function, const HeadPlace& head) const {
-  const auto check = [&](std::string_view argument, std::int64_t index, std::int64_t extent) {
-    if (index >= 0 && index < extent) return;
-    throw InvalidArgument(function, argument, fmt::format("0 to {}", extent - 1), fmt::to_string(index));
-  };
-  check("b", head.b, problem.shape.B);
-  check("h", head.h, problem.shape.H);
+  check_head(function, head, problem.shape);
 }
 
 std::shared_ptr<const State::Rows> State::find_lse(const HeadPlace& head) const {
@@ -153,9 +143,7 @@ const MaskShape& Probe::shape() const noexcept { return state_->problem.shape; }
 
 Tensor Probe::tile(const Tile& tile, Stage stage) const {
   const HeadPlace head = {tile.b, tile.h};
-  state_->require_head("Probe::tile", head);
-  require_range("i_begin, i_end", tile.i_begin, tile.i_end, shape().Tq);
-  require_range("j_begin, j_end", tile.j_begin, tile.j_end, shape().Tk);
+  probe_detail::check_tile("Probe::tile", tile, shape());
   const Shape extents{tile.i_end - tile.i_begin, tile.j_end - tile.j_begin};
   const auto known = stage >= Stage::weights ? state_->find_lse(head) : nullptr;
   return probe_detail::with_real(*state_, [&](auto real) {
@@ -180,10 +168,7 @@ Tensor Probe::tile(const Tile& tile, Stage stage) const {
 
 Tensor Probe::row(HeadPlace head, std::int64_t i, Stage stage) const {
   const auto [b, h] = head;
-  state_->require_head("Probe::row", head);
-  if (i < 0 || i >= shape().Tq) {
-    throw InvalidArgument("Probe::row", "i", fmt::format("0 to {}", shape().Tq - 1), fmt::to_string(i));
-  }
+  probe_detail::check_row("Probe::row", head, i, shape());
   return this->tile({b, h, i, i + 1, 0, shape().Tk}, stage).reshaped({shape().Tk});
 }
 

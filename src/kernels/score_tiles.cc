@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/element.h"
+#include "core/dropout.h"
 #include "kernels/cpu/task.h"
 #include "kernels/exponential.h"
 #include "mask/node.h"
@@ -16,43 +16,6 @@ namespace {
 
 template <class Real>
 constexpr Real kMinusInfinity = -std::numeric_limits<Real>::infinity();
-
-// Calls put(row, d, number) for `count` rows from `first` on, axis 2 of a tensor [B, H, T, D].
-template <class Real, class Put>
-void load_rows(const TensorView& x, std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t count,
-               const Put& put) {
-  const Strides& strides = x.strides();
-  core::with_type(x.dtype(), [&](auto type) {
-    using Element = decltype(type);
-    const auto* row = static_cast<const Element*>(x.data()) + b * strides[0] + h * strides[1] + first * strides[2];
-    const std::int64_t D = x.dim(3);
-    for (std::int64_t n = 0; n < count; ++n, row += strides[2]) {
-      for (std::int64_t d = 0; d < D; ++d) put(n, d, static_cast<Real>(core::to_double(row[d * strides[3]])));
-    }
-  });
-}
-
-// Products of `Keys` keys with four queries: each sum runs over d in order.
-template <int Keys>
-void multiply_strip(const double* q, const double* k, std::int64_t D, double* tile) {
-  typedef double Vector __attribute__((vector_size(32)));  // NOLINT(modernize-use-using): the attribute wants it
-  Vector sums[Keys] = {};
-  for (std::int64_t d = 0; d < D; ++d) {
-    Vector queries;
-    __builtin_memcpy(&queries, q + d * kTile, sizeof(queries));
-    for (int c = 0; c < Keys; ++c) sums[c] += queries * k[c * D + d];
-  }
-  for (int c = 0; c < Keys; ++c) __builtin_memcpy(tile + c * kTile, &sums[c], sizeof(sums[c]));
-}
-
-void multiply_in_f64(const double* q, const double* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
-                     double* tile) {
-  for (std::int64_t n = 0; n < queries; n += 4) {
-    std::int64_t c = 0;
-    for (; c + 4 <= keys; c += 4) multiply_strip<4>(q + n, k + c * D, D, tile + c * kTile + n);
-    for (; c < keys; ++c) multiply_strip<1>(q + n, k + c * D, D, tile + c * kTile + n);
-  }
-}
 
 }  // namespace
 
@@ -67,18 +30,12 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
 
 template <class Real>
 ScoreTiles<Real>::ScoreTiles(const Problem& problem, const cpu::Target* target)
-    : problem_(problem),
-      target_(target),
-      q_(static_cast<std::size_t>(problem.q.dim(3) * kTile)),
-      k_(static_cast<std::size_t>(problem.q.dim(3) * kTile)) {}
+    : problem_(problem), target_(target), products_(problem.q.dim(3), target) {}
 
 template <class Real>
 void ScoreTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end) {
-  place_ = {.b = b, .h = h, .i_begin = i_begin, .i_end = i_end};
-  std::ranges::fill(q_, Real{0});
-  load_rows<Real>(problem_.q, b, h, i_begin, queries(), [&](std::int64_t n, std::int64_t d, Real value) {
-    q_[static_cast<std::size_t>(d * kTile + n)] = value;
-  });
+  place_ = {.b = problem_.first_b + b, .h = h, .i_begin = i_begin, .i_end = i_end};
+  products_.set_queries(problem_.q, b, h, i_begin, i_end);
 }
 
 template <class Real>
@@ -119,26 +76,10 @@ TileClass ScoreTiles<Real>::settle() {
 }
 
 template <class Real>
-void ScoreTiles<Real>::load_keys() {
-  const std::int64_t D = problem_.q.dim(3);
-  load_rows<Real>(problem_.k, place_.b, place_.h / problem_.group, place_.j_begin, keys(),
-                  [&](std::int64_t n, std::int64_t d, Real value) { k_[static_cast<std::size_t>(n * D + d)] = value; });
-}
-
-template <class Real>
-void ScoreTiles<Real>::multiply(ScoreTile<Real>& tile) const {
-  const std::int64_t D = problem_.q.dim(3);
-  if constexpr (std::is_same_v<Real, float>) {
-    target_->multiply(q_.data(), k_.data(), queries(), keys(), D, tile.data());
-  } else {
-    multiply_in_f64(q_.data(), k_.data(), queries(), keys(), D, tile.data());
-  }
-}
-
-template <class Real>
 void ScoreTiles<Real>::scores(Stage stage, ScoreTile<Real>& tile) {
-  load_keys();
-  multiply(tile);
+  products_.set_keys(problem_.k, place_.b - problem_.first_b, place_.h / problem_.group,
+                     {place_.j_begin, place_.j_end});
+  products_.multiply(tile);
   if (stage == Stage::raw) return;
   shape(stage, tile);
   if (stage >= Stage::biased && !problem_.bias.is_zero()) add_bias(stage, tile);
@@ -216,10 +157,15 @@ void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
   if (!problem_.dropout) return;
   const auto [p, seed] = *problem_.dropout;
   for (std::int64_t n = 0; n < queries(); ++n) {
-    for (std::int64_t c = 0; c < keys(); ++c) {
-      Real& weight = weights[static_cast<std::size_t>(c * kTile + n)];
-      const bool keeps = dropout_keeps(seed, p, {place_.b, place_.h, place_.i_begin + n, place_.j_begin + c});
-      weight = keeps ? static_cast<Real>(weight / (1 - p)) : 0;
+    for (std::int64_t c = 0; c < keys();) {
+      const Place first = {place_.b, place_.h, place_.i_begin + n, place_.j_begin + c};
+      const auto kept = core::dropout_keeps_group(seed, p, first);
+      const std::int64_t in_group = core::kDropoutGroup - first.j % core::kDropoutGroup;
+      for (const std::int64_t end = std::min(c + in_group, keys()); c < end; ++c) {
+        Real& weight = weights[static_cast<std::size_t>(c * kTile + n)];
+        const auto place = static_cast<std::size_t>((place_.j_begin + c) % core::kDropoutGroup);
+        weight = kept[place] ? static_cast<Real>(weight / (1 - p)) : 0;
+      }
     }
   }
 }

@@ -8,18 +8,11 @@
 
 #include "kernels/cpu/forward.h"
 #include "kernels/problem.h"
+#include "kernels/tile_product.h"
 #include "qkv/mask.h"
 #include "qkv/stage.h"
 
 namespace qkv::kernels {
-
-/// Queries and keys of a tile.
-inline constexpr std::int64_t kTile = 64;
-
-/// A tile is transposed: the number of key j_begin + c and query i_begin + n stands at [c * kTile + n], so that lanes
-/// are queries. Those past the last query hold numbers of no meaning.
-template <class Real>
-using ScoreTile = std::array<Real, kTile * kTile>;
 
 /// What turns scores into weights, for each query of a tile: exp(score - shift) * factor.
 template <class Real>
@@ -31,16 +24,15 @@ struct WeightScale {
   void set(std::int64_t lane, double lse);
 };
 
-/// Makes the tiles of up to 64 queries of a head, one after the other; sums in Real, which is float or double. In f64
-/// the products are the reference's, bit for bit. Keeps q of these queries and one tile of k; not for several threads
-/// at once.
+/// Makes the tiles of up to 64 queries of a head, one after the other. Keeps q of these queries and one tile of k; not
+/// for several threads at once.
 template <class Real>
 class ScoreTiles {
  public:
   /// f32 takes the loops of a target; f64 has its own, and may have none.
   ScoreTiles(const Problem& problem, const cpu::Target* target);
 
-  /// At most kTile queries, one at least.
+  /// At most kTile queries, one at least; `b` counts q's own batch entries.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
 
   [[nodiscard]] std::int64_t queries() const { return place_.i_end - place_.i_begin; }
@@ -61,8 +53,6 @@ class ScoreTiles {
   void drop(ScoreTile<Real>& weights) const;
 
  private:
-  void load_keys();
-  void multiply(ScoreTile<Real>& tile) const;
   void shape(Stage stage, ScoreTile<Real>& tile) const;
   void load_biases();
   void add_bias(Stage stage, ScoreTile<Real>& tile);
@@ -74,9 +64,8 @@ class ScoreTiles {
   Tile place_;
   TileClass sort_ = TileClass::skip;
   std::array<std::uint64_t, kTile> bits_{};  // of a partial tile: bit c of a query's word for its c-th key
-  std::vector<Real> q_;                      // [D][kTile]
-  std::vector<Real> k_;                      // [kTile][D]
-  std::vector<Real> biases_;                 // [queries][kTile]
+  TileProduct<Real> products_;
+  std::vector<Real> biases_;  // [queries][kTile]
 };
 
 extern template struct WeightScale<float>;

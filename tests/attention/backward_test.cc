@@ -8,9 +8,9 @@
 #include <limits>
 #include <string>
 
+#include "attention/fused_call.h"
 #include "attention/random_backward.h"
 #include "attention/random_call.h"
-#include "core/error_message.h"
 
 namespace qkv::testing_attention {
 namespace {
@@ -22,6 +22,12 @@ using testing::Not;
 using testing::SizeIs;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// The type of the numbers, and what runs on them.
+struct Where {
+  DType dtype = DType::f64;
+  std::string target = "reference";
+};
 
 Tensor filled(const Shape& shape, double value) {
   Tensor tensor(DType::f64, shape);
@@ -44,19 +50,40 @@ struct Sample {
   Tensor d_out = counted({1, 2, 4, 2});
   Tensor d_lse = counted({1, 2, 4});
 
-  [[nodiscard]] AttentionGradients run(const AttentionOptions& options) const {
-    const AttentionResult result = attention(q, k, v, options);
-    return attention_backward(d_out, q, k, v, result.out, result.lse, options, {.d_lse = d_lse});
+  [[nodiscard]] AttentionGradients run(const AttentionOptions& options, const Where& where = {},
+                                       const GradientWants& wants = {}) const {
+    AttentionOptions there = options;
+    there.target = where.target;
+    const auto narrow = [&](const Tensor& x) { return x.to(where.dtype); };
+    const AttentionResult result = attention(narrow(q), narrow(k), narrow(v), there);
+    const Tensor d_lse_there = d_lse.to(result.lse.dtype());
+    return attention_backward(narrow(d_out), narrow(q), narrow(k), narrow(v), result.out, result.lse, there,
+                              {.d_lse = d_lse_there, .wants = wants});
   }
 };
 
-TEST(Backward, GivesZerosToRowsThatSeeNothing) {
+std::vector<Where> everywhere() {
+  std::vector<Where> all = {{}};
+  for (const std::string& target : fused_targets()) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) all.push_back({.dtype = dtype, .target = target});
+  }
+  return all;
+}
+
+class BackwardOn : public testing::TestWithParam<Where> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, BackwardOn, testing::ValuesIn(everywhere()), [](const auto& where) {
+  return where.param.target + "_" + std::string(name_of(where.param.dtype));
+});
+
+TEST_P(BackwardOn, GivesZerosToRowsThatSeeNothing) {
   Sample sample;
   for (std::int64_t d = 0; d < 2; ++d) sample.d_out.set({0, 1, 2, d}, kNan);
+  for (std::int64_t d = 0; d < 3; ++d) sample.q.set({0, 0, 2, d}, kNan);
   Tensor visible = filled({4, 5}, 1).to(DType::b8);
   for (std::int64_t j = 0; j < 5; ++j) visible.set({2, j}, 0);
   const Bias bias = alibi({0.5, 0.25}) + dense_bias(counted({4, 5}));
-  const AttentionGradients gradients = sample.run({.bias = bias, .mask = dense(visible), .sinks = {1, 2}});
+  const AttentionGradients gradients = sample.run({.bias = bias, .mask = dense(visible), .sinks = {1, 2}}, GetParam());
   for (std::int64_t h = 0; h < 2; ++h) {
     EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 2).to_vector(), Each(0.0));
   }
@@ -67,7 +94,7 @@ TEST(Backward, GivesZerosToRowsThatSeeNothing) {
   EXPECT_THAT(gradients.d_sinks.to_vector(), Each(Not(IsNan())));
 }
 
-TEST(Backward, GivesZerosToKeysThatNobodySees) {
+TEST_P(BackwardOn, GivesZerosToKeysThatNobodySees) {
   Sample sample;
   for (std::int64_t d = 0; d < 3; ++d) sample.k.set({0, 0, 4, d}, kNan);
   for (std::int64_t d = 0; d < 2; ++d) sample.v.set({0, 0, 4, d}, kNan);
@@ -75,7 +102,7 @@ TEST(Backward, GivesZerosToKeysThatNobodySees) {
   bias.set({4}, -std::numeric_limits<double>::infinity());
   const std::vector<AttentionOptions> calls = {{.mask = key_lengths({4})}, {.bias = dense_bias(bias)}};
   for (const AttentionOptions& options : calls) {
-    const AttentionGradients gradients = sample.run(options);
+    const AttentionGradients gradients = sample.run(options, GetParam());
     EXPECT_THAT(gradients.d_q.to_vector(), Each(Not(IsNan())));
     EXPECT_THAT(gradients.d_k.view().slice(2, 4, 5).to_vector(), Each(0.0));
     EXPECT_THAT(gradients.d_v.view().slice(2, 4, 5).to_vector(), Each(0.0));
@@ -89,10 +116,10 @@ TEST(Backward, GivesZerosToKeysThatNobodySees) {
 }
 
 // Key 4 holds NaN, and query 3 alone sees it.
-TEST(Backward, KeepsNanToWhatUsesIt) {
+TEST_P(BackwardOn, KeepsNanToWhatUsesIt) {
   Sample sample;
   sample.v.set({0, 0, 4, 0}, kNan);
-  const AttentionGradients gradients = sample.run({.mask = causal()});
+  const AttentionGradients gradients = sample.run({.mask = causal()}, GetParam());
   for (std::int64_t h = 0; h < 2; ++h) {
     EXPECT_THAT(gradients.d_q.view().select(1, h).slice(1, 0, 3).to_vector(), Each(Not(IsNan())));
     EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 3).to_vector(), Each(IsNan()));
@@ -101,10 +128,10 @@ TEST(Backward, KeepsNanToWhatUsesIt) {
   EXPECT_THAT(gradients.d_k.view().select(2, 4).to_vector(), Each(IsNan()));
 }
 
-TEST(Backward, MakesNanOfARowWithANanScore) {
+TEST_P(BackwardOn, MakesNanOfARowWithANanScore) {
   Sample sample;
   sample.k.set({0, 0, 4, 0}, kNan);
-  const AttentionGradients gradients = sample.run({.mask = causal()});
+  const AttentionGradients gradients = sample.run({.mask = causal()}, GetParam());
   for (std::int64_t h = 0; h < 2; ++h) {
     EXPECT_THAT(gradients.d_q.view().select(1, h).slice(1, 0, 3).to_vector(), Each(Not(IsNan())));
     EXPECT_THAT(gradients.d_q.view().select(1, h).select(1, 3).to_vector(), Each(IsNan()));
@@ -112,41 +139,39 @@ TEST(Backward, MakesNanOfARowWithANanScore) {
   EXPECT_THAT(gradients.d_v.to_vector(), Each(IsNan()));  // query 3 sees every key
 }
 
-TEST(Backward, OfNothingIsZero) {
-  const auto run = [](const Shape& queries, const Shape& keys) {
-    const Tensor q = counted(queries);
-    const Tensor k = counted(keys);
-    const AttentionOptions options = {.bias = alibi({0.5}), .sinks = {0.25}};
-    const AttentionResult result = attention(q, k, k, options);
-    const Tensor d_lse = filled(result.lse.shape(), 2);
-    return attention_backward(result.out, q, k, k, result.out, result.lse, options, {.d_lse = d_lse});
-  };
-  const AttentionGradients no_keys = run({1, 1, 3, 2}, {1, 1, 0, 2});
-  EXPECT_THAT(no_keys.d_q.to_vector(), Each(0.0));
-  EXPECT_EQ(no_keys.d_k.shape(), (Shape{1, 1, 0, 2}));
-  EXPECT_EQ(no_keys.d_bias[0].at({0}), 0);
-  EXPECT_EQ(no_keys.d_sinks.at({0}), 6);  // lse is the sink, three times
-  const AttentionGradients no_queries = run({1, 1, 0, 2}, {1, 1, 3, 2});
-  EXPECT_THAT(no_queries.d_k.to_vector(), Each(0.0));
-  EXPECT_EQ(no_queries.d_sinks.at({0}), 0);
+TEST_P(BackwardOn, OfNothingIsZero) {
+  const AttentionOptions options = {.bias = alibi({0.5, 0.25}), .sinks = {0.25, 0.5}};
+  Sample no_keys;
+  no_keys.k = Tensor(DType::f64, {1, 1, 0, 3});
+  no_keys.v = Tensor(DType::f64, {1, 1, 0, 2});
+  no_keys.d_lse = filled({1, 2, 4}, 2);
+  const AttentionGradients without_keys = no_keys.run(options, GetParam());
+  EXPECT_THAT(without_keys.d_q.to_vector(), Each(0.0));
+  EXPECT_EQ(without_keys.d_k.shape(), (Shape{1, 1, 0, 3}));
+  EXPECT_THAT(without_keys.d_bias[0].to_vector(), Each(0.0));
+  EXPECT_THAT(without_keys.d_sinks.to_vector(), Each(8.0));  // lse is the sink, four times
+  Sample no_queries;
+  no_queries.q = Tensor(DType::f64, {1, 2, 0, 3});
+  no_queries.d_out = Tensor(DType::f64, {1, 2, 0, 2});
+  no_queries.d_lse = Tensor(DType::f64, {1, 2, 0});
+  const AttentionGradients without_queries = no_queries.run(options, GetParam());
+  EXPECT_THAT(without_queries.d_k.to_vector(), Each(0.0));
+  EXPECT_THAT(without_queries.d_v.to_vector(), Each(0.0));
+  EXPECT_THAT(without_queries.d_bias[0].to_vector(), Each(0.0));
+  EXPECT_THAT(without_queries.d_sinks.to_vector(), Each(0.0));
 }
 
-TEST(Backward, ComputesWhatIsWanted) {
-  Sample sample;
+TEST_P(BackwardOn, ComputesWhatIsWanted) {
+  const Sample sample;
   const AttentionOptions options = {.bias = alibi({0.5, 0.25}), .sinks = {1, 2}};
-  const AttentionResult result = attention(sample.q, sample.k, sample.v, options);
-  const auto run = [&](const GradientWants& wants) {
-    return attention_backward(sample.d_out, sample.q, sample.k, sample.v, result.out, result.lse, options,
-                              {.wants = wants});
-  };
-  const AttentionGradients all = run({});
-  const AttentionGradients some = run({.k = false, .bias = false});
+  const AttentionGradients all = sample.run(options, GetParam());
+  const AttentionGradients some = sample.run(options, GetParam(), {.k = false, .bias = false});
   EXPECT_EQ(some.d_q.to_vector(), all.d_q.to_vector());
   EXPECT_TRUE(some.d_k.empty());
   EXPECT_EQ(some.d_v.to_vector(), all.d_v.to_vector());
   EXPECT_THAT(some.d_bias, IsEmpty());
   EXPECT_EQ(some.d_sinks.to_vector(), all.d_sinks.to_vector());
-  const AttentionGradients others = run({.q = false, .v = false, .sinks = false});
+  const AttentionGradients others = sample.run(options, GetParam(), {.q = false, .v = false, .sinks = false});
   EXPECT_TRUE(others.d_q.empty());
   EXPECT_EQ(others.d_k.to_vector(), all.d_k.to_vector());
   EXPECT_TRUE(others.d_v.empty());
@@ -154,13 +179,13 @@ TEST(Backward, ComputesWhatIsWanted) {
   EXPECT_TRUE(others.d_sinks.empty());
 }
 
-TEST(Backward, NamesTheTermsOfABias) {
+TEST_P(BackwardOn, NamesTheTermsOfABias) {
   const Tensor table(DType::f32, {32, 2});
   const Bias bias = (alibi({0.5, 0.25}) + Bias()) + (t5_bias(table) + dense_bias(Tensor(DType::f32, {4, 1})));
   EXPECT_THAT(bias.terms(), SizeIs(3));
   EXPECT_THAT(Bias().terms(), IsEmpty());
   EXPECT_THAT(alibi().terms(), SizeIs(1));
-  const AttentionGradients gradients = Sample().run({.bias = bias});
+  const AttentionGradients gradients = Sample().run({.bias = bias}, GetParam());
   ASSERT_THAT(gradients.d_bias, SizeIs(3));
   EXPECT_EQ(gradients.d_bias[0].shape(), (Shape{2}));
   EXPECT_EQ(gradients.d_bias[1].shape(), (Shape{32, 2}));

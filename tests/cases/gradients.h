@@ -44,7 +44,7 @@ using Gradients = std::vector<Gradient>;
 struct PlainGradients {
   Gradients gradients;
   /// For each, the largest error of an element to be expected where every pair's weight, d_weight and delta are off by
-  /// their rounding in f32, each by itself.
+  /// their rounding in f32, each by itself, and all weights by what exp is off.
   std::vector<double> luck;
 };
 
@@ -54,7 +54,7 @@ struct PlainGradients {
 
 struct GradientVerdict {
   std::string fault;  // the last one in words; empty where all is well
-  double times = 0;   // the largest error of a target as a multiple of that of plain loops
+  double times = 0;   // how far off d_q, d_k and d_v of the worst target are, as a mean multiple of plain loops'
 };
 
 /// Whether the case's gradients on every target are no farther from the reference than twice as far as plain loops come

@@ -125,6 +125,7 @@ std::string_view room_of_public(std::string_view header) {
       {"attention", "attention"},
       {"backward", "attention"},
       {"probe", "attention"},
+      {"gradient_probe", "attention"},
       {"cost", "cost"},
       {"files", "files"},
       {"npy", "files"},

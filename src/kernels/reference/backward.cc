@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kernels/reference/pair_scores.h"
+#include "kernels/row_delta.h"
 #include "mask/bias_node.h"
 
 namespace qkv::kernels::reference {
@@ -73,9 +74,9 @@ class Backward {
         forward_(problem.problem),
         shared_(shared),
         pairs_(forward_),
+        row_delta_(problem),
         bias_(forward_, shared.bias),
         value_(values_of(problem.v.dim(3))),
-        out_(value_),
         d_out_(value_),
         d_query_(values_of(forward_.q.dim(3))),
         d_scores_(values_of(forward_.shape.Tk)) {}
@@ -98,28 +99,23 @@ class Backward {
   void run_query(std::int64_t b, std::int64_t h, std::int64_t i) {
     const std::array place = {b, h, i};
     pairs_.set_query(b, h, i);
-    problem_.out.load_row(place, out_);
     problem_.d_out.load_row(place, d_out_);
     const double lse = problem_.lse.at({b, h, i});
-    const double d_lse = problem_.d_lse ? problem_.d_lse->at({b, h, i}) : 0;
-    const double delta = dot(d_out_, out_) - d_lse;
+    const double delta = row_delta_.of(b, h, i);
     std::ranges::fill(d_query_, 0);
     std::ranges::fill(d_scores_, 0);
-    bool sees_something = false;
     for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
       const double bias = pairs_.bias(j);
       if (pairs_.hides(j, bias)) continue;
       const PairScore score = pairs_.score(j, bias);
       if (score.biased == -INFINITY) continue;
-      sees_something = true;
       run_pair(b, h, j, score, std::exp(score.biased - lse), delta);
     }
     if (problem_.d_q) problem_.d_q->store_row(place, d_query_);
     if (!shared_.bias.empty()) bias_.add(b, h, i, d_scores_);
     if (!shared_.sinks.empty()) {
       const auto head = static_cast<std::size_t>(h);
-      // A row that sees nothing has lse = sink, and out is 0 whatever d_out holds.
-      shared_.sinks[head] -= std::exp(forward_.sinks[head] - lse) * (sees_something ? delta : -d_lse);
+      shared_.sinks[head] -= std::exp(forward_.sinks[head] - lse) * delta;
     }
   }
 
@@ -144,9 +140,9 @@ class Backward {
   const Problem& forward_;
   SharedGradients& shared_;
   PairScores pairs_;
+  RowDelta row_delta_;
   BiasSums bias_;
   Values value_;
-  Values out_;
   Values d_out_;
   Values d_query_;
   Values d_scores_;

@@ -1,0 +1,58 @@
+// Tiles of the gradients of the T x T matrices, made again from q, k, v, lse and what comes back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/backward_problem.h"
+#include "kernels/row_delta.h"
+#include "kernels/score_tiles.h"
+
+namespace qkv::kernels {
+
+/// Makes the tiles of up to 64 queries of a head, one after the other, in Real, which is float or double. Keeps q and
+/// d_out of these queries and one tile of k and v; not for several threads at once.
+template <class Real>
+class GradientTiles {
+ public:
+  /// As ScoreTiles has it.
+  GradientTiles(const BackwardProblem& problem, const cpu::Target* target);
+
+  /// At most kTile queries, one at least; `b` counts q's own batch entries.
+  void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
+  [[nodiscard]] std::int64_t queries() const { return scores_.queries(); }
+  [[nodiscard]] KeyRange seen() const { return scores_.seen(); }
+
+  /// Chooses at most kTile keys, one at least. False where the mask hides every pair.
+  [[nodiscard]] bool set_keys(const KeyRange& keys);
+  [[nodiscard]] std::int64_t keys() const { return scores_.keys(); }
+
+  /// The gradients by weights and by biased scores; 0 of forbidden pairs, whose v are read and not used.
+  void compute();
+  [[nodiscard]] const ScoreTile<Real>& d_weights() const { return d_weights_; }
+  [[nodiscard]] const ScoreTile<Real>& d_scores() const { return d_scores_; }
+
+  /// Computes them, and gives the gradient by any stage; valid until the next call.
+  [[nodiscard]] const ScoreTile<Real>& by(Stage stage);
+
+ private:
+  void pass_softcap();
+
+  const BackwardProblem& problem_;
+  ScoreTiles<Real> scores_;
+  TileProduct<Real> d_products_;  // of d_out and v
+  RowDelta row_delta_;
+  WeightScale<Real> scale_;
+  std::array<Real, kTile> delta_{};  // of each query
+  std::int64_t b_ = 0;
+  std::int64_t key_head_ = 0;
+  KeyRange range_;
+  alignas(64) ScoreTile<Real> masked_{};
+  alignas(64) ScoreTile<Real> d_weights_{};
+  alignas(64) ScoreTile<Real> d_scores_{};
+};
+
+extern template class GradientTiles<float>;
+extern template class GradientTiles<double>;
+
+}  // namespace qkv::kernels

@@ -1,0 +1,25 @@
+// What every d_weight of a row is compared with on the way back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/backward_problem.h"
+
+namespace qkv::kernels {
+
+class RowDelta {
+ public:
+  explicit RowDelta(const BackwardProblem& problem);
+
+  /// The sum of d_out * out less d_lse, in f64, of query i. Where out is 0, as in all of a row that sees nothing, d_out
+  /// is not used.
+  [[nodiscard]] double of(std::int64_t b, std::int64_t h, std::int64_t i);
+
+ private:
+  const BackwardProblem& problem_;
+  std::vector<double> out_;
+  std::vector<double> d_out_;
+};
+
+}  // namespace qkv::kernels
