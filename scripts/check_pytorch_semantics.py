@@ -110,9 +110,37 @@ def multihead_attention():
           "MultiheadAttention, need_weights=True: a row that sees nothing is NaN")
 
 
+def gradients():
+    def run(mask, nan_value=False, nan_arriving=False):
+        leaves = [x.clone() for x in (q, k, v)]
+        if nan_value:
+            leaves[2][0, 0, 4] = math.nan
+        leaves = [x.requires_grad_() for x in leaves]
+        out = sdpa(*leaves, attn_mask=mask)
+        d_out = torch.ones_like(out)
+        if nan_arriving:
+            d_out[0, 0, 1] = math.nan
+        out.backward(d_out)
+        return [x.grad for x in leaves]
+
+    no_row = torch.zeros(3, 5)
+    no_row[1] = -math.inf
+    check((run(no_row)[0][0, 0, 1] == 0).all(), "gradients: a row that sees nothing has zeros in d_q")
+    check(all(x.isnan().any() for x in run(no_row, nan_arriving=True)),
+          "gradients: NaN in d_out of a row that sees nothing reaches d_q, d_k and d_v")
+    no_key = torch.ones(3, 5, dtype=torch.bool)
+    no_key[:, 4] = False
+    check([x.isnan().any().item() for x in run(no_key, nan_value=True)] == [True, True, False],
+          "gradients: NaN in a hidden v reaches d_q and d_k")
+    broadcast = torch.zeros(3, 1, requires_grad=True)
+    sdpa(q, k, v, attn_mask=broadcast + no_row).sum().backward()
+    check(broadcast.grad.shape == (3, 1) and broadcast.grad[1] == 0,
+          "gradients: a mask's has its own shape, 0 for a row that sees nothing")
+
+
 def main():
     print("torch", torch.__version__)
-    for group in (alignment_and_masks, nan_leaks, grouped_heads, fallbacks, multihead_attention):
+    for group in (alignment_and_masks, nan_leaks, grouped_heads, fallbacks, multihead_attention, gradients):
         group()
     raise SystemExit(check.failed)
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cases/gradients.h"
 #include "cases/run.h"
 
 namespace qkv::cases {
@@ -81,6 +82,51 @@ void expect_same_in_guarded_memory(const Case& one, Edge edge) {
     const Written run = run_on(target, one, inputs, 1);
     EXPECT_EQ(out.view().view().to_vector(), run.out.view().view().to_vector()) << target << ": " << to_text(one);
     EXPECT_EQ(lse.view().view().to_vector(), run.lse.view().view().to_vector()) << target << ": " << to_text(one);
+  }
+}
+
+void expect_same_gradients_in_guarded_memory(const Case& one, Edge edge) {
+  const Inputs inputs = Inputs::of(one);
+  const Upstream upstream = Upstream::of(one, inputs);
+  for (const std::string& target : targets(one.dtype)) {
+    AttentionOptions options = inputs.options;
+    options.target = target;
+    options.threads = 1;
+    const auto guarded = [&](const Placed& x) { return GuardedTensor(Tensor(x.view()), edge); };
+    const GuardedTensor q = guarded(inputs.q);
+    const GuardedTensor k = guarded(inputs.k);
+    const GuardedTensor v = guarded(inputs.v);
+    const GuardedTensor out = guarded(upstream.out);
+    const GuardedTensor lse = guarded(upstream.lse);
+    const GuardedTensor d_out = guarded(upstream.d_out);
+    const GuardedTensor d_lse = guarded(upstream.d_lse);
+    BackwardOptions backward;
+    if (upstream.has_d_lse) backward.d_lse = d_lse.view();
+    const AttentionGradients gradients =
+        attention_backward(d_out.view(), q.view(), k.view(), v.view(), out.view(), lse.view(), options, backward);
+    const Gradients expected = run_backward_on(target, one, inputs, upstream, 1);
+    EXPECT_EQ(gradients.d_q.to_vector(), expected[0].values) << target << ": " << to_text(one);
+    EXPECT_EQ(gradients.d_k.to_vector(), expected[1].values) << target << ": " << to_text(one);
+    EXPECT_EQ(gradients.d_v.to_vector(), expected[2].values) << target << ": " << to_text(one);
+  }
+}
+
+TEST_P(Guards, AreNotTouchedOnTheWayBack) {
+  const auto [dtype, D, edge] = GetParam();
+  for (const std::int64_t Tq : {1, 16, 65, 130}) {
+    for (const std::int64_t Tk : {1, 17, 129}) {
+      expect_same_gradients_in_guarded_memory({.dtype = dtype,
+                                               .Hk = 2,
+                                               .group = 2,
+                                               .Tq = Tq,
+                                               .Tk = Tk,
+                                               .D = D,
+                                               .Dv = 81 - D,
+                                               .mask = "causal_top_left",
+                                               .bias = "dense",
+                                               .dropout = 0.25},
+                                              edge);
+    }
   }
 }
 

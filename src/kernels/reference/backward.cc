@@ -123,7 +123,7 @@ class Backward {
     const auto key = static_cast<std::size_t>(j);
     problem_.v.load_row(std::array{b, h / forward_.group, j}, value_);
     const double kept = !forward_.dropout ? 1 : pairs_.drops(j) ? 0 : 1 / (1 - forward_.dropout->p);
-    const double d_weight = kept * dot(d_out_, value_);
+    const double d_weight = kept == 0 ? 0 : kept * dot(d_out_, value_);
     const double d_score = weight * (d_weight - delta);
     double d_raw = forward_.scale * d_score;
     if (forward_.softcap) {
