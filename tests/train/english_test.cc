@@ -241,8 +241,8 @@ TEST_F(Sentences, HavePronounsThatCanMeanOneNoun) {
       for (std::size_t q = 0; q < p; ++q) {
         const bool noun = is_one_of(label_of(example, static_cast<std::int64_t>(q)), {"nsubj", "obj", "pobj"}) &&
                           words[q] != "that" && !is_pronoun(words[q]);
-        if (noun && subject_pronoun_of(words[q]) == as_subject(words[p]))
-          possible.push_back(static_cast<std::int64_t>(q));
+        const bool agrees = subject_pronoun_of(words[q]) == as_subject(words[p]);
+        if (noun && agrees) possible.push_back(static_cast<std::int64_t>(q));
       }
       ASSERT_EQ(possible.size(), 1U) << words[p];
       EXPECT_EQ(key(example, 2, p), possible[0]);
@@ -290,9 +290,9 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
       const auto homonym = static_cast<std::size_t>(row.query);
       const std::string sense = task_->vocabulary().text(*example.labels[homonym]);
       const std::size_t slash = sense.find('/');
-      std::string singular = sense.substr(0, slash);
-      if (is_plural_noun(words[homonym])) singular = singular == "mouse" ? "mice" : singular + "s";
-      EXPECT_EQ(words[homonym], singular);
+      std::string form = sense.substr(0, slash);
+      if (is_plural_noun(words[homonym])) form == "mouse" ? form = "mice" : form += "s";
+      EXPECT_EQ(words[homonym], form);
       ++seen[sense];
       const auto says = [&](const std::string& word, const std::string& meaning) {
         const auto& cues = of_sense.at(meaning);

@@ -36,20 +36,35 @@ constexpr const char* kDictionary =
     "famous célèbre,shy timide,polite poli,wild sauvage,black noir,white blanc,wet mouillé,dirty sale,heavy lourd,"
     "green vert,broken cassé,rusty rouillé,muddy boueu,steep escarpé,honest honnête,private privé,distant lointain,"
     "bluish bleuâtre,behind derrière,with avec,and et";
-const std::map<std::string, WordSet> kTwoMeanings = {
-    {"bat", {"chauve-souris", "batte"}}, {"bats", {"chauves-souris", "battes"}}, {"seal", {"phoque", "joint"}},
-    {"seals", {"phoques", "joints"}},    {"bank", {"rive", "banque"}},           {"banks", {"rives", "banques"}},
-    {"star", {"étoile", "vedette"}},     {"stars", {"étoiles", "vedettes"}}};
-const WordSet kFeminineNouns = {"femme",     "fille",   "reine",   "tante",  "actrice", "serveuse", "nonne",
-                                "princesse", "vache",   "chèvre",  "clé",    "porte",   "boîte",    "chaise",
-                                "lampe",     "voiture", "horloge", "grue",   "souris",  "batte",    "chauve-souris",
-                                "rive",      "banque",  "étoile",  "vedette"};
-const WordSet kBeforeNoun = {"petit", "petite", "petits", "petites", "joli",
-                             "jolie", "jolis",  "jolies", "jeune",   "jeunes"};
+const std::map<std::string, WordSet>& two_meanings() {
+  static const std::map<std::string, WordSet> kWords = {
+      {"bat", {"chauve-souris", "batte"}}, {"bats", {"chauves-souris", "battes"}}, {"seal", {"phoque", "joint"}},
+      {"seals", {"phoques", "joints"}},    {"bank", {"rive", "banque"}},           {"banks", {"rives", "banques"}},
+      {"star", {"étoile", "vedette"}},     {"stars", {"étoiles", "vedettes"}}};
+  return kWords;
+}
+
+const WordSet& feminine_nouns() {
+  static const WordSet kWords = {"femme",     "fille",   "reine",   "tante",  "actrice", "serveuse", "nonne",
+                                 "princesse", "vache",   "chèvre",  "clé",    "porte",   "boîte",    "chaise",
+                                 "lampe",     "voiture", "horloge", "grue",   "souris",  "batte",    "chauve-souris",
+                                 "rive",      "banque",  "étoile",  "vedette"};
+  return kWords;
+}
+
+const WordSet& before_noun() {
+  static const WordSet kWords = {"petit", "petite", "petits", "petites", "joli",
+                                 "jolie", "jolis",  "jolies", "jeune",   "jeunes"};
+  return kWords;
+}
+
 // Feminine forms that differ from the masculine ones.
-const WordSet kFeminineForms = {"petite",   "jolie",   "fatiguée", "affamée", "heureuse", "polie",
-                                "noire",    "blanche", "mouillée", "lourde",  "verte",    "cassée",
-                                "rouillée", "boueuse", "escarpée", "privée",  "lointaine"};
+const WordSet& feminine_forms() {
+  static const WordSet kWords = {"petite",   "jolie",   "fatiguée", "affamée", "heureuse", "polie",
+                                 "noire",    "blanche", "mouillée", "lourde",  "verte",    "cassée",
+                                 "rouillée", "boueuse", "escarpée", "privée",  "lointaine"};
+  return kWords;
+}
 
 Words split(const std::string& text, char at) {
   std::istringstream stream(text);
@@ -71,7 +86,7 @@ bool is_plural_english(const std::string& word) {
 bool is_feminine(std::string noun, bool plural) {
   if (noun == "chauves-souris") noun = "chauve-souris";
   if (plural && noun != "souris" && noun != "chauve-souris") noun.pop_back();
-  return kFeminineNouns.contains(noun);
+  return feminine_nouns().contains(noun);
 }
 
 // One example, read.
@@ -166,8 +181,8 @@ TEST_F(Translations, RenderEveryEnglishWordByTheDictionary) {
       if (beginnings.contains(english)) {
         EXPECT_TRUE(pair.french[p].starts_with(beginnings.at(english))) << english;
       }
-      if (kTwoMeanings.contains(english)) {
-        EXPECT_TRUE(kTwoMeanings.at(english).contains(pair.french[p])) << english;
+      if (two_meanings().contains(english)) {
+        EXPECT_TRUE(two_meanings().at(english).contains(pair.french[p])) << english;
       }
       if (english == "near") {
         EXPECT_TRUE((WordSet{"près", "de", "d'"}.contains(pair.french[p])));
@@ -245,14 +260,14 @@ TEST_F(Translations, HaveAdjectivesThatAgreeAndStandWhereTheyShould) {
       if (feminine_at(pair, noun)) {
         EXPECT_TRUE(singular.ends_with("e")) << text;
       } else {
-        EXPECT_FALSE(kFeminineForms.contains(singular)) << text;
+        EXPECT_FALSE(feminine_forms().contains(singular)) << text;
       }
-      const std::string beside = kBeforeNoun.contains(text) ? pair.french[p + 1] : pair.french[p - 1];
+      const std::string beside = before_noun().contains(text) ? pair.french[p + 1] : pair.french[p - 1];
       if (attribute) {
         EXPECT_EQ(beside, pair.french_of(noun));
       }
       if (!attribute) {
-        EXPECT_TRUE(beside == "est" || beside == "sont" || kBeforeNoun.contains(text));
+        EXPECT_TRUE(beside == "est" || beside == "sont" || before_noun().contains(text));
       }
     }
   });
@@ -324,7 +339,7 @@ TEST_F(Translations, ElideAndContract) {
         EXPECT_FALSE((WordSet{"le", "les", "des", "de"}.contains(next)));
       }
       if (text == "des" && pair.keys[p].size() == 1) {
-        EXPECT_FALSE(kBeforeNoun.contains(next));
+        EXPECT_FALSE(before_noun().contains(next));
       }
     }
   });

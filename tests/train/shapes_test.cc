@@ -74,6 +74,7 @@ std::vector<Seen> look_at(const Tensor& image) {
     }
   }
   std::vector<Seen> all;
+  all.reserve(things.size());
   for (auto& [rgb, seen] : things) {
     seen.colour = colour_name(rgb);
     recognise(seen);
