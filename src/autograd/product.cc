@@ -77,16 +77,19 @@ TensorView over_batch(const TensorView& x, const Shape& batch) {
   return x.broadcast_to(shape);
 }
 
-// How many rows or columns a piece has: about 16 pieces a product, equal ones where that is possible.
-std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch) {
+// How many rows or columns a piece has: about 16 pieces a product, equal ones where that is possible, but none of less
+// than some 4 MFLOP, which would take as long to hand out as to do. `work` is the multiply-adds of one row or column.
+std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch, std::int64_t work) {
   constexpr std::int64_t kSmallest = 64;
   constexpr std::int64_t kPieces = 16;
+  constexpr std::int64_t kLeastWork = std::int64_t{1} << 21;
   if (batch >= kPieces) return extent;
-  for (std::int64_t pieces = kPieces; pieces >= kPieces / 4; --pieces) {
-    if (extent % pieces == 0 && extent / pieces >= 2 * kSmallest) return extent / pieces;
+  const std::int64_t least = std::max(kSmallest, kLeastWork / std::max<std::int64_t>(1, work));
+  for (std::int64_t pieces = kPieces; pieces >= 2; --pieces) {
+    if (extent % pieces == 0 && extent / pieces >= std::max(2 * kSmallest, least)) return extent / pieces;
   }
-  const std::int64_t wanted = (extent + kPieces - 1) / kPieces;
-  return std::max(kSmallest, (wanted + kSmallest - 1) / kSmallest * kSmallest);
+  const std::int64_t wanted = std::max(least, (extent + kPieces - 1) / kPieces);
+  return (wanted + kSmallest - 1) / kSmallest * kSmallest;
 }
 
 ProductShape shape_of(const Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
@@ -170,7 +173,7 @@ void multiply(Value& out, const TensorView& a, const TensorView& b, const Value*
   }
   const bool by_rows = whole.M >= whole.N;
   const std::int64_t extent = by_rows ? whole.M : whole.N;
-  const std::int64_t size = extent_of_piece(extent, products);
+  const std::int64_t size = extent_of_piece(extent, products, whole.K * (by_rows ? whole.N : whole.M));
   const std::int64_t pieces = (extent + size - 1) / size;
   Value laid;
   if (by_rows && products == 1 && is_worth_packing(whole, size)) {
