@@ -17,12 +17,21 @@ struct GradientWants {
   bool sinks = true;
 };
 
+/// Memory of the caller for gradients, of the shape and dtype that AttentionGradients says, last stride 1. Every
+/// element is written, and nothing between them. Strides and memory are held to what attention_into() asks of out.
+struct GradientPlaces {
+  std::optional<MutableTensorView> d_q = std::nullopt;
+  std::optional<MutableTensorView> d_k = std::nullopt;
+  std::optional<MutableTensorView> d_v = std::nullopt;
+};
+
 struct BackwardOptions {
   std::optional<TensorView> d_lse = std::nullopt;  // [B, Hq, Tq], the dtype of lse: the loss's gradient by lse
   GradientWants wants = {};
+  GradientPlaces into = {};  // of gradients that are wanted
 };
 
-/// What is not wanted, or has nothing to stand for, is an empty tensor (Tensor::empty()).
+/// What is not wanted, has nothing to stand for or went into the caller's memory is an empty tensor (Tensor::empty()).
 struct AttentionGradients {
   Tensor d_q;                  // [B, Hq, Tq, D], the dtype of q
   Tensor d_k;                  // [B, Hk, Tk, D], likewise

@@ -1,5 +1,7 @@
 #include "qkv/backward.h"
 
+#include <cstring>
+
 #include "attention/fused_backward.h"
 #include "attention/outputs.h"
 #include "attention/ragged.h"
@@ -25,14 +27,28 @@ MaskShape shape_of_bias(const BackwardProblem& problem, const AttentionOptions& 
   return has_document ? document_shape(problem.problem, *options.ragged, 0) : problem.problem.shape;
 }
 
+void fill_with_zeros(const MutableTensorView& view) {
+  const std::size_t bytes = static_cast<std::size_t>(view.dim(3)) * size_of(view.dtype());
+  for (std::int64_t b = 0; b < view.dim(0); ++b) {
+    for (std::int64_t h = 0; h < view.dim(1); ++h) {
+      const MutableTensorView rows = view.select(0, b).select(0, h);
+      const std::int64_t step = rows.strides()[0] * static_cast<std::int64_t>(size_of(view.dtype()));
+      for (std::int64_t t = 0; t < rows.dim(0); ++t)
+        std::memset(static_cast<std::byte*>(rows.data()) + t * step, 0, bytes);
+    }
+  }
+}
+
 AttentionGradients allocated(const BackwardProblem& problem, const AttentionOptions& options,
-                             const GradientWants& wants) {
-  const auto like = [](const TensorView& x, bool wanted) { return wanted ? Tensor(x.dtype(), x.shape()) : Tensor(); };
+                             const GradientWants& wants, const GradientPlaces& places) {
+  const auto like = [](const TensorView& x, bool wanted, const std::optional<MutableTensorView>& place) {
+    return wanted && !place ? Tensor(x.dtype(), x.shape()) : Tensor();
+  };
   const TensorView& q = problem.problem.q;
   AttentionGradients gradients;
-  gradients.d_q = like(q, wants.q);
-  gradients.d_k = like(problem.problem.k, wants.k);
-  gradients.d_v = like(problem.v, wants.v);
+  gradients.d_q = like(q, wants.q, places.d_q);
+  gradients.d_k = like(problem.problem.k, wants.k, places.d_k);
+  gradients.d_v = like(problem.v, wants.v, places.d_v);
   if (wants.bias) {
     const MaskShape shape = shape_of_bias(problem, options);
     for (const bias_detail::TermNode* term : bias_detail::term_nodes(options.bias)) {
@@ -41,6 +57,14 @@ AttentionGradients allocated(const BackwardProblem& problem, const AttentionOpti
   }
   if (wants.sinks && !options.sinks.empty()) gradients.d_sinks = Tensor(lse_dtype(q.dtype()), {q.dim(1)});
   return gradients;
+}
+
+// Where a gradient goes; kernels write what they see to memory that holds zeros.
+std::optional<MutableTensorView> place_of(bool wanted, Tensor& own, const std::optional<MutableTensorView>& given) {
+  if (!wanted) return std::nullopt;
+  if (!given) return own;
+  fill_with_zeros(*given);
+  return given;
 }
 
 BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& ragged, std::int64_t n) {
@@ -108,11 +132,12 @@ AttentionGradients attention_backward(const TensorView& d_out, const TensorView&
                              .d_out = d_out,
                              .d_lse = backward.d_lse};
   validate_backward(kFunction, problem);
+  validate_places(kFunction, problem, backward.into);
   const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
-  AttentionGradients gradients = allocated(problem, options, backward.wants);
-  if (!gradients.d_q.empty()) problem.d_q = gradients.d_q;
-  if (!gradients.d_k.empty()) problem.d_k = gradients.d_k;
-  if (!gradients.d_v.empty()) problem.d_v = gradients.d_v;
+  AttentionGradients gradients = allocated(problem, options, backward.wants, backward.into);
+  problem.d_q = place_of(backward.wants.q, gradients.d_q, backward.into.d_q);
+  problem.d_k = place_of(backward.wants.k, gradients.d_k, backward.into.d_k);
+  problem.d_v = place_of(backward.wants.v, gradients.d_v, backward.into.d_v);
   if (const kernels::cpu::Target* fused = kernels::cpu::find_target(target); fused != nullptr) {
     run_fused(*fused, problem, options, gradients);
   } else {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "attention/check.h"
 
@@ -65,21 +66,10 @@ void check_output(const Check& check, std::string_view argument, const TensorVie
              "strides under which no two elements share a place", view.strides());
 }
 
-}  // namespace
+using Named = std::pair<std::string_view, Reach>;
 
-DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
-void validate_outputs(std::string_view function, const CallMemory& memory) {
-  const Check check(function);
-  const Shape& q = memory.q.shape();
-  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
-  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
-  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
-  using Named = std::pair<std::string_view, Reach>;
-  const std::array<Named, 3> inputs = {Named{"q", reach_of(memory.q)}, Named{"k", reach_of(memory.k)},
-                                       Named{"v", reach_of(memory.v)}};
-  const std::array<Named, 3> outputs = {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
-                                        Named{"scratch", reach_of(memory.scratch)}};
+// Each of `outputs` apart from all inputs, and from the other outputs.
+void check_apart(const Check& check, std::span<const Named> inputs, std::span<const Named> outputs) {
   const auto apart = [&](const Named& one, const Named& other) {
     check.that(
         !one.second.meets(other.second), one.first,
@@ -90,6 +80,47 @@ void validate_outputs(std::string_view function, const CallMemory& memory) {
     for (const Named& input : inputs) apart(outputs[n], input);
     for (std::size_t m = 0; m < n; ++m) apart(outputs[n], outputs[m]);
   }
+}
+
+}  // namespace
+
+DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+void validate_outputs(std::string_view function, const CallMemory& memory) {
+  const Check check(function);
+  const Shape& q = memory.q.shape();
+  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
+  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
+  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+  const std::array<Named, 3> inputs = {Named{"q", reach_of(memory.q)}, Named{"k", reach_of(memory.k)},
+                                       Named{"v", reach_of(memory.v)}};
+  const std::array<Named, 3> outputs = {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
+                                        Named{"scratch", reach_of(memory.scratch)}};
+  check_apart(check, inputs, outputs);
+}
+
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places) {
+  const Check check(function);
+  const TensorView& q = problem.problem.q;
+  const TensorView& k = problem.problem.k;
+  std::vector<Named> inputs = {{"q", reach_of(q)},
+                               {"k", reach_of(k)},
+                               {"v", reach_of(problem.v)},
+                               {"out", reach_of(problem.out)},
+                               {"lse", reach_of(problem.lse)},
+                               {"d_out", reach_of(problem.d_out)}};
+  if (problem.d_lse) inputs.emplace_back("d_lse", reach_of(*problem.d_lse));
+  std::vector<Named> outputs;
+  const auto take = [&](std::string_view name, const std::optional<MutableTensorView>& place, const TensorView& like) {
+    if (!place) return;
+    check_output(check, name, *place, like.shape(), like.dtype());
+    check.that(like.dim(3) <= 1 || place->strides()[3] == 1, name, "a last stride of 1", place->strides());
+    outputs.emplace_back(name, reach_of(*place));
+  };
+  take("into.d_q", places.d_q, q);
+  take("into.d_k", places.d_k, k);
+  take("into.d_v", places.d_v, problem.v);
+  check_apart(check, inputs, outputs);
 }
 
 }  // namespace qkv

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/backward_problem.h"
+#include "qkv/backward.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -24,5 +26,8 @@ struct CallMemory {
 
 /// Throws InvalidArgument naming `function` and out, lse or scratch, as attention_into() does.
 void validate_outputs(std::string_view function, const CallMemory& memory);
+
+/// Throws InvalidArgument naming into.d_q, into.d_k or into.d_v, as attention_backward() does.
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places);
 
 }  // namespace qkv

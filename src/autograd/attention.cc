@@ -55,6 +55,13 @@ AttentionOptions kept_options(AttentionOptions options, DType dtype) {
   return options;
 }
 
+// [B, H, T, D] that lies as [B, T, H, D], so that merging heads shares it.
+Value heads_side_by_side(DType dtype, const Shape& shape) {
+  Value value = autograd::new_value(dtype, {shape[0], shape[2], shape[1], shape[3]});
+  value.view = value.view.transpose(1, 2);
+  return value;
+}
+
 struct Call {
   Kept q, k, v, out;
   Value lse;
@@ -72,16 +79,22 @@ void walk_back(const Call& call, const std::vector<DType>& dtypes, const Value& 
   bool bias = false;
   for (std::size_t n = 0; n < call.learned; ++n) bias = bias || gradients.wanted(3 + n);
   const bool sinks = call.sinks && gradients.wanted(3 + call.learned);
-  AttentionGradients all = attention_backward(d_out.view, call.q.value().view, call.k.value().view, call.v.value().view,
-                                              call.out.value().view, call.lse.view, call.options,
-                                              {.wants = {.q = gradients.wanted(0),
-                                                         .k = gradients.wanted(1),
-                                                         .v = gradients.wanted(2),
-                                                         .bias = bias,
-                                                         .sinks = sinks}});
-  Tensor* const of_inputs[] = {&all.d_q, &all.d_k, &all.d_v};
+  Value d_inputs[3];
+  std::optional<MutableTensorView> places[3];
+  const Kept* const inputs[] = {&call.q, &call.k, &call.v};
   for (std::size_t n = 0; n < 3; ++n) {
-    if (gradients.wanted(n)) give(gradients, n, std::move(*of_inputs[n]), dtypes[n]);
+    if (!gradients.wanted(n)) continue;
+    d_inputs[n] = heads_side_by_side(inputs[n]->value().dtype(), inputs[n]->value().shape());
+    places[n] = d_inputs[n].writable();
+  }
+  AttentionGradients all = attention_backward(
+      d_out.view, call.q.value().view, call.k.value().view, call.v.value().view, call.out.value().view, call.lse.view,
+      call.options,
+      {.wants =
+           {.q = gradients.wanted(0), .k = gradients.wanted(1), .v = gradients.wanted(2), .bias = bias, .sinks = sinks},
+       .into = {.d_q = places[0], .d_k = places[1], .d_v = places[2]}});
+  for (std::size_t n = 0; n < 3; ++n) {
+    if (gradients.wanted(n)) gradients.give(n, std::move(d_inputs[n]));
   }
   for (std::size_t n = 0; n < call.learned; ++n) {
     if (gradients.wanted(3 + n)) {
@@ -102,8 +115,7 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v, cons
   if (values.view.rank() != 4) throw InvalidArgument(kOperation, "v", "[B, Hk, Tk, Dv]", values.shape().to_string());
   const AttentionOptions all = options_with(options, learned);
   const Shape& shape = queries.shape();
-  Value out = autograd::new_value(queries.dtype(), {shape[0], shape[2], shape[1], values.shape()[3]});
-  out.view = out.view.transpose(1, 2);
+  Value out = heads_side_by_side(queries.dtype(), {shape[0], shape[1], shape[2], values.shape()[3]});
   const DType computed = queries.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Value lse = autograd::new_value(computed, {shape[0], shape[1], shape[2]});
   attention_into(out.writable(), lse.writable(), queries.view, keys.view, values.view, all);

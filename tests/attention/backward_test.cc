@@ -94,6 +94,30 @@ TEST_P(BackwardOn, GivesZerosToRowsThatSeeNothing) {
   EXPECT_THAT(gradients.d_sinks.to_vector(), Each(Not(IsNan())));
 }
 
+// Places that lie otherwise than tensors do, full of NaN, and a query and a key that see nothing.
+TEST_P(BackwardOn, WritesIntoPlacesWhatItWouldReturn) {
+  const DType dtype = GetParam().dtype;
+  const Sample sample;
+  AttentionOptions options = {.mask = causal(Align::top_left), .target = GetParam().target};
+  const Tensor q = sample.q.to(dtype);
+  const Tensor k = sample.k.to(dtype);
+  const Tensor v = sample.v.to(dtype);
+  const Tensor d_out = sample.d_out.to(dtype);
+  const AttentionResult result = attention(q, k, v, options);
+  const AttentionGradients expected = attention_backward(d_out, q, k, v, result.out, result.lse, options);
+  Tensor d_q = filled({1, 4, 2, 3}, kNan).to(dtype);
+  Tensor d_k = filled({1, 5, 1, 3}, kNan).to(dtype);
+  Tensor d_v = filled({1, 5, 1, 2}, kNan).to(dtype);
+  const auto place = [](Tensor& tensor) { return MutableTensorView(tensor).transpose(1, 2); };
+  const AttentionGradients got =
+      attention_backward(d_out, q, k, v, result.out, result.lse, options,
+                         {.into = {.d_q = place(d_q), .d_k = place(d_k), .d_v = place(d_v)}});
+  EXPECT_TRUE(got.d_q.empty() && got.d_k.empty() && got.d_v.empty());
+  EXPECT_EQ(d_q.view().transpose(1, 2).to_vector(), expected.d_q.to_vector());
+  EXPECT_EQ(d_k.view().transpose(1, 2).to_vector(), expected.d_k.to_vector());
+  EXPECT_EQ(d_v.view().transpose(1, 2).to_vector(), expected.d_v.to_vector());
+}
+
 TEST_P(BackwardOn, GivesZerosToKeysThatNobodySees) {
   Sample sample;
   for (std::int64_t d = 0; d < 3; ++d) sample.k.set({0, 0, 4, d}, kNan);

@@ -54,6 +54,22 @@ TEST(BackwardValidation, WantsDLseLikeLse) {
   EXPECT_EQ(Call{.backward = {.d_lse = half}}.message(), "attention_backward: d_lse: expected f32, got f16");
 }
 
+TEST(BackwardValidation, WantsPlacesForWhatItWrites) {
+  Tensor narrow(DType::f16, {2, 4, 3, 7});
+  EXPECT_EQ(Call{.backward = {.into = {.d_q = narrow}}}.message(),
+            "attention_backward: into.d_q: expected the shape [2, 4, 3, 8], got [2, 4, 3, 7]");
+  Tensor wide(DType::f32, {2, 2, 6, 8});
+  EXPECT_EQ(Call{.backward = {.into = {.d_k = wide}}}.message(), "attention_backward: into.d_k: expected f16, got f32");
+  Tensor turned(DType::f16, {2, 2, 5, 6});
+  EXPECT_EQ(Call{.backward = {.into = {.d_v = MutableTensorView(turned).transpose(2, 3)}}}.message(),
+            "attention_backward: into.d_v: expected a last stride of 1, got [60, 30, 1, 6]");
+  Call call;
+  call.backward.into.d_q = call.q;
+  EXPECT_EQ(call.message(),
+            "attention_backward: into.d_q: expected memory apart from that of q, got some that reaches over the same "
+            "bytes");
+}
+
 TEST(BackwardValidation, RefusesWhatAttentionRefuses) {
   EXPECT_EQ(Call{.k = Tensor(DType::f16, {2, 2, 6, 7})}.message(),
             "attention_backward: k: expected D = 8 as in q [2, 4, 3, 8], got [2, 2, 6, 7]");
