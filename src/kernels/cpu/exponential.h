@@ -3,7 +3,7 @@
 
 namespace qkv::kernels::cpu {
 
-/// 2^x for x <= 127, relative error below 2e-7; 0 for x <= -150; NaN stays.
+/// 2^x for x <= 127, relative error below 2e-7; 0 below -127, or already below -126; NaN stays.
 template <class S>
 [[gnu::always_inline]] inline typename S::F exp2(typename S::F x) {
   using F = typename S::F;

@@ -41,8 +41,12 @@ struct Simd {
 
   /// x - floor(x); 0 for an infinity.
   static F fraction(F x) { return _mm512_reduce_ps(x, 0x09); }
-  /// p * 2^floor(x), rounded once; 0 for x = -inf.
-  static F scale_by_power(F p, F x) { return _mm512_scalef_ps(p, x); }
+  /// p * 2^floor(x), rounded once; 0 for x below -126, since arithmetic on subnormal numbers takes a hundred times as
+  /// long.
+  static F scale_by_power(F p, F x) {
+    const __mmask16 normal = _mm512_cmp_ps_mask(x, splat(-126.0F), _CMP_NLT_UQ);
+    return _mm512_maskz_scalef_ps(normal, p, x);
+  }
 
   static F load_bf16(const std::uint16_t* p) {
     const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
