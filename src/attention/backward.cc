@@ -110,7 +110,9 @@ void run_reference(const BackwardProblem& problem, const AttentionOptions& optio
 
 void run_fused(const kernels::cpu::Target& target, const BackwardProblem& problem, const AttentionOptions& options,
                AttentionGradients& gradients) {
-  run_fused_backward({.target = target, .problem = problem.problem, .v = problem.v, .options = options}, problem);
+  if (problem.d_q || problem.d_k || problem.d_v) {
+    run_fused_backward({.target = target, .problem = problem.problem, .v = problem.v, .options = options}, problem);
+  }
   if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return;
   const std::vector<BackwardProblem> documents = documents_of(problem, options);
   const int workers = options.threads.value_or(threads());

@@ -202,12 +202,13 @@ class TermGradient {
                       split(axes_.query, query_blocks_, 1), split(axes_.key, key_blocks_, run));
     core::parallel_for(threads_, parts.count(), [&](int, std::int64_t n) {
       Walk walk(entries_, term_, target_);
+      std::vector<double> cells;
       Part part = parts[n];
       const Range keys = part.key_blocks;
       for (std::int64_t j = keys.begin; j < (axes_.key ? keys.end : keys.begin + 1); ++j) {
         if (axes_.key) part.key_blocks = {j, j + 1};
         const GradientWindow window = window_of(part);
-        std::vector<double> cells(static_cast<std::size_t>(window.cells()));
+        cells.assign(static_cast<std::size_t>(window.cells()), 0);
         walk.add(part, cells.data());
         store(window, cells);
       }

@@ -1,12 +1,14 @@
 // The gradients of every row of the table on every target.
 #include <gmock/gmock.h>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
+#include <random>
 #include <string>
 
 #include "cases/covering.h"
 #include "cases/gradients.h"
+#include "cases/random_case.h"
 
 namespace qkv::cases {
 namespace {
@@ -78,6 +80,36 @@ TEST(GradientBits, AreTheSameWhereverTheInputsLie) {
           << target << ": " << to_text(one);
     }
   }
+}
+
+// Calls of any kind with ordinary numbers, the same in every run.
+template <class Body>
+void for_each_random_case(std::uint64_t seed, const Body& body) {
+  std::mt19937_64 engine(seed);
+  constexpr std::int64_t kMostProducts = 4'000'000;  // a fraction of a second each
+  for (int n = 0; n < 100; ++n) {
+    std::array<std::uint8_t, kCaseBytes> bytes{};
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(engine());
+    Case one = case_from(bytes);
+    one.values = Values::normal;
+    one.specials = 0;
+    if (one.B * one.Hq() * one.Tq * one.Tk * one.D <= kMostProducts) body(one);
+  }
+}
+
+TEST(RandomGradients, AreAsNearTheReferenceAsPlainLoopsAre) {
+  for_each_random_case(1, [](const Case& one) { EXPECT_EQ(judge_gradients(one).fault, "") << to_text(one); });
+}
+
+TEST(RandomGradients, AreNotFiniteWhereTheReferenceIsNot) {
+  for_each_random_case(2, [](Case one) {
+    // No weight is too small for f32: 0 times NaN is then as the products have it.
+    one.bias = "zero";
+    one.scale = Scale::usual;
+    one.sinks = Sinks::none;
+    one.specials = 1 + static_cast<std::int64_t>(one.seed % 3);
+    EXPECT_EQ(spread_fault(one), "") << to_text(one);
+  });
 }
 
 }  // namespace

@@ -147,4 +147,25 @@ GradientVerdict judge_gradients(const Case& one) {
   return verdict;
 }
 
+std::string spread_fault(const Case& one) {
+  const Inputs inputs = Inputs::of(one);
+  const Upstream upstream = Upstream::of(one, inputs);
+  const Gradients reference = run_reference_backward(inputs, upstream);
+  for (const std::string& target : targets(one.dtype)) {
+    const Gradients got = run_backward_on(target, one, inputs, upstream, one.threads);
+    for (std::size_t n = 0; n < got.size(); ++n) {
+      for (std::size_t i = 0; i < got[n].values.size(); ++i) {
+        const double value = got[n].values[i];
+        const double expected = reference[n].values[i];
+        if (std::isfinite(value) == std::isfinite(expected)) continue;
+        std::ostringstream text;
+        text << target << ": element " << i << " of " << got[n].name << " is " << value << ", the reference says "
+             << expected;
+        return text.str();
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace qkv::cases

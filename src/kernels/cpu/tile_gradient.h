@@ -46,14 +46,15 @@ class TileGradient {
     });
   }
 
-  /// As the end of weigh(), where dropout made `dropped` of the weights.
+  /// As the end of weigh(), where dropout made `dropped` of the weights, of which NaN is to stay.
   static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights,
-                          const float* dropped, float* d_weights) {
+                          float* dropped, float* d_weights) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
       const F weight = S::load(weights + n);
-      const F kept = S::load(dropped + n);
+      const F kept = S::select(S::equal(weight, weight), S::load(dropped + n), weight);
       const F arrived = S::select(S::equal(kept, S::zero()), S::zero(), S::mul(kept, S::load(d_weights + n)));
       const F d_score = S::sub(arrived, S::mul(weight, S::load(rows.delta + lane)));
+      S::store(dropped + n, kept);
       S::store(d_weights + n, S::select(S::equal(weight, S::zero()), S::zero(), d_score));
     });
   }
