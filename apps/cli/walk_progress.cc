@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -25,11 +24,6 @@ struct sigaction noting() {
 std::string rate(double pairs_per_second) {
   if (pairs_per_second >= 1e9) return fmt::format("{:.1f} G pairs/s", pairs_per_second / 1e9);
   return fmt::format("{:.0f} M pairs/s", pairs_per_second / 1e6);
-}
-
-std::string duration(double seconds) {
-  const auto whole = std::lround(std::ceil(seconds));
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ void WalkProgress::draw_bar(double share, double seconds, std::int64_t done) {
   const auto filled = static_cast<std::size_t>(share * kWidth);
   line_.show(fmt::format("{}  [{}{}] {:3.0f} %  {}  {} left", label_, std::string(filled, '#'),
                          std::string(kWidth - filled, '.'), 100 * share, rate(static_cast<double>(done) / seconds),
-                         duration(seconds * (1 - share) / share)));
+                         duration_text(seconds * (1 - share) / share)));
 }
 
 void WalkProgress::write_line(double share, double seconds, std::int64_t done) {
@@ -75,7 +69,7 @@ void WalkProgress::write_line(double share, double seconds, std::int64_t done) {
   if (tenths <= tenths_ || tenths == 10) return;
   tenths_ = tenths;
   line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, rate(static_cast<double>(done) / seconds),
-                         duration(seconds * (1 - share) / share)));
+                         duration_text(seconds * (1 - share) / share)));
 }
 
 }  // namespace qkv::cli

@@ -1,0 +1,186 @@
+#include "train_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "misuse.h"
+#include "output.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/files.h"
+#include "qkv/train/checkpoint.h"
+#include "qkv/train/decoder_task.h"
+#include "train_log.h"
+#include "train_progress.h"
+#include "walk_progress.h"
+
+namespace qkv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kInterrupted = 130;
+
+learn::Decoder decoder_for(const TrainSettings& settings, const DecoderTask& texts) {
+  Generator generator(settings.seed);
+  return {model_of(settings, texts.vocabulary(), texts.length()), generator};
+}
+
+Json scores_of(const RelationScores& scores) {
+  Json layers = Json::array();
+  for (const std::vector<PatternScore>& heads : scores.layers) {
+    Json layer = Json::array();
+    for (const PatternScore& head : heads) layer.push_back({{"weight", head.mean_weight()}, {"hit", head.accuracy()}});
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+class Run {
+ public:
+  Run(const TrainSettings& settings, const TrainPlace& place, const TrainReporting& reporting)
+      : settings_(settings),
+        place_(place),
+        reporting_(reporting),
+        task_(make_task(settings.task, {.seed = settings.seed, .length = settings.length})),
+        texts_(*task_),
+        decoder_(decoder_for(settings, texts_)),
+        optimizer_(make_adamw(decoder_.parameters(), {.weight_decay = settings.weight_decay})),
+        facts_{.model = learn::facts_of(decoder_.options()), .run = words_of(settings)} {}
+
+  void resume() {
+    Checkpoint::read(place_.checkpoint()).restore(*optimizer_, facts_.model);
+    for (const auto& entry : std::filesystem::directory_iterator(place_.directory)) {
+      // What a kill left of a checkpoint that was being written.
+      if (entry.path().filename().string().starts_with(".qkv-partial-")) std::filesystem::remove(entry.path());
+    }
+  }
+
+  void train() {
+    const InterruptWatch interrupts;
+    log_.emplace(place_.log(), optimizer_->steps());
+    const auto loss = [this](std::int64_t n) { return loss_of(n); };
+    const TrainingOptions options = training_of(settings_);
+    {
+      TrainProgress progress(settings_.task, optimizer_->steps(), settings_.steps);
+      save();
+      qkv::train(*optimizer_, loss, options, [&](const TrainingStep& step) { return after(step, progress); });
+      seconds_ = progress.seconds();
+    }
+    save();
+    log_->draw(settings_.task, place_.directory);
+    if (optimizer_->steps() < settings_.steps) {
+      complain("qkv train",
+               fmt::format("stopped after step {} of {}, all saved; go on with: qkv train {} --out {} --resume",
+                           optimizer_->steps(), settings_.steps, settings_.task, place_.directory));
+      throw Exit{kInterrupted};
+    }
+    save_model(place_.model(), optimizer_->parameters(), facts_);
+  }
+
+  void report() const {
+    const TaskAccuracy accuracy = texts_.accuracy(decoder_, 4 * reporting_.examples);
+    const std::vector<RelationScores> patterns =
+        texts_.patterns(decoder_, std::min<std::int64_t>(64, reporting_.examples));
+    Json json = {{"task", settings_.task},
+                 {"parameters", learn::parameter_count(decoder_.options())},
+                 {"steps", optimizer_->steps()},
+                 {"seconds", seconds_},
+                 {"reached_at", reached_ ? Json(*reached_) : Json()},
+                 {"accuracy", accuracy.share()},
+                 {"goal", task_->info().accuracy},
+                 {"held_out_loss", accuracy.loss},
+                 {"patterns", Json::object()}};
+    for (const RelationScores& scores : patterns) json["patterns"][scores.relation] = scores_of(scores);
+    print(reporting_.json ? json.dump(2) + "\n" : text_of(accuracy, patterns));
+  }
+
+ private:
+  BatchLoss loss_of(std::int64_t n) const {
+    const TextBatch batch = texts_.batch(Split::train, n * settings_.batch, settings_.batch);
+    learn::DecoderCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
+    if (settings_.dropout > 0) {
+      call.dropout =
+          Dropout{.p = settings_.dropout, .seed = settings_.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(n)};
+    }
+    return {.loss = cross_entropy(decoder_.forward(batch.ids, call), batch.targets), .tokens = batch.tokens};
+  }
+
+  Next after(const TrainingStep& step, TrainProgress& progress) {
+    const std::int64_t done = step.step + 1;
+    progress.show(step.loss, step.tokens);
+    Json line = {{"step", done},
+                 {"loss", step.loss},
+                 {"gradient_norm", step.gradient_norm},
+                 {"learning_rate", step.learning_rate},
+                 {"tokens", step.tokens},
+                 {"seconds", progress.seconds()}};
+    if (done % reporting_.examine_every == 0) examine(done, progress, line);
+    log_->append(line);
+    if (InterruptWatch::interrupted()) return Next::stop;
+    if (done % reporting_.save_every == 0) save();
+    return Next::go_on;
+  }
+
+  void examine(std::int64_t done, const TrainProgress& progress, Json& line) {
+    const TaskAccuracy accuracy = texts_.accuracy(decoder_, reporting_.examples);
+    line["accuracy"] = accuracy.share();
+    line["held_out_loss"] = accuracy.loss;
+    if (!reached_ && accuracy.share() >= task_->info().accuracy) {
+      reached_ = {{"step", done}, {"seconds", progress.seconds()}};
+    }
+  }
+
+  void save() const { save_checkpoint(place_.checkpoint(), *optimizer_, facts_); }
+
+  [[nodiscard]] std::string text_of(const TaskAccuracy& accuracy, const std::vector<RelationScores>& patterns) const {
+    std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", settings_.task, optimizer_->steps(),
+                                   duration_text(seconds_), learn::parameter_count(decoder_.options()));
+    text += fmt::format("held out  {:.2f} % of {} answers are right (goal {:g} %), loss {:.4f}\n",
+                        100 * accuracy.share(), accuracy.asked, 100 * task_->info().accuracy, accuracy.loss);
+    if (reached_) {
+      text += fmt::format("goal      first met at step {}, after {}\n", (*reached_)["step"].get<std::int64_t>(),
+                          duration_text((*reached_)["seconds"].get<double>()));
+    }
+    for (const RelationScores& scores : patterns) {
+      text += fmt::format("\npattern {}: mean weight on it (and how often it has the largest)\n", scores.relation);
+      for (std::size_t layer = 0; layer < scores.layers.size(); ++layer) {
+        text += fmt::format("  layer {}", layer);
+        for (const PatternScore& head : scores.layers[layer]) {
+          text += fmt::format("   {:.2f} ({:3.0f} %)", head.mean_weight(), 100 * head.accuracy());
+        }
+        text += "\n";
+      }
+    }
+    return text + fmt::format("\nwritten to {}: model, checkpoint, log.jsonl, loss.svg, loss.png\n", place_.directory);
+  }
+
+  TrainSettings settings_;
+  TrainPlace place_;
+  TrainReporting reporting_;
+  std::unique_ptr<const Task> task_;
+  DecoderTask texts_;
+  learn::Decoder decoder_;
+  std::unique_ptr<Optimizer> optimizer_;
+  CheckpointFacts facts_;
+  std::optional<TrainLog> log_ = std::nullopt;
+  std::optional<Json> reached_ = std::nullopt;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+void run_training(const TrainSettings& settings, const TrainPlace& place, const TrainReporting& reporting,
+                  TrainStart start) {
+  Run run(settings, place, reporting);
+  if (start == TrainStart::resumed) run.resume();
+  run.train();
+  run.report();
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,108 @@
+#include "train_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace qkv::cli {
+namespace {
+
+using Words = std::map<std::string, std::string>;
+
+// Both directions from one list of members, so that none is written and not read.
+template <class Settings, class Each>
+void for_each_member(Settings& s, const Each& each) {
+  each("task", s.task);
+  each("length", s.length);
+  each("seed", s.seed);
+  each("steps", s.steps);
+  each("batch", s.batch);
+  each("accumulation", s.accumulation);
+  each("learning_rate", s.learning_rate);
+  each("schedule", s.schedule);
+  each("warm_up", s.warm_up);
+  each("weight_decay", s.weight_decay);
+  each("clip", s.clip);
+  each("dropout", s.dropout);
+  each("dtype", s.dtype);
+  each("layers", s.layers);
+  each("d_model", s.d_model);
+  each("heads", s.heads);
+  each("d_ff", s.d_ff);
+  each("positions", s.positions);
+}
+
+struct Write {
+  Words& words;
+
+  void operator()(const char* word, const std::string& value) const { words[word] = value; }
+  template <class Number>
+  void operator()(const char* word, const Number& value) const {
+    words[word] = fmt::format("{}", value);  // a double in its shortest form that reads back as itself
+  }
+  template <class Number>
+  void operator()(const char* word, const std::optional<Number>& value) const {
+    if (value) words[word] = fmt::format("{}", *value);
+  }
+};
+
+struct Read {
+  const Words& words;
+
+  void operator()(const char* word, std::string& value) const { value = text(word); }
+  template <class Number>
+  void operator()(const char* word, Number& value) const {
+    const std::string& from = text(word);
+    const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), value);
+    if (error == std::errc() && end == from.data() + from.size()) return;
+    throw Error(fmt::format("the checkpoint's {}: expected a number, got \"{}\"", word, from));
+  }
+  template <class Number>
+  void operator()(const char* word, std::optional<Number>& value) const {
+    if (words.contains(word)) (*this)(word, value.emplace());
+  }
+
+  [[nodiscard]] const std::string& text(const char* word) const {
+    const auto found = words.find(word);
+    if (found == words.end()) throw Error(fmt::format("the checkpoint does not say its {}", word));
+    return found->second;
+  }
+};
+
+}  // namespace
+
+Words words_of(const TrainSettings& settings) {
+  Words words;
+  for_each_member(settings, Write{words});
+  return words;
+}
+
+TrainSettings settings_of(const Words& words) {
+  TrainSettings settings;
+  for_each_member(settings, Read{words});
+  return settings;
+}
+
+learn::DecoderOptions model_of(const TrainSettings& settings, std::int64_t vocabulary, std::int64_t length) {
+  return {.vocabulary = vocabulary,
+          .length = length,
+          .layers = settings.layers,
+          .d_model = settings.d_model,
+          .heads = settings.heads,
+          .d_ff = settings.d_ff,
+          .positions = learn::positions_named(settings.positions),
+          .tied = true};
+}
+
+TrainingOptions training_of(const TrainSettings& settings) {
+  return {.schedule = {.kind = schedule_named(settings.schedule),
+                       .peak = settings.learning_rate,
+                       .last = 0,
+                       .warm_up = std::min(settings.warm_up, settings.steps),
+                       .steps = settings.steps},
+          .accumulation = settings.accumulation,
+          .clip_norm = settings.clip};
+}
+
+}  // namespace qkv::cli

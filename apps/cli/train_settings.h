@@ -1,0 +1,44 @@
+// What `qkv train` is told, and what of it a checkpoint keeps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "qkv/model/decoder.h"
+#include "qkv/train/training.h"
+
+namespace qkv::cli {
+
+/// All that the numbers of a run follow from.
+struct TrainSettings {
+  std::string task;
+  std::optional<std::int64_t> length;  // the task's own where not given
+  std::uint64_t seed = 1;
+  std::int64_t steps = 2000;
+  std::int64_t batch = 64;
+  std::int64_t accumulation = 1;
+  double learning_rate = 3e-3;
+  std::string schedule = "cosine";
+  std::int64_t warm_up = 50;
+  double weight_decay = 0.01;
+  double clip = 1.0;
+  double dropout = 0.0;
+  std::string dtype = "f32";
+  std::int64_t layers = 2;
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  std::optional<std::int64_t> d_ff;
+  std::string positions = "rotary";
+};
+
+[[nodiscard]] std::map<std::string, std::string> words_of(const TrainSettings& settings);
+/// The counterpart. Throws Error naming the word that is missing or has no meaning.
+[[nodiscard]] TrainSettings settings_of(const std::map<std::string, std::string>& words);
+
+[[nodiscard]] learn::DecoderOptions model_of(const TrainSettings& settings, std::int64_t vocabulary,
+                                             std::int64_t length);
+[[nodiscard]] TrainingOptions training_of(const TrainSettings& settings);
+
+}  // namespace qkv::cli

@@ -1,0 +1,156 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using tests::Outcome;
+using tests::run_qkv;
+using tests::TemporaryDirectory;
+
+using Words = std::vector<std::string>;
+
+Words small_run(const std::string& directory, const std::string& steps) {
+  return {"train",     "previous", "--length",   "6", "--layers",  "1",       "--d-model", "16",
+          "--heads",   "2",        "--batch",    "4", "--out",     directory, "--steps",   steps,
+          "--warm-up", "2",        "--examples", "8", "--dropout", "0.1"};
+}
+
+std::vector<nlohmann::json> log_of(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(Train, WritesModelCheckpointLogAndPicture) {
+  const TemporaryDirectory directory;
+  Words words = small_run(directory / "run", "6");
+  words.insert(words.end(), {"--examine-every", "3"});
+  const Outcome outcome = run_qkv(words);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("previous: 6 steps in "), HasSubstr("answers are right (goal 99 %)"),
+                                 HasSubstr("pattern previous"), HasSubstr("layer 0")));
+  const std::string path = directory / "run";
+  EXPECT_TRUE(std::filesystem::exists(path + "/loss.svg"));
+  EXPECT_TRUE(std::filesystem::exists(path + "/loss.png"));
+  EXPECT_TRUE(std::filesystem::exists(path + "/model.safetensors"));
+  const auto lines = log_of(path + "/log.jsonl");
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[5]["step"], 6);
+  EXPECT_TRUE(lines[2].contains("accuracy"));
+  EXPECT_FALSE(lines[3].contains("accuracy"));
+  EXPECT_EQ(lines[5]["learning_rate"], 0.0);
+}
+
+TEST(Train, PrintsJson) {
+  const TemporaryDirectory directory;
+  Words words = small_run(directory / "run", "1");
+  words.emplace_back("--json");
+  const auto json = nlohmann::json::parse(run_qkv(words).out);
+  EXPECT_EQ(json["task"], "previous");
+  EXPECT_EQ(json["steps"], 1);
+  EXPECT_EQ(json["patterns"]["previous"].size(), 1U);
+  EXPECT_EQ(json["patterns"]["previous"][0].size(), 2U);
+}
+
+pid_t start(Words words) {
+  words.insert(words.begin(), QKV_COMMAND);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  }
+  pid_t child = 0;
+  const int failed = ::posix_spawn(&child, QKV_COMMAND, &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed == 0 ? child : 0;
+}
+
+TEST(Train, CtrlCSavesAndResumeGoesOnBitForBit) {
+  const TemporaryDirectory directory;
+  const std::string steps = "400";
+  ASSERT_EQ(run_qkv(small_run(directory / "whole", steps)).code, 0);
+  const pid_t child = start(small_run(directory / "parts", steps));
+  ASSERT_NE(child, 0);
+  while (log_of(directory / "parts/log.jsonl").size() < 10 && ::waitpid(child, nullptr, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::exists(directory / "parts/model.safetensors"));
+  const Outcome outcome = run_qkv({"train", "previous", "--out", directory / "parts", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* name : {"checkpoint.safetensors", "model.safetensors"}) {
+    EXPECT_EQ(read_file(directory / (std::string("whole/") + name)),
+              read_file(directory / (std::string("parts/") + name)))
+        << name;
+  }
+  const auto whole = log_of(directory / "whole/log.jsonl");
+  const auto parts = log_of(directory / "parts/log.jsonl");
+  ASSERT_EQ(whole.size(), parts.size());
+  for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_EQ(whole[n]["loss"], parts[n]["loss"]) << n;
+}
+
+TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
+  const TemporaryDirectory directory;
+  Words words = small_run(directory / "run", "20");
+  words.insert(words.end(), {"--learning-rate", "1e38", "--schedule", "constant"});
+  const Outcome outcome = run_qkv(words);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("qkv train: step "), HasSubstr("; the first tensor that went bad: ")));
+}
+
+TEST(Train, RefusesWhatHasNoMeaning) {
+  const TemporaryDirectory directory;
+  const auto refused = [&](const Words& more) {
+    Words words = small_run(directory / "none", "2");
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"\n");
+  EXPECT_EQ(refused({"--save-every", "0"}), "qkv train: --save-every: expected 1 or more, got 0\n");
+  EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected constant or cosine, got \"linear\"\n");
+  EXPECT_EQ(refused({"--resume"}),
+            "qkv train: --layers: expected nothing of it beside --resume, which goes on as begun, got --layers\n");
+  EXPECT_THAT(directory.names(), IsEmpty());
+  EXPECT_EQ(run_qkv({"train", "previous", "--out", directory / "none", "--resume"}).err,
+            "qkv train: --resume: expected a checkpoint in " + (directory / "none") + ", got none\n");
+  const Outcome heads = run_qkv({"train", "previous", "--heads", "3", "--out", directory / "heads"});
+  EXPECT_EQ(heads.code, 2);
+  EXPECT_THAT(heads.err,
+              HasSubstr("heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 3"));
+  ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
+  EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
+              HasSubstr("--out: expected a place without a checkpoint; --resume goes on with it"));
+  EXPECT_THAT(run_qkv({"train", "copy", "--out", directory / "run", "--resume"}).err,
+              HasSubstr("TASK: expected previous, which "));
+}
+
+}  // namespace
+}  // namespace qkv
