@@ -87,8 +87,7 @@ class Loop {
 }  // namespace
 
 Diverged::Diverged(std::int64_t step, const std::string& what, std::string tensor)
-    : Error(std::string(kFunction) + ": step " + std::to_string(step) + ": " + what +
-            "; the first tensor that went bad: " + tensor),
+    : Error("step " + std::to_string(step) + ": " + what + "; the first tensor that went bad: " + tensor),
       step_(step),
       tensor_(std::move(tensor)) {}
 
