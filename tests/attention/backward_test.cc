@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -246,6 +249,85 @@ TEST(Backward, TakesTheLseOfAnotherCall) {
   };
   EXPECT_EQ(part(0, 2).d_v.to_vector(), Tensor(all.d_v.view().slice(2, 0, 2)).to_vector());
   EXPECT_EQ(part(2, 5).d_k.to_vector(), Tensor(all.d_k.view().slice(2, 2, 5)).to_vector());
+}
+
+// Documents of several tiles, of one, without queries and without keys.
+class RaggedBackwardOn : public testing::TestWithParam<Where> {
+ protected:
+  static constexpr std::int64_t kTq = 205;
+  static constexpr std::int64_t kTk = 150;
+
+  static AttentionGradients run(const Sample& sample, AttentionOptions options, int threads) {
+    options.ragged = {.q_offsets = {0, 5, 5, 140, 140, kTq}, .k_offsets = {0, 9, 12, 82, 82, kTk}};
+    options.threads = threads;
+    return sample.run(options, GetParam());
+  }
+
+  // Document n, of itself.
+  static Sample document(const Sample& whole, std::size_t n) {
+    constexpr std::array<std::int64_t, 6> kQueries = {0, 5, 5, 140, 140, kTq};
+    constexpr std::array<std::int64_t, 6> kKeys = {0, 9, 12, 82, 82, kTk};
+    const auto queries = [&](const Tensor& x) { return Tensor(x.view().slice(2, kQueries[n], kQueries[n + 1])); };
+    const auto keys = [&](const Tensor& x) { return Tensor(x.view().slice(2, kKeys[n], kKeys[n + 1])); };
+    return {.q = queries(whole.q),
+            .k = keys(whole.k),
+            .v = keys(whole.v),
+            .d_out = queries(whole.d_out),
+            .d_lse = queries(whole.d_lse)};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Targets, RaggedBackwardOn, testing::ValuesIn(everywhere()), [](const auto& where) {
+  return where.param.target + "_" + std::string(name_of(where.param.dtype));
+});
+
+TEST_P(RaggedBackwardOn, IsALoopOverItsDocuments) {
+  const Sample sample = {.q = counted({1, 2, kTq, 3}),
+                         .k = counted({1, 1, kTk, 3}),
+                         .v = counted({1, 1, kTk, 2}),
+                         .d_out = counted({1, 2, kTq, 2}),
+                         .d_lse = counted({1, 2, kTq})};
+  const AttentionOptions options = {
+      .bias = alibi({0.5, 0.25}) + dense_bias(counted({2, 1, 1})), .mask = causal(), .sinks = {0.5, -1}};
+  const AttentionGradients whole = run(sample, options, 1);
+  AttentionGradients sums;
+  sums.d_bias = {Tensor(DType::f64, {2}), Tensor(DType::f64, {2, 1, 1})};
+  sums.d_sinks = Tensor(DType::f64, {2});
+  std::vector<double> d_q;
+  std::vector<double> d_k;
+  const auto add = [](Tensor& sum, const Tensor& part) {
+    const std::vector<double> values = part.to_vector();
+    std::ranges::transform(values, sum.values<double>(), sum.values<double>().begin(), std::plus());
+  };
+  for (std::size_t n = 0; n < 5; ++n) {
+    const Sample own = document(sample, n);
+    const AttentionGradients part = own.run(options, GetParam());
+    const auto append = [](std::vector<double>& rows, const Tensor& x) {
+      const std::vector<double> head = x.view().select(0, 0).select(0, 0).to_vector();
+      rows.insert(rows.end(), head.begin(), head.end());
+    };
+    append(d_q, part.d_q);
+    append(d_k, part.d_k);
+    add(sums.d_bias[0], part.d_bias[0]);
+    add(sums.d_bias[1], part.d_bias[1]);
+    add(sums.d_sinks, part.d_sinks);
+  }
+  EXPECT_EQ(whole.d_q.view().select(0, 0).select(0, 0).to_vector(), d_q);
+  EXPECT_EQ(whole.d_k.view().select(0, 0).select(0, 0).to_vector(), d_k);
+  // Each document's is rounded once more; a slope's terms are distances below 205 times d_scores below 1.
+  const double unit = GetParam().dtype == DType::f64 ? 0x1p-50 : 0x1p-22;
+  EXPECT_LE(largest_difference(sums.d_bias[0], whole.d_bias[0]), unit * kTq * kTq);
+  EXPECT_LE(largest_difference(sums.d_bias[1], whole.d_bias[1]), unit * kTq);
+  EXPECT_LE(largest_difference(sums.d_sinks, whole.d_sinks), unit * kTq);
+  for (const int threads : {2, 3}) {
+    const AttentionGradients other = run(sample, options, threads);
+    EXPECT_EQ(other.d_q.to_vector(), whole.d_q.to_vector());
+    EXPECT_EQ(other.d_k.to_vector(), whole.d_k.to_vector());
+    EXPECT_EQ(other.d_v.to_vector(), whole.d_v.to_vector());
+    EXPECT_EQ(other.d_bias[0].to_vector(), whole.d_bias[0].to_vector());
+    EXPECT_EQ(other.d_bias[1].to_vector(), whole.d_bias[1].to_vector());
+    EXPECT_EQ(other.d_sinks.to_vector(), whole.d_sinks.to_vector());
+  }
 }
 
 // Documents are calls of their own; what they share is their sum.
