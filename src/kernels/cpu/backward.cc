@@ -15,6 +15,7 @@ namespace qkv::kernels::cpu {
 namespace {
 
 using Counter = std::atomic<std::int64_t>;
+static_assert(sizeof(Counter) == sizeof(std::int64_t));
 
 // What is waited for is under way on another thread: a task waits for those before it only, and they have begun.
 template <class Condition>
@@ -30,73 +31,67 @@ class BackwardTasks {
       : target_(target),
         call_(call),
         columns_(target.backward.columns_a_task(call.forward)),
-        slots_(std::min<std::int64_t>(threads, heads())) {}
+        slots_(std::min<std::int64_t>(threads, heads())) {
+    for (const BackwardSegment& segment : call_.segments) {
+      count_ += call_.forward.Hk * tasks_a_head(segment);
+      const LaneBlocks blocks(segment.forward.shape.Tq, call_.forward.group());
+      const std::int64_t floats = blocks.count() * target_.backward.d_q_floats(call_.forward);
+      slot_floats_ = std::max(slot_floats_, round_up(floats, kTile));
+    }
+  }
+
+  [[nodiscard]] std::int64_t count() const { return count_; }
+
+  /// Of the first task of each segment, the progress of every task and the tasks left of every key head; then d_q.
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return static_cast<std::size_t>(counter_bytes()) + static_cast<std::size_t>(slots_ * slot_floats_) * sizeof(float);
+  }
+
+  void keep_shared_in(std::byte* place) {
+    first_ = {reinterpret_cast<std::int64_t*>(place), call_.segments.size()};
+    progress_ = reinterpret_cast<Counter*>(place + first_.size_bytes());
+    left_ = progress_ + count_;
+    d_q_ = reinterpret_cast<float*>(place + counter_bytes());
+    for (std::int64_t n = 0; n < count_; ++n) std::construct_at(progress_ + n, 0);
+    std::int64_t task = 0;
+    Counter* left = left_;
+    for (std::size_t n = 0; n < first_.size(); ++n) {
+      const std::int64_t a_head = tasks_a_head(call_.segments[n]);
+      std::construct_at(&first_[n], task);
+      for (std::int64_t h = 0; h < call_.forward.Hk; ++h) std::construct_at(left++, a_head);
+      task += call_.forward.Hk * a_head;
+    }
+  }
+
+  void run(const Settings& settings, std::int64_t n, std::byte* scratch) const {
+    const auto place = std::upper_bound(first_.begin(), first_.end(), n) - first_.begin() - 1;
+    const std::int64_t first = first_[static_cast<std::size_t>(place)];
+    const BackwardSegment& segment = call_.segments[static_cast<std::size_t>(place)];
+    const std::int64_t a_head = tasks_a_head(segment);
+    const std::int64_t key_head = (n - first) / a_head;
+    const std::int64_t turn = (n - first) % a_head;
+    const std::int64_t head = place * call_.forward.Hk + key_head;
+    run({.segment = &segment,
+         .key_head = key_head,
+         .first_column = turn * columns_,
+         .columns = std::min(columns_, columns_of(segment) - turn * columns_),
+         .d_q = d_q_ + head % slots_ * slot_floats_,
+         .progress = progress_ + first + key_head * a_head,
+         .turn = turn},
+        settings, head, scratch);
+  }
+
+ private:
+  static constexpr std::int64_t kReleased = -1;
 
   [[nodiscard]] std::int64_t heads() const {
     return static_cast<std::int64_t>(call_.segments.size()) * call_.forward.Hk;
   }
 
-  [[nodiscard]] std::int64_t count() const {
-    std::int64_t tasks = 0;
-    for (const BackwardSegment& segment : call_.segments) tasks += call_.forward.Hk * tasks_a_head(segment);
-    return tasks;
+  [[nodiscard]] std::int64_t counter_bytes() const {
+    const auto numbers = static_cast<std::int64_t>(call_.segments.size()) + count_ + heads();
+    return round_up(numbers * static_cast<std::int64_t>(sizeof(Counter)), kTile);
   }
-
-  [[nodiscard]] std::int64_t slot_floats() const {
-    std::int64_t most = 0;
-    for (const BackwardSegment& segment : call_.segments) {
-      const LaneBlocks blocks(segment.forward.shape.Tq, call_.forward.group());
-      most = std::max(most, blocks.count() * target_.backward.d_q_floats(call_.forward));
-    }
-    return round_up(most, kTile);
-  }
-
-  /// Progress of every task, then tasks left of every key head.
-  [[nodiscard]] std::int64_t counters() const { return count() + heads(); }
-
-  [[nodiscard]] std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(round_up(counters() * static_cast<std::int64_t>(sizeof(Counter)), kTile)) +
-           static_cast<std::size_t>(slots_ * slot_floats()) * sizeof(float);
-  }
-
-  void keep_shared_in(std::byte* place) {
-    progress_ = reinterpret_cast<Counter*>(place);
-    left_ = progress_ + count();
-    for (std::int64_t n = 0; n < counters(); ++n) std::construct_at(progress_ + n, 0);
-    std::int64_t head = 0;
-    for (const BackwardSegment& segment : call_.segments) {
-      for (std::int64_t h = 0; h < call_.forward.Hk; ++h) left_[head++] = tasks_a_head(segment);
-    }
-    d_q_ = reinterpret_cast<float*>(place + round_up(counters() * static_cast<std::int64_t>(sizeof(Counter)), kTile));
-  }
-
-  void run(const Settings& settings, std::int64_t n, std::byte* scratch) const {
-    std::int64_t first = 0;
-    std::int64_t head = 0;
-    for (const BackwardSegment& segment : call_.segments) {
-      const std::int64_t a_head = tasks_a_head(segment);
-      const std::int64_t all = call_.forward.Hk * a_head;
-      if (n - first < all) {
-        const std::int64_t key_head = (n - first) / a_head;
-        const std::int64_t turn = (n - first) % a_head;
-        head += key_head;
-        run({.segment = &segment,
-             .key_head = key_head,
-             .first_column = turn * columns_,
-             .columns = std::min(columns_, columns_of(segment) - turn * columns_),
-             .d_q = d_q_ + head % slots_ * slot_floats(),
-             .progress = progress_ + first + key_head * a_head,
-             .turn = turn},
-            settings, head, scratch);
-        return;
-      }
-      first += all;
-      head += call_.forward.Hk;
-    }
-  }
-
- private:
-  static constexpr std::int64_t kReleased = -1;
 
   // One even where there are no keys: d_q is to be written.
   [[nodiscard]] std::int64_t tasks_a_head(const BackwardSegment& segment) const {
@@ -120,6 +115,9 @@ class BackwardTasks {
   const Backward& call_;
   std::int64_t columns_;
   std::int64_t slots_;
+  std::int64_t count_ = 0;
+  std::int64_t slot_floats_ = 0;
+  std::span<std::int64_t> first_;
   Counter* progress_ = nullptr;
   Counter* left_ = nullptr;
   float* d_q_ = nullptr;

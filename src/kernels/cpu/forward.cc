@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "core/parallel.h"
 #include "kernels/cpu/lanes.h"
@@ -19,53 +20,66 @@ float within(double least, double x, double most) { return static_cast<float>(st
 
 std::int64_t columns_of(const Segment& segment) { return (segment.shape.Tk + kTile - 1) / kTile; }
 
+// What comes before a segment.
+struct Before {
+  std::int64_t tasks = 0;
+  std::int64_t merges = 0;
+  std::int64_t partial_floats = 0;
+};
+
 // Tasks are numbered through segments, then key heads, then blocks from the last, which under a causal mask have most
-// to do, or, where a key head has one block, pieces of its keys.
+// to do, or, where keys are cut, blocks and pieces of their keys.
 class TaskList {
  public:
-  TaskList(const Forward& call, std::int64_t blocks_a_task) : call_(call), blocks_a_task_(blocks_a_task) {
+  TaskList(const Forward& call, std::int64_t most_blocks) : call_(call) {
     std::int64_t columns = 0;
-    for (const Segment& segment : call_.segments) columns += columns_of(segment) * call_.Hk;
-    piece_columns_ = std::max(kFewestColumns, columns / kMostPieces);
+    for (const Segment& segment : call_.segments) {
+      columns += columns_of(segment) * call_.Hk;
+      blocks_ += blocks_of(segment) * call_.Hk;
+    }
+    blocks_a_task_ = std::clamp<std::int64_t>(blocks_ / kFewTasks, 1, most_blocks);
+    piece_columns_ = round_up(std::max(kFewestColumns, columns / kMostPieces), kFewestColumns);
+    for (const Segment& segment : call_.segments) all_ = after(all_, segment);
   }
 
-  [[nodiscard]] std::int64_t count() const {
-    std::int64_t tasks = 0;
-    for (const Segment& segment : call_.segments) tasks += call_.Hk * tasks_a_head(segment);
-    return tasks;
+  [[nodiscard]] std::int64_t count() const { return all_.tasks; }
+  /// Blocks whose keys are cut.
+  [[nodiscard]] std::int64_t merges() const { return all_.merges; }
+  /// Of the list itself, then of the states of pieces.
+  [[nodiscard]] std::int64_t list_floats() const {
+    const auto bytes = static_cast<std::int64_t>(call_.segments.size() * sizeof(Before));
+    return round_up(bytes, kTile) / static_cast<std::int64_t>(sizeof(float));
+  }
+  [[nodiscard]] std::int64_t partial_floats() const { return all_.partial_floats; }
+
+  void keep_in(float* scratch) {
+    before_ = {reinterpret_cast<Before*>(scratch), call_.segments.size()};
+    Before next;
+    for (std::size_t n = 0; n < before_.size(); ++n) {
+      std::construct_at(&before_[n], next);
+      next = after(next, call_.segments[n]);
+    }
+    partials_ = scratch + list_floats();
   }
 
   [[nodiscard]] Task operator[](std::int64_t n) const {
-    float* partial = partials_;
-    for (const Segment& segment : call_.segments) {
-      const std::int64_t a_head = tasks_a_head(segment);
-      if (n < call_.Hk * a_head) {
-        if (pieces_of(segment) > 1) {
-          Task task = head_task(segment, n / a_head, partial);
-          task.columns.begin = n % a_head * piece_columns_;
-          task.columns.end = std::min(task.columns.begin + piece_columns_, task.columns.end);
-          task.partial += n % a_head * floats_of_piece(segment);
-          return task;
-        }
-        const std::int64_t blocks = LaneBlocks(segment.shape.Tq, call_.group()).count();
-        const std::int64_t first = (a_head - 1 - n % a_head) * blocks_a_task_;
-        return {.segment = &segment,
-                .key_head = n / a_head,
-                .first_block = first,
-                .blocks = std::min(blocks_a_task_, blocks - first),
-                .columns = {0, columns_of(segment)}};
-      }
-      n -= call_.Hk * a_head;
-      partial += call_.Hk * floats_of_head(segment);
+    const auto [segment, before] = holding(n, &Before::tasks);
+    n -= before.tasks;
+    if (const std::int64_t pieces = pieces_of(segment); pieces > 1) {
+      Task task = block_task(segment, n / pieces, before.partial_floats);
+      const std::int64_t piece = n % pieces;
+      task.columns.begin = piece * piece_columns_;
+      task.columns.end = std::min(task.columns.begin + piece_columns_, task.columns.end);
+      task.partial += piece * cpu::partial_floats(lanes_of(task), call_.Dv);
+      return task;
     }
-    return {};
-  }
-
-  /// Key heads whose keys are cut.
-  [[nodiscard]] std::int64_t merges() const {
-    std::int64_t heads = 0;
-    for (const Segment& segment : call_.segments) heads += pieces_of(segment) > 1 ? call_.Hk : 0;
-    return heads;
+    const std::int64_t a_head = tasks_a_head(segment);
+    const std::int64_t first = (a_head - 1 - n % a_head) * blocks_a_task_;
+    return {.segment = &segment,
+            .key_head = n / a_head,
+            .first_block = first,
+            .blocks = std::min(blocks_a_task_, blocks_of(segment) - first),
+            .columns = {0, columns_of(segment)}};
   }
 
   struct Merge {
@@ -74,62 +88,78 @@ class TaskList {
   };
 
   [[nodiscard]] Merge merge(std::int64_t n) const {
-    float* partial = partials_;
-    for (const Segment& segment : call_.segments) {
-      if (pieces_of(segment) == 1) continue;
-      if (n < call_.Hk) return {.task = head_task(segment, n, partial), .pieces = pieces_of(segment)};
-      n -= call_.Hk;
-      partial += call_.Hk * floats_of_head(segment);
-    }
-    return {};
+    const auto [segment, before] = holding(n, &Before::merges);
+    return {.task = block_task(segment, n - before.merges, before.partial_floats), .pieces = pieces_of(segment)};
   }
-
-  [[nodiscard]] std::int64_t partial_floats() const {
-    std::int64_t floats = 0;
-    for (const Segment& segment : call_.segments) floats += call_.Hk * floats_of_head(segment);
-    return floats;
-  }
-
-  void keep_partials_in(float* partials) { partials_ = partials; }
 
  private:
   // A piece of 2,048 keys is long enough to hide its start and its share of the merge.
   static constexpr std::int64_t kFewestColumns = 32;
-  // A call's pieces, beyond one for each key head of each segment.
+  // A call's pieces, beyond one for each block.
   static constexpr std::int64_t kMostPieces = 256;
+  // With fewer blocks in all, a task has one, and keys are cut also where a key head has several.
+  static constexpr std::int64_t kFewTasks = 8;
+
+  [[nodiscard]] std::int64_t blocks_of(const Segment& segment) const {
+    return LaneBlocks(segment.shape.Tq, call_.group()).count();
+  }
 
   [[nodiscard]] std::int64_t tasks_a_head(const Segment& segment) const {
-    if (const std::int64_t pieces = pieces_of(segment); pieces > 1) return pieces;
-    return (LaneBlocks(segment.shape.Tq, call_.group()).count() + blocks_a_task_ - 1) / blocks_a_task_;
+    return (blocks_of(segment) + blocks_a_task_ - 1) / blocks_a_task_;
   }
 
   [[nodiscard]] std::int64_t pieces_of(const Segment& segment) const {
-    if (LaneBlocks(segment.shape.Tq, call_.group()).count() != 1) return 1;
+    if (blocks_of(segment) != 1 && blocks_ >= kFewTasks) return 1;
     return std::max<std::int64_t>(1, (columns_of(segment) + piece_columns_ - 1) / piece_columns_);
   }
 
-  [[nodiscard]] std::int64_t floats_of_piece(const Segment& segment) const {
-    return cpu::partial_floats(segment.shape.Tq * call_.group(), call_.Dv);
+  [[nodiscard]] std::int64_t floats_of_block(const Segment& segment) const {
+    const std::int64_t lanes = std::min(kTile, segment.shape.Tq * call_.group());
+    return pieces_of(segment) * cpu::partial_floats(lanes, call_.Dv);
   }
 
-  [[nodiscard]] std::int64_t floats_of_head(const Segment& segment) const {
+  [[nodiscard]] Before after(const Before& before, const Segment& segment) const {
     const std::int64_t pieces = pieces_of(segment);
-    return pieces == 1 ? 0 : pieces * floats_of_piece(segment);
+    const std::int64_t cut = pieces > 1 ? call_.Hk * blocks_of(segment) : 0;
+    return {.tasks = before.tasks + (pieces > 1 ? cut * pieces : call_.Hk * tasks_a_head(segment)),
+            .merges = before.merges + cut,
+            .partial_floats = before.partial_floats + cut * floats_of_block(segment)};
   }
 
-  // All keys of a key head, whose states start at `partial` plus those of the heads before.
-  [[nodiscard]] Task head_task(const Segment& segment, std::int64_t key_head, float* partial) const {
+  struct Place {
+    const Segment& segment;
+    const Before& before;
+  };
+
+  // The segment in which the n-th of what is counted lies.
+  [[nodiscard]] Place holding(std::int64_t n, std::int64_t Before::* counted) const {
+    const auto next = std::upper_bound(before_.begin(), before_.end(), n,
+                                       [&](std::int64_t x, const Before& before) { return x < before.*counted; });
+    const auto place = static_cast<std::size_t>(next - before_.begin()) - 1;
+    return {call_.segments[place], before_[place]};
+  }
+
+  // All keys of the n-th block of the key heads; the states of its pieces lie from task.partial on.
+  [[nodiscard]] Task block_task(const Segment& segment, std::int64_t n, std::int64_t partial) const {
     return {.segment = &segment,
-            .key_head = key_head,
-            .first_block = 0,
+            .key_head = n / blocks_of(segment),
+            .first_block = n % blocks_of(segment),
             .blocks = 1,
             .columns = {0, columns_of(segment)},
-            .partial = partial + key_head * floats_of_head(segment)};
+            .partial = partials_ + partial + n * floats_of_block(segment)};
+  }
+
+  [[nodiscard]] std::int64_t lanes_of(const Task& task) const {
+    const LaneBlocks blocks(task.segment->shape.Tq, call_.group());
+    return blocks.block(task.first_block, task.key_head).count();
   }
 
   const Forward& call_;
+  std::int64_t blocks_ = 0;  // of the whole call
   std::int64_t blocks_a_task_;
   std::int64_t piece_columns_;
+  Before all_;
+  std::span<Before> before_;  // each segment
   float* partials_ = nullptr;
 };
 
@@ -180,7 +210,7 @@ const Target* find_target(std::string_view name) {
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
   const TaskList tasks(call, target.blocks_a_task(call));
   return padded_worker_bytes(target, call) * static_cast<std::size_t>(workers_of(tasks, threads)) +
-         static_cast<std::size_t>(tasks.partial_floats()) * sizeof(float);
+         static_cast<std::size_t>(tasks.list_floats() + tasks.partial_floats()) * sizeof(float);
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
@@ -189,7 +219,7 @@ void forward(const Target& target, const Forward& call, int threads, std::span<s
   const int workers = workers_of(tasks, threads);
   const std::size_t bytes = padded_worker_bytes(target, call);
   const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
-  tasks.keep_partials_in(reinterpret_cast<float*>(scratch_of(workers)));
+  tasks.keep_in(reinterpret_cast<float*>(scratch_of(workers)));
   core::parallel_for(workers, tasks.count(),
                      [&](int worker, std::int64_t n) { target.run(settings, tasks[n], scratch_of(worker)); });
   core::parallel_for(workers, tasks.merges(), [&](int worker, std::int64_t n) {

@@ -116,6 +116,7 @@ class Worker {
     }
     begin = begin > task_.columns.begin ? begin : task_.columns.begin;
     end = end < task_.columns.end ? end : task_.columns.end;
+    begin -= begin % Engine::kColumns;  // so that a block's tiles are grouped alike, whichever others its task has
     for (std::int64_t column = begin; column < end; column += Engine::kColumns) {
       run_columns(column, column + Engine::kColumns < end ? column + Engine::kColumns : end);
     }

@@ -9,11 +9,12 @@
 
 namespace qkv::kernels::cpu {
 
-/// The queries of a task's one block, or none where it has more blocks.
+/// The queries of a key head that has one block of them, or none where it has more: so that it does not matter with
+/// which others a block is run.
 [[gnu::always_inline]] inline std::optional<std::int64_t> lanes_of(const Settings& settings, const Task& task) {
-  if (task.blocks != 1) return std::nullopt;
   const LaneBlocks blocks(task.segment->shape.Tq, settings.call->group());
-  return blocks.block(task.first_block, task.key_head).count();
+  if (blocks.count() != 1) return std::nullopt;
+  return blocks.block(0, task.key_head).count();
 }
 
 template <class Many, class Few>
