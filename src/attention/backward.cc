@@ -33,8 +33,9 @@ void fill_with_zeros(const MutableTensorView& view) {
     for (std::int64_t h = 0; h < view.dim(1); ++h) {
       const MutableTensorView rows = view.select(0, b).select(0, h);
       const std::int64_t step = rows.strides()[0] * static_cast<std::int64_t>(size_of(view.dtype()));
-      for (std::int64_t t = 0; t < rows.dim(0); ++t)
+      for (std::int64_t t = 0; t < rows.dim(0); ++t) {
         std::memset(static_cast<std::byte*>(rows.data()) + t * step, 0, bytes);
+      }
     }
   }
 }
@@ -87,6 +88,7 @@ BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& rag
 std::vector<BackwardProblem> documents_of(const BackwardProblem& whole, const AttentionOptions& options) {
   if (!options.ragged) return {whole};
   std::vector<BackwardProblem> documents;
+  documents.reserve(static_cast<std::size_t>(documents_of(*options.ragged)));
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
     documents.push_back(document_problem(whole, *options.ragged, n));
   }

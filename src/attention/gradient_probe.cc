@@ -54,7 +54,7 @@ GradientProbe::GradientProbe(const TensorView& d_out, const TensorView& q, const
                                       .out = out,
                                       .lse = lse,
                                       .d_out = d_out,
-                                      .d_lse = std::move(d_lse)};
+                                      .d_lse = d_lse};
   validate_backward(kFunction, problem);
   const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
   state_ = std::make_unique<const State>(std::move(problem), kernels::cpu::find_target(target));
