@@ -80,7 +80,7 @@ TensorView over_batch(const TensorView& x, const Shape& batch) {
 // How many rows or columns a piece has: about 16 pieces a product, equal ones where that is possible, but none of less
 // than some 4 MFLOP, which would take as long to hand out as to do. `work` is the multiply-adds of one row or column.
 std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch, std::int64_t work) {
-  constexpr std::int64_t kSmallest = 64;
+  constexpr std::int64_t kSmallest = 96;
   constexpr std::int64_t kPieces = 16;
   constexpr std::int64_t kLeastWork = std::int64_t{1} << 21;
   if (batch >= kPieces) return extent;
@@ -118,11 +118,14 @@ Value packed(ProductShape shape, const void* b) {
   return value;
 }
 
-// The gradient of an f32 weight: A is read along its columns, which oneDNN does well only for all of them at once. So
-// K is cut, and the sums of its pieces are added in their order.
-bool is_cut_along_k(const ProductShape& shape) {
-  return shape.out == DType::f32 && shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
+// A is read along its columns: the gradient of a weight.
+bool is_read_along_columns(const ProductShape& shape) {
+  return shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
 }
+
+// In f32 oneDNN reads so well only where it has all columns. So K is cut, and the sums of its pieces are added in
+// order.
+bool is_cut_along_k(const ProductShape& shape) { return shape.dtype == DType::f32 && is_read_along_columns(shape); }
 
 void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
   const std::int64_t depth = std::clamp<std::int64_t>(whole.K / 4, 256, 1024);
@@ -152,7 +155,8 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
 
 // Where it pays to lay B for all pieces: they are of one shape, and each reads all of B.
 bool is_worth_packing(const ProductShape& whole, std::int64_t rows) {
-  return whole.dtype != DType::f64 && whole.K > 0 && whole.M % rows == 0 && whole.M / rows >= 4;
+  return !is_read_along_columns(whole) && whole.dtype != DType::f64 && whole.K > 0 && whole.M % rows == 0 &&
+         whole.M / rows >= 4;
 }
 
 }  // namespace
