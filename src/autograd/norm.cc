@@ -146,8 +146,8 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
                              rows, out.data<T>(), statistics.data<Computed<T>>());
     });
   });
-  auto walk = [operation, kept_x = Kept(operation, "x", from), kept = Kept(operation, "weight", factor), statistics,
-               rows](Value d_out, Gradients& gradients) {
+  auto walk = [kept_x = Kept(operation, "x", from), kept = Kept(operation, "weight", factor), statistics, rows](
+                  Value d_out, Gradients& gradients) {
     d_out = dense(d_out);
     const Value& row = kept.value();
     const std::int64_t size = rows_of_piece(rows.width);

@@ -21,9 +21,15 @@ enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
 [[nodiscard]] Vectors chosen_vectors();
 
 #if defined(__x86_64__)
+// The compilers' tuning prefers 256 bits unless told.
+#if defined(__clang__)
+#define QKV_AVX512 target("avx512f,avx512bw,avx512dq,avx512vl,fma"), min_vector_width(512)
+#else
+#define QKV_AVX512 target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")
+#endif
+
 template <class Body>
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"), flatten)) void run_avx512(
-    const Body& body) {
+__attribute__((QKV_AVX512, flatten)) void run_avx512(const Body& body) {
   body();
 }
 template <class Body>
