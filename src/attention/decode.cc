@@ -48,7 +48,7 @@ bool is_seen(const TilePlan& plan, std::int64_t column) {
   return false;
 }
 
-void decode_on_reference(const DecodeCall& call, Tensor& out, Tensor& lse) {
+void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, const MutableTensorView& lse) {
   const SequencePlans plans(call);
   for (std::int64_t b = 0; b < call.cache.B(); ++b) {
     const MaskShape shape = call.shape(b);
@@ -72,8 +72,19 @@ void decode_on_reference(const DecodeCall& call, Tensor& out, Tensor& lse) {
                                       .mask = call.options.mask,
                                       .dropout = call.options.dropout,
                                       .sinks = call.options.sinks};
-    kernels::reference::forward(problem, v, MutableTensorView(out).slice(0, b, b + 1),
-                                MutableTensorView(lse).slice(0, b, b + 1));
+    kernels::reference::forward(problem, v, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
+  }
+}
+
+void run(std::string_view function, const DecodeCall& call, const MutableTensorView& out,
+         const MutableTensorView& lse) {
+  const auto& [q, cache, options] = call;
+  const auto* target = kernels::cpu::find_target(kernels::target_for(function, q.dtype(), options.target));
+  validate_outputs(function, DecodeMemory{.q = q, .cache = cache, .out = out, .lse = lse, .scratch = options.scratch});
+  if (target == nullptr) {
+    decode_on_reference(call, out, lse);
+  } else {
+    decode_fused(function, call, *target, out, lse);
   }
 }
 
@@ -82,15 +93,17 @@ void decode_on_reference(const DecodeCall& call, Tensor& out, Tensor& lse) {
 AttentionResult decode(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {
   const DecodeCall call = {.q = q, .cache = cache, .options = options};
   validate("decode", call);
-  const auto* target = kernels::cpu::find_target(kernels::target_for("decode", q.dtype(), options.target));
   AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), cache.Dv()}),
                             .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
-  if (target == nullptr) {
-    decode_on_reference(call, result.out, result.lse);
-  } else {
-    decode_fused(call, *target, result.out, result.lse);
-  }
+  run("decode", call, result.out, result.lse);
   return result;
+}
+
+void decode_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
+                 const KvCacheView& cache, const AttentionOptions& options) {
+  const DecodeCall call = {.q = q, .cache = cache, .options = options};
+  validate("decode_into", call);
+  run("decode_into", call, out, lse);
 }
 
 std::size_t decode_scratch_bytes(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {

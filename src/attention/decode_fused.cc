@@ -35,9 +35,9 @@ Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) 
           .v = heads_of(value_rows(call.cache, b, 0), buffers.v, buffers.v_scales)};
 }
 
-void direct(Segment& segment, Tensor& out, Tensor& lse) {
-  const MutableTensorView out_rows = MutableTensorView(out).select(0, segment.b);
-  const MutableTensorView lse_rows = MutableTensorView(lse).select(0, segment.b);
+void direct(Segment& segment, const MutableTensorView& out, const MutableTensorView& lse) {
+  const MutableTensorView out_rows = out.select(0, segment.b);
+  const MutableTensorView lse_rows = lse.select(0, segment.b);
   segment.out = static_cast<std::byte*>(out_rows.data());
   segment.out_head_stride = out_rows.strides()[0];
   segment.out_row_stride = out_rows.strides()[1];
@@ -100,7 +100,8 @@ std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Tar
          kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
 }
 
-void decode_fused(const DecodeCall& call, const kernels::cpu::Target& target, Tensor& out, Tensor& lse) {
+void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,
+                  const MutableTensorView& out, const MutableTensorView& lse) {
   const std::size_t needed = decode_scratch_bytes(call, target);
   std::span<std::byte> scratch = call.options.scratch;
   std::unique_ptr<std::byte[]> own;  // NOLINT(*-avoid-c-arrays): left uninitialised
@@ -109,7 +110,7 @@ void decode_fused(const DecodeCall& call, const kernels::cpu::Target& target, Te
     scratch = {own.get(), needed};
   }
   if (scratch.size() < needed) {
-    throw InvalidArgument("decode", "scratch", std::to_string(needed) + " bytes or more",
+    throw InvalidArgument(function, "scratch", std::to_string(needed) + " bytes or more",
                           std::to_string(scratch.size()));
   }
   const SequencePlans plans(call);

@@ -37,7 +37,9 @@ class SequencePlans {
 
 [[nodiscard]] std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target);
 
-/// Writes out and lse. Throws InvalidArgument naming scratch where that is too small, before anything is written.
-void decode_fused(const DecodeCall& call, const kernels::cpu::Target& target, Tensor& out, Tensor& lse);
+/// Writes out and lse. Throws InvalidArgument naming `function` and scratch where that is too small, before anything is
+/// written.
+void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,
+                  const MutableTensorView& out, const MutableTensorView& lse);
 
 }  // namespace qkv

@@ -53,8 +53,9 @@ AttentionResult attention(const TensorView& q, const TensorView& k, const Tensor
   const std::string_view target = kernels::target_for("attention", q.dtype(), options.target);
   AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}),
                             .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
-  validate_outputs("attention",
-                   {.q = q, .k = k, .v = v, .out = result.out, .lse = result.lse, .scratch = options.scratch});
+  validate_outputs(
+      "attention",
+      CallMemory{.q = q, .k = k, .v = v, .out = result.out, .lse = result.lse, .scratch = options.scratch});
   run("attention", target, problem, v, options, result.out, result.lse);
   return result;
 }
@@ -64,7 +65,8 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
   const kernels::Problem problem = validated_batch("attention_into", q, k, options);
   validate_values("attention_into", k, v);
   const std::string_view target = kernels::target_for("attention_into", q.dtype(), options.target);
-  validate_outputs("attention_into", {.q = q, .k = k, .v = v, .out = out, .lse = lse, .scratch = options.scratch});
+  validate_outputs("attention_into",
+                   CallMemory{.q = q, .k = k, .v = v, .out = out, .lse = lse, .scratch = options.scratch});
   run("attention_into", target, problem, v, options, out, lse);
 }
 

@@ -82,21 +82,55 @@ void check_apart(const Check& check, std::span<const Named> inputs, std::span<co
   }
 }
 
+template <class Memory>
+void check_result(const Check& check, const Memory& memory, std::int64_t Dv) {
+  const Shape& q = memory.q.shape();
+  check_output(check, "out", memory.out, {q[0], q[1], q[2], Dv}, memory.q.dtype());
+  check.that(Dv <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
+  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+}
+
+template <class Memory>
+std::array<Named, 3> outputs_of(const Memory& memory) {
+  return {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
+          Named{"scratch", reach_of(memory.scratch)}};
+}
+
+// The entries that the length of sequence b needs.
+Reach reach_of_table(const KvCacheView& cache, std::int64_t b) {
+  const std::int32_t* entries = cache.pages(b);
+  if (entries == nullptr) return {};
+  const std::int64_t tokens = cache.buffers().k.dim(2);
+  const std::int64_t count = (cache.length(b) - 1) / tokens + 1;
+  return reach_of(std::as_bytes(std::span(entries, static_cast<std::size_t>(count))));
+}
+
 }  // namespace
 
 DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
 void validate_outputs(std::string_view function, const CallMemory& memory) {
   const Check check(function);
-  const Shape& q = memory.q.shape();
-  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.v.dim(3)}, memory.q.dtype());
-  check.that(memory.v.dim(3) <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
-  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+  check_result(check, memory, memory.v.dim(3));
   const std::array<Named, 3> inputs = {Named{"q", reach_of(memory.q)}, Named{"k", reach_of(memory.k)},
                                        Named{"v", reach_of(memory.v)}};
-  const std::array<Named, 3> outputs = {Named{"out", reach_of(memory.out)}, Named{"lse", reach_of(memory.lse)},
-                                        Named{"scratch", reach_of(memory.scratch)}};
+  check_apart(check, inputs, outputs_of(memory));
+}
+
+void validate_outputs(std::string_view function, const DecodeMemory& memory) {
+  const Check check(function);
+  const KvCacheView& cache = memory.cache;
+  check_result(check, memory, cache.Dv());
+  const auto& [k, v, k_scales, v_scales] = cache.buffers();
+  const std::array<Named, 5> inputs = {
+      Named{"q", reach_of(memory.q)}, Named{"the cache's k", reach_of(k)}, Named{"the cache's v", reach_of(v)},
+      Named{"the cache's k_scales", reach_of(k_scales)}, Named{"the cache's v_scales", reach_of(v_scales)}};
+  const auto outputs = outputs_of(memory);
   check_apart(check, inputs, outputs);
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    const Named table = {"the cache's page_table", reach_of_table(cache, b)};
+    check_apart(check, {&table, 1}, outputs);
+  }
 }
 
 void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places) {
