@@ -54,6 +54,22 @@ void require_alone(const CLI::App& command) {
   }
 }
 
+// What the command line did not say follows from the task.
+TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
+  const Recipe recipe = recipe_for(settings.task);
+  const auto fill = [&](const char* option, auto& value, const auto& usual) {
+    if (command.count(option) == 0) value = usual;
+  };
+  fill("--layers", settings.layers, recipe.layers);
+  fill("--d-model", settings.d_model, recipe.d_model);
+  fill("--heads", settings.heads, recipe.heads);
+  fill("--positions", settings.positions, recipe.positions);
+  fill("--steps", settings.steps, recipe.steps);
+  fill("--batch", settings.batch, recipe.batch);
+  fill("--learning-rate", settings.learning_rate, recipe.learning_rate);
+  return settings;
+}
+
 TrainSettings resumed(const TrainArguments& arguments, const TrainPlace& place) {
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
   TrainSettings settings = settings_of(Checkpoint::read(place.checkpoint()).facts().run);
@@ -69,7 +85,8 @@ void run(const TrainArguments& arguments, const CLI::App& command) {
     require_alone(command);
     return run_training(resumed(arguments, place), place, arguments.reporting, TrainStart::resumed);
   }
-  require_sound(arguments.settings, arguments.reporting);
+  const TrainSettings settings = with_recipe(arguments.settings, command);
+  require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
     misuse("--out", "a place without a checkpoint; --resume goes on with it", place.directory);
   }
@@ -77,26 +94,24 @@ void run(const TrainArguments& arguments, const CLI::App& command) {
   std::error_code failed;
   fs::create_directories(place.directory, failed);
   if (failed) throw Error("cannot write " + place.directory + ": " + failed.message());
-  run_training(arguments.settings, place, arguments.reporting, TrainStart::anew);
+  run_training(settings, place, arguments.reporting, TrainStart::anew);
 }
 
 void add_model_options(CLI::App& command, TrainSettings& settings) {
   const std::string group = "The model";
-  command.add_option("--layers", settings.layers, "Blocks")->capture_default_str()->group(group);
-  command.add_option("--d-model", settings.d_model, "Width")->capture_default_str()->group(group);
-  command.add_option("--heads", settings.heads, "Heads of a block")->capture_default_str()->group(group);
+  command.add_option("--layers", settings.layers, "Blocks")->group(group);
+  command.add_option("--d-model", settings.d_model, "Width")->group(group);
+  command.add_option("--heads", settings.heads, "Heads of a block")->group(group);
   command.add_option("--d-ff", settings.d_ff, "Width inside the feed-forward layer (4 d_model)")->group(group);
-  command.add_option("--positions", settings.positions, "none, sinusoidal, learned, rotary, alibi or t5")
-      ->capture_default_str()
-      ->group(group);
+  command.add_option("--positions", settings.positions, "none, sinusoidal, learned, rotary, alibi or t5")->group(group);
 }
 
 void add_training_options(CLI::App& command, TrainSettings& settings) {
   const std::string group = "Training";
-  command.add_option("--steps", settings.steps, "Steps")->capture_default_str()->group(group);
-  command.add_option("--batch", settings.batch, "Examples of a batch")->capture_default_str()->group(group);
+  command.add_option("--steps", settings.steps, "Steps")->group(group);
+  command.add_option("--batch", settings.batch, "Examples of a batch")->group(group);
   command.add_option("--accumulation", settings.accumulation, "Batches of a step")->capture_default_str()->group(group);
-  command.add_option("--learning-rate", settings.learning_rate, "The highest")->capture_default_str()->group(group);
+  command.add_option("--learning-rate", settings.learning_rate, "The highest")->group(group);
   command.add_option("--schedule", settings.schedule, "cosine (down to 0) or constant")
       ->capture_default_str()
       ->group(group);
@@ -139,7 +154,7 @@ void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a decoder on a built-in task, and score its heads");
   command->group("Learn");
   command->footer(
-      "Ctrl-C saves and ends with 130.\n"
+      "Settings without a default here follow from the task. Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
       "  qkv train copy --out copy --resume");
   const auto arguments = std::make_shared<TrainArguments>();

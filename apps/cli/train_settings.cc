@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace qkv::cli {
@@ -71,6 +72,26 @@ struct Read {
 };
 
 }  // namespace
+
+Recipe recipe_for(std::string_view task) {
+  static constexpr std::array<Recipe, 7> kRecipes = {{
+      {.task = "copy"},
+      {.task = "reverse"},
+      {.task = "sort", .layers = 1, .heads = 2, .positions = "rotary", .steps = 1000},
+      {.task = "previous",
+       .layers = 1,
+       .d_model = 32,
+       .heads = 1,
+       .positions = "rotary",
+       .steps = 1200,
+       .learning_rate = 1e-2},
+      {.task = "induction", .heads = 1, .steps = 3000, .batch = 64, .learning_rate = 3e-3},
+      {.task = "brackets", .layers = 3, .heads = 2, .learning_rate = 4e-3},
+      {.task = "addition", .steps = 7000},
+  }};
+  const auto* found = std::ranges::find(kRecipes, task, &Recipe::task);
+  return found == kRecipes.end() ? Recipe{.task = task} : *found;
+}
 
 Words words_of(const TrainSettings& settings) {
   Words words;

@@ -5,11 +5,26 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "qkv/model/decoder.h"
 #include "qkv/train/training.h"
 
 namespace qkv::cli {
+
+/// A small model that learns the task, and how.
+struct Recipe {
+  std::string_view task;
+  std::int64_t layers = 2;
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  std::string_view positions = "learned";
+  std::int64_t steps = 2000;
+  std::int64_t batch = 32;
+  double learning_rate = 5e-3;
+};
+/// docs/training.md says what each reaches; that of no task in particular where there is none.
+[[nodiscard]] Recipe recipe_for(std::string_view task);
 
 /// All that the numbers of a run follow from.
 struct TrainSettings {

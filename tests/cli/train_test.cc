@@ -144,7 +144,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   const Outcome heads = run_qkv({"train", "previous", "--heads", "3", "--out", directory / "heads"});
   EXPECT_EQ(heads.code, 2);
   EXPECT_THAT(heads.err,
-              HasSubstr("heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 3"));
+              HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
   EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
               HasSubstr("--out: expected a place without a checkpoint; --resume goes on with it"));
