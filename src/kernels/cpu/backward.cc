@@ -30,7 +30,7 @@ class BackwardTasks {
   BackwardTasks(const Target& target, const Backward& call, int threads)
       : target_(target),
         call_(call),
-        columns_(target.backward.columns_a_task(call.forward)),
+        columns_(std::clamp<std::int64_t>(columns() / kFewTasks, 1, target.backward.columns_a_task(call.forward))),
         slots_(std::min<std::int64_t>(threads, heads())) {
     for (const BackwardSegment& segment : call_.segments) {
       count_ += call_.forward.Hk * tasks_a_head(segment);
@@ -83,6 +83,15 @@ class BackwardTasks {
 
  private:
   static constexpr std::int64_t kReleased = -1;
+  // So many a call has at least, where it has as many columns.
+  static constexpr std::int64_t kFewTasks = 8;
+
+  // Of all key heads.
+  [[nodiscard]] std::int64_t columns() const {
+    std::int64_t columns = 0;
+    for (const BackwardSegment& segment : call_.segments) columns += call_.forward.Hk * columns_of(segment);
+    return columns;
+  }
 
   [[nodiscard]] std::int64_t heads() const {
     return static_cast<std::int64_t>(call_.segments.size()) * call_.forward.Hk;

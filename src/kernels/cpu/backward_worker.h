@@ -19,11 +19,11 @@ class BackwardWorker {
   using Steps = TileSteps<Products>;
 
  public:
-  static constexpr std::int64_t kMostColumns = 8;
+  static constexpr std::int64_t kMostColumns = 16;
 
   static std::int64_t columns_a_task(const Forward& call) {
     // The keys of a task, and their gradients, stay in the second-level cache.
-    constexpr std::int64_t kFloats = 640 * 1024 / 4;
+    constexpr std::int64_t kFloats = 1300 * 1024 / 4;
     const std::int64_t columns = kFloats / Products::key_floats(call.D, call.Dv);
     return columns < 1 ? 1 : columns > kMostColumns ? kMostColumns : columns;
   }
