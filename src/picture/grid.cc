@@ -186,6 +186,14 @@ double Scale::fraction(double value) const {
   return static_cast<double>((static_cast<long double>(value) - low) / (static_cast<long double>(high) - low));
 }
 
+std::string Scale::number(double value) const {
+  // What differs by powers of ten keeps its first digits.
+  if (spacing == ColourScale::logarithmic && std::isfinite(value)) {
+    return logarithmic_tick_labels(std::array{value}).front();
+  }
+  return style(value);
+}
+
 bool Scale::operator==(const Scale& other) const {
   return colours == other.colours && spacing == other.spacing && low == other.low && high == other.high &&
          value_name == other.value_name;
@@ -201,12 +209,7 @@ std::int64_t Grid::column_number(std::int64_t column) const {
 
 std::string Grid::number(std::int64_t row, std::int64_t column) const {
   if (cell(row, column) == Cell::hidden) return "";
-  // What differs by powers of ten keeps its first digits.
-  const double shown = value(row, column);
-  if (scale.spacing == ColourScale::logarithmic && std::isfinite(shown)) {
-    return logarithmic_tick_labels(std::array{shown}).front();
-  }
-  return scale.style(shown);
+  return scale.number(value(row, column));
 }
 
 std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {

@@ -24,7 +24,8 @@ struct Scale {
   NumberStyle style;
   std::string value_name;
 
-  [[nodiscard]] double fraction(double value) const;  // 0 at low, 1 at high, clamped
+  [[nodiscard]] std::string number(double value) const;  // on a logarithmic scale with its own exponent
+  [[nodiscard]] double fraction(double value) const;     // 0 at low, 1 at high, clamped
   [[nodiscard]] Rgb colour(double value) const { return colour_of(colours, fraction(value)); }
   [[nodiscard]] bool operator==(const Scale& other) const;
 };

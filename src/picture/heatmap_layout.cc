@@ -89,15 +89,18 @@ void keep_every(Labels& labels, double cell, double least) {
   }
 }
 
-/// Round numbers at the cells that hold them, where a cell stands for `places` of what the labels count.
+/// Round numbers where they lie within the cells that hold them, each of which stands for `places` of what the labels
+/// count.
 void label_places(Labels& labels, std::int64_t count, double places, double cell, double least) {
   labels.ticks = true;
   labels.texts.assign(static_cast<std::size_t>(count), "");
+  labels.places.assign(static_cast<std::size_t>(count), 0);
   const std::int64_t step = round_step(least / cell * places);
   for (std::int64_t place = 0;; place += step) {
     const auto at = static_cast<std::int64_t>(std::floor(static_cast<double>(place) / places + 1e-6));
     if (at >= count) return;
     labels.texts[static_cast<std::size_t>(at)] = fmt::format("{}", place);
+    labels.places[static_cast<std::size_t>(at)] = (static_cast<double>(place) + 0.5) / places;
   }
 }
 
@@ -185,8 +188,8 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
     bar.labels = logarithmic ? logarithmic_tick_labels(bar.ticks) : tick_labels(bar.ticks);
   };
   write_labels();
-  // An end that values go beyond is a tick of its own, or its neighbour would pass for it; and so is the top, for the
-  // largest number is what readers look for.
+  // An end that values go beyond is a tick of its own, or its neighbour would pass for it; so is the low end of a
+  // logarithmic scale, which is not 0; and so is the top, for the largest number is what readers look for.
   const auto mark_end = [&](bool beyond, double end, bool at_front, std::string_view sign) {
     if (!beyond) return;
     const double least_apart = logarithmic ? 0.08 : 0.16;
@@ -196,7 +199,7 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
     write_labels();
     (at_front ? bar.labels.front() : bar.labels.back()).insert(0, sign);
   };
-  mark_end(scale.beyond_low || scale.low < 0, scale.low, true, scale.beyond_low ? "≤ " : "");
+  mark_end(logarithmic || scale.beyond_low || scale.low < 0, scale.low, true, scale.beyond_low ? "≤ " : "");
   mark_end(true, scale.high, false, scale.beyond_high ? "≥ " : "");
   if (scale.beyond_low) bar.labels.front().insert(0, "≤ ");
   bar.width = kBarWidth + 7 + widest(bar.labels, kSmall, ruler);

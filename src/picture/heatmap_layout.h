@@ -20,11 +20,16 @@ enum class Slant : std::uint8_t { level, diagonal, upright };
 /// The labels of one side of a matrix.
 struct Labels {
   std::vector<std::string> texts;  // cut to fit; one a cell, "" where thinned out
+  std::vector<double> places;      // where each stands, in cells from the matrix's corner; empty: at the cell's middle
   Font font = kLabel;
   Slant slant = Slant::level;
   bool ticks = false;   // short rules that show which cell a label means
   double extent = 0;    // away from the matrix
   double overhang = 0;  // past the matrix's right edge
+
+  [[nodiscard]] double place(std::size_t cell) const {
+    return places.empty() ? static_cast<double>(cell) + 0.5 : places[cell];
+  }
 };
 
 struct CellSize {

@@ -33,7 +33,7 @@ void paint_row_labels(cairo_t* cr, const HeatmapBox& box) {
   const Labels& labels = box.row_labels;
   for (std::size_t row = 0; row < labels.texts.size(); ++row) {
     if (labels.texts[row].empty()) continue;
-    const double y = box.top + (static_cast<double>(row) + 0.5) * box.cell.height;
+    const double y = box.top + labels.place(row) * box.cell.height;
     const double right = box.left - kMatrixGap - (labels.ticks ? kTickLength : 0);
     draw_text(cr, labels.texts[row], right, y + half_height(labels.font), labels.font, kInk, Anchor::end);
     if (labels.ticks) rule(cr, box.left - kTickLength, y, box.left, y);
@@ -62,7 +62,7 @@ void paint_labels(cairo_t* cr, const HeatmapBox& box) {
   for (std::size_t column = 0; column < box.column_labels.texts.size(); ++column) {
     const std::string& text = box.column_labels.texts[column];
     if (text.empty()) continue;
-    const double x = box.left + (static_cast<double>(column) + 0.5) * box.cell.width;
+    const double x = box.left + box.column_labels.place(column) * box.cell.width;
     paint_column_label(cr, box, text, x);
     if (box.column_labels.ticks) rule(cr, x, box.top - kTickLength, x, box.top);
   }
@@ -169,8 +169,8 @@ std::string describe(const Grid& grid) {
   std::string text =
       fmt::format("{}: {} rows{} by {} columns{}, {} from {} to {}", grid.title.empty() ? "Heatmap" : grid.title,
                   grid.rows, named(grid.row_axis), grid.columns, named(grid.column_axis),
-                  grid.scale.value_name.empty() ? "value" : grid.scale.value_name, grid.scale.style(grid.scale.low),
-                  grid.scale.style(grid.scale.high));
+                  grid.scale.value_name.empty() ? "value" : grid.scale.value_name, grid.scale.number(grid.scale.low),
+                  grid.scale.number(grid.scale.high));
   if (grid.has_hidden) text += fmt::format(", {} cells hidden", count(Cell::hidden));
   if (grid.has_not_a_number) text += fmt::format(", {} cells NaN", count(Cell::not_a_number));
   return text + ".";

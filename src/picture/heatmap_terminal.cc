@@ -257,8 +257,8 @@ std::string axes_caption(const Grid& grid, const Style& style) {
 /// Colours from low to high between the numbers of its ends, and what the marks mean.
 void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_not_a_number, const Style& style,
                     int width) {
-  const std::string low = (scale.beyond_low ? style.ascii() ? "<=" : "≤" : "") + scale.style(scale.low);
-  const std::string high = (scale.beyond_high ? style.ascii() ? ">=" : "≥" : "") + scale.style(scale.high);
+  const std::string low = (scale.beyond_low ? style.ascii() ? "<=" : "≤" : "") + scale.number(scale.low);
+  const std::string high = (scale.beyond_high ? style.ascii() ? ">=" : "≥" : "") + scale.number(scale.high);
   const int steps = std::clamp(width - display_width(low) - display_width(high) - 2, 3, 24);
   Line line(style.colour);
   line.add(low).add(style.ascii() ? "[" : " ");
@@ -278,7 +278,9 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
     line.add(mark, paint).add(mark.empty() ? "" : " ");
     line.add(fit_to_width(text, std::max(0, width - line.width()), style.ellipsis()));
   };
-  if (!scale.value_name.empty()) add_entry("", scale.value_name, {});
+  std::string meaning = scale.value_name;
+  if (scale.spacing == ColourScale::logarithmic) meaning += meaning.empty() ? "log" : ", log";
+  if (!meaning.empty()) add_entry("", meaning, {});
   if (has_hidden) add_entry(style.ascii() ? "." : "░░", "hidden", {kHiddenInk, {}});
   if (has_not_a_number) add_entry(style.ascii() ? "?" : "××", "NaN", {kAlarm, {}});
   block.push_back(std::move(line));

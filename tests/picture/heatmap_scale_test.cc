@@ -56,6 +56,27 @@ TEST(ColourBar, NamesItsEnds) {
   EXPECT_EQ(bar_of(heatmap).labels.back(), "0.83");
 }
 
+TEST(ColourBar, NamesTheLowEndOfALogarithmicScale) {
+  const Bar bar = bar_of(weights({0.0013, 1}));
+  EXPECT_EQ(bar.labels.front(), "0.0013");
+  EXPECT_EQ(bar.scale.fraction(bar.ticks.front()), 0);
+  EXPECT_EQ(bar.labels.back(), "1");
+}
+
+TEST(ColourBar, SaysInTheTerminalThatItIsLogarithmic) {
+  Heatmap heatmap = weights({0.0013, 1});
+  heatmap.value_name = "weights";
+  const auto text = [&] { return to_terminal({"", {heatmap}}, {TerminalColour::ascii, 80}); };
+  EXPECT_THAT(text(), testing::ContainsRegex("\n0\\.0013\\[.*\\]1  weights, log\n"));
+  heatmap.value_name = "";
+  EXPECT_THAT(text(), HasSubstr("]1  log\n"));
+  heatmap.scale = ColourScale::linear;
+  EXPECT_THAT(text(), HasSubstr("\n0.00["));
+  EXPECT_THAT(text(), testing::Not(HasSubstr("log")));
+  heatmap.scale = ColourScale::logarithmic;
+  EXPECT_THAT(to_svg({"", {heatmap}}), HasSubstr("value from 0.0013 to 1"));
+}
+
 TEST(LogarithmicScale, HasTwoEndsForAnyWeights) {
   for (const std::vector<double>& values : {std::vector<double>{0, 0}, {0.25}, {0, 1}}) {
     const Bar bar = bar_of(weights(values));
@@ -97,6 +118,21 @@ TEST(HeatmapPlaces, AreLabelledWhereTheyAreRound) {
   EXPECT_THAT(shown, testing::Contains("500"));
   EXPECT_THAT(shown, testing::Contains("4000"));
   EXPECT_TRUE(box.row_labels.ticks);
+}
+
+// 200 places over 32 cells: a cell is 6.25 of them.
+TEST(HeatmapPlaces, LieAsFarApartAsTheirNumbers) {
+  const auto box = lay_out("", picture::read_panel("test", {"", {map_of(32, 200)}})).boxes.front();
+  for (const picture::Labels& labels : {box.row_labels, box.column_labels}) {
+    int shown = 0;
+    for (std::size_t cell = 0; cell < labels.texts.size(); ++cell) {
+      if (labels.texts[cell].empty()) continue;
+      ++shown;
+      EXPECT_NEAR(labels.place(cell), (std::stod(labels.texts[cell]) + 0.5) * 32 / 200, 1e-12);
+      EXPECT_EQ(static_cast<std::size_t>(labels.place(cell)), cell);
+    }
+    EXPECT_GE(shown, 3);
+  }
 }
 
 TEST(HeatmapPlaces, AreCountedInTheTerminal) {
