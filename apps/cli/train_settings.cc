@@ -85,9 +85,9 @@ Recipe recipe_for(std::string_view task) {
        .positions = "rotary",
        .steps = 1200,
        .learning_rate = 1e-2},
-      {.task = "induction", .heads = 1, .steps = 3000, .batch = 64, .learning_rate = 3e-3},
-      {.task = "brackets", .layers = 3, .heads = 2, .learning_rate = 4e-3},
-      {.task = "addition", .steps = 7000},
+      {.task = "induction", .steps = 4000, .batch = 64, .learning_rate = 2e-3},
+      {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
+      {.task = "addition", .steps = 2000, .batch = 64, .learning_rate = 2e-3},
   }};
   const auto* found = std::ranges::find(kRecipes, task, &Recipe::task);
   return found == kRecipes.end() ? Recipe{.task = task} : *found;
