@@ -23,25 +23,28 @@ struct Entry {
   }
 };
 
-// The best keys of one query among those offered so far, the best first.
+// The best keys of one query among those offered so far: a heap whose front is the last of them.
 template <class Real>
 class Best {
  public:
   explicit Best(std::size_t count) : count_(count) { entries_.reserve(count); }
 
-  void clear() { entries_.clear(); }
   [[nodiscard]] bool full() const { return entries_.size() == count_; }
-  [[nodiscard]] Real least() const { return entries_.back().weight; }
+  [[nodiscard]] Real least() const { return entries_.front().weight; }
   [[nodiscard]] const std::vector<Entry<Real>>& entries() const { return entries_; }
 
   void offer(const Entry<Real>& entry) {
     if (full()) {
-      if (!entry.before(entries_.back())) return;
+      if (!entry.before(entries_.front())) return;
+      std::ranges::pop_heap(entries_, kBefore);
       entries_.pop_back();
     }
-    const auto place = std::ranges::find_if(entries_, [&](const auto& other) { return entry.before(other); });
-    entries_.insert(place, entry);
+    entries_.push_back(entry);
+    std::ranges::push_heap(entries_, kBefore);
   }
+
+  // No more are offered: puts the best first.
+  void sort() { std::ranges::sort_heap(entries_, kBefore); }
 
   // Keys of tiles that the mask hides have not been offered: the lowest of them follow with weight 0.
   void fill(std::int64_t Tk) {
@@ -59,6 +62,8 @@ class Best {
   }
 
  private:
+  static constexpr auto kBefore = [](const Entry<Real>& a, const Entry<Real>& b) { return a.before(b); };
+
   std::size_t count_;
   std::vector<Entry<Real>> entries_;
 };
@@ -96,6 +101,7 @@ TopKeys Probe::top_keys(HeadPlace head, std::int64_t count, const ProbeWatch& wa
     tiles.each_weighed([&](const KeyRange& keys) { offer_tile(tiles, keys, best); });
     auto place = static_cast<std::size_t>(i * count);
     for (Best<Real>& mine : best) {
+      mine.sort();
       mine.fill(Tk);
       for (const auto& [key, weight] : mine.entries()) {
         top.keys.values<std::int64_t>()[place] = key;

@@ -175,6 +175,17 @@ TEST(ProbeStatistics, MeansLeaveOutRowsThatSeeNothing) {
   EXPECT_EQ(blind.mean(blind.entropy), 0.0);
 }
 
+TEST(ProbeTopKeys, PutEarlierKeysOfOneWeightFirst) {
+  Tensor k(DType::f32, {1, 1, 200, 1});
+  for (const std::int64_t j : {3, 70, 150}) k.set({0, 0, j, 0}, 1);
+  const TopKeys top = Probe(Tensor(std::vector<float>{1}, {1, 1, 1, 1}), k).top_keys({}, 100);
+  std::vector<double> expected = {3, 70, 150};
+  for (int j = 0; expected.size() < 100; ++j) {
+    if (j != 3 && j != 70) expected.push_back(j);
+  }
+  EXPECT_EQ(top.keys.to_vector(), expected);
+}
+
 TEST(ProbeTopKeys, PutNanFirst) {
   const Tensor q(std::vector<float>{1, 1}, {1, 1, 1, 2});
   const Tensor k(std::vector<float>{1, 1, NAN, 1, 2, 2}, {1, 1, 3, 2});
