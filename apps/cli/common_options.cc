@@ -17,7 +17,14 @@ CLI::Validator untold(const CLI::Validator& validator) {
 
 }  // namespace
 
-CLI::Validator between(std::int64_t least, std::int64_t most) { return untold(CLI::Range(least, most)); }
+CLI::Validator between(std::int64_t least, std::int64_t most) {
+  const auto complaint = [least, most](const std::string& text) -> std::string {
+    std::int64_t value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) return {};
+    return "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " + text;
+  };
+  return {complaint, ""};
+}
 
 CLI::Validator one_of(std::vector<std::string> words) { return untold(CLI::IsMember(std::move(words))); }
 

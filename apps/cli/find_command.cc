@@ -14,8 +14,12 @@ const CLI::App& find_command(const CLI::App& app, const std::string& name) {
     names.push_back(command->get_name());
   }
   const auto nearest = nearest_word(name, names);
-  const std::string hint = nearest ? "; did you mean `" + std::string(*nearest) + "`?" : "; `qkv help` lists them";
-  throw CLI::ParseError("there is no command `" + name + "`" + hint, CLI::ExitCodes::ExtrasError);
+  const bool top = app.get_parent() == nullptr;
+  const std::string family = top ? "" : app.get_name() + " ";
+  const std::string hint = nearest ? "; did you mean `" + family + std::string(*nearest) + "`?"
+                           : top   ? "; `qkv help` lists them"
+                                   : "; `qkv help " + app.get_name() + "` lists them";
+  throw CLI::ParseError("there is no command `" + family + name + "`" + hint, CLI::ExitCodes::ExtrasError);
 }
 
 }  // namespace qkv::cli

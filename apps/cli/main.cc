@@ -98,9 +98,16 @@ std::string in_options(const CLI::App& command, const InvalidArgument& error) {
   return (known ? option : error.argument()) + text.substr(at + 2 + error.argument().size());
 }
 
+bool has_commands(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
 void parse_and_run(CLI::App& app, int argc, char** argv) {
   // CLI11 would call an unknown command an unexpected argument.
-  if (argc > 1 && argv[1][0] != '-') static_cast<void>(find_command(app, argv[1]));
+  const CLI::App* command = &app;
+  for (int n = 1; n < argc && argv[n][0] != '-' && has_commands(*command); ++n) {
+    command = &find_command(*command, argv[n]);
+  }
   try {
     app.parse(argc, argv);
     if (argc < 2) print(app.help());

@@ -104,11 +104,11 @@ std::string top_lines(const TopKeys& top, std::int64_t h) {
   std::string text = fmt::format("\nhead {}: the keys of largest weight\n{:>10}  key: weight\n", h, "query");
   for (std::int64_t line = 0; line < lines; ++line) {
     const std::int64_t i = lines < 2 ? 0 : line * (Tq - 1) / (lines - 1);
-    text += fmt::format("{:>10} ", i);
+    text += fmt::format("{:>10}", i);
     for (std::int64_t n = 0; n < top.keys.dim(1); ++n) {
       const double weight = top.weights.at({i, n});
       if (weight == 0) break;
-      text += fmt::format(" {}: {} ", static_cast<std::int64_t>(top.keys.at({i, n})), number(weight));
+      text += fmt::format("  {}: {}", static_cast<std::int64_t>(top.keys.at({i, n})), number(weight));
     }
     text += "\n";
   }

@@ -55,7 +55,10 @@ Heatmap tile_heatmap(const HeadFindings& head, const ProbeFindings& findings, st
 
 Panel picture_of(const ProbeFindings& findings, const std::string& mask, ColourScale scale) {
   const bool scores = !findings.request.map && findings.request.stage < Stage::weights;
-  Panel panel{.title = fmt::format("Attention {}: {}", scores ? "scores" : "weights", mask), .heatmaps = {}};
+  const bool unmasked = scores && findings.request.stage < Stage::masked;
+  Panel panel{
+      .title = fmt::format("Attention {}: {}", scores ? "scores" : "weights", unmasked ? "before the mask" : mask),
+      .heatmaps = {}};
   if (findings.average) {
     const std::string title = fmt::format("mean of {} heads", findings.heads.size());
     panel.heatmaps.push_back(map_heatmap(*findings.average, findings, title, scale));

@@ -143,7 +143,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
               HasSubstr("lengths: expected at most 16, the number of keys"));
   EXPECT_THAT(refusal({"bench", "variants", "--data", "mine"}), HasSubstr("--data"));
   EXPECT_THAT(refusal({"bench", "variants", "--threads", "0"}),
-              HasSubstr("--threads: Value 0 not in range 1 to 65536"));
+              HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
   EXPECT_THAT(refusal({"bench", "variants", "--seed", "-1"}), HasSubstr("--seed: expected a whole number from 0 to"));
   EXPECT_THAT(refusal({"bench", "variants", "--json", "--plot"}), HasSubstr("excludes"));
   EXPECT_THAT(refusal({"bench", "variants", "--svg", ""}), HasSubstr("--svg: expected a value, got an empty text"));

@@ -79,7 +79,7 @@ TEST(Frame, GivesSharedOptionsOneMeaning) {
                 HasSubstr("  --threads N               Threads to use [QKV_THREADS, or all cores]\n"));
     std::vector<std::string> none = words;
     none.insert(none.end(), {"--threads", "0"});
-    EXPECT_THAT(run_qkv(none).err, HasSubstr("--threads: Value 0 not in range 1 to 65536"));
+    EXPECT_THAT(run_qkv(none).err, HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
   }
 }
 
@@ -90,6 +90,9 @@ TEST(Frame, SuggestsTheNearestCommand) {
     EXPECT_THAT(outcome.err, HasSubstr("there is no command `atend`; did you mean `attend`?"));
     EXPECT_THAT(outcome.out, IsEmpty());
   }
+  EXPECT_EQ(run_qkv({"bench", "varients", "--tokens", "64"}).err,
+            "qkv: there is no command `bench varients`; did you mean `bench variants`?\n");
+  EXPECT_EQ(run_qkv({"bench", "zebra"}).err, "qkv: there is no command `bench zebra`; `qkv help bench` lists them\n");
   EXPECT_EQ(run_qkv({"zebra"}).err, "qkv: there is no command `zebra`; `qkv help` lists them\n");
 }
 

@@ -16,6 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 using tests::Outcome;
 
@@ -128,6 +129,10 @@ TEST_F(ProbeCommand, DrawsHereWhereNoPictureIsWritten) {
   write_two_heads();
   EXPECT_THAT(probe({"--causal", "--map", "8"}).out, HasSubstr("rows: query, columns: key"));
   EXPECT_THAT(probe({"--tile", "0:3,0:3", "--stage", "raw"}).out, HasSubstr("raw"));
+  EXPECT_THAT(probe({"--causal", "--tile", "0:3,0:3", "--stage", "scaled"}).out,
+              HasSubstr("Attention scores: before the mask\n"));
+  EXPECT_THAT(probe({"--causal", "--tile", "0:3,0:3", "--stage", "masked"}).out,
+              HasSubstr("Attention scores: causal\n"));
 }
 
 TEST_F(ProbeCommand, SaysWhatItFound) {
@@ -136,6 +141,7 @@ TEST_F(ProbeCommand, SaysWhatItFound) {
   EXPECT_THAT(text,
               AllOf(HasSubstr("head 0, query 2\n"), HasSubstr("16 of 70 queries"), HasSubstr("summed over queries"),
                     HasSubstr("means over the queries that see something"), HasSubstr("mask      causal")));
+  EXPECT_THAT(text, Not(HasSubstr(" \n")));
 }
 
 TEST_F(ProbeCommand, SaysWhatWasApplied) {
