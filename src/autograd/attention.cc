@@ -123,6 +123,7 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v, cons
   for (const LearnedBias& term : learned.bias) inputs.push_back(numbers_of(term));
   if (!learned.sinks.empty()) inputs.push_back(learned.sinks);
   std::vector<DType> dtypes;
+  dtypes.reserve(inputs.size());
   for (const Variable& input : inputs) dtypes.push_back(input.dtype());
   Call call{.q = Kept(kOperation, "q", queries),
             .k = Kept(kOperation, "k", keys),

@@ -29,7 +29,8 @@ class Walk {
       const std::shared_ptr<Node> node = std::move(youngest->second.node);
       Value gradient = std::move(youngest->second.gradient);
       pending_.erase(youngest);
-      for (std::size_t n = 0; n < node->hooks.size(); ++n) gradient = shown_to(node->hooks[n], std::move(gradient));
+      const auto hooks = node->hooks;  // one of them may add another
+      for (const auto& hook : hooks) gradient = shown_to(hook, std::move(gradient));
       if (node->is_parameter()) {
         reached_.push_back({node, std::move(gradient)});
       } else {

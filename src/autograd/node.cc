@@ -110,12 +110,12 @@ const Value& Kept::value() const {
 }
 
 bool& recording() {
-  thread_local bool on = true;
+  static thread_local bool on = true;
   return on;
 }
 
 bool& would_record() {
-  thread_local bool seen = false;
+  static thread_local bool seen = false;
   return seen;
 }
 

@@ -141,8 +141,8 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
     piece(shape, at(a, n * depth * whole.a_column, whole.dtype), shape.packed ? laid.view.data() : right, nullptr,
           n == 0 ? out.data<float>() : others.data<float>() + (n - 1) * size);
   });
-  float* sum = out.data<float>();
-  const float* more = others.data<float>();
+  auto* sum = out.data<float>();
+  const auto* more = others.data<float>();
   for_pieces(size, kPiece, [&](std::int64_t begin, std::int64_t end) {
     vectorised([&]() QKV_INLINED {
       for (std::int64_t n = 0; n + 1 < pieces; ++n) {

@@ -50,7 +50,9 @@ void sum_rows(const T* x, Out* out, std::int64_t outer, std::int64_t width, doub
 
 template <class T, class Out>
 void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extents, double factor) {
-  const auto [outer, middle, inner] = extents;
+  const std::int64_t outer = extents[0];
+  const std::int64_t middle = extents[1];
+  const std::int64_t inner = extents[2];
   const std::int64_t rows = std::max<std::int64_t>(8, kPiece / inner);
   const std::int64_t chunks = std::max<std::int64_t>(1, (middle + rows - 1) / rows);
   Value partial = zero_value(dtype_of_v<Computed<T>>, {outer, chunks, inner});
