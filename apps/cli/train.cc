@@ -9,7 +9,6 @@
 #include "misuse.h"
 #include "qkv/files.h"
 #include "qkv/train/checkpoint.h"
-#include "qkv/train/task.h"
 #include "train_run.h"
 
 namespace qkv::cli {
@@ -90,10 +89,6 @@ void run(const TrainArguments& arguments, const CLI::App& command) {
   if (fs::exists(place.checkpoint())) {
     misuse("--out", "a place without a checkpoint; --resume goes on with it", place.directory);
   }
-  static_cast<void>(make_task(arguments.settings.task, {.length = arguments.settings.length}));
-  std::error_code failed;
-  fs::create_directories(place.directory, failed);
-  if (failed) throw Error("cannot write " + place.directory + ": " + failed.message());
   run_training(settings, place, arguments.reporting, TrainStart::anew);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "commands.h"
 #include "misuse.h"
@@ -178,6 +179,9 @@ class Run {
 void run_training(const TrainSettings& settings, const TrainPlace& place, const TrainReporting& reporting,
                   TrainStart start) {
   Run run(settings, place, reporting);
+  std::error_code failed;
+  std::filesystem::create_directories(place.directory, failed);
+  if (failed) throw Error("cannot write " + place.directory + ": " + failed.message());
   if (start == TrainStart::resumed) run.resume();
   run.train();
   run.report();

@@ -145,6 +145,10 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(heads.code, 2);
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
+  EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err, HasSubstr("; sort is near"));
+  EXPECT_THAT(run_qkv({"train", "english", "--out", directory / "none"}).err,
+              HasSubstr("task: expected one whose answers follow from the text before them, got english"));
+  EXPECT_THAT(directory.names(), IsEmpty());
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
   EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
               HasSubstr("--out: expected a place without a checkpoint; --resume goes on with it"));
