@@ -99,8 +99,9 @@ Variable log_softmax_of_rows(const Variable& x) {
       for_each_row(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
         const auto sum = sum_of<Computed<T>>(width, [&](std::int64_t i) QKV_INLINED { return load(d[start + i]); });
         QKV_SAME_INDEX
-        for (std::int64_t i = start; i < start + width; ++i)
+        for (std::int64_t i = start; i < start + width; ++i) {
           store(write[i], load(d[i]) - exponential(load(logs[i])) * sum);
+        }
       });
     });
     gradients.give(0, std::move(d_x));
