@@ -23,8 +23,9 @@ void wait_until(const Condition& met) {
   while (!met()) std::this_thread::yield();
 }
 
-// Tasks are numbered through segments, then key heads, then groups of columns of keys. Those of one key head add to its
-// d_q, whose floats lie in one of as many slots as there are workers.
+// Tasks are numbered through segments, then groups of key heads, then columns of keys, then the heads of the group: a
+// head for each worker, so that they seldom wait. Those of one key head add to its d_q, whose floats lie in one of as
+// many slots as there are workers.
 class BackwardTasks {
  public:
   BackwardTasks(const Target& target, const Backward& call, int threads)
@@ -68,8 +69,11 @@ class BackwardTasks {
     const std::int64_t first = first_[static_cast<std::size_t>(place)];
     const BackwardSegment& segment = call_.segments[static_cast<std::size_t>(place)];
     const std::int64_t a_head = tasks_a_head(segment);
-    const std::int64_t key_head = (n - first) / a_head;
-    const std::int64_t turn = (n - first) % a_head;
+    const std::int64_t group = (n - first) / (slots_ * a_head) * slots_;
+    const std::int64_t in_group = n - first - group * a_head;
+    const std::int64_t heads = std::min(slots_, call_.forward.Hk - group);
+    const std::int64_t key_head = group + in_group % heads;
+    const std::int64_t turn = in_group / heads;
     const std::int64_t head = place * call_.forward.Hk + key_head;
     run({.segment = &segment,
          .key_head = key_head,
