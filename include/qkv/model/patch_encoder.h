@@ -1,0 +1,66 @@
+// Images as sequences: square patches, each mapped to a vector, and an encoder over them (Dosovitskiy et al. 2021).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "qkv/layers/transformer.h"
+
+namespace qkv::learn {
+
+/// images [B, C, H, W], any dtype and strides -> [B, patches, C * patch_side^2] of that dtype: patches row by row, of
+/// each its channels, and of each channel its rows, as the weight of a convolution lies. Allocates the result. Throws
+/// InvalidArgument naming images, where patch_side does not divide H and W.
+[[nodiscard]] Tensor patches_of(const TensorView& images, std::int64_t patch_side);
+
+struct PatchEncoderOptions {
+  std::int64_t image_side = 0;  // pixels
+  std::int64_t patch_side = 0;  // pixels, a divisor of it
+  std::int64_t layers = 2;
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+
+  /// (image_side / patch_side)^2.
+  [[nodiscard]] std::int64_t patches() const noexcept;
+};
+
+/// How many numbers such an encoder learns, by arithmetic.
+[[nodiscard]] std::int64_t parameter_count(const PatchEncoderOptions& options);
+
+struct PatchEncoderCall {
+  DType dtype = DType::f32;                       // that it computes in: f32 or bf16
+  std::optional<Dropout> dropout = std::nullopt;  // of the patches' vectors and of each sublayer's result
+  BlockMemory memory = BlockMemory::keep;
+};
+
+/// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
+class PatchEncoder {
+ public:
+  /// Draws in the order of parameters(); f32. Throws InvalidArgument naming the option, such as a patch_side that does
+  /// not divide image_side.
+  PatchEncoder(const PatchEncoderOptions& options, Generator& generator);
+
+  /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
+  /// Throws InvalidArgument naming images.
+  [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
+
+  /// Weights of every head, f64 [B, heads, patches, patches] a layer, computed by the layers that explain. Allocates
+  /// them all.
+  [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
+
+  /// patch, positions.weight, blocks.*, ln_final.
+  [[nodiscard]] Parameters parameters() const;
+  [[nodiscard]] const PatchEncoderOptions& options() const noexcept { return options_; }
+
+ private:
+  [[nodiscard]] Variable embedded(const TensorView& images, const PatchEncoderCall& call) const;
+
+  PatchEncoderOptions options_;
+  Linear patch_;
+  Variable positions_;  // [patches, d_model]
+  TransformerStack stack_;
+};
+
+}  // namespace qkv::learn

@@ -1,0 +1,138 @@
+#include "qkv/model/patch_encoder.h"
+
+#include <cstring>
+#include <string>
+
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/watch.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr const char* kFunction = "PatchEncoder";
+constexpr std::int64_t kChannels = 3;
+
+void require(bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
+  if (!holds) throw InvalidArgument(kFunction, argument, expected, std::to_string(got));
+}
+
+PatchEncoderOptions checked(const PatchEncoderOptions& options) {
+  require(options.image_side > 0, "image_side", "more than 0", options.image_side);
+  require(options.patch_side > 0, "patch_side", "more than 0", options.patch_side);
+  require(options.image_side % options.patch_side == 0, "patch_side",
+          "a divisor of image_side, " + std::to_string(options.image_side), options.patch_side);
+  require(options.layers > 0, "layers", "more than 0", options.layers);
+  require(options.d_model > 0, "d_model", "more than 0", options.d_model);
+  require(options.heads > 0, "heads", "more than 0", options.heads);
+  require(options.d_model % options.heads == 0, "heads",
+          "a divisor of d_model, " + std::to_string(options.d_model) + ", since each head has d_model / heads of it",
+          options.heads);
+  require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
+  return options;
+}
+
+std::int64_t elements_of_patch(const PatchEncoderOptions& options) {
+  return kChannels * options.patch_side * options.patch_side;
+}
+
+StackOptions stack_options(const PatchEncoderOptions& options) {
+  StackOptions stack{.kind = StackKind::encoder, .layers = options.layers};
+  stack.block.attention.d_model = options.d_model;
+  stack.block.attention.heads = options.heads;
+  stack.block.d_ff = options.d_ff;
+  return stack;
+}
+
+}  // namespace
+
+Tensor patches_of(const TensorView& images, std::int64_t patch_side) {
+  constexpr const char* kName = "patches_of";
+  if (patch_side < 1) throw InvalidArgument(kName, "patch_side", "more than 0", std::to_string(patch_side));
+  if (images.rank() != 4 || images.dim(2) % patch_side != 0 || images.dim(3) % patch_side != 0) {
+    throw InvalidArgument(kName, "images", "[B, C, H, W] of whole patches of " + std::to_string(patch_side) + " pixels",
+                          images.shape().to_string());
+  }
+  const Tensor dense(images);
+  const std::int64_t channels = images.dim(1);
+  const std::int64_t down = images.dim(2) / patch_side;
+  const std::int64_t across = images.dim(3) / patch_side;
+  Tensor out(images.dtype(), {images.dim(0), down * across, channels * patch_side * patch_side});
+  const std::size_t row = size_of(images.dtype()) * static_cast<std::size_t>(patch_side);
+  auto* to = static_cast<std::byte*>(out.data());
+  // Rows of patches, b c h w of the image all counted in rows of one patch.
+  const auto copy_row = [&](std::int64_t b, std::int64_t c, std::int64_t h, std::int64_t w) {
+    const std::int64_t from = ((b * channels + c) * images.dim(2) + h) * across + w;
+    std::memcpy(to, static_cast<const std::byte*>(dense.data()) + static_cast<std::size_t>(from) * row, row);
+    to += row;
+  };
+  for (std::int64_t b = 0; b < images.dim(0); ++b) {
+    for (std::int64_t patch = 0; patch < down * across; ++patch) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        for (std::int64_t h = 0; h < patch_side; ++h) {
+          copy_row(b, c, patch / across * patch_side + h, patch % across);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::int64_t PatchEncoderOptions::patches() const noexcept {
+  const std::int64_t across = patch_side > 0 ? image_side / patch_side : 0;
+  return across * across;
+}
+
+PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& generator)
+    : options_(checked(options)),
+      patch_({.in = elements_of_patch(options), .out = options.d_model}, generator),
+      positions_(Embedding(options.patches(), options.d_model, generator).parameters().front().value),
+      stack_(stack_options(options), generator) {}
+
+Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall& call) const {
+  const OperationScope scope("patches");
+  const Shape expected{images.rank() > 0 ? images.dim(0) : 0, kChannels, options_.image_side, options_.image_side};
+  if (images.dtype() != DType::f32 || !(images.shape() == expected)) {
+    const std::string side = std::to_string(options_.image_side);
+    throw InvalidArgument(kFunction, "images", "f32 [B, 3, " + side + ", " + side + "]",
+                          std::string(name_of(images.dtype())) + " " + images.shape().to_string());
+  }
+  const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), call.dtype);
+  const Variable x = patch_.forward(pixels) + cast(positions_, call.dtype);
+  return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
+}
+
+Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall& call) const {
+  BlockCall inner{.memory = call.memory};
+  if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
+  return stack_.forward(embedded(images, call), inner);
+}
+
+std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
+  const NoGradient constant;
+  Taps taps({"*.attn.weights"});
+  static_cast<void>(stack_.frozen().forward(embedded(images, {}).value(), {.taps = &taps}));
+  std::vector<Tensor> all;
+  for (const Taps::Entry& entry : taps.entries()) all.push_back(entry.value);
+  return all;
+}
+
+Parameters PatchEncoder::parameters() const {
+  Parameters all;
+  append(all, "patch", patch_.parameters());
+  all.push_back({"positions.weight", positions_});
+  for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
+  return all;
+}
+
+std::int64_t parameter_count(const PatchEncoderOptions& options) {
+  const PatchEncoderOptions o = checked(options);
+  const std::int64_t d = o.d_model;
+  const std::int64_t d_ff = o.d_ff.value_or(4 * d);
+  const std::int64_t norm = 2 * d;
+  const std::int64_t attention = 4 * (d * d + d);
+  const std::int64_t feed_forward = (d * d_ff + d_ff) + (d_ff * d + d);
+  return elements_of_patch(o) * d + d + o.patches() * d + o.layers * (2 * norm + attention + feed_forward) + norm;
+}
+
+}  // namespace qkv::learn
