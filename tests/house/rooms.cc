@@ -127,6 +127,7 @@ std::string_view room_of_public(std::string_view header) {
       {"probe", "attention"},
       {"gradient_probe", "attention"},
       {"cost", "cost"},
+      {"captions", "files"},
       {"files", "files"},
       {"npy", "files"},
       {"npz", "files"},
