@@ -9,6 +9,7 @@
 #include "misuse.h"
 #include "qkv/files.h"
 #include "qkv/train/checkpoint.h"
+#include "train_data.h"
 #include "train_run.h"
 
 namespace qkv::cli {
@@ -27,6 +28,13 @@ void require_positive(const char* option, std::int64_t value) {
   if (value < 1) misuse(option, "1 or more", std::to_string(value));
 }
 
+void require_data(const TrainSettings& settings) {
+  if (takes_data(settings.task) && settings.data.empty()) misuse("DATA", "a file for " + settings.task, "none");
+  if (!takes_data(settings.task) && !settings.data.empty()) {
+    misuse("DATA", "none for the built-in task " + settings.task, settings.data);
+  }
+}
+
 void require_sound(const TrainSettings& settings, const TrainReporting& reporting) {
   require_positive("--steps", settings.steps);
   require_positive("--batch", settings.batch);
@@ -41,6 +49,7 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
     misuse("--dropout", "a number in [0, 1)", fmt::format("{}", settings.dropout));
   }
   of_option("--schedule", [&] { return schedule_named(settings.schedule); });
+  of_option("--model", [&] { return model_kind_named(settings.model); });
   of_option("--positions", [&] { return learn::positions_named(settings.positions); });
 }
 
@@ -59,6 +68,7 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   const auto fill = [&](const char* option, auto& value, const auto& usual) {
     if (command.count(option) == 0) value = usual;
   };
+  fill("--model", settings.model, recipe.model);
   fill("--layers", settings.layers, recipe.layers);
   fill("--d-model", settings.d_model, recipe.d_model);
   fill("--heads", settings.heads, recipe.heads);
@@ -72,14 +82,15 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
 TrainSettings resumed(const TrainArguments& arguments, const TrainPlace& place) {
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
   TrainSettings settings = settings_of(Checkpoint::read(place.checkpoint()).facts().run);
-  if (settings.task != arguments.settings.task) {
-    misuse("TASK", settings.task + ", which " + place.directory + " holds", arguments.settings.task);
-  }
+  const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
+  if (settings.task != arguments.settings.task) misuse("TASK", held(settings.task), arguments.settings.task);
+  if (settings.data != arguments.settings.data) misuse("DATA", held(settings.data), arguments.settings.data);
   return settings;
 }
 
 void run(const TrainArguments& arguments, const CLI::App& command) {
   const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
+  require_data(arguments.settings);
   if (arguments.resume) {
     require_alone(command);
     return run_training(resumed(arguments, place), place, arguments.reporting, TrainStart::resumed);
@@ -94,7 +105,9 @@ void run(const TrainArguments& arguments, const CLI::App& command) {
 
 void add_model_options(CLI::App& command, TrainSettings& settings) {
   const std::string group = "The model";
-  command.add_option("--layers", settings.layers, "Blocks")->group(group);
+  command.add_option("--model", settings.model, "decoder, encoder, encoder-decoder, captioner or two-tower")
+      ->group(group);
+  command.add_option("--layers", settings.layers, "Blocks of each stack")->group(group);
   command.add_option("--d-model", settings.d_model, "Width")->group(group);
   command.add_option("--heads", settings.heads, "Heads of a block")->group(group);
   command.add_option("--d-ff", settings.d_ff, "Width inside the feed-forward layer (4 d_model)")->group(group);
@@ -146,14 +159,15 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a decoder on a built-in task, and score its heads");
+  CLI::App* command = app.add_subcommand("train", "Train a model on a task or on your text, and score its heads");
   command->group("Learn");
   command->footer(
       "Settings without a default here follow from the task. Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
-      "  qkv train copy --out copy --resume");
+      "  qkv train copy --out copy --resume\n  qkv train text book.txt");
   const auto arguments = std::make_shared<TrainArguments>();
-  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists")->required();
+  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text")->required();
+  command->add_option("DATA", arguments->settings.data, "For text: the file, UTF-8");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);
   add_run_options(*command, *arguments);

@@ -12,10 +12,10 @@
 #include "commands.h"
 #include "misuse.h"
 #include "output.h"
-#include "qkv/autograd/softmax.h"
 #include "qkv/files.h"
 #include "qkv/train/checkpoint.h"
-#include "qkv/train/decoder_task.h"
+#include "qkv/train/examine.h"
+#include "train_data.h"
 #include "train_log.h"
 #include "train_progress.h"
 #include "walk_progress.h"
@@ -26,11 +26,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kInterrupted = 130;
-
-learn::Decoder decoder_for(const TrainSettings& settings, const DecoderTask& texts) {
-  Generator generator(settings.seed);
-  return {model_of(settings, texts.vocabulary(), texts.length()), generator};
-}
 
 Json scores_of(const RelationScores& scores) {
   Json layers = Json::array();
@@ -48,14 +43,18 @@ class Run {
       : settings_(settings),
         place_(place),
         reporting_(reporting),
-        task_(make_task(settings.task, {.seed = settings.seed, .length = settings.length})),
-        texts_(*task_),
-        decoder_(decoder_for(settings, texts_)),
-        optimizer_(make_adamw(decoder_.parameters(), {.weight_decay = settings.weight_decay})),
-        facts_{.model = learn::facts_of(decoder_.options()), .run = words_of(settings)} {}
+        task_(task_of(settings)),
+        model_(model_of(settings, *task_)),
+        optimizer_(make_adamw(model_->parameters(), {.weight_decay = settings.weight_decay})),
+        facts_{.model = model_->facts(), .run = words_of(settings)} {
+    facts_.run["examples"] = fingerprint(*task_);
+    add_vocabulary(*task_, facts_.run);
+  }
 
   void resume() {
-    Checkpoint::read(place_.checkpoint()).restore(*optimizer_, facts_.model);
+    const Checkpoint checkpoint = Checkpoint::read(place_.checkpoint());
+    require_same_examples(checkpoint.facts().run, facts_.run, settings_);
+    checkpoint.restore(*optimizer_, facts_.model);
     for (const auto& entry : std::filesystem::directory_iterator(place_.directory)) {
       // What a kill left of a checkpoint that was being written.
       if (entry.path().filename().string().starts_with(".qkv-partial-")) std::filesystem::remove(entry.path());
@@ -78,24 +77,24 @@ class Run {
     if (optimizer_->steps() < settings_.steps) {
       complain("qkv train",
                fmt::format("stopped after step {} of {}, all saved; go on with: qkv train {} --out {} --resume",
-                           optimizer_->steps(), settings_.steps, settings_.task, place_.directory));
+                           optimizer_->steps(), settings_.steps, target_of(settings_), place_.directory));
       throw Exit{kInterrupted};
     }
     save_model(place_.model(), optimizer_->parameters(), facts_);
   }
 
   void report() const {
-    const TaskAccuracy accuracy = texts_.accuracy(decoder_, 4 * reporting_.examples);
+    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, 4 * reporting_.examples);
     const std::vector<RelationScores> patterns =
-        texts_.patterns(decoder_, std::min<std::int64_t>(64, reporting_.examples));
+        task_patterns(*task_, *model_, std::min<std::int64_t>(64, reporting_.examples));
     Json json = {{"task", settings_.task},
-                 {"parameters", learn::parameter_count(decoder_.options())},
+                 {"parameters", model_->parameter_count()},
                  {"steps", optimizer_->steps()},
                  {"seconds", seconds_},
                  {"reached_at", reached_ ? Json(*reached_) : Json()},
                  {"accuracy", accuracy.share()},
-                 {"goal", task_->info().accuracy},
-                 {"held_out_loss", accuracy.loss},
+                 {"goal", has_goal() ? Json(task_->info().accuracy) : Json()},
+                 {"held_out_loss", accuracy.loss()},
                  {"patterns", Json::object()}};
     for (const RelationScores& scores : patterns) json["patterns"][scores.relation] = scores_of(scores);
     print(reporting_.json ? json.dump(2) + "\n" : text_of(accuracy, patterns));
@@ -103,13 +102,12 @@ class Run {
 
  private:
   BatchLoss loss_of(std::int64_t n) const {
-    const TextBatch batch = texts_.batch(Split::train, n * settings_.batch, settings_.batch);
-    learn::DecoderCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
+    TaskModelCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
     if (settings_.dropout > 0) {
       call.dropout =
           Dropout{.p = settings_.dropout, .seed = settings_.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(n)};
     }
-    return {.loss = cross_entropy(decoder_.forward(batch.ids, call), batch.targets), .tokens = batch.tokens};
+    return task_loss(*task_, *model_, n * settings_.batch, settings_.batch, call);
   }
 
   Next after(const TrainingStep& step, TrainProgress& progress) {
@@ -129,27 +127,33 @@ class Run {
   }
 
   void examine(std::int64_t done, const TrainProgress& progress, Json& line) {
-    const TaskAccuracy accuracy = texts_.accuracy(decoder_, reporting_.examples);
+    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, reporting_.examples);
     line["accuracy"] = accuracy.share();
-    line["held_out_loss"] = accuracy.loss;
-    if (!reached_ && accuracy.share() >= task_->info().accuracy) {
+    line["held_out_loss"] = accuracy.loss();
+    if (!reached_ && has_goal() && accuracy.share() >= task_->info().accuracy) {
       reached_ = {{"step", done}, {"seconds", progress.seconds()}};
     }
   }
+
+  // A text or pictures of the reader's own have none.
+  [[nodiscard]] bool has_goal() const { return task_->info().accuracy > 0; }
 
   void save() const { save_checkpoint(place_.checkpoint(), *optimizer_, facts_); }
 
   [[nodiscard]] std::string text_of(const TaskAccuracy& accuracy, const std::vector<RelationScores>& patterns) const {
     std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", settings_.task, optimizer_->steps(),
-                                   duration_text(seconds_), learn::parameter_count(decoder_.options()));
-    text += fmt::format("held out  {:.2f} % of {} answers are right (goal {:g} %), loss {:.4f}\n",
-                        100 * accuracy.share(), accuracy.asked, 100 * task_->info().accuracy, accuracy.loss);
+                                   duration_text(seconds_), model_->parameter_count());
+    const std::string goal = has_goal() ? fmt::format(" (goal {:g} %)", 100 * task_->info().accuracy) : "";
+    text += fmt::format("held out  {:.2f} % of {} answers are right{}, loss {:.4f}\n", 100 * accuracy.share(),
+                        accuracy.asked, goal, accuracy.loss());
     if (reached_) {
       text += fmt::format("goal      first met at step {}, after {}\n", (*reached_)["step"].get<std::int64_t>(),
                           duration_text((*reached_)["seconds"].get<double>()));
     }
     for (const RelationScores& scores : patterns) {
-      text += fmt::format("\npattern {}: mean weight on it (and how often it has the largest)\n", scores.relation);
+      if (scores.layers.empty()) continue;
+      text += fmt::format("\npattern {} ({}): mean weight on it (and how often it has the largest)\n", scores.relation,
+                          name_of(scores.site));
       for (std::size_t layer = 0; layer < scores.layers.size(); ++layer) {
         text += fmt::format("  layer {}", layer);
         for (const PatternScore& head : scores.layers[layer]) {
@@ -165,8 +169,7 @@ class Run {
   TrainPlace place_;
   TrainReporting reporting_;
   std::unique_ptr<const Task> task_;
-  DecoderTask texts_;
-  learn::Decoder decoder_;
+  std::unique_ptr<const TaskModel> model_;
   std::unique_ptr<Optimizer> optimizer_;
   CheckpointFacts facts_;
   std::optional<TrainLog> log_ = std::nullopt;

@@ -15,6 +15,7 @@ using Words = std::map<std::string, std::string>;
 template <class Settings, class Each>
 void for_each_member(Settings& s, const Each& each) {
   each("task", s.task);
+  each("data", s.data);
   each("length", s.length);
   each("seed", s.seed);
   each("steps", s.steps);
@@ -27,6 +28,7 @@ void for_each_member(Settings& s, const Each& each) {
   each("clip", s.clip);
   each("dropout", s.dropout);
   each("dtype", s.dtype);
+  each("model", s.model);
   each("layers", s.layers);
   each("d_model", s.d_model);
   each("heads", s.heads);
@@ -74,7 +76,7 @@ struct Read {
 }  // namespace
 
 Recipe recipe_for(std::string_view task) {
-  static constexpr std::array<Recipe, 7> kRecipes = {{
+  static constexpr std::array<Recipe, 8> kRecipes = {{
       {.task = "copy"},
       {.task = "reverse"},
       {.task = "sort", .layers = 1, .heads = 2, .positions = "rotary", .steps = 1000},
@@ -87,6 +89,13 @@ Recipe recipe_for(std::string_view task) {
        .learning_rate = 1e-2},
       {.task = "induction", .steps = 4000, .batch = 64, .learning_rate = 2e-3},
       {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
+      {.task = "text",
+       .layers = 4,
+       .d_model = 128,
+       .positions = "rotary",
+       .steps = 1500,
+       .batch = 16,
+       .learning_rate = 2e-3},
       {.task = "addition", .steps = 2000, .batch = 64, .learning_rate = 2e-3},
   }};
   const auto* found = std::ranges::find(kRecipes, task, &Recipe::task);
@@ -103,17 +112,6 @@ TrainSettings settings_of(const Words& words) {
   TrainSettings settings;
   for_each_member(settings, Read{words});
   return settings;
-}
-
-learn::DecoderOptions model_of(const TrainSettings& settings, std::int64_t vocabulary, std::int64_t length) {
-  return {.vocabulary = vocabulary,
-          .length = length,
-          .layers = settings.layers,
-          .d_model = settings.d_model,
-          .heads = settings.heads,
-          .d_ff = settings.d_ff,
-          .positions = learn::positions_named(settings.positions),
-          .tied = true};
 }
 
 TrainingOptions training_of(const TrainSettings& settings) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "qkv/model/decoder.h"
+#include "qkv/train/task_model.h"
 #include "qkv/train/training.h"
 
 namespace qkv::cli {
@@ -15,6 +15,7 @@ namespace qkv::cli {
 /// A small model that learns the task, and how.
 struct Recipe {
   std::string_view task;
+  std::string_view model = "decoder";
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
@@ -29,6 +30,7 @@ struct Recipe {
 /// All that the numbers of a run follow from.
 struct TrainSettings {
   std::string task;
+  std::string data;                    // the file or directory of tasks that are the reader's own
   std::optional<std::int64_t> length;  // the task's own where not given
   std::uint64_t seed = 1;
   std::int64_t steps = 2000;
@@ -41,6 +43,7 @@ struct TrainSettings {
   double clip = 1.0;
   double dropout = 0.0;
   std::string dtype = "f32";
+  std::string model = "decoder";
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
@@ -52,8 +55,6 @@ struct TrainSettings {
 /// The counterpart. Throws Error naming the word that is missing or has no meaning.
 [[nodiscard]] TrainSettings settings_of(const std::map<std::string, std::string>& words);
 
-[[nodiscard]] learn::DecoderOptions model_of(const TrainSettings& settings, std::int64_t vocabulary,
-                                             std::int64_t length);
 [[nodiscard]] TrainingOptions training_of(const TrainSettings& settings);
 
 }  // namespace qkv::cli

@@ -115,6 +115,22 @@ TEST(Train, CtrlCSavesAndResumeGoesOnBitForBit) {
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_EQ(whole[n]["loss"], parts[n]["loss"]) << n;
 }
 
+TEST(Train, LearnsATextOfTheReaders) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "text.txt";
+  std::string text;
+  for (int n = 0; n < 200; ++n) text += "the cat sat down. ";
+  write_file(file, text);
+  const std::string out = directory / "run";
+  const Outcome outcome = run_qkv({"train", "text", file, "--length", "16", "--layers", "1", "--d-model", "16",
+                                   "--steps", "4", "--examples", "8", "--out", out});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("answers are right, loss "), testing::Not(HasSubstr("goal"))));
+  write_file(file, text + "And up again");
+  EXPECT_THAT(run_qkv({"train", "text", file, "--out", out, "--resume"}).err,
+              HasSubstr("gives other examples than those that the checkpoint was trained on"));
+}
+
 TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   const TemporaryDirectory directory;
   Words words = small_run(directory / "run", "20");
@@ -146,8 +162,12 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err, HasSubstr("; sort is near"));
-  EXPECT_THAT(run_qkv({"train", "english", "--out", directory / "none"}).err,
-              HasSubstr("task: expected one whose answers follow from the text before them, got english"));
+  EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
+              HasSubstr("task: expected a task without images for a model of kind decoder, got shapes"));
+  EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
+            "qkv train: DATA: expected a file for text, got none\n");
+  EXPECT_EQ(run_qkv({"train", "copy", "book.txt", "--out", directory / "none"}).err,
+            "qkv train: DATA: expected none for the built-in task copy, got book.txt\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
   EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,

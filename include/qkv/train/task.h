@@ -36,11 +36,13 @@ enum class AttentionSite : std::uint8_t {
 [[nodiscard]] std::string_view name_of(AttentionSite site) noexcept;
 
 enum class TextForm : std::uint8_t {
-  letters,  // a token is a character: "abc"
-  words,    // a token is a word; a space or an apostrophe ends it: "l'homme dort"
+  letters,     // a token is a character: "abc"
+  words,       // a token is a word; a space or an apostrophe ends it: "l'homme dort"
+  characters,  // a token is a character of UTF-8, a space too
 };
 
-/// The tokens of a stream. Token 0 is "<pad>". Tokens in angle brackets are read as one in both forms.
+/// The tokens of a stream. Token 0 is "<pad>". Tokens in angle brackets are read as one in letters and words; a
+/// character that is no token is read as "<unknown>" where there is one.
 class TaskVocabulary {
  public:
   TaskVocabulary(std::vector<std::string> tokens, TextForm form);
@@ -60,6 +62,8 @@ class TaskVocabulary {
   static constexpr std::int32_t kPadding = 0;
 
  private:
+  [[nodiscard]] std::vector<std::int32_t> encode_characters(std::string_view text) const;
+
   std::vector<std::string> tokens_;
   std::vector<std::int32_t> by_text_;  // token numbers, sorted by their text
   TextForm form_;

@@ -1,3 +1,5 @@
+#include <utf8.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -61,12 +63,29 @@ std::int32_t TaskVocabulary::token(std::string_view text) const {
 }
 
 std::vector<std::int32_t> TaskVocabulary::encode(std::string_view text) const {
+  if (form_ == TextForm::characters) return encode_characters(text);
   std::vector<std::int32_t> tokens;
   std::size_t at = text.find_first_not_of(' ');
   while (at != std::string_view::npos) {
     const std::size_t end = end_of_token(text, at, form_);
     tokens.push_back(token(text.substr(at, end - at)));
     at = text.find_first_not_of(' ', end);
+  }
+  return tokens;
+}
+
+std::vector<std::int32_t> TaskVocabulary::encode_characters(std::string_view text) const {
+  if (!utf8::is_valid(text.begin(), text.end())) {
+    throw InvalidArgument("TaskVocabulary::encode", "text", "UTF-8", "bytes that are none");
+  }
+  std::vector<std::int32_t> tokens;
+  const std::optional<std::int32_t> unknown = find("<unknown>");
+  for (const auto* at = text.begin(); at != text.end();) {
+    const auto* const begin = at;
+    utf8::unchecked::next(at);
+    const std::string_view character(begin, static_cast<std::size_t>(at - begin));
+    const std::optional<std::int32_t> found = find(character);
+    tokens.push_back(found || !unknown ? token(character) : *unknown);
   }
   return tokens;
 }

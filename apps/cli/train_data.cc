@@ -1,0 +1,98 @@
+#include "train_data.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "misuse.h"
+#include "qkv/files.h"
+#include "qkv/train/text_task.h"
+
+namespace qkv::cli {
+namespace {
+
+constexpr std::int64_t kTextLength = 128;
+
+// FNV-1a, 64 bits.
+class Hash {
+ public:
+  void add(std::string_view bytes) noexcept {
+    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  }
+  template <class Number>
+  void add(std::span<const Number> numbers) noexcept {
+    add(std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325U;
+};
+
+void add(Hash& hash, const TaskVocabulary& vocabulary) {
+  for (std::int32_t token = 0; token < vocabulary.size(); ++token) hash.add(vocabulary.text(token) + '\0');
+}
+
+}  // namespace
+
+bool takes_data(std::string_view task) { return task == "text"; }
+
+std::string target_of(const TrainSettings& settings) {
+  return takes_data(settings.task) ? settings.task + " " + settings.data : settings.task;
+}
+
+std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
+  if (settings.task == "text") {
+    const std::vector<std::byte> bytes = read_file(settings.data);
+    return make_text_task({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data,
+                          {.seed = settings.seed, .length = settings.length.value_or(kTextLength)});
+  }
+  return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
+}
+
+std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task) {
+  Generator generator(settings.seed);
+  return make_task_model({.kind = model_kind_named(settings.model),
+                          .layers = settings.layers,
+                          .d_model = settings.d_model,
+                          .heads = settings.heads,
+                          .d_ff = settings.d_ff,
+                          .positions = learn::positions_named(settings.positions)},
+                         task, generator);
+}
+
+std::string fingerprint(const Task& task) {
+  constexpr std::int64_t kExamples = 64;
+  Hash hash;
+  add(hash, task.vocabulary());
+  add(hash, task.source_vocabulary());
+  for (std::int64_t n = 0; n < kExamples; ++n) {
+    const TaskExample example = task.example(Split::train, n);
+    hash.add(std::span<const std::int32_t>(example.source));
+    hash.add(std::span<const std::int32_t>(example.tokens));
+    if (!example.image.empty()) hash.add(example.image.values<float>());
+  }
+  return fmt::format("{:016x}", hash.value());
+}
+
+void require_same_examples(const std::map<std::string, std::string>& saved,
+                           const std::map<std::string, std::string>& now, const TrainSettings& settings) {
+  const auto before = saved.find("examples");
+  if (before != saved.end() && before->second == now.at("examples")) return;
+  throw Error(fmt::format(
+      "{} gives other examples than those that the checkpoint was trained on (expected the hash {}, got {})",
+      target_of(settings), before == saved.end() ? "none" : before->second, now.at("examples")));
+}
+
+void add_vocabulary(const Task& task, std::map<std::string, std::string>& words) {
+  if (!takes_data(task.info().name)) return;
+  auto tokens = nlohmann::json::array();
+  for (std::int32_t token = 0; token < task.vocabulary().size(); ++token) {
+    tokens.push_back(task.vocabulary().text(token));
+  }
+  words["vocabulary"] = tokens.dump();
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,32 @@
+// What `qkv train` learns from, and the model that learns it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "qkv/train/task.h"
+#include "qkv/train/task_model.h"
+#include "train_settings.h"
+
+namespace qkv::cli {
+
+/// "text", whose data is a file of the reader's own. Built-in tasks have none.
+[[nodiscard]] bool takes_data(std::string_view task);
+/// As the command line has it: "copy", "text book.txt".
+[[nodiscard]] std::string target_of(const TrainSettings& settings);
+
+/// Throws Error where the data cannot be read, InvalidArgument where they are not fit.
+[[nodiscard]] std::unique_ptr<const Task> task_of(const TrainSettings& settings);
+[[nodiscard]] std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task);
+
+/// A hash of the vocabularies and some examples, in hexadecimal: another text has another.
+[[nodiscard]] std::string fingerprint(const Task& task);
+/// Throws Error where the run that `saved` is of had other examples.
+void require_same_examples(const std::map<std::string, std::string>& saved,
+                           const std::map<std::string, std::string>& now, const TrainSettings& settings);
+/// For who has the model and not the data: "vocabulary", tokens as a JSON array; nothing for built-in tasks.
+void add_vocabulary(const Task& task, std::map<std::string, std::string>& words);
+
+}  // namespace qkv::cli

@@ -1,0 +1,115 @@
+#include "qkv/train/batch.h"
+
+#include <algorithm>
+
+namespace qkv {
+namespace {
+
+bool are_same(const TaskVocabulary& a, const TaskVocabulary& b) {
+  if (a.size() != b.size()) return false;
+  for (std::int32_t token = 0; token < a.size(); ++token) {
+    if (a.text(token) != b.text(token)) return false;
+  }
+  return true;
+}
+
+std::int64_t length(const std::vector<std::int32_t>& tokens) { return static_cast<std::int64_t>(tokens.size()); }
+
+std::int64_t text_length(const TaskExample& example, BatchLayout layout) {
+  return length(example.tokens) + (layout == BatchLayout::joined ? length(example.source) : 0);
+}
+
+void write_source(const TaskExample& example, std::int64_t offset, std::int64_t* ids) {
+  for (const std::int32_t token : example.source) {
+    *ids++ = token == TaskVocabulary::kPadding ? token : token + offset;
+  }
+}
+
+void write_tokens(const TaskExample& example, std::int64_t start, TaskBatch& batch) {
+  auto* ids = batch.ids.values<std::int64_t>().data() + start;
+  auto* targets = batch.targets.values<std::int64_t>().data() + start;
+  auto* scored = batch.scored.values<std::int64_t>().data() + start;
+  for (std::size_t p = 0; p < example.tokens.size(); ++p) {
+    ids[p] = example.tokens[p];
+    if (!example.labels[p]) continue;
+    targets[p] = *example.labels[p];
+    scored[p] = example.scored[p] ? 1 : 0;
+  }
+}
+
+void write_image(const TaskExample& example, std::int64_t b, Tensor& images) {
+  const std::span<const float> from = example.image.values<float>();
+  std::ranges::copy(from, images.values<float>().begin() + b * static_cast<std::int64_t>(from.size()));
+}
+
+template <class Length>
+std::int64_t longest(std::span<const TaskExample> examples, const Length& length_of) {
+  std::int64_t most = 1;
+  for (const TaskExample& example : examples) most = std::max(most, length_of(example));
+  return most;
+}
+
+TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, BatchLayout layout) {
+  const auto count = static_cast<std::int64_t>(examples.size());
+  const std::int64_t width = longest(examples, [&](const TaskExample& e) { return text_length(e, layout); });
+  TaskBatch batch;
+  batch.layout = layout;
+  batch.ids = Tensor(DType::i64, {count, width});
+  batch.targets = Tensor(DType::i64, {count, width});
+  batch.scored = Tensor(DType::i64, {count, width});
+  batch.patches = task.lengths().patches();
+  std::ranges::fill(batch.targets.values<std::int64_t>(), kNothingAsked);
+  if (task.lengths().source > 0 && layout == BatchLayout::apart) {
+    batch.source =
+        Tensor(DType::i64, {count, longest(examples, [](const TaskExample& e) { return length(e.source); })});
+  }
+  const std::int64_t side = task.lengths().image_side;
+  if (side > 0) batch.images = Tensor(DType::f32, {count, 3, side, side});
+  return batch;
+}
+
+}  // namespace
+
+std::int64_t joined_source_offset(const Task& task) {
+  return are_same(task.vocabulary(), task.source_vocabulary()) ? 0 : task.vocabulary().size();
+}
+
+TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout) {
+  if (examples.empty()) throw InvalidArgument("batch_of", "examples", "one or more", "none");
+  TaskBatch batch = blank_batch(task, examples, layout);
+  const bool is_joined = layout == BatchLayout::joined;
+  const std::int64_t offset = is_joined ? joined_source_offset(task) : 0;
+  for (std::int64_t b = 0; b < batch.ids.dim(0); ++b) {
+    const TaskExample& example = examples[static_cast<std::size_t>(b)];
+    const std::int64_t row = b * batch.ids.dim(1);
+    if (is_joined) {
+      write_source(example, offset, batch.ids.values<std::int64_t>().data() + row);
+    } else if (!batch.source.empty()) {
+      write_source(example, offset, batch.source.values<std::int64_t>().data() + b * batch.source.dim(1));
+    }
+    write_tokens(example, is_joined ? row + length(example.source) : row, batch);
+    if (!batch.images.empty()) write_image(example, b, batch.images);
+    batch.lengths.push_back(text_length(example, layout));
+    batch.source_lengths.push_back(length(example.source));
+    batch.tokens += length(example.source) + length(example.tokens) + batch.patches;
+  }
+  return batch;
+}
+
+TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
+  const TensorView all = weights.select(0, b);
+  const std::int64_t source = batch.source_lengths[static_cast<std::size_t>(b)];
+  const std::int64_t end = batch.lengths[static_cast<std::size_t>(b)];
+  const std::int64_t begin = batch.layout == BatchLayout::joined ? source : 0;
+  switch (site) {
+    case AttentionSite::source:
+      return all.slice(1, 0, source).slice(2, 0, source);
+    case AttentionSite::cross:
+      return all.slice(1, begin, end).slice(2, 0, batch.images.empty() ? source : batch.patches);
+    case AttentionSite::tokens:
+      break;
+  }
+  return all.slice(1, begin, end).slice(2, begin, end);
+}
+
+}  // namespace qkv

@@ -1,0 +1,115 @@
+#include <utf8.h>
+
+#include <algorithm>
+#include <map>
+
+#include "qkv/train/text_task.h"
+#include "train/tasks/random.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::size_t kCharacters = 1023;
+constexpr const char* kFunction = "make_text_task";
+
+std::vector<std::string_view> characters_of(std::string_view text, const std::string& name) {
+  const auto* const bad = utf8::find_invalid(text.begin(), text.end());
+  if (bad != text.end()) {
+    throw InvalidArgument(kFunction, name, "UTF-8",
+                          "a byte that is none at offset " + std::to_string(bad - text.begin()));
+  }
+  std::vector<std::string_view> characters;
+  for (const auto* at = text.begin(); at != text.end();) {
+    const auto* const begin = at;
+    utf8::unchecked::next(at);
+    characters.emplace_back(begin, static_cast<std::size_t>(at - begin));
+  }
+  return characters;
+}
+
+// The most frequent first; of equals the one of the lower code.
+TaskVocabulary vocabulary_of(const std::vector<std::string_view>& characters) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const std::string_view character : characters) ++counts[character];
+  std::vector<std::pair<std::string_view, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &std::pair<std::string_view, std::int64_t>::second);
+  sorted.resize(std::min(sorted.size(), kCharacters));
+  std::vector<std::string> tokens = {"<pad>", "<unknown>"};
+  for (const auto& [character, count] : sorted) tokens.emplace_back(character);
+  return {std::move(tokens), TextForm::characters};
+}
+
+class TextTask final : public Task {
+ public:
+  TextTask(TaskInfo info, const std::vector<std::string_view>& characters, const TextTaskOptions& options)
+      : info_(std::move(info)),
+        lengths_{.tokens = options.length},
+        vocabulary_(vocabulary_of(characters)),
+        seed_(options.seed) {
+    const std::int32_t unknown = vocabulary_.token("<unknown>");
+    tokens_.reserve(characters.size());
+    for (const std::string_view character : characters) {
+      tokens_.push_back(vocabulary_.find(character).value_or(unknown));
+    }
+    held_out_ = static_cast<std::int64_t>(tokens_.size() - tokens_.size() / 8);
+  }
+
+  [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
+  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
+  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept override { return vocabulary_; }
+
+  [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override {
+    if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
+    const std::int64_t length = lengths_.tokens;
+    const std::int64_t begin = split == Split::train ? drawn(n) : held_out(n);
+    TaskExample example;
+    const auto first = tokens_.begin() + begin;
+    example.tokens.assign(first, first + length);
+    example.labels.assign(first + 1, first + length + 1);
+    example.scored.assign(static_cast<std::size_t>(length), true);
+    return example;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t drawn(std::int64_t n) const {
+    train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n});
+    return random.between(0, held_out_ - lengths_.tokens - 1);
+  }
+
+  [[nodiscard]] std::int64_t held_out(std::int64_t n) const {
+    const std::int64_t windows = (static_cast<std::int64_t>(tokens_.size()) - held_out_ - 1) / lengths_.tokens;
+    return held_out_ + n % windows * lengths_.tokens;
+  }
+
+  TaskInfo info_;
+  TaskLengths lengths_;
+  std::vector<TaskRelation> relations_;
+  TaskVocabulary vocabulary_;
+  std::uint64_t seed_;
+  std::vector<std::int32_t> tokens_;
+  std::int64_t held_out_ = 0;  // the first of the last eighth
+};
+
+}  // namespace
+
+std::unique_ptr<const Task> make_text_task(std::string_view text, const std::string& name,
+                                           const TextTaskOptions& options) {
+  if (options.length < 1) throw InvalidArgument(kFunction, "length", "1 or more", std::to_string(options.length));
+  const std::vector<std::string_view> characters = characters_of(text, name);
+  if (static_cast<std::int64_t>(characters.size() / 8) <= options.length) {
+    throw InvalidArgument(kFunction, name,
+                          "at least " + std::to_string(8 * (options.length + 1)) +
+                              " characters, of which an eighth is held out, for examples of " +
+                              std::to_string(options.length),
+                          std::to_string(characters.size()));
+  }
+  return std::make_unique<TextTask>(TaskInfo{.name = "text",
+                                             .description = "Say the next character of " + name,
+                                             .kind = TaskKind::decoder,
+                                             .accuracy = 0,
+                                             .length = std::nullopt},
+                                    characters, options);
+}
+
+}  // namespace qkv

@@ -1,0 +1,131 @@
+#include "qkv/train/examine.h"
+
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+#include "qkv/threads.h"
+
+namespace qkv {
+namespace {
+
+std::unique_ptr<const TaskModel> model_for(const Task& task, const TaskModelOptions& options) {
+  Generator generator(1);
+  return make_task_model(options, task, generator);
+}
+
+TEST(Batch, PutsTheSourceBeforeTheTokens) {
+  const auto task = make_task("copy", {.length = 3});
+  const std::vector<TaskExample> examples = {task->example(Split::train, 5), task->example(Split::train, 6)};
+  const TaskBatch batch = batch_of(*task, examples, BatchLayout::joined);
+  std::int64_t tokens = 0;
+  for (std::int64_t b = 0; b < 2; ++b) {
+    const TaskExample& example = examples[static_cast<std::size_t>(b)];
+    std::vector<double> ids(example.source.begin(), example.source.end());
+    std::vector<double> targets(ids.size(), -100);
+    ids.insert(ids.end(), example.tokens.begin(), example.tokens.end());
+    for (const auto& label : example.labels) targets.push_back(label ? *label : -100);
+    tokens += static_cast<std::int64_t>(ids.size());
+    EXPECT_EQ(batch.lengths[static_cast<std::size_t>(b)], static_cast<std::int64_t>(ids.size()));
+    ids.resize(static_cast<std::size_t>(batch.ids.dim(1)), 0);
+    targets.resize(ids.size(), -100);
+    EXPECT_EQ(batch.ids.view().select(0, b).to_vector(), ids);
+    EXPECT_EQ(batch.targets.view().select(0, b).to_vector(), targets);
+  }
+  EXPECT_EQ(batch.tokens, tokens);
+  EXPECT_TRUE(batch.source.empty());
+}
+
+TEST(Batch, KeepsTheSourceApart) {
+  const auto task = make_task("copy", {.length = 3});
+  const std::vector<TaskExample> examples = {task->example(Split::train, 0), task->example(Split::train, 1)};
+  const TaskBatch batch = batch_of(*task, examples, BatchLayout::apart);
+  for (std::size_t b = 0; b < 2; ++b) {
+    std::vector<double> source(examples[b].source.begin(), examples[b].source.end());
+    EXPECT_EQ(batch.source_lengths[b], static_cast<std::int64_t>(source.size()));
+    source.resize(static_cast<std::size_t>(batch.source.dim(1)), 0);
+    EXPECT_EQ(batch.source.view().select(0, static_cast<std::int64_t>(b)).to_vector(), source);
+    EXPECT_EQ(batch.ids.at({static_cast<std::int64_t>(b), 0}), examples[b].tokens[0]);
+  }
+}
+
+TEST(Batch, NumbersASourceOfAnotherLanguageAfterTheAnswers) {
+  const auto task = make_task("translation");
+  const std::vector<TaskExample> examples = {task->example(Split::test, 0)};
+  const TaskBatch joined = batch_of(*task, examples, BatchLayout::joined);
+  EXPECT_EQ(joined.ids.at({0, 0}), examples[0].source[0] + task->vocabulary().size());
+  const TaskBatch apart = batch_of(*task, examples, BatchLayout::apart);
+  EXPECT_EQ(apart.source.at({0, 0}), examples[0].source[0]);
+}
+
+TEST(Batch, HoldsImages) {
+  const auto task = make_task("shapes");
+  const std::vector<TaskExample> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
+  const TaskBatch batch = batch_of(*task, examples, BatchLayout::apart);
+  EXPECT_EQ(batch.images.view().select(0, 1).to_vector(), examples[1].image.to_vector());
+  EXPECT_EQ(batch.patches, task->lengths().patches());
+}
+
+TEST(TaskModel, RefusesATaskThatItCannotRead) {
+  const auto message = [](ModelKind kind, const char* name) {
+    const auto task = make_task(name);
+    return error_message([&] { static_cast<void>(model_for(*task, {.kind = kind})); });
+  };
+  EXPECT_EQ(message(ModelKind::decoder, "shapes"),
+            "make_task_model: task: expected a task without images for a model of kind decoder, got shapes");
+}
+
+TEST(TaskModel, ComesBackFromItsFacts) {
+  const auto task = make_task("copy");
+  const auto model = model_for(*task, {});
+  const auto again = make_task_model(model->facts());
+  EXPECT_EQ(again->facts(), model->facts());
+  EXPECT_EQ(again->parameter_count(), learn::parameter_count(model->parameters()));
+}
+
+TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
+  // Before training all visible keys weigh the same, but for rounding: the score is what the pattern allows.
+  const auto task = make_task("previous", {.length = 4});
+  const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2, .positions = learn::Positions::none});
+  for (const learn::Parameter& parameter : model->parameters()) {
+    if (!parameter.name.ends_with("attention.q.weight") && !parameter.name.ends_with("attention.q.bias")) continue;
+    const Tensor zeros(DType::f32, parameter.value.shape());
+    learn::assign({parameter}, parameter.name, zeros);
+  }
+  const std::vector<RelationScores> scores = task_patterns(*task, *model, 70);
+  ASSERT_EQ(scores.size(), 1U);
+  EXPECT_EQ(scores[0].relation, "previous");
+  ASSERT_EQ(scores[0].layers.size(), 1U);
+  ASSERT_EQ(scores[0].layers[0].size(), 2U);
+  double wanted = 0;
+  std::int64_t rows = 0;
+  for (std::int64_t n = 0; n < 70; ++n) {
+    const std::size_t length = task->example(Split::test, n).tokens.size();
+    for (std::size_t p = 1; p < length; ++p) wanted += 1.0 / static_cast<double>(p + 1);
+    rows += static_cast<std::int64_t>(length) - 1;
+  }
+  EXPECT_EQ(scores[0].layers[0][0].rows, rows);
+  EXPECT_NEAR(scores[0].layers[0][0].weight_sum, wanted, 1e-9 * wanted);
+}
+
+TEST(TaskModel, IsLearnedByASmallDecoder) {
+  const auto task = make_task("previous", {.length = 6});
+  std::vector<std::vector<double>> numbers;
+  for (const int count : {1, 2}) {
+    set_threads(count);
+    const auto model = model_for(*task, {.layers = 1, .d_model = 32, .heads = 1});
+    const auto optimizer = make_adamw(model->parameters());
+    const double before = task_accuracy(*task, *model, 64).share();
+    const auto loss = [&](std::int64_t n) { return task_loss(*task, *model, 16 * n, 16, {}); };
+    train(*optimizer, loss, {.schedule = {.peak = 1e-2, .warm_up = 5, .steps = 200}},
+          [](const TrainingStep&) { return Next::go_on; });
+    const TaskAccuracy after = task_accuracy(*task, *model, 64);
+    EXPECT_LT(before, 0.2);
+    EXPECT_GT(after.share(), 0.9);
+    numbers.push_back(model->parameters()[0].value.value().to_vector());
+  }
+  set_threads(1);
+  EXPECT_EQ(numbers[0], numbers[1]);
+}
+
+}  // namespace
+}  // namespace qkv

@@ -1,0 +1,78 @@
+#include "qkv/train/text_task.h"
+
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+
+namespace qkv {
+namespace {
+
+// "été 0 été 1 été 2 …"
+std::string some_text(int words) {
+  std::string text;
+  for (int n = 0; n < words; ++n) text += "été " + std::to_string(n) + " ";
+  return text;
+}
+
+TEST(TextTask, AsksForTheNextCharacter) {
+  const std::string text = some_text(300);
+  const auto task = make_text_task(text, "the text", {.seed = 3, .length = 20});
+  for (const Split split : {Split::train, Split::test}) {
+    for (std::int64_t n = 0; n < 50; ++n) {
+      const TaskExample example = task->example(split, n);
+      ASSERT_EQ(example.tokens.size(), 20U);
+      std::vector<std::int32_t> shifted(example.tokens.begin() + 1, example.tokens.end());
+      shifted.push_back(*example.labels.back());
+      for (std::size_t p = 0; p < 20; ++p) EXPECT_EQ(example.labels[p], shifted[p]);
+      std::vector<std::int32_t> all = example.tokens;
+      all.push_back(shifted.back());
+      EXPECT_NE(text.find(task->vocabulary().decode(all)), std::string::npos);
+    }
+  }
+}
+
+TEST(TextTask, HoldsTheLastEighthBack) {
+  const std::string text = std::string(700, 'a') + std::string(100, 'b');
+  const auto task = make_text_task(text, "the text", {.length = 10});
+  for (std::int64_t n = 0; n < 400; ++n) {
+    const std::string trained = task->vocabulary().decode(task->example(Split::train, n).tokens);
+    const std::string examined = task->vocabulary().decode(task->example(Split::test, n).tokens);
+    EXPECT_EQ(trained, "aaaaaaaaaa");
+    EXPECT_EQ(examined, "bbbbbbbbbb");
+  }
+}
+
+TEST(TextTask, GivesTheSameExamplesForASeed) {
+  const std::string text = some_text(300);
+  const auto one = make_text_task(text, "the text", {.seed = 5, .length = 20});
+  const auto two = make_text_task(text, "the text", {.seed = 5, .length = 20});
+  const auto other = make_text_task(text, "the text", {.seed = 6, .length = 20});
+  int differing = 0;
+  for (std::int64_t n = 0; n < 20; ++n) {
+    EXPECT_EQ(one->example(Split::train, n).tokens, two->example(Split::train, n).tokens);
+    if (one->example(Split::train, n).tokens != other->example(Split::train, n).tokens) ++differing;
+  }
+  EXPECT_GT(differing, 10);
+}
+
+TEST(TextTask, ReadsSpacesAndStrangers) {
+  const auto task = make_text_task(some_text(300), "the text", {.length = 20});
+  const TaskVocabulary& vocabulary = task->vocabulary();
+  EXPECT_EQ(vocabulary.decode(vocabulary.encode("été 12")), "été 12");
+  EXPECT_EQ(vocabulary.encode("é\n"),
+            (std::vector<std::int32_t>{vocabulary.token("é"), vocabulary.token("<unknown>")}));
+}
+
+TEST(TextTask, RefusesWhatItCannotRead) {
+  const auto message = [](const std::string& text) {
+    return error_message([&] { static_cast<void>(make_text_task(text, "book.txt", {.length = 20})); });
+  };
+  EXPECT_EQ(message("abc"),
+            "make_text_task: book.txt: expected at least 168 characters, of which an eighth is held out, for examples "
+            "of 20, got 3");
+  EXPECT_EQ(message(std::string(200, 'a') + "\xff"),
+            "make_text_task: book.txt: expected UTF-8, got a byte that is none at offset 200");
+}
+
+}  // namespace
+}  // namespace qkv
