@@ -5,19 +5,36 @@
 namespace qkv::train {
 namespace {
 
-// One content in eight is for the test.
-Split split_of(const std::vector<std::int32_t>& content) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15U;
-  for (const std::int32_t value : content) {  // the finaliser of SplitMix64 (Steele et al. 2014) for each number
-    hash += static_cast<std::uint32_t>(value) + 0x9E3779B97F4A7C15U;
-    hash = (hash ^ (hash >> 30U)) * 0xBF58476D1CE4E5B9U;
-    hash = (hash ^ (hash >> 27U)) * 0x94D049BB133111EBU;
-    hash ^= hash >> 31U;
-  }
-  return hash % 8 == 0 ? Split::test : Split::train;
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
+  hash += value + kGolden;
+  hash = (hash ^ (hash >> 30U)) * 0xBF58476D1CE4E5B9U;
+  hash = (hash ^ (hash >> 27U)) * 0x94D049BB133111EBU;
+  return hash ^ (hash >> 31U);
 }
 
 }  // namespace
+
+std::uint64_t hash_of(std::span<const std::int32_t> content) noexcept {
+  std::uint64_t hash = kGolden;
+  for (const std::int32_t value : content) hash = mixed(hash, static_cast<std::uint32_t>(value));
+  return hash;
+}
+
+std::uint64_t hash_of(std::span<const std::byte> content) noexcept {
+  std::uint64_t hash = mixed(kGolden, content.size());
+  while (!content.empty()) {
+    const std::span<const std::byte> next = content.first(std::min(content.size(), sizeof(std::uint64_t)));
+    std::uint64_t value = 0;
+    for (const std::byte byte : next) value = value << 8U | std::to_integer<std::uint64_t>(byte);
+    hash = mixed(hash, value);
+    content = content.subspan(next.size());
+  }
+  return hash;
+}
+
+Split split_of_hash(std::uint64_t hash) noexcept { return hash % 8 == 0 ? Split::test : Split::train; }
 
 TaskExample GeneratedTask::example(Split split, std::int64_t n) const {
   if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
@@ -25,7 +42,7 @@ TaskExample GeneratedTask::example(Split split, std::int64_t n) const {
   for (;; ++origin.attempt) {
     TaskRandom random(origin);
     Draft made = draft(random);
-    if (split_of(made.content) == split) return std::move(made.example);
+    if (split_of_hash(hash_of(made.content)) == split) return std::move(made.example);
   }
 }
 

@@ -1,8 +1,10 @@
 // What every built-in task is made of: its own generator, and the walk over attempts that keeps the splits apart.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +46,12 @@ class GeneratedTask : public Task {
   TaskParts parts_;
   std::uint64_t seed_;
 };
+
+/// A hash of numbers or bytes: the finaliser of SplitMix64 (Steele et al. 2014) for each number, or for eight bytes.
+[[nodiscard]] std::uint64_t hash_of(std::span<const std::int32_t> content) noexcept;
+[[nodiscard]] std::uint64_t hash_of(std::span<const std::byte> content) noexcept;
+/// One hash in eight is for the test.
+[[nodiscard]] Split split_of_hash(std::uint64_t hash) noexcept;
 
 /// The length asked for, or the usual one.
 [[nodiscard]] inline std::int64_t length_of(const TaskInfo& info, const TaskOptions& options) {
