@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "qkv/dtype.h"
+#include "qkv/norm_kind.h"
 
 namespace qkv {
 
@@ -33,11 +34,6 @@ class Count {
   constexpr Count(std::uint64_t high, std::uint64_t low) : high_(high), low_(low) {}
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;
-};
-
-enum class NormKind : std::uint8_t {
-  layer,  // a gain and a shift: 2 d_model parameters
-  rms,    // a gain: d_model parameters
 };
 
 /// The product that turns the last layer's output into scores over the vocabulary.

@@ -29,10 +29,23 @@ Variable activated(Activation activation, const Variable& x) {
   __builtin_unreachable();
 }
 
-Tensor scaled_table(std::int64_t count, std::int64_t width, Generator& generator, double deviation) {
+template <class T>
+void scale_by(Tensor& table, double factor) {
+  for (T& value : table.values<T>()) value *= static_cast<T>(factor);
+}
+
+// Trained tables are f32; f64 is for checks.
+Tensor scaled_table(std::int64_t count, std::int64_t width, Generator& generator, double deviation, DType dtype) {
   if (!(deviation > 0)) throw InvalidArgument("Embedding", "deviation", "more than 0", std::to_string(deviation));
-  Tensor table = qkv::Embedding(count, width, generator).table();
-  for (float& value : table.values<float>()) value *= static_cast<float>(deviation);
+  if (dtype != DType::f32 && dtype != DType::f64) {
+    throw InvalidArgument("Embedding", "dtype", "f32 or f64", name_of(dtype));
+  }
+  Tensor table = qkv::Embedding(count, width, generator, dtype).table();
+  if (dtype == DType::f32) {
+    scale_by<float>(table, deviation);
+  } else {
+    scale_by<double>(table, deviation);
+  }
   return table;
 }
 
@@ -100,8 +113,8 @@ qkv::Norm Norm::frozen() const {
 
 Embedding::Embedding(const qkv::Embedding& layer) : weight_(Variable::parameter(layer.table())) {}
 
-Embedding::Embedding(std::int64_t count, std::int64_t width, Generator& generator, double deviation)
-    : weight_(Variable::parameter(scaled_table(count, width, generator, deviation))) {}
+Embedding::Embedding(std::int64_t count, std::int64_t width, Generator& generator, double deviation, DType dtype)
+    : weight_(Variable::parameter(scaled_table(count, width, generator, deviation, dtype))) {}
 
 Variable Embedding::forward(const TensorView& ids, DType dtype) const { return cast(embedding(weight_, ids), dtype); }
 

@@ -1,76 +1,43 @@
-#include <array>
-#include <charconv>
-
+#include "model/facts.h"
 #include "qkv/model/decoder.h"
 
 namespace qkv::learn {
-namespace {
-
-using Facts = std::map<std::string, std::string>;
-
-constexpr const char* kFunction = "decoder_options";
-constexpr std::array<Positions, 6> kPositions = {Positions::none,   Positions::sinusoidal, Positions::learned,
-                                                 Positions::rotary, Positions::alibi,      Positions::t5};
-
-const std::string& fact(const Facts& facts, const std::string& word) {
-  const auto found = facts.find(word);
-  if (found == facts.end()) throw InvalidArgument(kFunction, word, "a value", "none");
-  return found->second;
-}
-
-std::int64_t number(const Facts& facts, const std::string& word) {
-  const std::string& text = fact(facts, word);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  throw InvalidArgument(kFunction, word, "a whole number", "\"" + text + "\"");
-}
-
-void require_word(const Facts& facts, const std::string& word, const std::string& a, const std::string& b) {
-  const std::string& text = fact(facts, word);
-  if (text != a && text != b)
-    throw InvalidArgument(kFunction, word, b.empty() ? a : a + " or " + b, "\"" + text + "\"");
-}
-
-}  // namespace
-
-std::string_view name_of(Positions positions) noexcept {
-  constexpr std::array<std::string_view, 6> kNames = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
-  return kNames[static_cast<std::size_t>(positions)];
-}
-
-Positions positions_named(std::string_view name) {
-  std::string names;
-  for (const Positions positions : kPositions) {
-    if (name == name_of(positions)) return positions;
-    names += (names.empty() ? "" : ", ") + std::string(name_of(positions));
-  }
-  throw InvalidArgument("positions_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
-}
 
 std::map<std::string, std::string> facts_of(const DecoderOptions& options) {
-  return {{"kind", "decoder"},
-          {"vocabulary", std::to_string(options.vocabulary)},
-          {"length", std::to_string(options.length)},
-          {"layers", std::to_string(options.layers)},
-          {"d_model", std::to_string(options.d_model)},
-          {"heads", std::to_string(options.heads)},
-          {"d_ff", std::to_string(options.d_ff.value_or(4 * options.d_model))},
-          {"positions", std::string(name_of(options.positions))},
-          {"tied", options.tied ? "yes" : "no"}};
+  const DecoderOptions usual;
+  Facts facts = {{"kind", "decoder"},
+                 {"vocabulary", std::to_string(options.vocabulary)},
+                 {"length", std::to_string(options.length)},
+                 {"layers", std::to_string(options.layers)},
+                 {"d_model", std::to_string(options.d_model)},
+                 {"heads", std::to_string(options.heads)},
+                 {"d_ff", std::to_string(options.d_ff.value_or(4 * options.d_model))},
+                 {"positions", std::string(name_of(options.positions))},
+                 {"tied", yes_or_no(options.tied)}};
+  // Said only where they differ: a checkpoint that was written before there were such options has none.
+  if (options.order != usual.order) facts["order"] = name_of(options.order);
+  if (options.activation != usual.activation) facts["activation"] = name_of(options.activation);
+  if (options.bias != usual.bias) facts["bias"] = yes_or_no(options.bias);
+  if (options.d_context) facts["d_context"] = std::to_string(*options.d_context);
+  return facts;
 }
 
 DecoderOptions decoder_options(const std::map<std::string, std::string>& facts) {
-  require_word(facts, "kind", "decoder", "");
-  require_word(facts, "tied", "yes", "no");
-  return {.vocabulary = number(facts, "vocabulary"),
-          .length = number(facts, "length"),
-          .layers = number(facts, "layers"),
-          .d_model = number(facts, "d_model"),
-          .heads = number(facts, "heads"),
-          .d_ff = number(facts, "d_ff"),
-          .positions = positions_named(fact(facts, "positions")),
-          .tied = fact(facts, "tied") == "yes"};
+  const FactReader read("decoder_options", facts);
+  read.require("kind", "decoder");
+  const DecoderOptions usual;
+  return {.vocabulary = read.number("vocabulary"),
+          .length = read.number("length"),
+          .layers = read.number("layers"),
+          .d_model = read.number("d_model"),
+          .heads = read.number("heads"),
+          .d_ff = read.number("d_ff"),
+          .positions = positions_named(read.text("positions")),
+          .tied = read.truth("tied"),
+          .order = read.has("order") ? read.one_of("order", kOrders) : usual.order,
+          .activation = read.has("activation") ? read.one_of("activation", kActivations) : usual.activation,
+          .bias = read.has("bias") ? read.truth("bias") : usual.bias,
+          .d_context = read.number_if_there("d_context")};
 }
 
 }  // namespace qkv::learn

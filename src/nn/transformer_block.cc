@@ -35,7 +35,7 @@ BlockParts drawn(const BlockOptions& options, Generator& generator, DType dtype)
   FeedForward feed_forward({.d_model = options.attention.d_model,
                             .d_ff = options.d_ff,
                             .activation = options.activation,
-                            .bias = options.attention.bias,
+                            .bias = options.feed_forward_bias.value_or(options.attention.bias),
                             .dtype = dtype},
                            generator);
   const Norm norm = fresh_norm(options, dtype);
@@ -77,6 +77,8 @@ Tensor with_residual(const TensorView& x, NormOrder order, const Norm& norm, con
 }
 
 }  // namespace
+
+std::string_view name_of(NormOrder order) noexcept { return order == NormOrder::pre ? "pre" : "post"; }
 
 TransformerBlock::TransformerBlock(const BlockOptions& options, Generator& generator, DType dtype)
     : TransformerBlock(options.order, drawn(options, generator, dtype)) {}

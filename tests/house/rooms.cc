@@ -107,6 +107,7 @@ std::string_view room_of_public(std::string_view header) {
       {"error", "core"},
       {"info", "core"},
       {"nearest_word", "core"},
+      {"norm_kind", "core"},
       {"random", "core"},
       {"tensor", "core"},
       {"threads", "core"},

@@ -34,16 +34,16 @@ TEST(Decoder, HasAsManyNumbersAsTheArithmeticSays) {
     }
   }
   // By hand: GPT-2's smallest, with its 50,257 words and 1,024 positions.
-  EXPECT_EQ(parameter_count({.vocabulary = 50257,
-                             .length = 1024,
-                             .layers = 12,
-                             .d_model = 768,
-                             .heads = 12,
-                             .positions = Positions::learned}),
+  EXPECT_EQ(parameter_count(DecoderOptions{.vocabulary = 50257,
+                                           .length = 1024,
+                                           .layers = 12,
+                                           .d_model = 768,
+                                           .heads = 12,
+                                           .positions = Positions::learned}),
             124439808);
   // As many with one head as with many.
-  EXPECT_EQ(parameter_count({.vocabulary = 11, .d_model = 64, .heads = 1}),
-            parameter_count({.vocabulary = 11, .d_model = 64, .heads = 8}));
+  EXPECT_EQ(parameter_count(DecoderOptions{.vocabulary = 11, .d_model = 64, .heads = 1}),
+            parameter_count(DecoderOptions{.vocabulary = 11, .d_model = 64, .heads = 8}));
 }
 
 TEST(Decoder, SeesNoTokenThatIsStillToCome) {
@@ -152,6 +152,7 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
             "Decoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
   EXPECT_EQ(message({.vocabulary = 9, .d_model = 6, .heads = 2}),
             "Decoder: heads: expected heads of even width, which rotary positions turn in pairs; d_model is 6, got 2");
+  EXPECT_EQ(message({.vocabulary = 9, .d_context = 0}), "Decoder: d_context: expected more than 0, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
             "Decoder: length: expected more than 0, for learned positions, got 0");
   EXPECT_EQ(error_message([] { static_cast<void>(positions_named("rope")); }),
@@ -162,6 +163,65 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
             "Decoder: ids: expected at most 7 learned positions, got 8");
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {8}))); }),
             "Decoder: ids: expected [B, T], got [8]");
+}
+
+Variable some_context(std::int64_t texts, std::int64_t places) {
+  Generator generator(5);
+  return Variable(generator.randn({texts, places, 6}));
+}
+
+TEST(Decoder, ReadsAContextByCrossAttention) {
+  DecoderOptions options = small(Positions::sinusoidal);
+  options.d_context = 6;
+  options.order = NormOrder::post;
+  Generator generator(1);
+  const Decoder decoder(options, generator);
+  EXPECT_EQ(parameter_count(decoder.parameters()), parameter_count(options));
+  EXPECT_EQ(facts_of(decoder_options(facts_of(options))), facts_of(options));
+
+  // What stands in the padding of a context changes nothing.
+  const Variable context = some_context(3, 5);
+  Tensor other(context.value());
+  other.set({1, 4, 2}, 40.0);
+  const auto scores = [&](const Variable& hidden) {
+    return Tensor(decoder.forward_cross(some_ids(), {.hidden = hidden, .lengths = {5, 4, 2}}).value())
+        .view()
+        .to_vector();
+  };
+  EXPECT_EQ(scores(context), scores(Variable(other)));
+  const DecoderWeights weights = decoder.weights_cross(some_ids(), {.hidden = context, .lengths = {5, 4, 2}});
+  ASSERT_EQ(weights.tokens.size(), 2U);
+  ASSERT_EQ(weights.cross.size(), 2U);
+  EXPECT_EQ(weights.tokens[1].shape().to_string(), "[3, 2, 7, 7]");
+  EXPECT_EQ(weights.cross[1].shape().to_string(), "[3, 2, 7, 5]");
+  EXPECT_NEAR(weights.cross[1].at({2, 1, 3, 0}) + weights.cross[1].at({2, 1, 3, 1}), 1, 1e-12);
+  EXPECT_EQ(weights.cross[1].at({2, 1, 3, 2}), 0);
+}
+
+TEST(Decoder, RefusesAContextThatItDoesNotRead) {
+  Generator generator(1);
+  const Decoder plain(small(Positions::none), generator);
+  EXPECT_EQ(error_message([&] {
+              static_cast<void>(plain.forward_cross(some_ids(), {.hidden = some_context(3, 5), .lengths = {}}));
+            }),
+            "Decoder: context: expected none, without d_context, got [3, 5, 6]");
+  DecoderOptions options = small(Positions::none);
+  options.d_context = 6;
+  const Decoder decoder(options, generator);
+  const std::string expected = "Decoder: context: expected [B, Tk, 6] with the B of ids, got ";
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(some_ids())); }), expected + "none");
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder.weights(some_ids())); }), expected + "none");
+  const auto message = [&](const DecoderContext& context) {
+    return error_message([&] { static_cast<void>(decoder.forward_cross(some_ids(), context)); });
+  };
+  EXPECT_EQ(message({.hidden = some_context(2, 5), .lengths = {}}), expected + "[2, 5, 6]");
+  EXPECT_EQ(message({.hidden = some_context(3, 5), .lengths = {5, 5}}),
+            "Decoder: lengths: expected one for each of 3 texts, got 2");
+  EXPECT_EQ(message({.hidden = some_context(3, 5), .lengths = {5, 5, 6}}),
+            "Decoder: lengths: expected from 0 to 5, the tokens of a row, got 6");
+  const Embedding table(9, 16, generator);
+  EXPECT_EQ(error_message([&] { Decoder shared(small(Positions::none), table, generator); }),
+            "Decoder: vocabulary: expected a table of [11, 16], got [9, 16]");
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ class Embedding {
   explicit Embedding(const qkv::Embedding& layer);
   /// Normal with this standard deviation; 0.02 as in GPT-2, small enough for logits() to start near 0. Throws
   /// InvalidArgument as qkv::Embedding does.
-  Embedding(std::int64_t count, std::int64_t width, Generator& generator, double deviation = 0.02);
+  Embedding(std::int64_t count, std::int64_t width, Generator& generator, double deviation = 0.02,
+            DType dtype = DType::f32);
 
   /// ids [...] -> [..., D] in `dtype`.
   [[nodiscard]] Variable forward(const TensorView& ids, DType dtype = DType::f32) const;
@@ -62,6 +63,9 @@ class Embedding {
   [[nodiscard]] Variable logits(const Variable& x) const;
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] qkv::Embedding frozen() const;
+  /// Of the table, which is [N, D].
+  [[nodiscard]] const Shape& shape() const { return weight_.shape(); }
+  [[nodiscard]] DType dtype() const { return weight_.dtype(); }
 
  private:
   Variable weight_;

@@ -5,26 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "qkv/layers/transformer.h"
+#include "qkv/model/token_input.h"
 
 namespace qkv::learn {
-
-/// How a model knows where a token stands.
-enum class Positions : std::uint8_t {
-  none,        // by causality alone
-  sinusoidal,  // fixed vectors, added to the embeddings
-  learned,     // a vector for each position, likewise; texts end where the table does
-  rotary,      // q and k of each head are turned
-  alibi,       // a fixed bias that falls with the distance
-  t5,          // a learned bias a bucket of distances and head, the same in each layer
-};
-/// "none", "sinusoidal", …
-[[nodiscard]] std::string_view name_of(Positions positions) noexcept;
-/// Throws InvalidArgument for another word, with the words that there are.
-[[nodiscard]] Positions positions_named(std::string_view name);
 
 struct DecoderOptions {
   std::int64_t vocabulary = 0;
@@ -35,6 +20,11 @@ struct DecoderOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
   Positions positions = Positions::rotary;
   bool tied = true;  // the output map is the embedding's table
+  NormOrder order = NormOrder::pre;
+  Activation activation = Activation::gelu;
+  bool bias = true;  // of the maps of attention
+  // The width of a context: with it, each block has cross-attention to one, of the same heads.
+  std::optional<std::int64_t> d_context = std::nullopt;
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
@@ -45,36 +35,56 @@ struct DecoderOptions {
 /// How many numbers such a decoder learns, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const DecoderOptions& options);
 
-struct DecoderCall {
-  DType dtype = DType::f32;                       // that it computes in: f32 or bf16
-  std::optional<Dropout> dropout = std::nullopt;  // of the embeddings and of each sublayer's result
-  BlockMemory memory = BlockMemory::keep;
+using DecoderCall = ModelCall;
+
+/// What cross-attention reads: the hidden states of an encoder.
+struct DecoderContext {
+  Variable hidden;                         // [B, Tk, d_context]
+  std::vector<std::int64_t> lengths = {};  // [B]: places of each that are there, 0 to Tk; empty where none is padded
 };
 
-/// Token and position embedding, pre-norm blocks (Radford et al. 2019), a last norm, an output map.
+/// Weights of every head, f64, one tensor a layer.
+struct DecoderWeights {
+  std::vector<Tensor> tokens;  // [B, heads, T, T]
+  std::vector<Tensor> cross;   // [B, heads, T, Tk]; none without a context
+};
+
+/// Token and position embedding, blocks, and an output map. With pre-norm blocks, the embeddings are small and a last
+/// norm stands before the map (Radford et al. 2019); with post-norm ones, they are scaled as EmbeddingScale::root_width
+/// says (Vaswani et al. 2017).
 class Decoder {
  public:
-  /// Draws in the order of parameters(); f32. Throws InvalidArgument naming the option, such as a d_model that heads do
-  /// not divide.
-  Decoder(const DecoderOptions& options, Generator& generator);
+  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
+  /// d_model that heads do not divide.
+  Decoder(const DecoderOptions& options, Generator& generator, DType dtype = DType::f32);
+  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where it has
+  /// another shape.
+  Decoder(const DecoderOptions& options, const Embedding& tokens, Generator& generator);
 
-  /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids.
+  /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, or context
+  /// where the decoder needs one.
   [[nodiscard]] Variable forward(const TensorView& ids, const DecoderCall& call = {}) const;
+  /// The same over a context in call.dtype. Throws InvalidArgument naming context where the decoder reads none or
+  /// another shape, and its lengths.
+  [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
+                                       const DecoderCall& call = {}) const;
 
-  /// Weights of every head, f64 [B, heads, T, T] a layer, computed by the layers that explain. Allocates them all.
+  /// Computed by the layers that explain. Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
+  [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 
   /// embedding.weight, positions.weight, t5.weight, blocks.*, ln_final, output.weight, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const DecoderOptions& options() const noexcept { return options_; }
 
  private:
-  [[nodiscard]] Variable embedded(const TensorView& ids, const DecoderCall& call) const;
+  Decoder(const DecoderOptions& options, TokenInput input, Generator& generator);
+  [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const;
+  [[nodiscard]] DecoderWeights weights_over(const TensorView& ids, const DecoderContext* context) const;
+  void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;
-  Embedding embedding_;
-  std::optional<Embedding> positions_;
-  Variable t5_;  // [buckets, heads]; empty without
+  TokenInput input_;
   TransformerStack stack_;
   std::optional<Linear> output_;
 };

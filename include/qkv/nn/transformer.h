@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "qkv/nn/feed_forward.h"
 #include "qkv/nn/multi_head_attention.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/taps.h"
+#include "qkv/norm_kind.h"
 
 namespace qkv {
 
@@ -17,8 +19,8 @@ enum class NormOrder : std::uint8_t {
   pre,   // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
   post,  // norm(x + f(x)): Vaswani et al. 2017, BERT
 };
-
-enum class NormKind : std::uint8_t { layer, rms };
+/// "pre" or "post".
+[[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
 
 struct BlockOptions {
   MultiHeadOptions attention = {};  // of the self-attention; no d_context
@@ -26,6 +28,7 @@ struct BlockOptions {
   std::optional<std::int64_t> d_context = std::nullopt;
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
   Activation activation = Activation::gelu;
+  std::optional<bool> feed_forward_bias = std::nullopt;  // attention.bias where not given
   NormOrder order = NormOrder::pre;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
@@ -53,7 +56,7 @@ struct BlockForward {
 class TransformerBlock {
  public:
   /// Draws attention, cross-attention and feed-forward in this order; norms start with weight 1 and, for layer norms,
-  /// bias 0. The feed-forward maps have biases where those of attention do. Throws InvalidArgument naming the option.
+  /// bias 0. Throws InvalidArgument naming the option.
   TransformerBlock(const BlockOptions& options, Generator& generator, DType dtype = DType::f32);
 
   /// Throws InvalidArgument naming the part whose width does not fit.

@@ -1,0 +1,77 @@
+// A model like BERT: tokens in, a vector for each out that has read all of them, and scores for what is masked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/model/token_input.h"
+
+namespace qkv::learn {
+
+struct EncoderOptions {
+  std::int64_t vocabulary = 0;
+  std::int64_t length = 0;  // tokens of the longest text in training; only `learned` ends there
+  std::int64_t layers = 2;
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  Positions positions = Positions::rotary;
+  bool tied = true;  // the output map is the embedding's table
+  NormOrder order = NormOrder::pre;
+  // Where not given: small before pre-norm blocks, normed before post-norm ones.
+  std::optional<EmbeddingScale> embedding = std::nullopt;
+  Activation activation = Activation::gelu;
+  bool bias = true;  // of the maps of attention
+};
+
+/// options.embedding, or what stands for it.
+[[nodiscard]] EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept;
+
+/// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
+/// meaning.
+[[nodiscard]] std::map<std::string, std::string> facts_of(const EncoderOptions& options);
+[[nodiscard]] EncoderOptions encoder_options(const std::map<std::string, std::string>& facts);
+
+/// How many numbers such an encoder learns, by arithmetic; the number of heads changes it for T5's table alone.
+[[nodiscard]] std::int64_t parameter_count(const EncoderOptions& options);
+
+using EncoderCall = ModelCall;
+
+/// Token and position embedding, blocks in which each token sees every other that is no padding, and an output map. Of
+/// post-norm with learned positions it is BERT (Devlin et al. 2019) without token types, pooler, and the dense layer of
+/// its head for masked tokens: scores are a single product with the table, or with a map of their own.
+class Encoder {
+ public:
+  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
+  /// d_model that heads do not divide.
+  Encoder(const EncoderOptions& options, Generator& generator, DType dtype = DType::f32);
+
+  /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
+  /// of padding hold numbers without meaning. Throws InvalidArgument naming ids or lengths.
+  [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
+  /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
+  [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
+
+  /// Weights of every head, f64 [B, heads, T, T] a layer, computed by the layers that explain. Allocates them all.
+  [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
+
+  /// embedding.weight, positions.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight, as far as they are
+  /// there.
+  [[nodiscard]] Parameters parameters() const;
+  [[nodiscard]] const EncoderOptions& options() const noexcept { return options_; }
+  /// The table of tokens, for a decoder that shares it.
+  [[nodiscard]] const Embedding& tokens() const noexcept { return input_.tokens(); }
+
+ private:
+  [[nodiscard]] Mask mask_of(const PaddedTokens& tokens) const;
+
+  EncoderOptions options_;
+  TokenInput input_;
+  TransformerStack stack_;
+  std::optional<Linear> output_;
+};
+
+}  // namespace qkv::learn

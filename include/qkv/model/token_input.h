@@ -1,0 +1,100 @@
+// How tokens come into a model: a vector for each, and where it stands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "qkv/layers/transformer.h"
+
+namespace qkv::learn {
+
+/// How a model knows where a token stands.
+enum class Positions : std::uint8_t {
+  none,        // by causality alone
+  sinusoidal,  // fixed vectors, added to the embeddings
+  learned,     // a vector for each position, likewise; texts end where the table does
+  rotary,      // q and k of each head are turned
+  alibi,       // a fixed bias that falls with the distance, the same on both sides
+  t5,          // a learned bias a bucket of distances and head, the same in each layer
+};
+/// "none", "sinusoidal", …
+[[nodiscard]] std::string_view name_of(Positions positions) noexcept;
+/// Throws InvalidArgument for another word, with the words that there are.
+[[nodiscard]] Positions positions_named(std::string_view name);
+
+/// How large the sum of token and position is where the first block reads it.
+enum class EmbeddingScale : std::uint8_t {
+  small,       // standard deviation 0.02 (GPT-2)
+  root_width,  // drawn with deviation 1 / sqrt(d_model), and times sqrt(d_model) on the way in (Vaswani et al. 2017)
+  normed,      // 0.02, and a layer norm over the sum (BERT)
+};
+/// "small", "root_width", "normed"
+[[nodiscard]] std::string_view name_of(EmbeddingScale scale) noexcept;
+
+/// How a model is run.
+struct ModelCall {
+  DType dtype = DType::f32;                       // that it computes in: f32 or bf16; f64 where its parameters are
+  std::optional<Dropout> dropout = std::nullopt;  // of the embeddings and of each sublayer's result
+  BlockMemory memory = BlockMemory::keep;
+};
+
+/// Texts side by side, the shorter ones padded at their end with any token.
+struct PaddedTokens {
+  TensorView ids;                          // [B, T] of i64 or i32
+  std::vector<std::int64_t> lengths = {};  // [B]: tokens of each text, 0 to T; empty where none is padded
+};
+
+/// Which keys a query of the self-attention sees.
+enum class Sight : std::uint8_t { earlier, all };
+
+struct TokenInputOptions {
+  std::int64_t vocabulary = 0;
+  std::int64_t length = 0;  // rows of the table of learned positions
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  Positions positions = Positions::none;
+  Sight sight = Sight::earlier;  // with `all`, T5's buckets tell the two sides apart
+  EmbeddingScale scale = EmbeddingScale::small;
+};
+
+/// Token and position embedding, and what positions do inside the blocks: 32 buckets up to distance 128 for T5, slopes
+/// of alibi_slopes() for ALiBi. Rotary positions are an option of the blocks.
+class TokenInput {
+ public:
+  /// Draws the tables in the order of parameters(). `model` stands first in messages.
+  TokenInput(std::string_view model, const TokenInputOptions& options, Generator& generator, DType dtype = DType::f32);
+  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where the table
+  /// is not [vocabulary, d_model].
+  TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator,
+             DType dtype = DType::f32);
+
+  /// ids [B, T] -> [B, T, d_model] in call.dtype; dropout has its first place. Throws InvalidArgument naming ids.
+  [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call) const;
+  /// What the self-attention of each block adds to its scores; empty where positions act elsewhere.
+  [[nodiscard]] LearnedTerms learned_bias() const;
+  [[nodiscard]] Bias fixed_bias() const;
+  /// Both as numbers, for the layers that explain.
+  [[nodiscard]] Bias frozen_bias() const;
+  /// The table of tokens.
+  [[nodiscard]] const Embedding& tokens() const noexcept { return tokens_; }
+  /// That of the parameters.
+  [[nodiscard]] DType dtype() const { return tokens_.dtype(); }
+
+  /// embedding.weight, positions.weight, ln_embedding, t5.weight, as far as they are there.
+  [[nodiscard]] Parameters parameters() const;
+
+ private:
+  std::string_view model_;
+  TokenInputOptions options_;
+  Embedding tokens_;
+  std::optional<Embedding> positions_;
+  std::optional<Norm> norm_;
+  Variable t5_;  // [buckets, heads]; empty without
+};
+
+/// How many numbers a TokenInput learns, by arithmetic, its table of tokens included.
+[[nodiscard]] std::int64_t parameter_count(const TokenInputOptions& options);
+
+}  // namespace qkv::learn

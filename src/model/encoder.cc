@@ -1,0 +1,84 @@
+#include "qkv/model/encoder.h"
+
+#include "model/text_options.h"
+#include "qkv/autograd/watch.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr const char* kName = "Encoder";
+
+TextOptions text_of(const EncoderOptions& o) {
+  return {.vocabulary = o.vocabulary,
+          .length = o.length,
+          .layers = o.layers,
+          .d_model = o.d_model,
+          .heads = o.heads,
+          .d_ff = o.d_ff,
+          .positions = o.positions,
+          .order = o.order,
+          .activation = o.activation,
+          .bias = o.bias};
+}
+
+TokenInputOptions input_of(const EncoderOptions& options) {
+  require_sound(kName, text_of(options));
+  return input_options(text_of(options), Sight::all, embedding_scale(options));
+}
+
+StackOptions stack_of(const EncoderOptions& options) { return stack_options(text_of(options), StackKind::encoder); }
+
+}  // namespace
+
+EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept {
+  return options.embedding.value_or(options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::normed);
+}
+
+Encoder::Encoder(const EncoderOptions& options, Generator& generator, DType dtype)
+    : options_(options),
+      input_(kName, input_of(options), generator, dtype),
+      stack_(stack_of(options), generator, dtype),
+      output_(output_map(options.tied, input_, generator)) {}
+
+Mask Encoder::mask_of(const PaddedTokens& tokens) const {
+  if (tokens.ids.rank() != 2) throw InvalidArgument(kName, "ids", "[B, T]", tokens.ids.shape().to_string());
+  return padding_mask(kName, tokens.lengths, tokens.ids.dim(0), tokens.ids.dim(1));
+}
+
+Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) const {
+  BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
+  inner.attention.mask = mask_of(tokens);
+  inner.attention.bias = input_.fixed_bias();
+  if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
+  return stack_.forward(input_.forward(tokens.ids, call), inner);
+}
+
+Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) const {
+  const Variable x = hidden(tokens, call);
+  const OperationScope scope("output");
+  return output_ ? output_->forward(x) : input_.tokens().logits(x);
+}
+
+std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
+  const NoGradient constant;
+  Taps taps({"*.attn.weights"});
+  BlockForward call{.taps = &taps};
+  call.attention.mask = mask_of(tokens);
+  call.attention.bias = input_.frozen_bias();
+  static_cast<void>(stack_.frozen().forward(input_.forward(tokens.ids, {.dtype = input_.dtype()}).value(), call));
+  return weights_of(taps, "attn", options_.layers);
+}
+
+Parameters Encoder::parameters() const {
+  Parameters all = input_.parameters();
+  for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
+  if (output_) append(all, "output", output_->parameters());
+  return all;
+}
+
+std::int64_t parameter_count(const EncoderOptions& options) {
+  const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
+  return options.tied ? count : count + options.vocabulary * options.d_model;
+}
+
+}  // namespace qkv::learn

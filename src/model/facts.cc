@@ -1,0 +1,34 @@
+#include "model/facts.h"
+
+#include <charconv>
+
+namespace qkv::learn {
+
+const std::string& FactReader::text(const std::string& word) const {
+  const auto found = facts_.find(word);
+  if (found == facts_.end()) throw InvalidArgument(function_, word, "a value", "none");
+  return found->second;
+}
+
+std::int64_t FactReader::number(const std::string& word) const {
+  const std::string& digits = text(word);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc() && end == digits.data() + digits.size()) return value;
+  throw InvalidArgument(function_, word, "a whole number", "\"" + digits + "\"");
+}
+
+std::optional<std::int64_t> FactReader::number_if_there(const std::string& word) const {
+  return has(word) ? std::optional<std::int64_t>(number(word)) : std::nullopt;
+}
+
+bool FactReader::truth(const std::string& word) const {
+  if (text(word) == "yes" || text(word) == "no") return text(word) == "yes";
+  throw InvalidArgument(function_, word, "yes or no", "\"" + text(word) + "\"");
+}
+
+void FactReader::require(const std::string& word, const std::string& value) const {
+  if (text(word) != value) throw InvalidArgument(function_, word, value, "\"" + text(word) + "\"");
+}
+
+}  // namespace qkv::learn

@@ -1,0 +1,96 @@
+#include "model/text_options.h"
+
+#include <string>
+
+namespace qkv::learn {
+
+void require_sound(std::string_view model, const TextOptions& options) {
+  const auto require = [&](bool holds, std::string_view argument, std::string_view expected, std::int64_t got) {
+    if (!holds) throw InvalidArgument(model, argument, expected, std::to_string(got));
+  };
+  require(options.vocabulary > 0, "vocabulary", "more than 0", options.vocabulary);
+  require(options.layers > 0, "layers", "more than 0", options.layers);
+  require(options.d_model > 0, "d_model", "more than 0", options.d_model);
+  require(options.heads > 0, "heads", "more than 0", options.heads);
+  require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
+  require(options.d_context.value_or(1) > 0, "d_context", "more than 0", options.d_context.value_or(1));
+  const std::string width = std::to_string(options.d_model);
+  require(options.d_model % options.heads == 0, "heads",
+          "a divisor of d_model, " + width + ", since each head has d_model / heads of it", options.heads);
+  if (options.positions == Positions::rotary) {
+    require(options.d_model / options.heads % 2 == 0, "heads",
+            "heads of even width, which rotary positions turn in pairs; d_model is " + width, options.heads);
+  }
+  if (options.positions == Positions::learned) {
+    require(options.length > 0, "length", "more than 0, for learned positions", options.length);
+  }
+}
+
+TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale) {
+  return {.vocabulary = options.vocabulary,
+          .length = options.length,
+          .d_model = options.d_model,
+          .heads = options.heads,
+          .positions = options.positions,
+          .sight = sight,
+          .scale = scale};
+}
+
+StackOptions stack_options(const TextOptions& options, StackKind kind) {
+  StackOptions stack{.kind = kind, .layers = options.layers};
+  stack.block.attention.d_model = options.d_model;
+  stack.block.attention.heads = options.heads;
+  stack.block.attention.bias = options.bias;
+  stack.block.feed_forward_bias = true;
+  stack.block.d_context = options.d_context;
+  stack.block.d_ff = options.d_ff;
+  stack.block.activation = options.activation;
+  stack.block.order = options.order;
+  if (options.positions == Positions::rotary) {
+    stack.block.attention.rotary = RotaryOptions{.dim = options.d_model / options.heads};
+  }
+  return stack;
+}
+
+Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengths, std::int64_t B, std::int64_t T) {
+  if (lengths.empty()) return {};
+  if (static_cast<std::int64_t>(lengths.size()) != B) {
+    throw InvalidArgument(model, "lengths", "one for each of " + std::to_string(B) + " texts",
+                          std::to_string(lengths.size()));
+  }
+  for (const std::int64_t length : lengths) {
+    if (length >= 0 && length <= T) continue;
+    throw InvalidArgument(model, "lengths", "from 0 to " + std::to_string(T) + ", the tokens of a row",
+                          std::to_string(length));
+  }
+  return key_lengths(lengths);
+}
+
+std::optional<Linear> output_map(bool is_tied, const TokenInput& input, Generator& generator) {
+  if (is_tied) return std::nullopt;
+  const Shape& table = input.tokens().shape();
+  return Linear({.in = table[1], .out = table[0], .bias = false, .dtype = input.dtype()}, generator);
+}
+
+std::vector<Tensor> weights_of(const Taps& taps, std::string_view part, std::int64_t layers) {
+  std::vector<Tensor> all;
+  for (std::int64_t n = 0; n < layers; ++n) {
+    all.push_back(taps["blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
+  }
+  return all;
+}
+
+std::int64_t parameter_count(const StackOptions& options) {
+  const BlockOptions& block = options.block;
+  const std::int64_t d = block.attention.d_model;
+  const std::int64_t d_ff = block.d_ff.value_or(4 * d);
+  const std::int64_t norm = 2 * d;
+  const auto attention = [&](std::int64_t d_context) {
+    return 2 * d * d + 2 * d_context * d + (block.attention.bias ? 4 * d : 0);
+  };
+  std::int64_t count = norm + attention(d) + norm + (d * d_ff + d_ff) + (d_ff * d + d);
+  if (block.d_context) count += norm + attention(*block.d_context);
+  return options.layers * count + (block.order == NormOrder::pre ? norm : 0);
+}
+
+}  // namespace qkv::learn

@@ -1,0 +1,46 @@
+// What the options of the models of text have in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "qkv/model/token_input.h"
+
+namespace qkv::learn {
+
+struct TextOptions {
+  std::int64_t vocabulary = 0;
+  std::int64_t length = 0;
+  std::int64_t layers = 0;
+  std::int64_t d_model = 0;
+  std::int64_t heads = 0;
+  std::optional<std::int64_t> d_ff = std::nullopt;
+  Positions positions = Positions::none;
+  NormOrder order = NormOrder::pre;
+  Activation activation = Activation::gelu;
+  bool bias = true;  // of the maps of attention
+  std::optional<std::int64_t> d_context = std::nullopt;
+};
+
+/// Throws InvalidArgument(model, …) naming the option that has no meaning.
+void require_sound(std::string_view model, const TextOptions& options);
+
+[[nodiscard]] TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale);
+[[nodiscard]] StackOptions stack_options(const TextOptions& options, StackKind kind);
+
+/// Lengths of B texts of at most T tokens as a mask of their keys; everything where there are none. Throws
+/// InvalidArgument(model, "lengths", …).
+[[nodiscard]] Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengths, std::int64_t B,
+                                std::int64_t T);
+
+/// The map from what the blocks give to scores; none where it is the table of the tokens.
+[[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, Generator& generator);
+
+/// What taps of "*.attn.weights" hold of each block of a stack, `part` being "attn" or "cross".
+[[nodiscard]] std::vector<Tensor> weights_of(const Taps& taps, std::string_view part, std::int64_t layers);
+
+/// How many numbers a stack learns, by arithmetic.
+[[nodiscard]] std::int64_t parameter_count(const StackOptions& options);
+
+}  // namespace qkv::learn

@@ -1,0 +1,203 @@
+#include "qkv/model/encoder.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+
+#include "core/error_message.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/cost.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
+                                           Positions::rotary, Positions::alibi,      Positions::t5};
+
+EncoderOptions small(Positions positions, NormOrder order = NormOrder::pre) {
+  return {
+      .vocabulary = 11, .length = 7, .layers = 2, .d_model = 16, .heads = 2, .positions = positions, .order = order};
+}
+
+Tensor some_ids(std::uint64_t seed = 1) { return Generator(seed).randint(0, 11, {3, 7}); }
+
+std::vector<double> place(const Variable& x, std::int64_t b, std::int64_t t) {
+  return x.value().select(0, b).select(0, t).to_vector();
+}
+
+TEST(Encoder, HasAsManyNumbersAsTheArithmeticSays) {
+  for (const Positions positions : kAll) {
+    for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
+      EncoderOptions options = small(positions, order);
+      options.tied = order == NormOrder::pre;
+      options.bias = positions != Positions::alibi;
+      options.d_ff = 24;
+      Generator generator(1);
+      EXPECT_EQ(parameter_count(Encoder(options, generator).parameters()), parameter_count(options))
+          << name_of(positions);
+    }
+  }
+  EXPECT_EQ(parameter_count(EncoderOptions{.vocabulary = 11, .d_model = 64, .heads = 1}),
+            parameter_count(EncoderOptions{.vocabulary = 11, .d_model = 64, .heads = 8}));
+}
+
+TEST(Encoder, HasTheNumbersOfBertWithoutItsTypesAndPooler) {
+  const std::int64_t d = 768;
+  const std::int64_t here = parameter_count(EncoderOptions{.vocabulary = 30522,
+                                                           .length = 512,
+                                                           .layers = 12,
+                                                           .d_model = d,
+                                                           .heads = 12,
+                                                           .positions = Positions::learned,
+                                                           .order = NormOrder::post});
+  CostConfig bert = cost_preset("bert-base");
+  bert.token_types = 0;
+  bert.pooler = false;
+  EXPECT_EQ(std::to_string(here), cost(bert).item("weights.total").value.to_string());
+  EXPECT_EQ(here + 2 * d + (d * d + d), 109482240);  // the count of the released model
+}
+
+TEST(Encoder, SeesEveryTokenAndNoPadding) {
+  for (const Positions positions : kAll) {
+    for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
+      Generator generator(1);
+      const Encoder encoder(small(positions, order), generator);
+      Tensor ids = some_ids();
+      const Variable before = encoder.forward({.ids = ids, .lengths = {7, 5, 6}});
+      for (const std::int64_t b : {0, 1}) ids.set({b, 6}, (static_cast<int>(ids.at({b, 6})) + 1) % 11);
+      const Variable after = encoder.forward({.ids = ids, .lengths = {7, 5, 6}});
+      for (std::int64_t t = 0; t < 5; ++t) {
+        EXPECT_NE(place(before, 0, t), place(after, 0, t)) << name_of(positions) << " at " << t;
+        EXPECT_EQ(place(before, 1, t), place(after, 1, t)) << name_of(positions) << " at " << t;
+      }
+    }
+  }
+}
+
+TEST(Encoder, GivesATextTheSameNumbersAloneAndPadded) {
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    const Encoder encoder(small(positions), generator);
+    const Tensor ids = some_ids();
+    const Tensor alone(ids.view().slice(0, 1, 2).slice(1, 0, 5));
+    const Variable padded = encoder.hidden({.ids = ids, .lengths = {7, 5, 6}});
+    const Variable single = encoder.hidden({.ids = alone});
+    EXPECT_EQ(padded.shape().to_string(), "[3, 7, 16]");
+    for (std::int64_t t = 0; t < 5; ++t) {
+      // Other lengths may sum in another order.
+      EXPECT_THAT(place(single, 0, t), testing::Pointwise(testing::DoubleNear(2e-5), place(padded, 1, t)))
+          << name_of(positions) << " at " << t;
+    }
+  }
+}
+
+TEST(Encoder, TellsLeftFromRightWherePositionsDo) {
+  // The middle of a b c and of c b a: ALiBi, which counts distances, sees no difference in one layer.
+  for (const Positions positions : kAll) {
+    EncoderOptions options = small(positions);
+    options.layers = 1;
+    Generator generator(1);
+    const Encoder encoder(options, generator);
+    for (const Parameter& parameter : encoder.parameters()) {
+      if (parameter.name == "t5.weight") parameter.value.mutable_value().set({1, 0}, 2.0);
+    }
+    const Tensor ids(std::vector<std::int64_t>{1, 2, 3, 3, 2, 1}, {2, 3});
+    const Variable out = encoder.forward({.ids = ids});
+    double most = 0;
+    for (std::int64_t c = 0; c < 11; ++c) {
+      most = std::max(most, std::fabs(out.value().at({0, 1, c}) - out.value().at({1, 1, c})));
+    }
+    if (positions == Positions::none || positions == Positions::alibi) {
+      EXPECT_LT(most, 1e-6) << name_of(positions);
+    } else {
+      EXPECT_GT(most, 1e-5) << name_of(positions);
+    }
+  }
+}
+
+TEST(Encoder, GivesAGradientToEachParameter) {
+  for (const Positions positions : kAll) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      EncoderOptions options = small(positions, dtype == DType::f32 ? NormOrder::pre : NormOrder::post);
+      options.tied = dtype == DType::f32;
+      Generator generator(1);
+      const Encoder encoder(options, generator);
+      const Variable scores = encoder.forward({.ids = some_ids(), .lengths = {7, 5, 6}},
+                                              {.dtype = dtype, .dropout = Dropout{.p = 0.1, .seed = 3}});
+      const Variable loss = cross_entropy(scores, some_ids(2));
+      EXPECT_NEAR(loss.item(), std::log(11), 1.0);
+      backward(loss);
+      for (const Parameter& parameter : encoder.parameters()) {
+        EXPECT_EQ(parameter.value.dtype(), DType::f32);
+        EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
+      }
+    }
+  }
+}
+
+TEST(Encoder, WeightsAreThoseOfEachHeadAndLayer) {
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    const Encoder encoder(small(positions), generator);
+    const std::vector<Tensor> weights = encoder.weights({.ids = some_ids(), .lengths = {7, 5, 6}});
+    ASSERT_EQ(weights.size(), 2U);
+    EXPECT_EQ(weights[0].shape().to_string(), "[3, 2, 7, 7]");
+    double sum = 0;
+    for (std::int64_t j = 0; j < 5; ++j) sum += weights[1].at({1, 1, 2, j});
+    EXPECT_NEAR(sum, 1, 1e-12);
+    EXPECT_EQ(weights[1].at({1, 1, 2, 5}), 0);
+    EXPECT_GT(weights[1].at({1, 1, 2, 4}), 0);
+  }
+}
+
+TEST(Encoder, FactsGiveTheOptionsBack) {
+  for (const Positions positions : kAll) {
+    EncoderOptions options = small(positions, NormOrder::post);
+    options.activation = Activation::relu;
+    options.bias = false;
+    const auto facts = facts_of(options);
+    EXPECT_EQ(facts_of(encoder_options(facts)), facts);
+    EXPECT_EQ(facts.at("embedding"), "normed");
+  }
+  auto facts = facts_of(small(Positions::none));
+  facts["order"] = "between";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+            "encoder_options: order: expected one of pre, post, got \"between\"");
+  facts["bias"] = "some";
+  facts["order"] = "pre";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+            "encoder_options: bias: expected yes or no, got \"some\"");
+  facts["kind"] = "decoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+            "encoder_options: kind: expected encoder, got \"decoder\"");
+}
+
+TEST(Encoder, RefusesWhatHasNoMeaning) {
+  const auto message = [](const EncoderOptions& options) {
+    return error_message([&] {
+      Generator generator(1);
+      Encoder encoder(options, generator);
+    });
+  };
+  EXPECT_EQ(message({.vocabulary = 0}), "Encoder: vocabulary: expected more than 0, got 0");
+  EXPECT_EQ(message({.vocabulary = 9, .d_model = 64, .heads = 6}),
+            "Encoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
+  EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
+            "Encoder: length: expected more than 0, for learned positions, got 0");
+
+  Generator generator(1);
+  const Encoder encoder(small(Positions::learned), generator);
+  const auto said = [&](const Tensor& ids, const std::vector<std::int64_t>& lengths) {
+    return error_message([&] { static_cast<void>(encoder.forward({.ids = ids, .lengths = lengths})); });
+  };
+  EXPECT_EQ(said(Tensor(DType::i64, {1, 8}), {}), "Encoder: ids: expected at most 7 learned positions, got 8");
+  EXPECT_EQ(said(Tensor(DType::i64, {8}), {}), "Encoder: ids: expected [B, T], got [8]");
+  EXPECT_EQ(said(some_ids(), {7}), "Encoder: lengths: expected one for each of 3 texts, got 1");
+  EXPECT_EQ(said(some_ids(), {7, 8, 7}), "Encoder: lengths: expected from 0 to 7, the tokens of a row, got 8");
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder.weights({.ids = Tensor(DType::i64, {8})})); }),
+            "Encoder: ids: expected [B, T], got [8]");
+}
+
+}  // namespace
+}  // namespace qkv::learn
