@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "model/text_options.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
 #include "qkv/autograd/watch.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr const char* kFunction = "PatchEncoder";
 constexpr std::int64_t kChannels = 3;
+constexpr double kDeviation = 0.02;  // of positions at the start, as of embeddings
 
 void require(bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
   if (!holds) throw InvalidArgument(kFunction, argument, expected, std::to_string(got));
@@ -36,7 +38,7 @@ std::int64_t elements_of_patch(const PatchEncoderOptions& options) {
   return kChannels * options.patch_side * options.patch_side;
 }
 
-StackOptions stack_options(const PatchEncoderOptions& options) {
+StackOptions stack_of(const PatchEncoderOptions& options) {
   StackOptions stack{.kind = StackKind::encoder, .layers = options.layers};
   stack.block.attention.d_model = options.d_model;
   stack.block.attention.heads = options.heads;
@@ -83,11 +85,12 @@ std::int64_t PatchEncoderOptions::patches() const noexcept {
   return across * across;
 }
 
-PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& generator)
+PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype)
     : options_(checked(options)),
-      patch_({.in = elements_of_patch(options), .out = options.d_model}, generator),
-      positions_(Embedding(options.patches(), options.d_model, generator).parameters().front().value),
-      stack_(stack_options(options), generator) {}
+      patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, generator),
+      positions_(
+          Embedding(options.patches(), options.d_model, generator, kDeviation, dtype).parameters().front().value),
+      stack_(stack_of(options), generator, dtype) {}
 
 Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall& call) const {
   const OperationScope scope("patches");
@@ -111,10 +114,8 @@ Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall&
 std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
   const NoGradient constant;
   Taps taps({"*.attn.weights"});
-  static_cast<void>(stack_.frozen().forward(embedded(images, {}).value(), {.taps = &taps}));
-  std::vector<Tensor> all;
-  for (const Taps::Entry& entry : taps.entries()) all.push_back(entry.value);
-  return all;
+  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), {.taps = &taps}));
+  return weights_of(taps, "attn", options_.layers);
 }
 
 Parameters PatchEncoder::parameters() const {
@@ -127,12 +128,7 @@ Parameters PatchEncoder::parameters() const {
 
 std::int64_t parameter_count(const PatchEncoderOptions& options) {
   const PatchEncoderOptions o = checked(options);
-  const std::int64_t d = o.d_model;
-  const std::int64_t d_ff = o.d_ff.value_or(4 * d);
-  const std::int64_t norm = 2 * d;
-  const std::int64_t attention = 4 * (d * d + d);
-  const std::int64_t feed_forward = (d * d_ff + d_ff) + (d_ff * d + d);
-  return elements_of_patch(o) * d + d + o.patches() * d + o.layers * (2 * norm + attention + feed_forward) + norm;
+  return (elements_of_patch(o) + 1 + o.patches()) * o.d_model + parameter_count(stack_of(o));
 }
 
 }  // namespace qkv::learn

@@ -52,6 +52,12 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   return stack;
 }
 
+ModelCall part_of(const ModelCall& call, std::uint64_t part) {
+  ModelCall inner = call;
+  if (call.dropout) inner.dropout = dropout_at(*call.dropout, part);
+  return inner;
+}
+
 Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengths, std::int64_t B, std::int64_t T) {
   if (lengths.empty()) return {};
   if (static_cast<std::int64_t>(lengths.size()) != B) {

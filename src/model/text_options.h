@@ -29,6 +29,9 @@ void require_sound(std::string_view model, const TextOptions& options);
 [[nodiscard]] TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale);
 [[nodiscard]] StackOptions stack_options(const TextOptions& options, StackKind kind);
 
+/// The call of one of several parts of a model: the same, with dropout of its own.
+[[nodiscard]] ModelCall part_of(const ModelCall& call, std::uint64_t part);
+
 /// Lengths of B texts of at most T tokens as a mask of their keys; everything where there are none. Throws
 /// InvalidArgument(model, "lengths", …).
 [[nodiscard]] Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengths, std::int64_t B,

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "qkv/layers/transformer.h"
+#include "qkv/model/token_input.h"
 
 namespace qkv::learn {
 
@@ -29,18 +29,14 @@ struct PatchEncoderOptions {
 /// How many numbers such an encoder learns, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const PatchEncoderOptions& options);
 
-struct PatchEncoderCall {
-  DType dtype = DType::f32;                       // that it computes in: f32 or bf16
-  std::optional<Dropout> dropout = std::nullopt;  // of the patches' vectors and of each sublayer's result
-  BlockMemory memory = BlockMemory::keep;
-};
+using PatchEncoderCall = ModelCall;
 
 /// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
 class PatchEncoder {
  public:
-  /// Draws in the order of parameters(); f32. Throws InvalidArgument naming the option, such as a patch_side that does
-  /// not divide image_side.
-  PatchEncoder(const PatchEncoderOptions& options, Generator& generator);
+  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
+  /// patch_side that does not divide image_side.
+  PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype = DType::f32);
 
   /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
   /// Throws InvalidArgument naming images.
@@ -53,6 +49,8 @@ class PatchEncoder {
   /// patch, positions.weight, blocks.*, ln_final.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const PatchEncoderOptions& options() const noexcept { return options_; }
+  /// That of the parameters.
+  [[nodiscard]] DType dtype() const { return positions_.dtype(); }
 
  private:
   [[nodiscard]] Variable embedded(const TensorView& images, const PatchEncoderCall& call) const;

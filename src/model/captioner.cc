@@ -1,0 +1,83 @@
+#include "qkv/model/captioner.h"
+
+#include <string>
+
+#include "model/text_options.h"
+#include "qkv/autograd/watch.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr const char* kName = "Captioner";
+
+PatchEncoderOptions encoder_of(const CaptionerOptions& options) {
+  return {.image_side = options.image_side,
+          .patch_side = options.patch_side,
+          .layers = options.encoder_layers,
+          .d_model = options.d_model,
+          .heads = options.heads,
+          .d_ff = options.d_ff};
+}
+
+DecoderOptions decoder_of(const CaptionerOptions& options) {
+  return {.vocabulary = options.vocabulary,
+          .length = options.length,
+          .layers = options.layers,
+          .d_model = options.d_model,
+          .heads = options.heads,
+          .d_ff = options.d_ff,
+          .positions = options.positions,
+          .tied = options.tied,
+          .d_context = options.d_model};
+}
+
+const CaptionerOptions& checked(const CaptionerOptions& options) {
+  if (options.encoder_layers < 1) {
+    throw InvalidArgument(kName, "encoder_layers", "more than 0", std::to_string(options.encoder_layers));
+  }
+  require_sound(kName, {.vocabulary = options.vocabulary,
+                        .length = options.length,
+                        .layers = options.layers,
+                        .d_model = options.d_model,
+                        .heads = options.heads,
+                        .d_ff = options.d_ff,
+                        .positions = options.positions});
+  return options;
+}
+
+}  // namespace
+
+Captioner::Captioner(const CaptionerOptions& options, Generator& generator, DType dtype)
+    : options_(checked(options)),
+      encoder_(encoder_of(options), generator, dtype),
+      decoder_(decoder_of(options), generator, dtype) {}
+
+Variable Captioner::forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call) const {
+  DecoderContext patches;
+  {
+    const OperationScope scope("encoder");
+    patches.hidden = encoder_.forward(images, part_of(call, 0));
+  }
+  const OperationScope scope("decoder");
+  return decoder_.forward_cross(ids, patches, part_of(call, 1));
+}
+
+DecoderWeights Captioner::weights(const TensorView& images, const TensorView& ids) const {
+  const NoGradient constant;
+  const CaptionerCall call{.dtype = encoder_.dtype()};
+  return decoder_.weights_cross(ids, {.hidden = encoder_.forward(images, call)});
+}
+
+Parameters Captioner::parameters() const {
+  Parameters all;
+  append(all, "encoder", encoder_.parameters());
+  append(all, "decoder", decoder_.parameters());
+  return all;
+}
+
+std::int64_t parameter_count(const CaptionerOptions& options) {
+  checked(options);
+  return parameter_count(encoder_of(options)) + parameter_count(decoder_of(options));
+}
+
+}  // namespace qkv::learn

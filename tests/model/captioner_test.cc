@@ -1,0 +1,201 @@
+#include "qkv/model/captioner.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+
+#include "core/error_message.h"
+#include "model/central_difference.h"
+#include "qkv/autograd/softmax.h"
+
+namespace qkv::learn {
+namespace {
+
+constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
+                                           Positions::rotary, Positions::alibi,      Positions::t5};
+
+CaptionerOptions small(Positions positions = Positions::learned) {
+  return {.image_side = 8,
+          .patch_side = 4,
+          .vocabulary = 11,
+          .length = 7,
+          .encoder_layers = 1,
+          .layers = 2,
+          .d_model = 16,
+          .heads = 2,
+          .d_ff = 24,
+          .positions = positions};
+}
+
+Tensor some_images(std::int64_t count, std::uint64_t seed = 1) { return Generator(seed).rand({count, 3, 8, 8}); }
+
+Tensor some_ids(std::int64_t count, std::uint64_t seed = 1) { return Generator(seed).randint(0, 11, {count, 7}); }
+
+TEST(Captioner, HasAsManyNumbersAsTheArithmeticSays) {
+  for (const Positions positions : kAll) {
+    for (const bool tied : {true, false}) {
+      CaptionerOptions options = small(positions);
+      options.tied = tied;
+      Generator generator(1);
+      EXPECT_EQ(parameter_count(Captioner(options, generator).parameters()), parameter_count(options))
+          << name_of(positions);
+    }
+  }
+  // By hand, with d = 2, d_ff = 8 and one block each: a block has 2 norms of 4, attention of 4 (4 + 2) and a
+  // feed-forward of 24 + 18; cross-attention adds a norm and as much attention again.
+  const CaptionerOptions tiny{.image_side = 4,
+                              .patch_side = 2,
+                              .vocabulary = 5,
+                              .length = 3,
+                              .encoder_layers = 1,
+                              .layers = 1,
+                              .d_model = 2,
+                              .heads = 1,
+                              .positions = Positions::none};
+  const std::int64_t block = 2 * 4 + 4 * 6 + (8 * 2 + 8) + (2 * 8 + 2);
+  EXPECT_EQ(parameter_count(tiny), (12 * 2 + 2) + 4 * 2 + block + 4 + 5 * 2 + (block + 4 + 4 * 6) + 4);
+}
+
+TEST(Captioner, ReadsImageAndTheTokensBefore) {
+  Generator generator(1);
+  const Captioner captioner(small(), generator);
+  Tensor images = some_images(2);
+  Tensor ids = some_ids(2);
+  const Tensor before(captioner.forward(images, ids).value());
+  EXPECT_EQ(before.shape().to_string(), "[2, 7, 11]");
+  ids.set({0, 4}, (static_cast<int>(ids.at({0, 4})) + 1) % 11);
+  const Tensor other_text(captioner.forward(images, ids).value());
+  for (std::int64_t t = 0; t < 7; ++t) {
+    const bool same =
+        before.view().select(0, 0).select(0, t).to_vector() == other_text.view().select(0, 0).select(0, t).to_vector();
+    EXPECT_EQ(same, t < 4) << t;
+  }
+  images.set({1, 0, 7, 7}, 2.0);
+  const Tensor other_image(captioner.forward(images, ids).value());
+  EXPECT_EQ(other_text.view().select(0, 0).to_vector(), other_image.view().select(0, 0).to_vector());
+  for (std::int64_t t = 0; t < 7; ++t) {
+    EXPECT_NE(other_text.view().select(0, 1).select(0, t).to_vector(),
+              other_image.view().select(0, 1).select(0, t).to_vector());
+  }
+}
+
+TEST(Captioner, DoesNotSeeThePaddingOfCaptions) {
+  // A caption of four tokens alone, and padded to seven.
+  for (const Positions positions : kAll) {
+    Generator generator(1);
+    const Captioner captioner(small(positions), generator);
+    const Tensor images = some_images(1);
+    Tensor ids = some_ids(1);
+    const Tensor alone(captioner.forward(images, ids.view().slice(1, 0, 4)).value());
+    for (std::int64_t t = 4; t < 7; ++t) ids.set({0, t}, 0);
+    const Tensor padded(captioner.forward(images, ids).value());
+    const std::vector<double> a = alone.to_vector();
+    const std::vector<double> b = Tensor(padded.view().slice(1, 0, 4)).to_vector();
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5) << name_of(positions);
+    // Nor does its loss, nor any gradient.
+    const auto loss_of = [&](std::int64_t length) {
+      Tensor targets(some_ids(1, 2).view().slice(1, 0, length));
+      for (std::int64_t t = 4; t < length; ++t) targets.set({0, t}, -100);
+      const Variable loss = cross_entropy(captioner.forward(images, ids.view().slice(1, 0, length)), targets);
+      backward(loss);
+      std::vector<double> gradient = captioner.parameters()[2].value.gradient().to_vector();
+      for (const Parameter& parameter : captioner.parameters()) parameter.value.clear_gradient();
+      gradient.push_back(loss.item());
+      return gradient;
+    };
+    const std::vector<double> short_loss = loss_of(4);
+    const std::vector<double> long_loss = loss_of(7);
+    for (std::size_t i = 0; i < short_loss.size(); ++i) EXPECT_NEAR(short_loss[i], long_loss[i], 1e-5);
+  }
+}
+
+TEST(Captioner, GradientsAreThoseOfCentralDifferences) {
+  for (const Positions positions : {Positions::learned, Positions::rotary, Positions::t5}) {
+    Generator generator(1);
+    CaptionerOptions options = small(positions);
+    options.tied = positions != Positions::rotary;
+    const Captioner captioner(options, generator, DType::f64);
+    const Tensor images = some_images(2);
+    Tensor targets = some_ids(2, 2);
+    targets.set({1, 6}, -100);
+    const auto loss = [&] {
+      return cross_entropy(captioner.forward(images, some_ids(2), {.dtype = DType::f64}), targets);
+    };
+    EXPECT_EQ(tests::gradient_fault(captioner.parameters(), loss), "") << name_of(positions);
+  }
+}
+
+TEST(Captioner, GivesAGradientToEachParameter) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Generator generator(1);
+    const Captioner captioner(small(Positions::t5), generator);
+    const Variable scores =
+        captioner.forward(some_images(3), some_ids(3),
+                          {.dtype = dtype, .dropout = Dropout{.p = 0.1, .seed = 3}, .memory = BlockMemory::recompute});
+    EXPECT_EQ(scores.dtype(), dtype);
+    const Variable loss = cross_entropy(scores, some_ids(3, 2));
+    EXPECT_NEAR(loss.item(), std::log(11), 0.7);
+    backward(loss);
+    for (const Parameter& parameter : captioner.parameters()) {
+      EXPECT_EQ(parameter.value.dtype(), DType::f32);
+      EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
+    }
+  }
+}
+
+TEST(Captioner, WeightsAreThoseOfEachSite) {
+  Generator generator(1);
+  const Captioner captioner(small(), generator);
+  const DecoderWeights weights = captioner.weights(some_images(3), some_ids(3));
+  ASSERT_EQ(weights.tokens.size(), 2U);
+  ASSERT_EQ(weights.cross.size(), 2U);
+  EXPECT_EQ(weights.tokens[0].shape().to_string(), "[3, 2, 7, 7]");
+  EXPECT_EQ(weights.cross[1].shape().to_string(), "[3, 2, 7, 4]");
+  EXPECT_EQ(weights.tokens[1].at({1, 1, 4, 5}), 0);
+  double sum = 0;
+  for (std::int64_t j = 0; j < 4; ++j) sum += weights.cross[1].at({2, 1, 6, j});
+  EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+TEST(Captioner, FactsGiveTheOptionsBack) {
+  for (const Positions positions : kAll) {
+    CaptionerOptions options = small(positions);
+    options.tied = positions == Positions::t5;
+    EXPECT_EQ(facts_of(captioner_options(facts_of(options))), facts_of(options));
+  }
+  auto facts = facts_of(small());
+  facts.erase("patch_side");
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(facts)); }),
+            "captioner_options: patch_side: expected a value, got none");
+  facts["kind"] = "decoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(facts)); }),
+            "captioner_options: kind: expected captioner, got \"decoder\"");
+}
+
+TEST(Captioner, RefusesWhatHasNoMeaning) {
+  const auto message = [](const auto& change) {
+    return error_message([&] {
+      CaptionerOptions options = small();
+      change(options);
+      Generator generator(1);
+      Captioner captioner(options, generator);
+    });
+  };
+  EXPECT_EQ(message([](auto& o) { o.patch_side = 3; }),
+            "PatchEncoder: patch_side: expected a divisor of image_side, 8, got 3");
+  EXPECT_EQ(message([](auto& o) { o.encoder_layers = 0; }), "Captioner: encoder_layers: expected more than 0, got 0");
+  EXPECT_EQ(message([](auto& o) { o.layers = 0; }), "Captioner: layers: expected more than 0, got 0");
+  EXPECT_EQ(message([](auto& o) { o.vocabulary = 0; }), "Captioner: vocabulary: expected more than 0, got 0");
+  EXPECT_EQ(message([](auto& o) { o.heads = 3; }),
+            "Captioner: heads: expected a divisor of d_model, 16, since each head has d_model / heads of it, got 3");
+  Generator generator(1);
+  const Captioner captioner(small(), generator);
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner.forward(some_images(2), some_ids(3))); }),
+            "Decoder: context: expected [B, Tk, 16] with the B of ids, got [2, 4, 16]");
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner.forward(Tensor(DType::f32, {2, 1, 8, 8}), some_ids(2))); }),
+            "PatchEncoder: images: expected f32 [B, 3, 8, 8], got f32 [2, 1, 8, 8]");
+}
+
+}  // namespace
+}  // namespace qkv::learn
