@@ -54,7 +54,8 @@ class Walk {
     Gradients gradients(node);
     node.backward(std::move(gradient), gradients);
     if (autograd::is_watched()) {
-      for (const Gradients::Given& given : gradients.given()) autograd::watch_gradient(node.operation, given.gradient);
+      for (const Gradients::Given& given : gradients.given())
+        autograd::watch_gradient(node.operation, node.scope, given.gradient);
     }
     if (record_ == Record::release) {
       node.released = true;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autograd/node.h"
+#include "autograd/watch.h"
 
 namespace qkv {
 namespace {
@@ -28,12 +29,14 @@ class Scope {
 struct Block {
   std::function<Variable(const std::vector<Variable>&)> call;
   std::vector<Variable> inputs;
+  std::string scope;
   std::vector<Kept> kept;
 };
 
 void run_again(const Block& block, Value d_out, Gradients& gradients) {
   for (const Kept& input : block.kept) static_cast<void>(input.value());
   const Scope record(autograd::recording(), true);
+  const autograd::RestoredScope scope(block.scope);
   const Variable again = block.call(block.inputs);
   if (!again.requires_gradient() || !(again.shape() == d_out.shape()) || again.dtype() != d_out.dtype()) {
     throw InvalidArgument("checkpoint", "block",
@@ -60,7 +63,7 @@ Variable checkpoint(std::function<Variable(const std::vector<Variable>& inputs)>
   }
   autograd::would_record() = autograd::would_record() || wanted;
   if (!wanted || !autograd::recording()) return out;
-  Block again{.call = std::move(block), .inputs = inputs, .kept = {}};
+  Block again{.call = std::move(block), .inputs = inputs, .scope = autograd::operation_scope(), .kept = {}};
   for (const Variable& input : inputs) {
     again.kept.emplace_back("checkpoint", "an input", autograd::value_of("checkpoint", "inputs", input));
   }

@@ -12,6 +12,7 @@ std::shared_ptr<Node> node_of(const Variable& variable) { return variable.empty(
 std::shared_ptr<Node> node_for(std::string_view operation, const Value& out, Backward backward) {
   auto node = std::make_shared<Node>();
   node->operation = operation;
+  node->scope = operation_scope();
   node->dtype = out.dtype();
   node->shape = out.shape();
   node->number = next_number();

@@ -55,6 +55,7 @@ using Backward = std::function<void(Value d_out, Gradients& gradients)>;
 
 struct Node {
   std::string_view operation;  // of static duration
+  std::string scope = {};      // where it was recorded
   DType dtype = DType::f32;
   Shape shape = {};
   std::uint64_t number = 0;                        // later operations have higher ones

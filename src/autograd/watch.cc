@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "qkv/autograd/watch.h"
 
@@ -23,7 +24,7 @@ std::string& current_scope() {
   return scope;
 }
 
-std::string scope_text() { return current_scope().empty() ? "" : " in " + current_scope(); }
+std::string scope_text(const std::string& scope) { return scope.empty() ? "" : " in " + scope; }
 
 void note(const std::string& text, const TensorView& values) {
   if (current_watch()->first() || autograd::is_finite(values)) return;
@@ -50,12 +51,17 @@ bool is_finite(const TensorView& values) {
 }
 
 void watch_result(std::string_view operation, const Value& result) {
-  note("the result of " + std::string(operation) + scope_text(), result.view);
+  note("the result of " + std::string(operation) + scope_text(current_scope()), result.view);
 }
 
-void watch_gradient(std::string_view operation, const Value& gradient) {
-  note("a gradient that " + std::string(operation) + " passes back", gradient.view);
+void watch_gradient(std::string_view operation, const std::string& scope, const Value& gradient) {
+  note("a gradient that " + std::string(operation) + scope_text(scope) + " passes back", gradient.view);
 }
+
+const std::string& operation_scope() { return current_scope(); }
+
+RestoredScope::RestoredScope(std::string scope) : before_(std::exchange(current_scope(), std::move(scope))) {}
+RestoredScope::~RestoredScope() { current_scope() = std::move(before_); }
 
 }  // namespace autograd
 }  // namespace qkv

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "layers/named.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
 #include "qkv/autograd/matmul.h"
@@ -127,7 +128,10 @@ qkv::Embedding Embedding::frozen() const { return qkv::Embedding(Tensor(weight_.
 FeedForward::FeedForward(const qkv::FeedForward& layer)
     : up_(layer.up()), down_(layer.down()), activation_(layer.activation()) {}
 
-Variable FeedForward::forward(const Variable& x) const { return down_.forward(activated(activation_, up_.forward(x))); }
+Variable FeedForward::forward(const Variable& x) const {
+  const Variable wide = activated(activation_, named("up", [&] { return up_.forward(x); }));
+  return named("down", [&] { return down_.forward(wide); });
+}
 
 Parameters FeedForward::parameters() const {
   Parameters all;
@@ -148,14 +152,15 @@ MultiHeadAttention::MultiHeadAttention(const qkv::MultiHeadAttention& layer)
 Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
                                     const std::optional<RotaryTables>& tables) const {
   const std::int64_t kv_heads = options_.kv_heads.value_or(options_.heads);
-  Variable q = split_heads(q_.forward(x), options_.heads);
-  Variable k = split_heads(k_.forward(context), kv_heads);
-  const Variable v = split_heads(v_.forward(context), kv_heads);
+  Variable q = split_heads(named("q", [&] { return q_.forward(x); }), options_.heads);
+  Variable k = split_heads(named("k", [&] { return k_.forward(context); }), kv_heads);
+  const Variable v = split_heads(named("v", [&] { return v_.forward(context); }), kv_heads);
   if (tables) {
     q = rotary(q, *tables);
     k = rotary(k, *tables);
   }
-  return out_.forward(merge_heads(attention(q, k, v, call.attention, call.learned)));
+  const Variable merged = merge_heads(attention(q, k, v, call.attention, call.learned));
+  return named("out", [&] { return out_.forward(merged); });
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, const MultiHeadCall& call) const {

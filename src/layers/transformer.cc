@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "layers/named.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/checkpoint.h"
 #include "qkv/autograd/embedding.h"
@@ -16,11 +17,23 @@ Variable dropped(const Variable& x, const std::optional<Dropout>& dropout, std::
   return dropout ? qkv::dropout(x, dropout_at(*dropout, place)) : x;
 }
 
+// A part of a block, under the name of its parameters.
+struct NamedNorm {
+  const char* name;
+  const Norm& norm;
+
+  [[nodiscard]] Variable forward(const Variable& x) const {
+    return named(name, [&] { return norm.forward(x); });
+  }
+};
+
 // One sublayer with its norm, its dropout and its residual sum, in either order.
 template <class Sublayer>
-Variable with_residual(const Variable& x, NormOrder order, const Norm& norm, const Sublayer& sublayer) {
-  if (order == NormOrder::pre) return x + sublayer(norm.forward(x));
-  return norm.forward(x + sublayer(x));
+Variable with_residual(const Variable& x, NormOrder order, const NamedNorm& norm, const char* name,
+                       const Sublayer& sublayer) {
+  const auto inner = [&](const Variable& input) { return named(name, [&] { return sublayer(input); }); };
+  if (order == NormOrder::pre) return x + inner(norm.forward(x));
+  return norm.forward(x + inner(x));
 }
 
 void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
@@ -65,16 +78,16 @@ Variable TransformerBlock::run(const Variable& x, const Variable* context, const
 
 Variable TransformerBlock::compute(const Variable& x, const Variable* context, const BlockCall& call) const {
   const MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
-  Variable state = with_residual(x, order_, ln1_, [&](const Variable& input) {
+  Variable state = with_residual(x, order_, {"ln1", ln1_}, "attention", [&](const Variable& input) {
     return dropped(attention_.forward(input, self), call.dropout, 0);
   });
   if (context != nullptr) {
     const MultiHeadCall cross{.attention = call.cross_attention, .learned = {}, .positions = std::nullopt};
-    state = with_residual(state, order_, *ln_cross_, [&](const Variable& input) {
+    state = with_residual(state, order_, {"ln_cross", *ln_cross_}, "cross", [&](const Variable& input) {
       return dropped(cross_->forward_cross(input, *context, cross), call.dropout, 1);
     });
   }
-  return with_residual(state, order_, ln2_,
+  return with_residual(state, order_, {"ln2", ln2_}, "feed_forward",
                        [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });
 }
 
@@ -120,12 +133,13 @@ Variable TransformerStack::run(const Variable& x, const Variable* context, const
   add_to_seed(inner.cross_attention.dropout, 1);
   Variable state = x;
   for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    const OperationScope scope("blocks." + std::to_string(n));
     if (call.dropout) inner.dropout = dropout_at(*call.dropout, n);
     state = context == nullptr ? blocks_[n].forward(state, inner) : blocks_[n].forward_cross(state, *context, inner);
     add_to_seed(inner.attention.dropout, 2);
     add_to_seed(inner.cross_attention.dropout, 2);
   }
-  return last_ ? last_->forward(state) : state;
+  return last_ ? named("ln_final", [&] { return last_->forward(state); }) : state;
 }
 
 Parameters TransformerStack::parameters() const {

@@ -137,7 +137,8 @@ TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   words.insert(words.end(), {"--learning-rate", "1e38", "--schedule", "constant"});
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("qkv train: step "), HasSubstr("; the first tensor that went bad: ")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("qkv train: step "), HasSubstr("; the first tensor that went bad: "),
+                                 HasSubstr(" in blocks.")));
 }
 
 TEST(Train, RefusesWhatHasNoMeaning) {

@@ -2,10 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/reduce.h"
+#include "qkv/autograd/watch.h"
 
 namespace qkv::learn {
 namespace {
@@ -56,6 +62,10 @@ TEST(Transformer, HasTheGradientOfCentralDifferences) {
   EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {2, 3, 8}), normal_numbers(2, {2, 2, 6})}), IsEmpty());
 }
 
+Tensor filled(const Shape& shape, double value) {
+  return {std::vector<float>(static_cast<std::size_t>(shape.product()), static_cast<float>(value)), shape};
+}
+
 std::vector<std::vector<double>> gradients(BlockMemory memory, DType dtype) {
   Generator generator(1);
   const TransformerStack stack(options(NormOrder::pre, NormKind::layer), generator);
@@ -72,6 +82,43 @@ std::vector<std::vector<double>> gradients(BlockMemory memory, DType dtype) {
 TEST(Transformer, RecomputedGivesTheSameBits) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     EXPECT_EQ(gradients(BlockMemory::recompute, dtype), gradients(BlockMemory::keep, dtype));
+  }
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Transformer, AWatchNamesTheLayerWhoseResultWentBad) {
+  const std::vector<std::pair<std::string, std::string>> places = {
+      {"blocks.0.ln1.weight", "layer_norm in blocks.0.ln1, [1, 3, 8]"},
+      {"blocks.1.attention.k.weight", "linear in blocks.1.attention.k, [1, 3, 8]"},
+      {"blocks.1.attention.out.bias", "linear in blocks.1.attention.out, [1, 3, 8]"},
+      {"blocks.1.ln_cross.bias", "layer_norm in blocks.1.ln_cross, [1, 3, 8]"},
+      {"blocks.0.cross.v.weight", "linear in blocks.0.cross.v, [1, 2, 8]"},
+      {"blocks.0.feed_forward.up.weight", "linear in blocks.0.feed_forward.up, [1, 3, 12]"},
+      {"blocks.1.feed_forward.down.bias", "linear in blocks.1.feed_forward.down, [1, 3, 8]"},
+      {"ln_final.weight", "layer_norm in ln_final, [1, 3, 8]"}};
+  for (const auto& [name, expected] : places) {
+    Generator generator(1);
+    const TransformerStack stack(options(NormOrder::pre, NormKind::layer, 6), generator);
+    for (const Parameter& parameter : stack.parameters()) {
+      if (parameter.name == name) assign({parameter}, name, filled(parameter.value.shape(), kInfinity));
+    }
+    const NonFiniteWatch watch;
+    static_cast<void>(stack.forward_cross(Variable(normal_numbers(1, {1, 3, 8}).to(DType::f32)),
+                                          Variable(normal_numbers(2, {1, 2, 6}).to(DType::f32))));
+    EXPECT_EQ(watch.first(), "the result of " + expected) << name;
+  }
+}
+
+TEST(Transformer, AWatchNamesWhereAGradientWentBad) {
+  for (const BlockMemory memory : {BlockMemory::keep, BlockMemory::recompute}) {
+    Generator generator(1);
+    const TransformerStack stack(options(NormOrder::post, NormKind::layer), generator);
+    const Variable y = stack.forward(Variable(normal_numbers(1, {1, 3, 8}).to(DType::f32)), {.memory = memory});
+    const NonFiniteWatch watch;
+    const OperationScope elsewhere("elsewhere");
+    backward(y, filled(y.shape(), 3e38));  // finite, unlike sums of it
+    EXPECT_EQ(watch.first(), "a gradient that layer_norm in blocks.1.ln2 passes back, [1, 3, 8]");
   }
 }
 

@@ -7,7 +7,8 @@
 namespace qkv {
 
 /// A name for the operations of this thread while it lives, within those that live already: "blocks.0" and then
-/// "attention" make "blocks.0.attention".
+/// "attention" make "blocks.0.attention". The layers of qkv/layers name theirs as their parameters. A walk back, and
+/// a checkpoint's second run, have the names of the forward run.
 class OperationScope {
  public:
   explicit OperationScope(const std::string& name);
@@ -28,8 +29,8 @@ class NonFiniteWatch {
   NonFiniteWatch& operator=(const NonFiniteWatch&) = delete;
   ~NonFiniteWatch();
 
-  /// The first that was found: "the result of exp in blocks.0.attention, [2, 3]" or "a gradient that log passes back,
-  /// [4]"; none where all numbers are finite.
+  /// The first that was found: "the result of exp in blocks.0.attention, [2, 3]" or "a gradient that log in output
+  /// passes back, [4]"; none where all numbers are finite.
   [[nodiscard]] const std::optional<std::string>& first() const noexcept { return first_; }
 
  private:
