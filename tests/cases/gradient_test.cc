@@ -8,6 +8,7 @@
 
 #include "cases/covering.h"
 #include "cases/gradients.h"
+#include "cases/ragged.h"
 #include "cases/random_case.h"
 
 namespace qkv::cases {
@@ -103,13 +104,13 @@ TEST(RandomGradients, AreAsNearTheReferenceAsPlainLoopsAre) {
 
 TEST(RandomGradients, AreNotFiniteWhereTheReferenceIsNot) {
   for_each_random_case(2, [](Case one) {
-    // No weight is too small for f32: 0 times NaN is then as the products have it.
-    one.bias = "zero";
-    one.scale = Scale::usual;
-    one.sinks = Sinks::none;
     one.specials = 1 + static_cast<std::int64_t>(one.seed % 3);
-    EXPECT_EQ(spread_fault(one), "") << to_text(one);
+    EXPECT_EQ(gradient_fault(one), "") << to_text(one);
   });
+}
+
+TEST(RandomGradients, OfARaggedBatchAreThoseOfItsDocuments) {
+  for_each_random_case(3, [](const Case& one) { EXPECT_EQ(ragged_fault(one), "") << to_text(one); });
 }
 
 }  // namespace

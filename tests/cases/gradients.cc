@@ -147,6 +147,24 @@ GradientVerdict judge_gradients(const Case& one) {
   return verdict;
 }
 
+std::string gradient_fault(const Case& one) {
+  if (one.specials > 0) {
+    // No weight is too small for f32: 0 times NaN is then as the products have it.
+    Case plain = one;
+    plain.values = Values::normal;
+    plain.bias = "zero";
+    plain.scale = Scale::usual;
+    plain.sinks = Sinks::none;
+    return spread_fault(plain);
+  }
+  const bool huge = one.values == Values::huge_q || one.values == Values::huge_k || one.values == Values::huge_v;
+  // AMX takes what is smaller than bf16's smallest normal number for 0.
+  const bool flushed = one.values == Values::tiny && one.dtype == DType::bf16;
+  // Shared elements are raised once for each that shares them.
+  const bool raised = one.values == Values::outlier && (one.k == Layout::one_batch || one.k == Layout::one_head);
+  return huge || flushed || raised ? "" : judge_gradients(one).fault;
+}
+
 std::string spread_fault(const Case& one) {
   const Inputs inputs = Inputs::of(one);
   const Upstream upstream = Upstream::of(one, inputs);

@@ -61,6 +61,10 @@ struct GradientVerdict {
 /// at their worst element (three times with a softcap), plus what is luck, and the rounding of the result.
 [[nodiscard]] GradientVerdict judge_gradients(const Case& one);
 
+/// What is wrong with the gradients of any case. Ordinary numbers are judged, NaN and infinities held to
+/// spread_fault(); of others, whose products leave the dtype's range, nothing is asked.
+[[nodiscard]] std::string gradient_fault(const Case& one);
+
 /// Of a case with NaN and infinities: the first target and gradient that is finite where the reference's is not, or the
 /// other way round, in words.
 [[nodiscard]] std::string spread_fault(const Case& one);

@@ -134,7 +134,7 @@ TEST(Train, LearnsATextOfTheReaders) {
 TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   const TemporaryDirectory directory;
   Words words = small_run(directory / "run", "20");
-  words.insert(words.end(), {"--learning-rate", "1e38", "--schedule", "constant"});
+  words.insert(words.end(), {"--learning-rate", "1e20", "--schedule", "constant"});
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("qkv train: step "), HasSubstr("; the first tensor that went bad: "),

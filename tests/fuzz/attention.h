@@ -1,4 +1,4 @@
-// A random call of attention on every target, held against the reference.
+// A random call of attention and of its gradients on every target, held against the reference.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace qkv::fuzz {
 
-/// What is wrong with the case, or nothing. A call that throws is a fault.
+/// What is wrong with the case, with its gradients or with it as a ragged batch, or nothing. A call that throws is a
+/// fault.
 [[nodiscard]] std::string fault_of(const cases::Case& one);
 
 /// The fault of the smallest case that still fails, and the line that repeats it.

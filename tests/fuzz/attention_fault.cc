@@ -1,6 +1,8 @@
 #include <exception>
 
+#include "cases/gradients.h"
 #include "cases/judge.h"
+#include "cases/ragged.h"
 #include "cases/random_case.h"
 #include "fuzz/attention.h"
 
@@ -8,7 +10,9 @@ namespace qkv::fuzz {
 
 std::string fault_of(const cases::Case& one) {
   try {
-    return cases::fault_by_row(one);
+    std::string fault = cases::fault_by_row(one);
+    if (fault.empty()) fault = cases::gradient_fault(one);
+    return fault.empty() ? cases::ragged_fault(one) : fault;
   } catch (const std::exception& error) {
     return std::string("threw: ") + error.what();
   }

@@ -1,5 +1,5 @@
-// Random calls of attention for QKV_FUZZ_SECONDS (60), all targets against the reference. QKV_FUZZ_SEED (1) is the
-// first one's number; QKV_FUZZ_CASE is one case to repeat instead.
+// Random calls of attention, there and back, for QKV_FUZZ_SECONDS (60), all targets against the reference.
+// QKV_FUZZ_SEED (1) is the first one's number; QKV_FUZZ_CASE is one case to repeat instead.
 #include "fuzz/attention.h"
 
 #include <gmock/gmock.h>

@@ -1,0 +1,220 @@
+#include "cases/ragged.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "cases/run.h"
+#include "qkv/backward.h"
+
+namespace qkv::cases {
+namespace {
+
+struct Lengths {
+  std::int64_t queries;
+  std::int64_t keys;
+};
+
+bool fits(const AttentionOptions& options, const MaskShape& shape) {
+  try {
+    options.mask.validate(shape);
+    options.bias.validate(shape);
+    return true;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+std::vector<Lengths> lengths_of(const Case& one, const AttentionOptions& options) {
+  std::mt19937_64 engine(one.seed + 2);
+  std::vector<Lengths> lengths;
+  for (std::int64_t n = 0; n < one.B; ++n) {
+    const Lengths cut = {static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tq + 1)),
+                         static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tk + 1))};
+    const bool whole = !fits(options, {.B = one.B, .H = one.Hq(), .Tq = cut.queries, .Tk = cut.keys});
+    lengths.push_back(whole ? Lengths{one.Tq, one.Tk} : cut);
+  }
+  return lengths;
+}
+
+Ragged ragged_of(const std::vector<Lengths>& lengths) {
+  Ragged ragged = {.q_offsets = {0}, .k_offsets = {0}};
+  for (const Lengths& length : lengths) {
+    ragged.q_offsets.push_back(ragged.q_offsets.back() + length.queries);
+    ragged.k_offsets.push_back(ragged.k_offsets.back() + length.keys);
+  }
+  return ragged;
+}
+
+// Copies the first places of axis 2 of an entry of `from` to axis 2 of the one entry of `to`, from `begin` on.
+void copy_rows(const TensorView& from, std::int64_t b, std::int64_t begin, std::int64_t count,
+               const MutableTensorView& to) {
+  for (std::int64_t h = 0; h < from.dim(1); ++h) {
+    for (std::int64_t t = 0; t < count; ++t) {
+      for (std::int64_t d = 0; d < from.dim(3); ++d) to.set({0, h, begin + t, d}, from.at({b, h, t, d}));
+    }
+  }
+}
+
+Tensor packed(const TensorView& x, const std::vector<std::int64_t>& offsets) {
+  Tensor tensor(x.dtype(), {1, x.dim(1), offsets.back(), x.dim(3)});
+  for (std::size_t n = 0; n + 1 < offsets.size(); ++n) {
+    copy_rows(x, static_cast<std::int64_t>(n), offsets[n], offsets[n + 1] - offsets[n], tensor);
+  }
+  return tensor;
+}
+
+Tensor normal(DType dtype, const Shape& shape, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> draw;
+  std::vector<double> values(static_cast<std::size_t>(shape.product()));
+  for (double& value : values) value = draw(engine);
+  return Tensor(values, shape).to(dtype);
+}
+
+bool same_bits(const TensorView& a, const TensorView& b) {
+  const std::vector<double> left = a.to_vector();
+  const std::vector<double> right = b.to_vector();
+  for (std::size_t n = 0; n < left.size(); ++n) {
+    const bool both_nan = std::isnan(left[n]) && std::isnan(right[n]);
+    if (!both_nan && std::bit_cast<std::uint64_t>(left[n]) != std::bit_cast<std::uint64_t>(right[n])) return false;
+  }
+  return left.size() == right.size();
+}
+
+struct Results {
+  AttentionResult forward;
+  AttentionGradients backward;
+};
+
+Results run(const TensorView& q, const TensorView& k, const TensorView& v, const TensorView& d_out,
+            const AttentionOptions& options) {
+  Results results{.forward = attention(q, k, v, options), .backward = {}};
+  results.backward = attention_backward(d_out, q, k, v, results.forward.out, results.forward.lse, options);
+  return results;
+}
+
+// A gradient summed over documents: what it should be, and how large its terms are.
+struct Sum {
+  std::string name;
+  std::vector<double> values;
+  std::vector<double> sizes;
+
+  void add(const Tensor& gradient) {
+    const std::vector<double> terms = gradient.to_vector();
+    values.resize(terms.size());
+    sizes.resize(terms.size());
+    for (std::size_t n = 0; n < terms.size(); ++n) {
+      values[n] += terms[n];
+      sizes[n] += std::fabs(terms[n]);
+    }
+  }
+
+  // Each term and the sum are rounded to f32 once.
+  [[nodiscard]] bool is_near(const Tensor& got) const {
+    const std::vector<double> numbers = got.to_vector();
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      const double error = std::fabs(numbers[n] - values[n]);
+      if (std::isfinite(values[n]) && !(error <= 2 * 0x1p-24 * sizes[n] + 0x1p-149)) return false;
+    }
+    return true;
+  }
+};
+
+class RaggedCase {
+ public:
+  explicit RaggedCase(const Case& one)
+      : one_(one),
+        inputs_(Inputs::of(one)),
+        lengths_(lengths_of(one, inputs_.options)),
+        ragged_(ragged_of(lengths_)),
+        d_out_(normal(one.dtype, {one.B, one.Hq(), one.Tq, one.Dv}, one.seed + 1)) {}
+
+  [[nodiscard]] std::string fault_on(const std::string& target) const {
+    AttentionOptions options = inputs_.options;
+    options.target = target;
+    options.threads = one_.threads;
+    AttentionOptions whole = options;
+    whole.ragged = ragged_;
+    const Results got = run(packed(inputs_.q.view(), ragged_.q_offsets), packed(inputs_.k.view(), ragged_.k_offsets),
+                            packed(inputs_.v.view(), ragged_.k_offsets), packed(d_out_, ragged_.q_offsets), whole);
+    std::vector<Sum> sums = empty_sums(got.backward);
+    for (std::int64_t n = 0; n < one_.B; ++n) {
+      const Results expected = batched(n, options);
+      const std::string name = first_difference(n, got, expected);
+      if (!name.empty()) return in_words(target, n, name);
+      for (std::size_t s = 0; s < sums.size(); ++s) sums[s].add(shared(expected.backward, s));
+    }
+    for (std::size_t s = 0; s < sums.size() && one_.specials == 0; ++s) {
+      if (!sums[s].is_near(shared(got.backward, s))) return target + ": " + sums[s].name + " is not that of the batch";
+    }
+    return {};
+  }
+
+ private:
+  static std::vector<Sum> empty_sums(const AttentionGradients& gradients) {
+    std::vector<Sum> sums;
+    for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
+      sums.push_back({.name = "d_bias[" + std::to_string(n) + "]", .values = {}, .sizes = {}});
+    }
+    if (!gradients.d_sinks.empty()) sums.push_back({.name = "d_sinks", .values = {}, .sizes = {}});
+    return sums;
+  }
+
+  static const Tensor& shared(const AttentionGradients& gradients, std::size_t n) {
+    return n < gradients.d_bias.size() ? gradients.d_bias[n] : gradients.d_sinks;
+  }
+
+  // All entries at this one's lengths; the others' d_out is 0.
+  [[nodiscard]] Results batched(std::int64_t b, const AttentionOptions& options) const {
+    const auto [queries, keys] = lengths_[static_cast<std::size_t>(b)];
+    Tensor d_out(one_.dtype, {one_.B, one_.Hq(), queries, one_.Dv});
+    copy_rows(d_out_, b, 0, queries, MutableTensorView(d_out).slice(0, b, b + 1));
+    return run(inputs_.q.view().view().slice(2, 0, queries), inputs_.k.view().view().slice(2, 0, keys),
+               inputs_.v.view().view().slice(2, 0, keys), d_out, options);
+  }
+
+  // Of a result that a document has to itself.
+  [[nodiscard]] std::string first_difference(std::int64_t b, const Results& got, const Results& expected) const {
+    const auto n = static_cast<std::size_t>(b);
+    const auto differs = [&](const Tensor& packed, const std::vector<std::int64_t>& offsets, const Tensor& own) {
+      return !same_bits(packed.view().select(0, 0).slice(1, offsets[n], offsets[n + 1]), own.view().select(0, b));
+    };
+    const auto& [q, k] = ragged_;
+    if (differs(got.forward.out, q, expected.forward.out)) return "out";
+    if (differs(got.forward.lse, q, expected.forward.lse)) return "lse";
+    if (differs(got.backward.d_q, q, expected.backward.d_q)) return "d_q";
+    if (differs(got.backward.d_k, k, expected.backward.d_k)) return "d_k";
+    return differs(got.backward.d_v, k, expected.backward.d_v) ? "d_v" : "";
+  }
+
+  [[nodiscard]] std::string in_words(const std::string& target, std::int64_t n, const std::string& name) const {
+    const auto [queries, keys] = lengths_[static_cast<std::size_t>(n)];
+    std::ostringstream text;
+    text << target << ": " << name << " of document " << n << " of a ragged batch, " << queries << " x " << keys
+         << ", is not that of the batch";
+    return text.str();
+  }
+
+  const Case& one_;
+  Inputs inputs_;
+  std::vector<Lengths> lengths_;
+  Ragged ragged_;
+  Tensor d_out_;
+};
+
+}  // namespace
+
+std::string ragged_fault(const Case& one) {
+  const RaggedCase ragged(one);
+  for (const std::string& target : targets(one.dtype)) {
+    std::string fault = ragged.fault_on(target);
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+}  // namespace qkv::cases

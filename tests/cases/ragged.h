@@ -1,0 +1,16 @@
+// The batch entries of a case as the documents of a ragged batch.
+#pragma once
+
+#include <string>
+
+#include "cases/case.h"
+
+namespace qkv::cases {
+
+/// Packs the entries end to end, each cut to lengths of its own where mask and bias allow it, and runs the call and its
+/// gradients on every target. What is not the same bits as each entry gets in a batch of that entry's lengths, in
+/// words; biases and sinks, whose gradients are summed over entries, may be off by the rounding of these. Empty where
+/// all is well.
+[[nodiscard]] std::string ragged_fault(const Case& one);
+
+}  // namespace qkv::cases
