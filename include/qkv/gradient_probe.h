@@ -4,11 +4,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "qkv/attention.h"
 #include "qkv/probe.h"
 
 namespace qkv {
+
+/// A matrix of gradients made small, in the cells of a WeightMap.
+struct GradientMap {
+  Tensor magnitudes;  // f64 [rows, columns]: mean or largest |gradient|; hidden pairs count as 0
+  Tensor visible;     // f64 [rows, columns]: share of the cell's pairs that are visible
+};
 
 /// Shows what attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}) computes on its way: the loss's
 /// gradient by each Stage of the forward call. By `dropped` it is d_out v^T; by `weights` that times dropout's factor
@@ -17,8 +24,8 @@ namespace qkv {
 ///
 /// Keeps views of its tensors, which must outlive it. Where attention_target() is "reference", as for f64 tensors,
 /// computes in f64, elsewhere in f32. Several threads may call one GradientProbe at once. Throws InvalidArgument as
-/// attention_backward() does, and naming ragged. Every function allocates its result and a few tiles, and throws
-/// InvalidArgument naming what lies out of range. Dao et al. 2022, appendix B.
+/// attention_backward() does, and naming ragged. Every function allocates its result and, for each thread, a few
+/// tiles, and throws InvalidArgument naming what lies out of range. Dao et al. 2022, appendix B.
 class GradientProbe {
  public:
   GradientProbe(const TensorView& d_out, const TensorView& q, const TensorView& k, const TensorView& v,
@@ -35,6 +42,16 @@ class GradientProbe {
 
   /// One query's, [Tk].
   [[nodiscard]] Tensor row(HeadPlace head, std::int64_t i, Stage stage = Stage::biased) const;
+
+  /// The matrix of |gradient| in size.rows x size.columns cells, 1 <= rows <= Tq and 1 <= columns <= Tk. The same bits
+  /// for any number of threads, which is that of the options.
+  [[nodiscard]] GradientMap map(HeadPlace head, const MapSize& size, Stage stage = Stage::biased,
+                                Reduce reduce = Reduce::mean, const ProbeWatch& watch = {}) const;
+
+  /// The same of the mean of several heads' matrices of |gradient| of one batch entry.
+  [[nodiscard]] GradientMap map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size,
+                                Stage stage = Stage::biased, Reduce reduce = Reduce::mean,
+                                const ProbeWatch& watch = {}) const;
 
  private:
   struct State;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/gradient_probe_state.h"
 #include "attention/probe_places.h"
 #include "attention/validate.h"
 #include "attention/validate_backward.h"
@@ -9,14 +10,6 @@
 #include "kernels/targets.h"
 
 namespace qkv {
-
-struct GradientProbe::State {
-  State(kernels::BackwardProblem checked, const kernels::cpu::Target* chosen)
-      : problem(std::move(checked)), target(chosen) {}
-
-  kernels::BackwardProblem problem;
-  const kernels::cpu::Target* target;  // null: the reference, in f64
-};
 
 namespace {
 
@@ -49,15 +42,11 @@ Tensor tile_of(const kernels::BackwardProblem& problem, const kernels::cpu::Targ
 GradientProbe::GradientProbe(const TensorView& d_out, const TensorView& q, const TensorView& k, const TensorView& v,
                              const TensorView& out, const TensorView& lse, const AttentionOptions& options,
                              std::optional<TensorView> d_lse) {
-  kernels::BackwardProblem problem = {.problem = validated(kFunction, q, k, options),
-                                      .v = v,
-                                      .out = out,
-                                      .lse = lse,
-                                      .d_out = d_out,
-                                      .d_lse = d_lse};
+  kernels::BackwardProblem problem = {
+      .problem = validated(kFunction, q, k, options), .v = v, .out = out, .lse = lse, .d_out = d_out, .d_lse = d_lse};
   validate_backward(kFunction, problem);
   const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
-  state_ = std::make_unique<const State>(std::move(problem), kernels::cpu::find_target(target));
+  state_ = std::make_unique<const State>(std::move(problem), options.threads, kernels::cpu::find_target(target));
 }
 
 GradientProbe::GradientProbe(GradientProbe&&) noexcept = default;

@@ -93,7 +93,7 @@ std::shared_ptr<const std::vector<double>> require_lse(const State& state, const
   constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
   auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(Tq));
   with_real(state, [&](auto real) {
-    run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
+    run_tasks(state.threads, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
       WeightTiles<decltype(real)> tiles(state.problem, state.target);
       const std::int64_t begin = task * kQueriesOfTask;
       each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {

@@ -38,7 +38,7 @@ Tensor Probe::key_totals(HeadPlace head, const ProbeWatch& watch) const {
   const std::int64_t blocks = (Tq + kTile - 1) / kTile;
   std::vector<std::vector<double>> partial(static_cast<std::size_t>(std::min(kGroups, blocks)));
   probe_detail::with_real(*state_, [&](auto real) {
-    probe_detail::run_tasks(*state_, clock, static_cast<std::int64_t>(partial.size()), [&](std::int64_t group) {
+    probe_detail::run_tasks(state_->threads, clock, static_cast<std::int64_t>(partial.size()), [&](std::int64_t group) {
       std::vector<double>& sums = partial[static_cast<std::size_t>(group)];
       sums.resize(static_cast<std::size_t>(Tk));
       probe_detail::WeightTiles<decltype(real)> tiles(problem, state_->target);

@@ -64,10 +64,10 @@ struct QueryRange {
   std::int64_t end = 0;
 };
 
-/// Calls body(task) for each task from 0 on, on the state's threads, until the clock has stopped.
+/// Calls body(task) for each task from 0 on until the clock has stopped, on qkv::threads() threads if not said.
 template <class Body>
-void run_tasks(const State& state, const Clock& clock, std::int64_t tasks, const Body& body) {
-  core::parallel_for(state.threads.value_or(threads()), tasks, [&](int, std::int64_t task) {
+void run_tasks(std::optional<int> count, const Clock& clock, std::int64_t tasks, const Body& body) {
+  core::parallel_for(count.value_or(threads()), tasks, [&](int, std::int64_t task) {
     if (!clock.stopped()) body(task);
   });
 }
@@ -106,7 +106,7 @@ void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWa
   Clock clock(watch, count_pairs(state.problem, head, {0, Tq}) + lse_pairs(state, head));
   const auto lse = require_lse(state, head, clock);
   with_real(state, [&](auto real) {
-    run_tasks(state, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
+    run_tasks(state.threads, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
       WeightTiles<decltype(real)> tiles(state.problem, state.target);
       const std::int64_t begin = task * kQueriesOfTask;
       each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {

@@ -10,6 +10,11 @@ namespace qkv::probe_detail {
 
 using kernels::kTile;
 
+KeyRange tiles_that_meet(const KeyRange& keys) {
+  if (keys.end <= keys.begin) return {0, 0};
+  return {keys.begin / kTile, (keys.end + kTile - 1) / kTile};
+}
+
 template <class Real>
 void WeightTiles<Real>::set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end) {
   h_ = head.h;
@@ -23,9 +28,7 @@ void WeightTiles<Real>::set_lse(std::span<const double> lse) {
 
 template <class Real>
 KeyRange WeightTiles<Real>::tiles() const {
-  const KeyRange seen = tiles_.seen();
-  if (seen.end <= seen.begin) return {0, 0};
-  return {seen.begin / kTile, (seen.end + kTile - 1) / kTile};
+  return tiles_that_meet(tiles_.seen());
 }
 
 template <class Real>

@@ -9,6 +9,9 @@
 
 namespace qkv::probe_detail {
 
+/// The tiles of kTile keys that meet these.
+[[nodiscard]] KeyRange tiles_that_meet(const KeyRange& keys);
+
 /// Up to kTile queries of one head, and the tile that they make with the keys chosen last.
 template <class Real>
 class WeightTiles {

@@ -29,6 +29,8 @@ class GradientTiles {
 
   /// The gradients by weights and by biased scores; 0 of forbidden pairs, whose v are read and not used.
   void compute();
+  /// -inf where a pair is forbidden.
+  [[nodiscard]] const ScoreTile<Real>& masked() const { return masked_; }
   [[nodiscard]] const ScoreTile<Real>& d_weights() const { return d_weights_; }
   [[nodiscard]] const ScoreTile<Real>& d_scores() const { return d_scores_; }
 

@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "attention/fused_call.h"
 #include "attention/random_call.h"
@@ -148,6 +151,89 @@ TEST(GradientProbe, HasZerosWhereAPairIsForbidden) {
   }
 }
 
+// A map from the whole matrix of each head.
+GradientMap mapped(const GradientProbe& probe, const std::vector<std::int64_t>& heads, const MapSize& size, Stage stage,
+                   Reduce reduce, const Mask& mask) {
+  GradientMap map{.magnitudes = Tensor(DType::f64, {size.rows, size.columns}),
+                  .visible = Tensor(DType::f64, {size.rows, size.columns})};
+  const auto count = static_cast<double>(heads.size());
+  std::vector<Tensor> matrices;
+  for (const std::int64_t h : heads) {
+    Tile tile = kLastHead;
+    tile.h = h;
+    matrices.push_back(probe.tile(tile, stage));
+  }
+  for (std::int64_t r = 0; r < size.rows; ++r) {
+    for (std::int64_t c = 0; c < size.columns; ++c) {
+      double sum = 0;
+      double largest = 0;
+      double visible = 0;
+      double pairs = 0;
+      for (std::int64_t i = r * kTq / size.rows; i < (r + 1) * kTq / size.rows; ++i) {
+        for (std::int64_t j = c * kTk / size.columns; j < (c + 1) * kTk / size.columns; ++j, ++pairs) {
+          double mean = 0;
+          for (const Tensor& matrix : matrices) mean += std::fabs(matrix.at({i, j})) / count;
+          sum += mean;
+          largest = std::max(largest, mean);
+          visible += mask.allows({.b = 1, .h = 0, .i = i, .j = j}, probe.shape()) ? 1 : 0;
+        }
+      }
+      map.magnitudes.set({r, c}, reduce == Reduce::mean ? sum / pairs : largest);
+      map.visible.set({r, c}, visible / pairs);
+    }
+  }
+  return map;
+}
+
+TEST(GradientProbe, ShrinksTheMatrixOfMagnitudesToAMap) {
+  for (const auto& [dtype, target] : {std::pair(DType::f64, "reference"), std::pair(DType::bf16, "scalar")}) {
+    Sample sample(dtype);
+    sample.run(target);
+    const GradientProbe probe = sample.probe();
+    // A sum of numbers of one sign, in f32 within a tile.
+    const double rounding = dtype == DType::f64 ? 4000 * 0x1p-53 : 80 * 0x1p-24;
+    for (const MapSize& size : {MapSize{7, 13}, MapSize{kTq, kTk}, MapSize{1, 1}}) {
+      for (const Stage stage : {Stage::weights, Stage::biased}) {
+        for (const Reduce reduce : {Reduce::mean, Reduce::max}) {
+          const GradientMap map = probe.map(1, std::vector<std::int64_t>{1, 0}, size, stage, reduce);
+          const GradientMap expected = mapped(probe, {1, 0}, size, stage, reduce, sample.options.mask);
+          for (std::int64_t r = 0; r < size.rows; ++r) {
+            for (std::int64_t c = 0; c < size.columns; ++c) {
+              const double magnitude = expected.magnitudes.at({r, c});
+              ASSERT_NEAR(map.magnitudes.at({r, c}), magnitude, rounding * magnitude);
+              ASSERT_NEAR(map.visible.at({r, c}), expected.visible.at({r, c}), 1e-12);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(GradientProbe, MapsTheSameOnAnyNumberOfThreadsAndSaysHowFarItIs) {
+  Sample sample(DType::f32);
+  sample.options.threads = 1;
+  sample.run("scalar");
+  const GradientProbe one = sample.probe();
+  sample.options.threads = 3;
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+  const ProbeWatch watch = [&](const ProbeProgress& at) {
+    done = at.done;
+    total = at.total;
+    return Proceed::go_on;
+  };
+  const GradientMap map = sample.probe().map({1, 1}, {5, 5}, Stage::biased, Reduce::mean, watch);
+  EXPECT_EQ(map.magnitudes.to_vector(), one.map({1, 1}, {5, 5}).magnitudes.to_vector());
+  EXPECT_EQ(done, total);
+  EXPECT_GT(total, 0);
+  EXPECT_EQ(error_message<Cancelled>([&] {
+              static_cast<void>(
+                  one.map({1, 1}, {5, 5}, Stage::biased, Reduce::mean, [](const auto&) { return Proceed::stop; }));
+            }),
+            "the walk over the tiles was stopped");
+}
+
 TEST(GradientProbe, RefusesWhatLiesOutOfRange) {
   Sample sample(DType::f32);
   sample.run("scalar");
@@ -158,6 +244,12 @@ TEST(GradientProbe, RefusesWhatLiesOutOfRange) {
             "GradientProbe::row: i: expected 0 to 69, got 70");
   EXPECT_EQ(error_message([&] { static_cast<void>(probe.tile({.i_begin = 3, .i_end = 2})); }),
             "GradientProbe::tile: i_begin, i_end: expected a range within [0, 70], got 3 to 2");
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({0, 2}, {1, 1})); }),
+            "GradientProbe::map: h: expected 0 to 1, got 2");
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({0, 0}, {1, kTk + 1})); }),
+            "GradientProbe::map: size.columns: expected 1 to Tk = 130, got 131");
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map(0, {}, {1, 1})); }),
+            "GradientProbe::map: heads: expected one head at least, got none");
   sample.d_lse = Tensor(DType::f64, {2, 2, kTq});
   EXPECT_EQ(error_message([&] { static_cast<void>(sample.probe()); }), "GradientProbe: d_lse: expected f32, got f64");
 }
