@@ -16,6 +16,7 @@
 #include "misuse.h"
 #include "output.h"
 #include "problem_options.h"
+#include "qkv/backward.h"
 #include "qkv/files.h"
 #include "qkv/info.h"
 #include "qkv/picture/chart.h"
@@ -87,7 +88,31 @@ std::int64_t count_blind(const Tensor& lse) {
   return std::ranges::count(values, -INFINITY);
 }
 
-std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& problem, AttendSummary& summary) {
+// d_q, d_k and d_v, then those of biases and sinks where there are any.
+void add_gradients(const AttendFlags& flags, const AttendProblem& problem, const Upstream& upstream,
+                   const AttentionResult& result, std::vector<Output>& outputs) {
+  if (flags.gradients.empty()) return;
+  BackwardOptions backward;
+  if (!upstream.d_lse.empty()) backward.d_lse = upstream.d_lse;
+  AttentionGradients gradients = with_memory_for("d_q", problem.q.shape(), problem.q.dtype(), [&] {
+    return attention_backward(upstream.d_out, problem.q, problem.k, problem.v, result.out, result.lse, problem.options,
+                              backward);
+  });
+  const auto add = [&](const std::string& name, Tensor tensor) {
+    if (tensor.empty()) return;
+    outputs.push_back({.name = name, .path = flags.gradients + ":" + name, .tensor = std::move(tensor)});
+  };
+  add("d_q", in_layout(std::move(gradients.d_q), problem.layout));
+  add("d_k", in_layout(std::move(gradients.d_k), problem.layout));
+  add("d_v", in_layout(std::move(gradients.d_v), problem.layout));
+  for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
+    add("d_bias_" + std::to_string(n), std::move(gradients.d_bias[n]));
+  }
+  add("d_sinks", std::move(gradients.d_sinks));
+}
+
+std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& problem, const Upstream& upstream,
+                            AttendSummary& summary) {
   const TensorView q = problem.q;
   const TensorView v = problem.v;
   const Layout layout = problem.layout;
@@ -99,6 +124,7 @@ std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& probl
   const auto add = [&](const std::string& name, const std::string& path, Tensor tensor) {
     if (!path.empty()) outputs.push_back({.name = name, .path = path, .tensor = std::move(tensor)});
   };
+  add_gradients(flags, problem, upstream, result, outputs);
   add("out", flags.out, in_layout(std::move(result.out), layout));
   add("lse", flags.lse, without_absent_axes(std::move(result.lse), layout));
   add_scores(flags, problem, outputs);
@@ -107,7 +133,8 @@ std::vector<Output> compute(const AttendFlags& flags, const AttendProblem& probl
   return outputs;
 }
 
-void describe(const AttendFlags& flags, const AttendProblem& problem, AttendSummary& summary) {
+void describe(const AttendFlags& flags, const AttendProblem& problem, const Upstream& upstream,
+              AttendSummary& summary) {
   const auto& [layout, q, k, v, options] = problem;
   const auto note = [&](const char* name, const std::string& path, const Tensor& tensor) {
     summary.inputs.push_back({.name = name, .path = path, .shape = tensor.shape(), .dtype = tensor.dtype()});
@@ -115,6 +142,8 @@ void describe(const AttendFlags& flags, const AttendProblem& problem, AttendSumm
   note("q", flags.q, q);
   note("k", flags.past_k.empty() ? flags.k : flags.past_k + " then " + flags.k, k);
   note("v", flags.past_v.empty() ? flags.v : flags.past_v + " then " + flags.v, v);
+  if (!upstream.d_out.empty()) note("d_out", flags.d_out, upstream.d_out);
+  if (!upstream.d_lse.empty()) note("d_lse", flags.d_lse, upstream.d_lse);
   summary.shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
   summary.tiles = TilePlan(options.mask, summary.shape, summary.tile).counts();
 }
@@ -128,15 +157,16 @@ void run(const AttendFlags& flags) {
   static_cast<void>(attention_scratch_bytes(problem.q, problem.k, problem.v, problem.options));
   require_output(flags);
   require_room(flags, problem);
+  const Upstream upstream = load_upstream(flags, problem);
   AttendSummary summary;
-  const std::vector<Output> outputs = compute(flags, problem, summary);
+  const std::vector<Output> outputs = compute(flags, problem, upstream, summary);
   std::vector<NamedView> files;
   for (const Output& output : outputs) {
     files.push_back({.name = output.path, .view = output.tensor});
     summary.outputs.push_back(
         {.name = output.name, .path = output.path, .shape = output.tensor.shape(), .dtype = output.tensor.dtype()});
   }
-  if (!flags.quiet) describe(flags, problem, summary);
+  if (!flags.quiet) describe(flags, problem, upstream, summary);
   write_tensors(files);
   if (!flags.quiet) print(flags.json ? as_json(summary, problem) : as_text(summary, problem));
 }
@@ -147,6 +177,18 @@ void add_value_options(CLI::App& command, AttendFlags& flags) {
   auto* past_k = command.get_option("--past-k");
   past_v->type_name("FILE")->group(kInputGroup)->needs(past_k);
   past_k->needs(past_v);
+}
+
+void add_gradient_options(CLI::App& command, AttendFlags& flags) {
+  const std::string group = "The way back (of a loss whose gradient by the result is known)";
+  auto* gradients = command.add_option("--gradients", flags.gradients,
+                                       "Write d_q, d_k, d_v, d_bias_0, … and d_sinks into FILE.npz or .safetensors");
+  auto* d_out = command.add_option("--d-out", flags.d_out, "The loss's gradient by --out, which it lies like");
+  auto* d_lse = command.add_option("--d-lse", flags.d_lse, "Its gradient by --lse, [B, Hq, Tq] [zeros]");
+  for (auto* option : {gradients, d_out, d_lse}) option->type_name("FILE")->group(group);
+  gradients->needs(d_out);
+  d_out->needs(gradients);
+  d_lse->needs(gradients);
 }
 
 void add_output_options(CLI::App& command, AttendFlags& flags) {
@@ -184,6 +226,7 @@ void add_attend(CLI::App& app) {
   add_score_options(*command, *flags);
   add_run_options(*command, *flags);
   add_memory_limit_option(*command, flags->memory_limit, "Bytes that --weights or --scores may take")->group(kRunGroup);
+  add_gradient_options(*command, *flags);
   add_output_options(*command, *flags);
   command->callback([flags] { run(*flags); });
 }

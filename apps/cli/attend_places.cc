@@ -33,6 +33,8 @@ std::vector<OptionPath> inputs_of(const AttendFlags& flags) {
                                   {"--v", &flags.v},
                                   {"--past-k", &flags.past_k},
                                   {"--past-v", &flags.past_v},
+                                  {"--d-out", &flags.d_out},
+                                  {"--d-lse", &flags.d_lse},
                                   {"--mask-file", &flags.mask_file},
                                   {"--bias-file", &flags.bias_file}};
   if (!is_list(flags.sinks)) options.emplace_back("--sinks", &flags.sinks);
@@ -49,6 +51,15 @@ std::vector<OptionPath> outputs_of(const AttendFlags& flags) {
           {"--scores", &flags.scores},
           {"--present-k", &flags.present_k},
           {"--present-v", &flags.present_v}};
+}
+
+// One of the members of --gradients, for all of them.
+std::string gradients_member(const AttendFlags& flags) {
+  if (flags.gradients.empty()) return {};
+  if (!flags.gradients.ends_with(".npz") && !flags.gradients.ends_with(".safetensors")) {
+    misuse("--gradients", "a name that ends in .npz or .safetensors", flags.gradients);
+  }
+  return flags.gradients + ":d_q";
 }
 
 // Also where neither is there yet.
@@ -85,12 +96,19 @@ void check_places(const std::vector<OptionPath>& read, const std::vector<OptionP
   require_writable_tensors(paths);
 }
 
-void check_places(const AttendFlags& flags) { check_places(inputs_of(flags), outputs_of(flags)); }
+void check_places(const AttendFlags& flags) {
+  const std::string gradients = gradients_member(flags);
+  std::vector<OptionPath> outputs = outputs_of(flags);
+  outputs.emplace_back("--gradients", &gradients);
+  check_places(inputs_of(flags), outputs);
+}
 
 void require_output(const AttendFlags& flags) {
   const std::vector<OptionPath> outputs = outputs_of(flags);
+  if (!flags.gradients.empty()) return;
   if (std::ranges::any_of(outputs, [](const OptionPath& output) { return !output.second->empty(); })) return;
-  misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --present-k, --present-v)", "none");
+  misuse("--out", "a place for a result (--out, --lse, --weights, --scores, --gradients, --present-k, --present-v)",
+         "none");
 }
 
 }  // namespace qkv::cli

@@ -202,6 +202,33 @@ AttendProblem load_problem(const AttendFlags& flags) {
   return problem;
 }
 
+Tensor with_all_axes(Tensor tensor, const AttendProblem& problem) {
+  const Shape shape = problem.q.shape().without(3);
+  if (problem.layout != Layout::matrix || tensor.size() != shape.product() || tensor.dim(-1) != shape[2]) return tensor;
+  return std::move(tensor).reshaped(shape);
+}
+
+Upstream load_upstream(const AttendFlags& flags, const AttendProblem& problem) {
+  const auto check = [](const std::string& option, const Tensor& x, const Shape& shape, DType dtype, const char* axes) {
+    if (x.shape() != shape) misuse(option, axes + shape.to_string(), x.shape().to_string());
+    if (x.dtype() != dtype) misuse(option, std::string(name_of(dtype)) + ", as --q", std::string(name_of(x.dtype())));
+  };
+  const DType dtype = problem.q.dtype();
+  const Shape rows = problem.q.shape().without(3);
+  Upstream upstream;
+  if (!flags.d_out.empty()) {
+    std::optional<std::int64_t> heads;
+    if (problem.layout != Layout::heads) heads = rows[1];
+    upstream.d_out = with_heads("--d-out", read_file_of("--d-out", flags.d_out), problem.layout, "--heads", heads);
+    check("--d-out", upstream.d_out, rows.inserted(3, problem.v.dim(3)), dtype, "[B, Hq, Tq, Dv], ");
+  }
+  if (!flags.d_lse.empty()) {
+    upstream.d_lse = with_all_axes(read_file_of("--d-lse", flags.d_lse), problem);
+    check("--d-lse", upstream.d_lse, rows, dtype == DType::f64 ? dtype : DType::f32, "[B, Hq, Tq], ");
+  }
+  return upstream;
+}
+
 Tensor in_layout(Tensor tensor, Layout layout) {
   if (layout == Layout::heads) return tensor;
   Tensor packed = merge_heads(tensor);

@@ -25,8 +25,9 @@ struct AttendFlags {
   std::optional<int> threads;
   std::string target;
   std::uint64_t memory_limit = kMemoryLimit;
+  std::string d_out, d_lse;
   std::string stage = "scaled";
-  std::string out, weights, scores, lse, present_k, present_v;
+  std::string out, weights, scores, lse, present_k, present_v, gradients;
   bool json = false;
   bool quiet = false;
 };
@@ -60,6 +61,17 @@ struct AttendProblem {
 /// Reads the files and the texts. `options.target` is that of the flags, which outlive the problem. Throws Error for a
 /// file that cannot be read, InvalidArgument, MaskSyntaxError or CLI::ParseError for what has no meaning.
 [[nodiscard]] AttendProblem load_problem(const AttendFlags& flags);
+
+/// What comes back to out and to lse, [B, Hq, Tq, Dv] and [B, Hq, Tq]; empty() where the flags do not name it. Throws
+/// CLI::ParseError for another shape or type.
+struct Upstream {
+  Tensor d_out;
+  Tensor d_lse;
+};
+[[nodiscard]] Upstream load_upstream(const AttendFlags& flags, const AttendProblem& problem);
+
+/// [B, Hq, Tq] of what attend writes for a matrix: [Tq] or [Hq, Tq].
+[[nodiscard]] Tensor with_all_axes(Tensor tensor, const AttendProblem& problem);
 
 /// A result [B, H, T, D] as the inputs lay.
 [[nodiscard]] Tensor in_layout(Tensor tensor, Layout layout);

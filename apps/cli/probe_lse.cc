@@ -15,12 +15,6 @@ namespace {
 
 constexpr double kInfinity = HUGE_VAL;
 
-// [B, Hq, Tq] of what attend writes for a matrix: [Tq] or [Hq, Tq].
-Tensor with_all_axes(Tensor lse, const Shape& shape, Layout layout) {
-  if (layout != Layout::matrix || lse.size() != shape.product() || lse.dim(-1) != shape[2]) return lse;
-  return std::move(lse).reshaped(shape);
-}
-
 struct RowScores {
   double lse = -kInfinity;
   double largest = 0;  // magnitude of a score that is finite
@@ -117,7 +111,7 @@ class HeadCheck {
 Tensor load_lse(const std::string& path, const AttendProblem& problem) {
   if (path.empty()) return {};
   const Shape shape = problem.q.shape().without(3);
-  Tensor lse = with_all_axes(of_option("--lse", [&] { return read_tensor(path); }), shape, problem.layout);
+  Tensor lse = with_all_axes(of_option("--lse", [&] { return read_tensor(path); }), problem);
   if (lse.shape() != shape) {
     misuse("--lse", "[B, Hq, Tq] of --q, " + shape.to_string(), lse.shape().to_string());
   }
