@@ -77,17 +77,15 @@ std::string_view name_of(EmbeddingScale scale) noexcept {
 
 TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Generator& generator, DType dtype)
     : TokenInput(model, options,
-                 Embedding(options.vocabulary, options.d_model, generator, deviation_of(options), dtype), generator,
-                 dtype) {}
+                 Embedding(options.vocabulary, options.d_model, generator, deviation_of(options), dtype), generator) {}
 
-TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator,
-                       DType dtype)
+TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator)
     : model_(model),
       options_(options),
       tokens_(std::move(tokens)),
-      positions_(position_table(options, generator, dtype)),
-      norm_(input_norm(options, dtype)),
-      t5_(t5_table(options, dtype)) {
+      positions_(position_table(options, generator, dtype())),
+      norm_(input_norm(options, dtype())),
+      t5_(t5_table(options, dtype())) {
   const Shape& table = tokens_.shape();
   const Shape expected{options.vocabulary, options.d_model};
   if (!(table == expected)) {

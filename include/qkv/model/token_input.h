@@ -67,8 +67,7 @@ class TokenInput {
   TokenInput(std::string_view model, const TokenInputOptions& options, Generator& generator, DType dtype = DType::f32);
   /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where the table
   /// is not [vocabulary, d_model].
-  TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator,
-             DType dtype = DType::f32);
+  TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator);
 
   /// ids [B, T] -> [B, T, d_model] in call.dtype; dropout has its first place. Throws InvalidArgument naming ids.
   [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call) const;

@@ -1,0 +1,26 @@
+// Saying the most likely token, again and again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "qkv/autograd/variable.h"
+
+namespace qkv::learn {
+
+struct GreedyOptions {
+  std::int64_t last = 0;   // the token that ends a text
+  std::int64_t most = 64;  // tokens said, at most
+};
+
+/// Scores [B, T, vocabulary] of the token after each of ids [B, T].
+using TokenScores = std::function<Variable(const TensorView& ids)>;
+
+/// Goes on from prompt [B, T] of i64, T > 0: what follows in each text, up to but without `last`. Of equal scores the
+/// first token wins. Asks for the scores of all of a text for each token that is said. Throws InvalidArgument naming
+/// prompt or most.
+[[nodiscard]] std::vector<std::vector<std::int64_t>> greedy(const TensorView& prompt, const GreedyOptions& options,
+                                                            const TokenScores& scores);
+
+}  // namespace qkv::learn
