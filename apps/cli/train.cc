@@ -72,6 +72,7 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   fill("--layers", settings.layers, recipe.layers);
   fill("--d-model", settings.d_model, recipe.d_model);
   fill("--heads", settings.heads, recipe.heads);
+  fill("--d-ff", settings.d_ff, recipe.d_ff);
   fill("--positions", settings.positions, recipe.positions);
   fill("--steps", settings.steps, recipe.steps);
   fill("--batch", settings.batch, recipe.batch);

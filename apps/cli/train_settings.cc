@@ -87,7 +87,7 @@ Recipe recipe_for(std::string_view task) {
        .positions = "rotary",
        .steps = 1200,
        .learning_rate = 1e-2},
-      {.task = "induction", .steps = 4000, .batch = 64, .learning_rate = 2e-3},
+      {.task = "induction", .heads = 1, .d_ff = 64, .batch = 64, .learning_rate = 2e-3},
       {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
       {.task = "text",
        .layers = 4,

@@ -19,6 +19,7 @@ struct Recipe {
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
+  std::optional<std::int64_t> d_ff = std::nullopt;
   std::string_view positions = "learned";
   std::int64_t steps = 2000;
   std::int64_t batch = 32;

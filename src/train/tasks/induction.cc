@@ -1,4 +1,5 @@
-// Induction: a block of letters comes a second time, and what followed a letter then follows it again.
+// Induction: pairs of letters come a second time, in another order, so that a letter tells what follows it.
+#include <algorithm>
 #include <numeric>
 
 #include "train/tasks/generated_task.h"
@@ -7,40 +8,72 @@ namespace qkv::train {
 namespace {
 
 constexpr std::int32_t kFirstLetter = 1;
-constexpr std::int64_t kShortestBlock = 4;
-constexpr std::int64_t kLongestBlock = 8;
+constexpr std::int64_t kFewestPairs = 4;
+constexpr std::int64_t kMostPairs = 8;
 
 class InductionTask final : public GeneratedTask {
  public:
   InductionTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
  private:
-  // The block's letters are all different and occur in the block only, so each has one place to look at. How far apart
-  // the two are is drawn anew each time: no position tells.
+  // The first letters of the pairs are all different and occur nowhere else, so each has one place to look at. Pairs
+  // stand anywhere, each time anew, among letters that follow nothing in particular: neither the place, nor the
+  // neighbours, nor the letter that follows tells where the first of a pair is.
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     const std::int64_t total = lengths().tokens;
-    const std::int64_t block = random.between(kShortestBlock, kLongestBlock);
-    const std::int64_t first = random.between(0, total - 2 * block);
-    const std::int64_t second = random.between(first + block, total - block);
+    const std::int64_t pairs = random.between(kFewestPairs, std::min(kMostPairs, total / 4));
     std::vector<std::int32_t> alphabet(26);
     std::iota(alphabet.begin(), alphabet.end(), kFirstLetter);
     random.shuffle(alphabet);
-    const std::span<const std::int32_t> all(alphabet);
-    const auto others = all.subspan(static_cast<std::size_t>(block));
-    std::vector<std::int32_t> tokens;
-    for (std::int64_t p = 0; p < total; ++p) {
-      const bool in_first = p >= first && p < first + block;
-      const bool in_second = p >= second && p < second + block;
-      const std::int64_t place = in_first ? p - first : p - second;
-      tokens.push_back(in_first || in_second ? all[static_cast<std::size_t>(place)] : random.pick(others));
+    const std::span<const std::int32_t> others = std::span(alphabet).subspan(static_cast<std::size_t>(pairs));
+    std::vector<Pair> all;
+    for (std::int64_t n = 0; n < pairs; ++n) {
+      all.push_back({.letter = alphabet[static_cast<std::size_t>(n)], .follower = random.pick(others)});
     }
-    TaskExample example = blank_example(tokens, 2);
-    for (std::int64_t i = 0; i + 1 < block; ++i) {
-      ask(example, second + i, all[static_cast<std::size_t>(i) + 1]);
-      example.patterns[0].push_back({second + i, {first + i + 1}});
-      example.patterns[1].push_back({first + i + 1, {first + i}});
+    TaskExample example = blank_example(std::vector<std::int32_t>(static_cast<std::size_t>(total)), 2);
+    std::vector<std::int32_t>& tokens = example.tokens;
+    auto p = std::size_t{0};
+    for (const std::int64_t item : order(random, pairs)) {
+      if (item == pairs) {
+        tokens[p++] = random.pick(others);
+        continue;
+      }
+      Pair& pair = all[static_cast<std::size_t>(item)];
+      tokens[p] = pair.letter;
+      tokens[p + 1] = pair.follower;
+      point(example, pair, static_cast<std::int64_t>(p));
+      p += 2;
     }
-    return {std::move(example), std::move(tokens)};
+    std::vector<std::int32_t> content = tokens;
+    return {std::move(example), std::move(content)};
+  }
+
+  struct Pair {
+    std::int32_t letter = 0;
+    std::int32_t follower = 0;
+    std::optional<std::int64_t> first = std::nullopt;  // where it came first
+  };
+
+  // The pairs twice, by their numbers, and `pairs` for each letter between them.
+  [[nodiscard]] std::vector<std::int64_t> order(TaskRandom& random, std::int64_t pairs) const {
+    std::vector<std::int64_t> items(static_cast<std::size_t>(lengths().tokens - 2 * pairs), pairs);
+    for (std::int64_t n = 0; n < pairs; ++n) {
+      items[static_cast<std::size_t>(2 * n)] = n;
+      items[static_cast<std::size_t>(2 * n + 1)] = n;
+    }
+    random.shuffle(items);
+    return items;
+  }
+
+  // A pair stands at p: its first time is looked at, its second one is asked.
+  static void point(TaskExample& example, Pair& pair, std::int64_t p) {
+    if (!pair.first) {
+      pair.first = p;
+      example.patterns[1].push_back({p + 1, {p}});
+      return;
+    }
+    ask(example, p, pair.follower);
+    example.patterns[0].push_back({p, {*pair.first + 1}});
   }
 };
 
@@ -49,9 +82,10 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
   return std::make_unique<InductionTask>(
       TaskParts{info,
                 {.tokens = length_of(info, options)},
-                {{"induction", AttentionSite::tokens, "a letter of the second block to what followed it in the first"},
+                {{"induction", AttentionSite::tokens,
+                  "the letter of a pair, its second time, to what followed it the first time"},
                  {"previous", AttentionSite::tokens,
-                  "in the first block, a letter to the one before it: the layer below induction"}},
+                  "in a pair, its first time, from the follower to the letter: the layer below"}},
                 vocabulary,
                 vocabulary},
       options.seed);
@@ -61,10 +95,10 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
 
 TaskMaker induction_task() {
   return {{.name = "induction",
-           .description = "A block of letters comes twice: say what follows (A B … A -> B)",
+           .description = "Pairs of letters come twice: say what follows (A B … A -> B)",
            .kind = TaskKind::decoder,
            .accuracy = 0.99,
-           .length = TaskInfo::Length{.unit = "letters", .usual = 24, .least = 20, .most = 4096}},
+           .length = TaskInfo::Length{.unit = "letters", .usual = 32, .least = 20, .most = 4096}},
           make};
 }
 
