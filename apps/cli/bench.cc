@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "bench_positions.h"
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
@@ -188,7 +189,7 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
 void add_bench(CLI::App& app) {
   CLI::App* family = app.add_subcommand("bench", "Measure on this machine")->group("Learn");
   family->require_subcommand(1);
-  family->footer("Example:\n  qkv bench variants --tokens 256:4096 --causal --plot");
+  family->footer("Examples:\n  qkv bench variants --tokens 256:4096 --causal --plot\n  qkv bench positions --plot");
   CLI::App* command = family->add_subcommand(
       "variants", "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse attention");
   command->footer(
@@ -199,6 +200,7 @@ void add_bench(CLI::App& app) {
   add_pattern_options(*command, options->setup);
   add_run_options(*command, *options);
   command->callback([options] { run(*options); });
+  add_bench_positions(*family);
 }
 
 }  // namespace qkv::cli

@@ -1,0 +1,96 @@
+#include "positions_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "qkv/train/task.h"
+
+namespace qkv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string unit_of(const PositionSetup& setup) {
+  const TaskInfo& info = *std::ranges::find(tasks(), setup.task, &TaskInfo::name);
+  return info.length->unit;
+}
+
+bool has_learned(const std::vector<PositionResult>& results) {
+  return std::ranges::find(results, learn::Positions::learned, &PositionResult::kind) != results.end();
+}
+
+std::string row_of(const PositionResult& result) {
+  std::string row =
+      fmt::format("{:<10}  {:<8}  {:>10}  ", name_of(result.kind), sort_of(result.kind), result.parameters);
+  if (!result.failed.empty()) return row + result.failed + "\n";
+  for (const double share : result.shares) row += fmt::format("  {:>7}", fmt::format("{:.1f} %", 100 * share));
+  return row + "\n";
+}
+
+}  // namespace
+
+std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results) {
+  std::string text =
+      fmt::format("Which positions generalise: {}, trained at {} {}\n", setup.task, setup.train_length, unit_of(setup));
+  text +=
+      fmt::format("{} blocks of {} heads, width {}; {} steps of {} examples, learning rate {:g}, seed {}\n\n",
+                  setup.layers, setup.heads, setup.d_model, setup.steps, setup.batch, setup.learning_rate, setup.seed);
+  text += fmt::format("{:<10}  {:<8}  {:>10}  ", "positions", "they are", "parameters");
+  for (const std::int64_t length : setup.test_lengths) text += fmt::format("  {:>7}", length);
+  text += "\n";
+  for (const PositionResult& result : results) text += row_of(result);
+  text += fmt::format("\nright: share of the scored answers of {} held-out examples of each length.\n", setup.examples);
+  if (has_learned(results) && all_places(setup) > trained_places(setup)) {
+    text += fmt::format("learned: the table has {} rows; those from {} on were in no training text.\n",
+                        all_places(setup), trained_places(setup));
+  }
+  return text;
+}
+
+std::string positions_json(const PositionSetup& setup, const std::vector<PositionResult>& results) {
+  Json json = {{"task", setup.task},
+               {"unit", unit_of(setup)},
+               {"train_length", setup.train_length},
+               {"test_lengths", setup.test_lengths},
+               {"layers", setup.layers},
+               {"d_model", setup.d_model},
+               {"heads", setup.heads},
+               {"steps", setup.steps},
+               {"batch", setup.batch},
+               {"learning_rate", setup.learning_rate},
+               {"examples", setup.examples},
+               {"seed", setup.seed},
+               {"trained_places", trained_places(setup)},
+               {"results", Json::array()}};
+  for (const PositionResult& result : results) {
+    Json entry = {
+        {"positions", name_of(result.kind)}, {"sort", sort_of(result.kind)}, {"parameters", result.parameters}};
+    if (result.failed.empty()) {
+      entry.update({{"loss", result.loss}, {"seconds", result.seconds}, {"accuracy", result.shares}});
+    } else {
+      entry["failed"] = result.failed;
+    }
+    json["results"].push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResult>& results) {
+  Chart chart;
+  chart.title = fmt::format("{}: trained at {} {}, tested at others", setup.task, setup.train_length, unit_of(setup));
+  chart.x = {.name = unit_of(setup), .scale = AxisScale::logarithmic, .unit = Unit::tokens, .low = {}, .high = {}};
+  chart.y = {.name = "share of the answers that are right", .low = 0, .high = 1.05};
+  for (const PositionResult& result : results) {
+    if (!result.failed.empty()) continue;
+    chart.series.push_back({.name = std::string(name_of(result.kind)),
+                            .x = std::vector<double>(setup.test_lengths.begin(), setup.test_lengths.end()),
+                            .y = result.shares});
+  }
+  chart.references.push_back(
+      {.name = "trained", .across = Reference::Across::x, .at = static_cast<double>(setup.train_length)});
+  return chart;
+}
+
+}  // namespace qkv::cli

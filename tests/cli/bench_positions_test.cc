@@ -1,0 +1,136 @@
+// qkv bench positions: models so small that nothing here looks at how well they learn.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+using tests::TemporaryDirectory;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+Words small(const Words& more) {
+  Words words = {"bench",   "positions", "--train-length", "6", "--layers",   "1", "--d-model", "8",
+                 "--heads", "2",         "--batch",        "4", "--examples", "8", "--threads", "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Json without_times(Json json) {
+  for (Json& result : json["results"]) result.erase("seconds");
+  return json;
+}
+
+TEST(BenchPositions, TrainsEveryKindAndTestsEveryLength) {
+  const Outcome outcome = run_qkv(small({"--json", "--steps", "3"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["task"], "previous");
+  EXPECT_EQ(json["trained_places"], 6);
+  EXPECT_THAT(json["test_lengths"], ElementsAre(6, 12, 24, 48));
+  std::vector<std::string> kinds;
+  for (const Json& result : json["results"]) {
+    kinds.push_back(result["positions"]);
+    EXPECT_EQ(result["accuracy"].size(), 4U);
+    EXPECT_GT(result["loss"], 0.0);
+  }
+  EXPECT_THAT(kinds, ElementsAre("none", "sinusoidal", "learned", "rotary", "alibi", "t5"));
+  // The learned table goes as far as the longest test: 8 numbers for each of 48 places.
+  EXPECT_EQ(json["results"][2]["parameters"], json["results"][0]["parameters"].get<int>() + 48 * 8);
+}
+
+TEST(BenchPositions, GivesTheSameTwice) {
+  const Words words = small({"--json", "--steps", "5", "--kinds", "learned,t5", "--seed", "3"});
+  const Json once = without_times(Json::parse(run_qkv(words).out));
+  EXPECT_EQ(once, without_times(Json::parse(run_qkv(words).out)));
+  const Json other = Json::parse(run_qkv(small({"--json", "--steps", "5", "--kinds", "learned,t5"})).out);
+  EXPECT_NE(once["results"][0]["loss"], other["results"][0]["loss"]);
+}
+
+TEST(BenchPositions, LearnsWhatRotaryCanAndNoneCannot) {
+  const Json json = Json::parse(run_qkv({"bench",      "positions", "--kinds",         "rotary", "--train-length", "6",
+                                         "--layers",   "1",         "--d-model",       "32",     "--heads",        "1",
+                                         "--steps",    "300",       "--learning-rate", "1e-2",   "--test-lengths", "6",
+                                         "--examples", "64",        "--json"})
+                                    .out);
+  EXPECT_GT(json["results"][0]["accuracy"][0], 0.5);
+}
+
+TEST(BenchPositions, SaysWhichRowsOfTheTableWereTrained) {
+  const Outcome outcome = run_qkv(small({"--steps", "2", "--kinds", "learned,alibi", "--test-lengths", "12,6"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());  // no terminal, no progress
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("previous, trained at 6 letters\n"), HasSubstr("\nlearned     absolute "),
+                    HasSubstr("\nalibi       relative "), HasSubstr("       6       12\n"),
+                    HasSubstr("learned: the table has 12 rows; those from 6 on were in no training text.")));
+  EXPECT_THAT(run_qkv(small({"--steps", "2", "--kinds", "alibi"})).out, Not(HasSubstr("the table has")));
+}
+
+TEST(BenchPositions, DrawsItsChart) {
+  const TemporaryDirectory directory;
+  const Outcome outcome =
+      run_qkv(small({"--steps", "2", "--kinds", "none,t5", "--plot", "--svg", directory / "chart.svg", "--png",
+                     directory / "chart.png", "--pdf", directory / "chart.pdf"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("previous: trained at 6 letters, tested at others"), HasSubstr("trained")));
+  const auto text_of = [&](const std::string& name) {
+    const std::vector<std::byte> bytes = read_file(directory / name);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  EXPECT_THAT(text_of("chart.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(text_of("chart.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(text_of("chart.pdf"), StartsWith("%PDF"));
+}
+
+TEST(BenchPositions, SaysWhichTrainingDiverged) {
+  const Outcome outcome = run_qkv(small({"--steps", "40", "--kinds", "none", "--learning-rate", "1e30"}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, StartsWith("qkv bench positions: no training came to its end: none: "));
+}
+
+TEST(BenchPositions, StopsWhenItIsInterrupted) {
+  const Outcome outcome = tests::run_qkv_interrupted(small({"--steps", "1000000"}));
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_EQ(outcome.err, "qkv bench positions: stopped; nothing was measured\n");
+}
+
+TEST(BenchPositions, RefusesWhatHasNoMeaning) {
+  const auto refusal = [](const Words& more) {
+    Words words = {"bench", "positions"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"--task", "revers"}), AllOf(HasSubstr("--task: expected one of copy"), HasSubstr("is near")));
+  EXPECT_THAT(refusal({"--task", "shapes"}), HasSubstr("--task: expected a task whose examples have a length"));
+  EXPECT_THAT(refusal({"--task", "translation"}),
+              HasSubstr("--task: expected a task whose examples have a length, got translation"));
+  EXPECT_THAT(refusal({"--kinds", "rotary,rope"}), HasSubstr("--kinds: expected one of none"));
+  EXPECT_THAT(refusal({"--train-length", "2"}), HasSubstr("--train-length: expected from 4 to 4096 letters"));
+  EXPECT_THAT(refusal({"--task", "sort", "--test-lengths", "12,27"}),
+              HasSubstr("--test-lengths: expected from 2 to 26 letters for sort, got 27"));
+  EXPECT_THAT(refusal({"--learning-rate", "0"}), HasSubstr("--learning-rate: expected more than 0, got 0"));
+  EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--d-model: expected a multiple of 6, twice the heads, got 64"));
+  EXPECT_THAT(refusal({"--json", "--plot"}), HasSubstr("excludes"));
+  EXPECT_THAT(refusal({"--steps", "0"}), HasSubstr("--steps: expected a whole number from 1 to"));
+}
+
+}  // namespace
+}  // namespace qkv
