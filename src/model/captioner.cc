@@ -1,5 +1,6 @@
 #include "qkv/model/captioner.h"
 
+#include <algorithm>
 #include <string>
 
 #include "model/text_options.h"
@@ -60,6 +61,16 @@ Variable Captioner::forward(const TensorView& images, const TensorView& ids, con
   }
   const OperationScope scope("decoder");
   return decoder_.forward_cross(ids, patches, part_of(call, 1));
+}
+
+std::vector<std::vector<std::int64_t>> Captioner::generate(const TensorView& images, std::int64_t first,
+                                                           const GreedyOptions& options) const {
+  const NoGradient constant;
+  const CaptionerCall call{.dtype = encoder_.dtype()};
+  const DecoderContext patches{.hidden = encoder_.forward(images, call)};
+  Tensor prompt(DType::i64, {images.dim(0), 1});
+  std::ranges::fill(prompt.values<std::int64_t>(), first);
+  return greedy(prompt, options, [&](const TensorView& ids) { return decoder_.forward_cross(ids, patches, call); });
 }
 
 DecoderWeights Captioner::weights(const TensorView& images, const TensorView& ids) const {

@@ -8,9 +8,12 @@
 #include "core/error_message.h"
 #include "model/central_difference.h"
 #include "qkv/autograd/softmax.h"
+#include "qkv/train/optimizer.h"
 
 namespace qkv::learn {
 namespace {
+
+using testing::ElementsAre;
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
                                            Positions::rotary, Positions::alibi,      Positions::t5};
@@ -142,6 +145,26 @@ TEST(Captioner, GivesAGradientToEachParameter) {
       EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
     }
   }
+}
+
+TEST(Captioner, WritesWhatIsMostLikelyUntilTheEnd) {
+  // Two images of one colour each, learned by heart: 5 6 7, and 8, between begin 1 and end 2.
+  Generator generator(1);
+  const Captioner captioner(small(), generator);
+  Tensor images(DType::f32, {2, 3, 8, 8});
+  for (std::int64_t y = 0; y < 8; ++y) {
+    for (std::int64_t x = 0; x < 8; ++x) images.set({1, 0, y, x}, 1.0);
+  }
+  const Tensor ids(std::vector<std::int64_t>{1, 5, 6, 7, 1, 8, 0, 0}, {2, 4});
+  const Tensor targets(std::vector<std::int64_t>{5, 6, 7, 2, 8, 2, -100, -100}, {2, 4});
+  const auto optimizer = make_adamw(captioner.parameters());
+  for (int step = 0; step < 60; ++step) {
+    clear_gradients(optimizer->parameters());
+    backward(cross_entropy(captioner.forward(images, ids), targets));
+    optimizer->step(0.01);
+  }
+  EXPECT_THAT(captioner.generate(images, 1, {.last = 2, .most = 6}), ElementsAre(ElementsAre(5, 6, 7), ElementsAre(8)));
+  EXPECT_THAT(captioner.generate(images, 1, {.last = 2, .most = 2}), ElementsAre(ElementsAre(5, 6), ElementsAre(8)));
 }
 
 TEST(Captioner, WeightsAreThoseOfEachSite) {

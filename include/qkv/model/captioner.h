@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/model/decoder.h"
+#include "qkv/model/greedy.h"
 #include "qkv/model/patch_encoder.h"
 
 namespace qkv::learn {
@@ -48,6 +49,11 @@ class Captioner {
   /// of the token after each. A query sees tokens up to its own, so captions that are padded at their end need no mask:
   /// leave the places of the padding out of the loss. Throws InvalidArgument naming images, ids or context.
   [[nodiscard]] Variable forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call = {}) const;
+
+  /// What greedy() says of each image after the token `first`. Encodes the images once. Throws InvalidArgument naming
+  /// images, or as greedy() does.
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& images, std::int64_t first,
+                                                                const GreedyOptions& options) const;
 
   /// Weights of every head, f64, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches]. Computed by
   /// the layers that explain. Allocates them all.
