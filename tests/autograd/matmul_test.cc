@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
@@ -42,6 +43,22 @@ TEST(Matmul, RoundsLittle) {
   const std::vector<Tensor> large = {normal_numbers(1, {200, 300}), normal_numbers(2, {300, 170})};
   EXPECT_THAT(precision_fault(product, large, DType::f32, 2 * std::sqrt(300)), IsEmpty());
   EXPECT_THAT(precision_fault(product, large, DType::bf16, 2), IsEmpty());
+}
+
+// Numbers that the tile unit has no parts for take another way.
+TEST(Matmul, HasInfinityAndNaNWhereTheyBelong) {
+  Tensor a(std::vector<float>(std::size_t{128} * 128, 1), {128, 128});
+  a.values<float>()[0] = std::numeric_limits<float>::infinity();
+  a.values<float>()[128] = std::numeric_limits<float>::quiet_NaN();
+  a.values<float>()[256] = 3e38F;
+  const Tensor b(std::vector<float>(std::size_t{128} * 128, 1), {128, 128});
+  const Tensor out(matmul(Variable(a), Variable(b)).value());
+  for (std::int64_t n = 0; n < 128; ++n) {
+    EXPECT_EQ(out.view().at({0, n}), std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(out.view().at({1, n})));
+    EXPECT_EQ(out.view().at({2, n}), static_cast<double>(3e38F));
+    EXPECT_EQ(out.view().at({3, n}), 128);
+  }
 }
 
 TEST(Matmul, ReadsTransposedOperandsWhereTheyLie) {
