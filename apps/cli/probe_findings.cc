@@ -24,8 +24,8 @@ const std::vector<std::pair<const char*, Tensor RowStatistics::*>>& columns() {
   return kColumns;
 }
 
-void add_map(std::vector<NamedTensor>& arrays, const WeightMap& map) {
-  arrays.push_back({"map", map.weights});
+void add_map(std::vector<NamedTensor>& arrays, const MapFindings& map) {
+  arrays.push_back({"map", map.cells});
   arrays.push_back({"map_visible", map.visible});
 }
 
@@ -57,15 +57,15 @@ Tensor stacked(const std::vector<std::vector<NamedTensor>>& heads, std::size_t a
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-std::string map_line(const WeightMap& map, const std::string& whose, const ProbeRequest& request) {
-  const std::vector<double> cells = map.weights.to_vector();
+std::string map_line(const MapFindings& map, const std::string& whose, const ProbeRequest& request) {
+  const std::vector<double> cells = map.cells.to_vector();
   const std::vector<double> visible = map.visible.to_vector();
   const auto blank = std::ranges::count(visible, 0.0);
   const double share = std::accumulate(visible.begin(), visible.end(), 0.0) / static_cast<double>(visible.size());
   return fmt::format(
-      "map       {}: {} x {} cells, {} weight of each; largest {}, {} without a visible pair, {:.2f} % visible\n",
-      whose, map.weights.dim(0), map.weights.dim(1), request.reduce == Reduce::mean ? "mean" : "largest",
-      number(*std::ranges::max_element(cells)), blank, 100 * share);
+      "map       {}: {} x {} cells, {} {} of each; largest {}, {} without a visible pair, {:.2f} % visible\n", whose,
+      map.cells.dim(0), map.cells.dim(1), request.reduce == Reduce::mean ? "mean" : "largest",
+      request.stage.map_value(), number(*std::ranges::max_element(cells)), blank, 100 * share);
 }
 
 // The places of the largest numbers, largest first.
@@ -85,10 +85,10 @@ std::vector<std::int64_t> largest_places(const std::vector<double>& values) {
   return places;
 }
 
-std::string largest_lines(const Tensor& of, std::string_view what) {
-  const std::vector<double> values = of.to_vector();
+// By `sizes`, which are the values or how large these are.
+std::string largest_lines(const std::vector<double>& values, const std::vector<double>& sizes, std::string_view what) {
   std::string text = fmt::format("{:>10}  {}\n", "key", what);
-  const auto places = largest_places(values);
+  const auto places = largest_places(sizes);
   for (const std::int64_t j : places) {
     text += fmt::format("{:>10}  {}\n", j, number(values[static_cast<std::size_t>(j)]));
   }
@@ -96,6 +96,15 @@ std::string largest_lines(const Tensor& of, std::string_view what) {
     text += fmt::format("the {} largest of {}\n", places.size(), values.size());
   }
   return text;
+}
+
+std::string row_lines(const Tensor& row, const ProbeStage& stage) {
+  const std::vector<double> values = row.to_vector();
+  std::vector<double> sizes = values;
+  if (stage.gradient) {
+    for (double& size : sizes) size = size == 0 ? -HUGE_VAL : std::fabs(size);  // 0: nothing is said of it
+  }
+  return largest_lines(values, sizes, stage.name());
 }
 
 std::string top_lines(const TopKeys& top, std::int64_t h) {
@@ -160,18 +169,19 @@ std::vector<NamedTensor> arrays_of(const ProbeFindings& findings) {
 std::string as_text(const ProbeFindings& findings) {
   std::string text;
   const ProbeRequest& request = findings.request;
-  const std::string stage(name_of(request.stage));
   if (findings.average)
     text += map_line(*findings.average, fmt::format("mean of {} heads", findings.heads.size()), request);
   for (const HeadFindings& head : findings.heads) {
     if (head.map) text += map_line(*head.map, fmt::format("head {}", head.h), request);
   }
   for (const HeadFindings& head : findings.heads) {
-    if (head.row) text += fmt::format("\nhead {}, query {}\n", head.h, *request.row) + largest_lines(*head.row, stage);
+    if (head.row)
+      text += fmt::format("\nhead {}, query {}\n", head.h, *request.row) + row_lines(*head.row, request.stage);
     if (head.top) text += top_lines(*head.top, head.h);
     if (head.key_totals) {
       text += fmt::format("\nhead {}: weight on each key, summed over queries\n", head.h);
-      text += largest_lines(*head.key_totals, "total");
+      const std::vector<double> totals = head.key_totals->to_vector();
+      text += largest_lines(totals, totals, "total");
     }
   }
   if (request.stats) text += statistics_table(findings);
@@ -183,7 +193,7 @@ std::string as_json(const ProbeFindings& findings, const Json& applied) {
   Json json{{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}, {"batch", findings.b}, {"heads", Json::array()}};
   for (const HeadFindings& head : findings.heads) json["heads"].push_back(head.h);
   json.update(applied);
-  json["stage"] = name_of(findings.request.stage);
+  json["stage"] = findings.request.stage.name();
   if (findings.request.stats) {
     json["means"] = Json::array();
     for (const HeadFindings& head : findings.heads) {

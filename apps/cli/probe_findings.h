@@ -13,12 +13,18 @@
 
 namespace qkv::cli {
 
+/// WeightMap or GradientMap.
+struct MapFindings {
+  Tensor cells;
+  Tensor visible;
+};
+
 struct HeadFindings {
   std::int64_t h = 0;
-  std::optional<WeightMap> map;
+  std::optional<MapFindings> map;
   std::optional<Tensor> row;
   std::optional<Tensor> tile;
-  Tensor hidden;  // b8, of a tile of weights: pairs that are forbidden; else empty()
+  Tensor hidden;  // b8, of a tile of weights or gradients: pairs that are forbidden; else empty()
   std::optional<TopKeys> top;
   std::optional<Tensor> key_totals;
   std::optional<RowStatistics> statistics;
@@ -29,7 +35,7 @@ struct ProbeFindings {
   MaskShape shape;
   std::int64_t b = 0;
   std::vector<HeadFindings> heads;
-  std::optional<WeightMap> average;  // the map of the heads' mean
+  std::optional<MapFindings> average;  // the map of the heads' mean
 };
 
 /// The numbers by name; with several heads, the first axis counts them.

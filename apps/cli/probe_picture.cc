@@ -7,12 +7,12 @@
 namespace qkv::cli {
 namespace {
 
-Heatmap map_heatmap(const WeightMap& map, const ProbeFindings& findings, std::string title, ColourScale scale) {
+Heatmap map_heatmap(const MapFindings& map, const ProbeFindings& findings, std::string title, ColourScale scale) {
   Heatmap picture;
   const auto [B, H, Tq, Tk] = findings.shape;
   picture.title = std::move(title);
-  if (map.weights.dim(0) < Tq || map.weights.dim(1) < Tk) picture.title += fmt::format(", {} x {} pairs", Tq, Tk);
-  picture.values = map.weights;
+  if (map.cells.dim(0) < Tq || map.cells.dim(1) < Tk) picture.title += fmt::format(", {} x {} pairs", Tq, Tk);
+  picture.values = map.cells;
   picture.hidden = Tensor(DType::b8, map.visible.shape());
   const auto visible = map.visible.values<double>();
   const auto hidden = picture.hidden.values<bool>();
@@ -21,7 +21,8 @@ Heatmap map_heatmap(const WeightMap& map, const ProbeFindings& findings, std::st
   picture.column_axis = "key";
   picture.row_places = Tq;
   picture.column_places = Tk;
-  picture.value_name = findings.request.reduce == Reduce::mean ? "mean weight" : "largest weight";
+  picture.value_name = findings.request.reduce == Reduce::mean ? "mean " : "largest ";
+  picture.value_name += findings.request.stage.map_value();
   picture.scale = scale;
   return picture;
 }
@@ -42,8 +43,8 @@ Heatmap tile_heatmap(const HeadFindings& head, const ProbeFindings& findings, st
   picture.column_axis = "key";
   picture.row_labels = numbers(request.tile->i_begin, request.tile->i_end);
   picture.column_labels = numbers(request.tile->j_begin, request.tile->j_end);
-  picture.value_name = name_of(request.stage);
-  if (request.stage >= Stage::weights) {
+  picture.value_name = request.stage.name();
+  if (request.stage.is_weights()) {
     picture.scale = scale;
   } else {
     picture.colours = ColourMap::diverging;
@@ -51,14 +52,17 @@ Heatmap tile_heatmap(const HeadFindings& head, const ProbeFindings& findings, st
   return picture;
 }
 
+std::string title_of(const ProbeRequest& request, const std::string& mask) {
+  const ProbeStage& stage = request.stage;
+  if (stage.gradient) return fmt::format("gradients {}: {}", stage.name(), mask);
+  if (request.map || stage.is_weights()) return "weights: " + mask;
+  return "scores: " + (stage.stage < Stage::masked ? "before the mask" : mask);
+}
+
 }  // namespace
 
 Panel picture_of(const ProbeFindings& findings, const std::string& mask, ColourScale scale) {
-  const bool scores = !findings.request.map && findings.request.stage < Stage::weights;
-  const bool unmasked = scores && findings.request.stage < Stage::masked;
-  Panel panel{
-      .title = fmt::format("Attention {}: {}", scores ? "scores" : "weights", unmasked ? "before the mask" : mask),
-      .heatmaps = {}};
+  Panel panel{.title = "Attention " + title_of(findings.request, mask), .heatmaps = {}};
   if (findings.average) {
     const std::string title = fmt::format("mean of {} heads", findings.heads.size());
     panel.heatmaps.push_back(map_heatmap(*findings.average, findings, title, scale));

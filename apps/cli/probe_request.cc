@@ -46,6 +46,13 @@ Tile tile_of(const std::string& text) {
 
 }  // namespace
 
+std::string ProbeStage::name() const {
+  if (!gradient) return std::string(name_of(stage));
+  return stage == Stage::weights ? "dP" : "dS";
+}
+
+std::string ProbeStage::map_value() const { return gradient ? "|" + name() + "|" : "weight"; }
+
 bool ProbeRequest::wants_nothing() const { return !map && !row && !tile && !top_k && !key_totals && !stats; }
 
 int ProbeRequest::arrays() const {
@@ -55,6 +62,34 @@ int ProbeRequest::arrays() const {
          (stats ? kStatisticsArrays : 0);
 }
 
+namespace {
+
+ProbeStage probe_stage_of(const std::string& name) {
+  if (name == "dp") return {.stage = Stage::weights, .gradient = true};
+  if (name == "ds") return {.stage = Stage::biased, .gradient = true};
+  return {.stage = stage_of(name, ", dp, ds")};
+}
+
+void check_stage(const ProbeFlags& flags, const ProbeRequest& request) {
+  const bool shown = request.row || request.tile;
+  if (request.stage.gradient) {
+    if (!shown && !request.map) misuse("--stage", "--map, --row or --tile, which show dp and ds", "none");
+    const bool named = !flags.problem.v.empty() && !flags.problem.d_out.empty();
+    if (!named && flags.random.empty())
+      misuse("--v, --d-out", "both for --stage dp and ds, or --random", "neither, or one");
+    return;
+  }
+  if (request.stage.stage != Stage::weights && !shown) {
+    misuse("--stage", "--row or --tile, whose stage it is (all else is made of weights)", "neither");
+  }
+  for (const auto& [option, text] : {std::pair("--v", &flags.problem.v), std::pair("--d-out", &flags.problem.d_out),
+                                     std::pair("--d-lse", &flags.problem.d_lse)}) {
+    if (!text->empty()) misuse("--stage", std::string("dp or ds beside ") + option, flags.stage);
+  }
+}
+
+}  // namespace
+
 ProbeRequest request_of(const ProbeFlags& flags) {
   ProbeRequest request;
   request.reduce = flags.reduce == "max" ? Reduce::max : Reduce::mean;
@@ -63,12 +98,10 @@ ProbeRequest request_of(const ProbeFlags& flags) {
   request.top_k = flags.top_k;
   request.key_totals = flags.key_totals;
   request.stats = flags.stats;
-  request.stage = stage_of(flags.stage);
+  request.stage = probe_stage_of(flags.stage);
   if (!flags.map.empty()) request.map = map_size_of(flags.map);
   if (!flags.tile.empty()) request.tile = tile_of(flags.tile);
-  if (request.stage != Stage::weights && !request.row && !request.tile) {
-    misuse("--stage", "--row or --tile, whose stage it is (all else is made of weights)", "neither");
-  }
+  check_stage(flags, request);
   if (flags.wants_pictures() && !request.map && !request.tile) {
     misuse("--png, --svg, --pdf, --terminal", "--map or --tile, which they draw", "neither");
   }
@@ -119,17 +152,35 @@ std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count) 
   return heads;
 }
 
-AttendProblem load_probe_problem(const ProbeFlags& flags) {
-  if (flags.random.empty()) return load_problem(flags.problem);
-  const std::vector<std::int64_t> extents = whole_numbers("--random", flags.random);
-  if (extents.size() != 6) misuse("--random", "six numbers B,Hq,Hk,Tq,Tk,D", flags.random);
-  const auto at = [&](std::size_t n) { return extents[n]; };
+AttendFlags files_of(const ProbeFlags& flags) {
+  AttendFlags files = flags.problem;
+  if (files.d_out == kDrawn) files.d_out.clear();
+  return files;
+}
+
+ProbeInputs load_probe_inputs(const ProbeFlags& flags, const ProbeRequest& request) {
   Generator generator(flags.problem.seed.empty() ? 0 : seed_of(flags.problem.seed));
-  AttendProblem problem;
-  problem.q = generator.randn({at(0), at(1), at(3), at(5)});
-  problem.k = generator.randn({at(0), at(2), at(4), at(5)});
-  problem.options = load_options(flags.problem, problem.q, problem.k);
-  return problem;
+  ProbeInputs inputs;
+  AttendProblem& problem = inputs.problem;
+  if (flags.random.empty()) {
+    problem = load_problem(flags.problem);
+  } else {
+    const std::vector<std::int64_t> extents = whole_numbers("--random", flags.random);
+    if (extents.size() != 6) misuse("--random", "six numbers B,Hq,Hk,Tq,Tk,D", flags.random);
+    const auto at = [&](std::size_t n) { return extents[n]; };
+    problem.q = generator.randn({at(0), at(1), at(3), at(5)});
+    problem.k = generator.randn({at(0), at(2), at(4), at(5)});
+    if (request.stage.gradient) problem.v = generator.randn(problem.k.shape());
+    problem.options = load_options(flags.problem, problem.q, problem.k);
+  }
+  if (!request.stage.gradient) return inputs;
+  inputs.upstream = load_upstream(files_of(flags), problem);
+  if (inputs.upstream.d_out.empty()) {
+    const Shape shape = problem.q.shape().without(3).inserted(3, problem.v.dim(3));
+    const DType dtype = problem.q.dtype();
+    inputs.upstream.d_out = generator.randn(shape, dtype == DType::f64 ? dtype : DType::f32).to(dtype);
+  }
+  return inputs;
 }
 
 }  // namespace qkv::cli

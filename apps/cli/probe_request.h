@@ -9,6 +9,7 @@
 #include "attend_problem.h"
 #include "qkv/picture/colour.h"
 #include "qkv/probe.h"
+#include "qkv/stage.h"
 
 namespace qkv::cli {
 
@@ -40,6 +41,19 @@ struct ProbeFlags {
   [[nodiscard]] bool wants_pictures() const { return terminal || !png.empty() || !svg.empty() || !pdf.empty(); }
 };
 
+/// One of the T x T matrices.
+struct ProbeStage {
+  Stage stage = Stage::weights;
+  bool gradient = false;  // the loss's gradient by it: dP is that by weights, dS that by biased
+
+  /// "weights", "dS", …
+  [[nodiscard]] std::string name() const;
+  /// "weight", "|dS|": what a map is made of.
+  [[nodiscard]] std::string map_value() const;
+  /// Numbers from 0 on, of which hidden pairs have none.
+  [[nodiscard]] bool is_weights() const { return !gradient && stage >= Stage::weights; }
+};
+
 /// What is to be computed of each head, checked as far as it can be before the files are read.
 struct ProbeRequest {
   std::optional<MapSize> map;  // no more than the matrix's own extents once fit() was called
@@ -50,7 +64,7 @@ struct ProbeRequest {
   std::optional<std::int64_t> top_k;
   bool key_totals = false;
   bool stats = false;
-  Stage stage = Stage::weights;
+  ProbeStage stage;
 
   [[nodiscard]] bool wants_nothing() const;
   /// How many arrays it makes, a map's share of visible pairs left out.
@@ -66,7 +80,19 @@ void fit(ProbeRequest& request, const MaskShape& shape);
 /// "3", "0,2,5" or "all", of `count` heads.
 [[nodiscard]] std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count);
 
-/// From files, or with --random drawn.
-[[nodiscard]] AttendProblem load_probe_problem(const ProbeFlags& flags);
+/// What stands for a d_out that is to be drawn.
+inline constexpr const char* kDrawn = "random";
+
+/// The flags that name files; a d_out that is drawn is none.
+[[nodiscard]] AttendFlags files_of(const ProbeFlags& flags);
+
+/// What a probe looks at.
+struct ProbeInputs {
+  AttendProblem problem;
+  Upstream upstream;  // d_out is empty() unless gradients are asked for
+};
+
+/// From files, or with --random drawn: normal numbers for q, k and, for gradients, v as wide as q and d_out.
+[[nodiscard]] ProbeInputs load_probe_inputs(const ProbeFlags& flags, const ProbeRequest& request);
 
 }  // namespace qkv::cli

@@ -7,14 +7,14 @@
 
 namespace qkv::cli {
 
-Stage stage_of(const std::string& name) {
+Stage stage_of(const std::string& name, const std::string& more) {
   std::string names;
   for (int i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (name_of(stage) == name) return stage;
     names += (i > 0 ? ", " : "") + std::string(name_of(stage));
   }
-  misuse("--stage", "one of " + names, "\"" + name + "\"");
+  misuse("--stage", "one of " + names + more, "\"" + name + "\"");
 }
 
 void add_input_options(CLI::App& command, AttendFlags& flags) {

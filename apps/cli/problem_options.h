@@ -26,7 +26,7 @@ void add_run_options(CLI::App& command, AttendFlags& flags);
 /// --scale, --softcap, --bias, --bias-file, --dropout, --seed, which needs --dropout, and --sinks.
 void add_score_options(CLI::App& command, AttendFlags& flags);
 
-/// The value of --stage. Misuse names those that there are.
-[[nodiscard]] Stage stage_of(const std::string& name);
+/// The value of --stage. Misuse names those that there are, and `more`.
+[[nodiscard]] Stage stage_of(const std::string& name, const std::string& more = "");
 
 }  // namespace qkv::cli

@@ -220,8 +220,8 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
     EXPECT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
     ++commands;
   }
-  EXPECT_EQ(commands, 6);
-  EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz"}));
+  EXPECT_EQ(commands, 8);
+  EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz", "gradients.png"}));
 }
 
 TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
@@ -249,8 +249,8 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--stats", "--npy", path("x.npy")}, "--npy: expected one array; --npz takes several, got 8"},
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
-      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k or lse"},
-      {{"--row", "1", "--seed", "1"}, "--seed: expected --random or --dropout beside it"},
+      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k, v or lse"},
+      {{"--row", "1", "--seed", "1"}, "--seed: expected --random, --dropout or --d-out random beside it, got none"},
       {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of --q, [1, 2, 70], got [1, 1, 70, 4]"}};
   for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));
   const auto alone = [](std::vector<std::string> words) {
