@@ -1,9 +1,12 @@
 #include "common_options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "misuse.h"
+#include "qkv/nearest_word.h"
 
 namespace qkv::cli {
 namespace {
@@ -26,7 +29,20 @@ CLI::Validator between(std::int64_t least, std::int64_t most) {
   return {complaint, ""};
 }
 
-CLI::Validator one_of(std::vector<std::string> words) { return untold(CLI::IsMember(std::move(words))); }
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto complaint = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    std::string known;
+    for (std::size_t n = 0; n < words.size(); ++n) {
+      known += (n == 0 ? "" : n + 1 == words.size() ? " or " : ", ") + words[n];
+    }
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    const auto nearest = nearest_word(text, views);
+    const std::string hint = nearest ? "; did you mean " + std::string(*nearest) + "?" : "";
+    return "expected " + known + ", got \"" + text + "\"" + hint;
+  };
+  return {complaint, ""};
+}
 
 CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads) {
   constexpr int kMost = 65536;

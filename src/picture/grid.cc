@@ -186,6 +186,11 @@ double Scale::fraction(double value) const {
   return static_cast<double>((static_cast<long double>(value) - low) / (static_cast<long double>(high) - low));
 }
 
+std::string Scale::meaning() const {
+  if (spacing == ColourScale::linear) return value_name;
+  return value_name.empty() ? "log" : value_name + ", log";
+}
+
 std::string Scale::number(double value) const {
   // What differs by powers of ten keeps its first digits.
   if (spacing == ColourScale::logarithmic && std::isfinite(value)) {

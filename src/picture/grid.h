@@ -25,6 +25,7 @@ struct Scale {
   std::string value_name;
 
   [[nodiscard]] std::string number(double value) const;  // on a logarithmic scale with its own exponent
+  [[nodiscard]] std::string meaning() const;             // "weight", "weight, log", "log" or ""
   [[nodiscard]] double fraction(double value) const;     // 0 at low, 1 at high, clamped
   [[nodiscard]] Rgb colour(double value) const { return colour_of(colours, fraction(value)); }
   [[nodiscard]] bool operator==(const Scale& other) const;

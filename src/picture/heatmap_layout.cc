@@ -203,10 +203,10 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
   mark_end(true, scale.high, false, scale.beyond_high ? "≥ " : "");
   if (scale.beyond_low) bar.labels.front().insert(0, "≤ ");
   bar.width = kBarWidth + 7 + widest(bar.labels, kSmall, ruler);
-  bar.width = std::max(bar.width, ruler.width(scale.value_name, kLabel));
+  bar.width = std::max(bar.width, ruler.width(scale.meaning(), kLabel));
   if (has_hidden || has_not_a_number) bar.width = std::max(bar.width, kBarWidth + 7 + ruler.width("hidden", kSmall));
   bar.height =
-      (scale.value_name.empty() ? 5 : 23) + bar.length + 5 + (has_hidden ? 20 : 0) + (has_not_a_number ? 20 : 0);
+      (scale.meaning().empty() ? 5 : 23) + bar.length + 5 + (has_hidden ? 20 : 0) + (has_not_a_number ? 20 : 0);
   return bar;
 }
 

@@ -117,8 +117,8 @@ void paint_marks(cairo_t* cr, const Bar& bar, double y) {
 void paint_bar(cairo_t* cr, const Bar& bar) {
   constexpr double kWidth = 11;
   double top = 0;
-  if (!bar.scale.value_name.empty()) {
-    draw_text(cr, bar.scale.value_name, 0, kLabel.size - 1, kLabel, kSoftInk);
+  if (!bar.scale.meaning().empty()) {
+    draw_text(cr, bar.scale.meaning(), 0, kLabel.size - 1, kLabel, kSoftInk);
     top = 18;
   }
   const auto colour_from_top = [&](std::int64_t row, std::int64_t) {
@@ -171,6 +171,7 @@ std::string describe(const Grid& grid) {
                   grid.rows, named(grid.row_axis), grid.columns, named(grid.column_axis),
                   grid.scale.value_name.empty() ? "value" : grid.scale.value_name, grid.scale.number(grid.scale.low),
                   grid.scale.number(grid.scale.high));
+  if (grid.scale.spacing == ColourScale::logarithmic) text += " on a logarithmic scale";
   if (grid.has_hidden) text += fmt::format(", {} cells hidden", count(Cell::hidden));
   if (grid.has_not_a_number) text += fmt::format(", {} cells NaN", count(Cell::not_a_number));
   return text + ".";

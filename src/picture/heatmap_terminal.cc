@@ -278,8 +278,7 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
     line.add(mark, paint).add(mark.empty() ? "" : " ");
     line.add(fit_to_width(text, std::max(0, width - line.width()), style.ellipsis()));
   };
-  std::string meaning = scale.value_name;
-  if (scale.spacing == ColourScale::logarithmic) meaning += meaning.empty() ? "log" : ", log";
+  const std::string meaning = scale.meaning();
   if (!meaning.empty()) add_entry("", meaning, {});
   if (has_hidden) add_entry(style.ascii() ? "." : "░░", "hidden", {kHiddenInk, {}});
   if (has_not_a_number) add_entry(style.ascii() ? "?" : "××", "NaN", {kAlarm, {}});

@@ -74,7 +74,22 @@ TEST(ColourBar, SaysInTheTerminalThatItIsLogarithmic) {
   EXPECT_THAT(text(), HasSubstr("\n0.00["));
   EXPECT_THAT(text(), testing::Not(HasSubstr("log")));
   heatmap.scale = ColourScale::logarithmic;
-  EXPECT_THAT(to_svg({"", {heatmap}}), HasSubstr("value from 0.0013 to 1"));
+  EXPECT_THAT(to_svg({"", {heatmap}}), HasSubstr("value from 0.0013 to 1 on a logarithmic scale"));
+}
+
+TEST(ColourBar, SaysInAPictureThatItIsLogarithmic) {
+  Heatmap heatmap = weights({0.0013, 1});
+  EXPECT_EQ(bar_of(heatmap).scale.meaning(), "log");
+  const double unnamed = bar_of(heatmap).height;
+  heatmap.value_name = "the weights of one head";
+  EXPECT_EQ(bar_of(heatmap).scale.meaning(), "the weights of one head, log");
+  EXPECT_EQ(bar_of(heatmap).height, unnamed);  // both have a line for it
+  const double wide = bar_of(heatmap).width;
+  heatmap.scale = ColourScale::linear;
+  EXPECT_EQ(bar_of(heatmap).scale.meaning(), "the weights of one head");
+  EXPECT_LT(bar_of(heatmap).width, wide);
+  heatmap.value_name = "";
+  EXPECT_LT(bar_of(heatmap).height, unnamed);
 }
 
 TEST(LogarithmicScale, HasTwoEndsForAnyWeights) {
