@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "qkv/captions.h"
 #include "qkv/files.h"
@@ -55,7 +56,7 @@ TaskVocabulary vocabulary_of(const Examples& examples) {
     for (const std::string& word : example.words) ++counts[word];
   }
   std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted, std::ranges::greater(), &std::pair<std::string, std::int64_t>::second);
+  std::ranges::sort(sorted, {}, [](const auto& counted) { return std::pair(-counted.second, counted.first); });
   sorted.resize(std::min(sorted.size(), kWords));
   std::vector<std::string> tokens = {"<pad>", "<s>", "</s>", "<unknown>"};
   for (const auto& [word, count] : sorted) tokens.push_back(word);
@@ -72,7 +73,7 @@ std::int64_t longest(const Examples& examples) {
 // By their hash, which is an order without meaning; whoever has the same picture is in the same split.
 template <class Examples>
 void split(Examples& examples, const std::string& directory) {
-  std::ranges::stable_sort(examples, {}, [](const auto& example) { return example.hash; });
+  std::ranges::sort(examples, {}, [](const auto& example) { return std::tie(example.hash, example.words); });
   const std::uint64_t first = examples.front().hash;
   if (first == examples.back().hash) {
     throw Error(directory + ": expected two different pictures or more, to learn from and to be examined with, got 1");

@@ -32,7 +32,7 @@ TaskVocabulary vocabulary_of(const std::vector<std::string_view>& characters) {
   std::map<std::string_view, std::int64_t> counts;
   for (const std::string_view character : characters) ++counts[character];
   std::vector<std::pair<std::string_view, std::int64_t>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted, std::ranges::greater(), &std::pair<std::string_view, std::int64_t>::second);
+  std::ranges::sort(sorted, {}, [](const auto& counted) { return std::pair(-counted.second, counted.first); });
   sorted.resize(std::min(sorted.size(), kCharacters));
   std::vector<std::string> tokens = {"<pad>", "<unknown>"};
   for (const auto& [character, count] : sorted) tokens.emplace_back(character);
