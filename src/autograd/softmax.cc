@@ -162,16 +162,17 @@ struct Targets {
   double smoothing;
 };
 
-// log of the sum of exp of each row into `logs`; returns the sum of the losses.
+// Maximum and sum of exp of each row into `sums`, [rows, 2]; returns the sum of the losses.
 template <class T>
-double losses(const Value& logits, const Targets& targets, Computed<T>* logs) {
+double losses(const Value& logits, const Targets& targets, Computed<T>* sums) {
   using Real = Computed<T>;
   const T* read = logits.data<T>();
   std::vector<double> loss(targets.classes.size());
   for_each_row(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
     const auto row = static_cast<std::size_t>(start / width);
     const auto [most, sum] = row_sum(read + start, width);
-    logs[row] = most + std::log(sum);
+    sums[2 * row] = most;
+    sums[2 * row + 1] = sum;
     if (targets.classes[row] == kIgnored) return;
     const auto log = static_cast<double>(most) + std::log(static_cast<double>(sum));
     const double of_target = log - static_cast<double>(load(read[start + targets.classes[row]]));
@@ -187,7 +188,7 @@ double losses(const Value& logits, const Targets& targets, Computed<T>* logs) {
 }
 
 template <class T>
-void d_losses(const Value& logits, const Targets& targets, const Computed<T>* logs, double d_loss, Value& d_logits) {
+void d_losses(const Value& logits, const Targets& targets, const Computed<T>* sums, double d_loss, Value& d_logits) {
   using Real = Computed<T>;
   const T* read = logits.data<T>();
   T* write = d_logits.data<T>();
@@ -200,11 +201,13 @@ void d_losses(const Value& logits, const Targets& targets, const Computed<T>* lo
       return;
     }
     const Real spread = static_cast<Real>(targets.smoothing) / static_cast<Real>(width);
-    const Real log = logs[row];
+    // The maximum and the sum apart: their log in one f32 would round every weight of the row by its own last place.
+    const Real most = sums[2 * row];
+    const Real inverse = 1 / sums[2 * row + 1];
     for (std::int64_t i = start; i < start + width; ++i) {
-      store(write[i], share * (exponential(load(read[i]) - log) - spread));
+      store(write[i], share * (exponential(load(read[i]) - most) * inverse - spread));
     }
-    const Real at_target = exponential(load(read[start + target]) - log) - spread;
+    const Real at_target = exponential(load(read[start + target]) - most) * inverse - spread;
     store(write[start + target], share * (at_target - static_cast<Real>(1 - targets.smoothing)));
   });
 }
@@ -228,19 +231,19 @@ Variable cross_entropy(const Variable& logits, const TensorView& targets, const 
                            .smoothing = options.label_smoothing};
   for (const std::int64_t target : wanted.classes) wanted.counted += target == autograd::kIgnored ? 0 : 1;
   const DType computed = from.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  Value logs = autograd::new_value(computed, {static_cast<std::int64_t>(wanted.classes.size())});
+  Value sums = autograd::new_value(computed, {static_cast<std::int64_t>(wanted.classes.size()), 2});
   Value out = autograd::new_value(computed, {});
   autograd::with_real(from.dtype(), [&]<class T>(T) {
-    const double total = autograd::losses<T>(from, wanted, logs.data<Computed<T>>());
+    const double total = autograd::losses<T>(from, wanted, sums.data<Computed<T>>());
     *out.data<Computed<T>>() = static_cast<Computed<T>>(total / wanted.counted);
   });
   return autograd::recorded("cross_entropy", std::move(out), {&logits},
-                            [kept = autograd::Kept("cross_entropy", "logits", from), wanted = std::move(wanted), logs](
+                            [kept = autograd::Kept("cross_entropy", "logits", from), wanted = std::move(wanted), sums](
                                 const Value& d_out, autograd::Gradients& gradients) {
                               const Value& read = kept.value();
                               Value d_logits = autograd::new_value(read.dtype(), read.shape());
                               autograd::with_real(read.dtype(), [&]<class T>(T) {
-                                autograd::d_losses<T>(read, wanted, logs.data<Computed<T>>(), d_out.view.at({}),
+                                autograd::d_losses<T>(read, wanted, sums.data<Computed<T>>(), d_out.view.at({}),
                                                       d_logits);
                               });
                               gradients.give(0, std::move(d_logits));

@@ -105,5 +105,20 @@ TEST(CrossEntropy, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_message([&] { (void)softmax(logits, 2); }), "softmax: axis: expected an axis of [2, 5], got 2");
 }
 
+// Sixteenths and 1024 and more have the same differences in f32, so the gradients have the same bits.
+TEST(CrossEntropy, HasTheSameGradientHoweverLargeAllLogitsAre) {
+  const std::vector<float> small = {0.5F, -1.25F, 2.0F, 0.0625F, -0.75F, 3.5F};
+  const Tensor targets(std::vector<std::int64_t>{1, 0}, {2});
+  const auto gradient = [&](float more) {
+    std::vector<float> values = small;
+    for (float& value : values) value += more;
+    const auto logits = Variable::parameter(Tensor(values, {2, 3}));
+    backward(cross_entropy(logits, targets));
+    return logits.gradient().to_vector();
+  };
+  EXPECT_EQ(gradient(0.0F), gradient(1024.0F));
+  EXPECT_EQ(gradient(0.0F), gradient(-65536.0F));
+}
+
 }  // namespace
 }  // namespace qkv

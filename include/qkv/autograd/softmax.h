@@ -22,7 +22,7 @@ struct CrossEntropyOptions {
 
 /// The mean over counted positions of -log softmax(logits)[target], as torch.nn.functional.cross_entropy has it; NaN
 /// where none is counted. logits [..., C]; targets [...] of i64 or i32. The result has rank 0: f64 of f64, else f32.
-/// Never writes the softmax: keeps the logits and one number a position. Throws InvalidArgument naming logits, targets
+/// Never writes the softmax: keeps the logits and two numbers a position. Throws InvalidArgument naming logits, targets
 /// or label_smoothing. Label smoothing: Szegedy et al. 2016, section 7.
 [[nodiscard]] Variable cross_entropy(const Variable& logits, const TensorView& targets,
                                      const CrossEntropyOptions& options = {});
