@@ -1,7 +1,7 @@
-// A captioner and two towers against PyTorch (fixtures/make_torch_image_models.py made the numbers).
+// Models of images and text, and PyTorch's on the same numbers (fixtures/make_torch_image_models.py made them).
 #include <gmock/gmock.h>
 
-#include "model/torch_fixture.h"
+#include "model/torch_case.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/model/captioner.h"
 #include "qkv/model/two_tower.h"
@@ -9,33 +9,48 @@
 namespace qkv::learn {
 namespace {
 
+using nlohmann::json;
+
 constexpr const char* kFile = "torch_image_models.json";
 
-Tensor images_of(const nlohmann::json& fixture) {
-  const std::vector<float> pixels = fixture.at("inputs").at("images");
-  return {pixels, {std::ssize(pixels) / (3 * 4 * 4), 3, 4, 4}};
+struct Inputs {
+  Tensor images;
+  Tensor ids;
+
+  explicit Inputs(const json& one)
+      : images(images_of(one.at("inputs").at("images"))), ids(tests::ids_in(one.at("inputs").at("ids"))) {}
+
+  static Tensor images_of(const std::vector<float>& pixels) {
+    return {pixels, {std::ssize(pixels) / (3 * 4 * 4), 3, 4, 4}};
+  }
+};
+
+tests::TorchModel made(const json& one, DType dtype) {
+  const auto facts = tests::facts_in(one);
+  const Inputs inputs(one);
+  const ModelCall call{.dtype = dtype};
+  Generator generator(1);
+  if (facts.at("kind") == "captioner") {
+    const Captioner model(captioner_options(facts), generator, dtype);
+    const Tensor targets = tests::ids_in(one.at("inputs").at("targets"));
+    return {.parameters = model.parameters(),
+            .loss = [=] { return cross_entropy(model.forward(inputs.images, inputs.ids, call), targets); }};
+  }
+  const TwoTower model(two_tower_options(facts), generator, dtype);
+  const std::vector<std::int64_t> lengths = one.at("inputs").at("lengths");
+  return {.parameters = model.parameters(),
+          .loss = [=] { return model.loss(inputs.images, {.ids = inputs.ids, .lengths = lengths}, call); }};
 }
 
-TEST(Torch, AgreesOnACaptioner) {
-  const nlohmann::json fixture = tests::torch_case(kFile, "captioner");
-  Generator generator(1);
-  const Captioner captioner(captioner_options(tests::torch_options(fixture)), generator, DType::f64);
-  const Tensor images = images_of(fixture);
-  const Tensor ids = tests::torch_ids(fixture, "ids", {3, 5});
-  const Tensor targets = tests::torch_ids(fixture, "targets", {3, 5});
-  tests::expect_as_torch(fixture, captioner.parameters(),
-                         [&] { return cross_entropy(captioner.forward(images, ids, {.dtype = DType::f64}), targets); });
+TEST(TorchImageModels, LossesGradientsAndTenStepsAgree) {
+  const json cases = tests::torch_cases(kFile);
+  ASSERT_EQ(cases.size(), 4U);
+  for (const json& one : cases) tests::expect_as_torch(one, made(one, DType::f64));
 }
 
-TEST(Torch, AgreesOnTwoTowers) {
-  const nlohmann::json fixture = tests::torch_case(kFile, "two-tower");
-  Generator generator(1);
-  const TwoTower towers(two_tower_options(tests::torch_options(fixture)), generator, DType::f64);
-  const Tensor images = images_of(fixture);
-  const Tensor ids = tests::torch_ids(fixture, "ids", {4, 5});
-  const PaddedTokens texts{.ids = ids, .lengths = fixture.at("inputs").at("lengths")};
-  tests::expect_as_torch(fixture, towers.parameters(),
-                         [&] { return towers.loss(images, texts, {.dtype = DType::f64}); });
+TEST(TorchImageModels, GradientsInF32AreAsNearAsPyTorchs) {
+  for (const json& one : tests::torch_cases(kFile))
+    tests::expect_as_near_as_torch(one, [&](DType dtype) { return made(one, dtype); });
 }
 
 }  // namespace
