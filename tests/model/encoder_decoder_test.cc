@@ -112,6 +112,21 @@ TEST(EncoderDecoder, GivesAGradientToEachParameter) {
   }
 }
 
+TEST(EncoderDecoder, GivesTheSameGradientsWhereBlocksAreComputedAgain) {
+  Generator generator(1);
+  const EncoderDecoder model(small(Positions::t5), generator);
+  const auto gradients = [&](BlockMemory memory) {
+    clear_gradients(model.parameters());
+    const Variable scores = model.forward({.ids = some_source(), .lengths = {5, 3, 4}}, some_target(),
+                                          {.dropout = Dropout{.p = 0.1, .seed = 3}, .memory = memory});
+    backward(cross_entropy(scores, some_target(2)));
+    std::vector<std::vector<double>> all;
+    for (const Parameter& parameter : model.parameters()) all.push_back(parameter.value.gradient().to_vector());
+    return all;
+  };
+  EXPECT_EQ(gradients(BlockMemory::keep), gradients(BlockMemory::recompute));
+}
+
 TEST(EncoderDecoder, WeightsAreThoseOfEachSiteHeadAndLayer) {
   for (const Positions positions : kAll) {
     Generator generator(1);
