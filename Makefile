@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize fuzz ceilings bench bench-peers lint format clean
+.PHONY: demo test test-sanitize fuzz ceilings bench bench-peers models lint format clean
 
 QKV = build/release/apps/cli/qkv
 
@@ -43,6 +43,12 @@ bench: ceilings
 bench-peers:
 	scripts/install-packages build bench
 	scripts/bench-peers $(OPTIONS)
+
+models:
+	scripts/install-packages build models
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	scripts/train_models.py $(TASKS)
 
 lint:
 	scripts/install-packages build test bench sanitize lint

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "misuse.h"
@@ -84,15 +83,6 @@ void require_same_examples(const std::map<std::string, std::string>& saved,
   throw Error(fmt::format(
       "{} gives other examples than those that the checkpoint was trained on (expected the hash {}, got {})",
       target_of(settings), before == saved.end() ? "none" : before->second, now.at("examples")));
-}
-
-void add_vocabulary(const Task& task, std::map<std::string, std::string>& words) {
-  if (!takes_data(task.info().name)) return;
-  auto tokens = nlohmann::json::array();
-  for (std::int32_t token = 0; token < task.vocabulary().size(); ++token) {
-    tokens.push_back(task.vocabulary().text(token));
-  }
-  words["vocabulary"] = tokens.dump();
 }
 
 }  // namespace qkv::cli

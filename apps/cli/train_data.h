@@ -26,7 +26,5 @@ namespace qkv::cli {
 /// Throws Error where the run that `saved` is of had other examples.
 void require_same_examples(const std::map<std::string, std::string>& saved,
                            const std::map<std::string, std::string>& now, const TrainSettings& settings);
-/// For who has the model and not the data: "vocabulary", tokens as a JSON array; nothing for built-in tasks.
-void add_vocabulary(const Task& task, std::map<std::string, std::string>& words);
 
 }  // namespace qkv::cli

@@ -15,6 +15,7 @@
 #include "qkv/files.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/examine.h"
+#include "qkv/train/trained_model.h"
 #include "train_data.h"
 #include "train_log.h"
 #include "train_progress.h"
@@ -27,14 +28,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kInterrupted = 130;
 
+Json score_of(const PatternScore& score) { return {{"weight", score.mean_weight()}, {"hit", score.accuracy()}}; }
+
 Json scores_of(const RelationScores& scores) {
   Json layers = Json::array();
   for (const std::vector<PatternScore>& heads : scores.layers) {
     Json layer = Json::array();
-    for (const PatternScore& head : heads) layer.push_back({{"weight", head.mean_weight()}, {"hit", head.accuracy()}});
+    for (const PatternScore& head : heads) layer.push_back(score_of(head));
     layers.push_back(std::move(layer));
   }
-  return layers;
+  Json json = {{"relation", scores.relation}, {"site", name_of(scores.site)}, {"layers", std::move(layers)}};
+  if (scores.layers.empty()) return json;
+  const BestHead best = best_head(scores);
+  json["best"] = {{"layer", best.layer}, {"head", best.head}};
+  json["best"].update(score_of(best.score));
+  return json;
 }
 
 class Run {
@@ -48,7 +56,7 @@ class Run {
         optimizer_(make_adamw(model_->parameters(), {.weight_decay = settings.weight_decay})),
         facts_{.model = model_->facts(), .run = words_of(settings)} {
     facts_.run["examples"] = fingerprint(*task_);
-    add_vocabulary(*task_, facts_.run);
+    describe_task(*task_, facts_.run);
   }
 
   void resume() {
@@ -88,15 +96,19 @@ class Run {
     const std::vector<RelationScores> patterns =
         task_patterns(*task_, *model_, std::min<std::int64_t>(64, reporting_.examples));
     Json json = {{"task", settings_.task},
+                 {"model", facts_.model},
                  {"parameters", model_->parameter_count()},
                  {"steps", optimizer_->steps()},
+                 {"batch", settings_.batch * settings_.accumulation},
+                 {"learning_rate", settings_.learning_rate},
                  {"seconds", seconds_},
                  {"reached_at", reached_ ? Json(*reached_) : Json()},
+                 {"answers", accuracy.asked},
                  {"accuracy", accuracy.share()},
                  {"goal", has_goal() ? Json(task_->info().accuracy) : Json()},
                  {"held_out_loss", accuracy.loss()},
-                 {"patterns", Json::object()}};
-    for (const RelationScores& scores : patterns) json["patterns"][scores.relation] = scores_of(scores);
+                 {"patterns", Json::array()}};
+    for (const RelationScores& scores : patterns) json["patterns"].push_back(scores_of(scores));
     print(reporting_.json ? json.dump(2) + "\n" : text_of(accuracy, patterns));
   }
 

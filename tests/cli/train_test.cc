@@ -67,8 +67,11 @@ TEST(Train, PrintsJson) {
   const auto json = nlohmann::json::parse(run_qkv(words).out);
   EXPECT_EQ(json["task"], "previous");
   EXPECT_EQ(json["steps"], 1);
-  EXPECT_EQ(json["patterns"]["previous"].size(), 1U);
-  EXPECT_EQ(json["patterns"]["previous"][0].size(), 2U);
+  ASSERT_EQ(json["patterns"].size(), 1U);
+  EXPECT_EQ(json["patterns"][0]["relation"], "previous");
+  EXPECT_EQ(json["patterns"][0]["layers"].size(), 1U);
+  EXPECT_EQ(json["patterns"][0]["layers"][0].size(), 2U);
+  EXPECT_EQ(json["patterns"][0]["best"]["layer"], 0);
 }
 
 pid_t start(Words words) {

@@ -1,0 +1,61 @@
+// A model that was trained, out of its file: what it reads, and what it makes of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "qkv/train/checkpoint.h"
+#include "qkv/train/task.h"
+#include "qkv/train/task_model.h"
+
+namespace qkv {
+
+/// What a file must say beside the model's facts so that its texts can be read without its data: "task", and of a task
+/// that is no built-in one its "kind", "vocabulary" and sizes.
+void describe_task(const Task& task, std::map<std::string, std::string>& words);
+
+/// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot. Looked for in
+/// $QKV_MODELS, in the tree that this was built from, and in ../share/qkv/models from where the program is. Throws Error with the
+/// names that there are.
+[[nodiscard]] std::string trained_model_path(std::string_view name);
+
+class TrainedModel {
+ public:
+  /// What `qkv train` wrote as model.safetensors or as a checkpoint. Throws Error as Checkpoint::read() does, and where
+  /// the file says nothing of its task.
+  [[nodiscard]] static TrainedModel read(const std::string& path);
+
+  [[nodiscard]] const TaskModel& model() const noexcept { return *model_; }
+  [[nodiscard]] ModelKind kind() const noexcept { return kind_; }
+  [[nodiscard]] const CheckpointFacts& facts() const noexcept { return facts_; }
+  /// The task that it learnt. Of the reader's own text or pictures it knows all but the examples: example() throws.
+  [[nodiscard]] const Task& task() const noexcept { return *task_; }
+  [[nodiscard]] bool has_examples() const noexcept { return has_examples_; }
+
+  /// The example that a text stands for, asking for nothing: its source, with "</s>" added, where the model reads one,
+  /// and tokens that begin with "<s>"; the tokens else. Throws InvalidArgument naming text where it
+  /// has a token that the model does not know, or none.
+  [[nodiscard]] TaskExample example_of(std::string_view text) const;
+  /// One example as a batch that model() reads.
+  [[nodiscard]] TaskBatch batch_of(const TaskExample& example) const;
+
+  /// What the model says at each place of the example's tokens, [T, vocabulary], as probabilities in f64. Throws
+  /// InvalidArgument for a two-tower model, which says nothing.
+  [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
+  /// Adds the likeliest token after the last, up to "</s>" or `most` tokens. Throws as probabilities().
+  void answer(TaskExample& example, std::int64_t most) const;
+
+ private:
+  TrainedModel() = default;
+
+  CheckpointFacts facts_;
+  ModelKind kind_ = ModelKind::decoder;
+  std::unique_ptr<const TaskModel> model_;
+  std::unique_ptr<const Task> task_;
+  bool has_examples_ = false;
+};
+
+}  // namespace qkv

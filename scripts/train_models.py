@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Trains the models in the box, or those that are named, and writes what each scores.
+
+    scripts/train_models.py [--qkv PATH] [TASK...]
+
+For each task: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
+models/README.md and README.md, which are made of all cards. A model that misses its task's goal is not put in the box.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BOX = ROOT / "models"
+BEGIN = "<!-- table of tasks: made by `make models` -->"
+END = "<!-- end of the table of tasks -->"
+
+
+def output(command: list[str]) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def train(qkv: str, task: str) -> dict:
+    place = ROOT / "build" / "models" / task
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    card = json.loads(output([qkv, "train", task, "--out", str(place), "--json"]))
+    if card["accuracy"] < card["goal"]:
+        sys.exit(f"{task}: {100 * card['accuracy']:.2f} % of the answers are right, {100 * card['goal']:g} % wanted")
+    shutil.copy(place / "model.safetensors", BOX / f"{task}.safetensors")
+    (BOX / f"{task}.json").write_text(json.dumps(card, indent=1) + "\n")
+    return card
+
+
+def time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def shown(card: dict) -> str:
+    return ", ".join(
+        f"{pattern['relation']} {pattern['best']['weight']:.2f}" for pattern in card["patterns"] if "best" in pattern
+    )
+
+
+def row(card: dict) -> str:
+    model = card["model"]
+    sizes = f"{model['kind']}, {model['layers']} × {model['heads']} heads, {model['d_model']}, {model['positions']}"
+    cells = [
+        f"`{card['task']}`",
+        sizes,
+        f"{card['parameters']:,}",
+        time(card["seconds"]),
+        f"{100 * card['accuracy']:.2f} %",
+        shown(card),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(cards: list[dict]) -> str:
+    head = ["| task | model: blocks, heads, width, positions | numbers | trained in | held out | best head's weight on the pattern |"]
+    return "\n".join([*head, "|---|---|---|---|---|---|", *map(row, cards)])
+
+
+def put_table(path: pathlib.Path, text: str) -> None:
+    before, rest = path.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--qkv", default=str(ROOT / "build/release/apps/cli/qkv"), help="the command")
+    parser.add_argument("--table", action="store_true", help="make the tables of the cards that there are, and no model")
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="all where none is named")
+    arguments = parser.parse_args()
+    names = [task["name"] for task in json.loads(output([arguments.qkv, "task", "--json"]))["tasks"]]
+    unknown = set(arguments.tasks) - set(names)
+    if unknown:
+        parser.error(f"no such task: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    BOX.mkdir(exist_ok=True)
+    for name in [] if arguments.table else arguments.tasks or names:
+        card = train(arguments.qkv, name)
+        print(f"{name}: {100 * card['accuracy']:.2f} % in {time(card['seconds'])}; {shown(card)}", flush=True)
+    cards = [json.loads((BOX / f"{name}.json").read_text()) for name in names if (BOX / f"{name}.json").exists()]
+    for path in (ROOT / "README.md", BOX / "README.md"):
+        put_table(path, table(cards))
+    size = sum(path.stat().st_size for path in BOX.glob("*.safetensors"))
+    print(f"{len(cards)} models, {size / 2**20:.2f} MiB")
+
+
+if __name__ == "__main__":
+    main()

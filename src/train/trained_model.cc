@@ -1,0 +1,152 @@
+#include "qkv/train/trained_model.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "qkv/softmax.h"
+#include "train/absent_task.h"
+
+namespace qkv {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::map<std::string, std::string>;
+
+constexpr std::string_view kSuffix = ".safetensors";
+
+std::vector<std::string> directories() {
+  std::vector<std::string> all;
+  if (const char* const own = std::getenv("QKV_MODELS"); own != nullptr && *own != 0) all.emplace_back(own);
+  all.emplace_back(QKV_TREE_MODELS);
+  std::error_code none;
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  if (!none) all.push_back(program.parent_path() / "../share/qkv/models");
+  return all;
+}
+
+std::string names_in(const std::vector<std::string>& places) {
+  std::vector<std::string> names;
+  for (const std::string& place : places) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(place, none)) {
+      if (entry.path().extension() == kSuffix) names.push_back(entry.path().stem().string());
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+bool is_built_in(const std::string& name) { return std::ranges::find(tasks(), name, &TaskInfo::name) != tasks().end(); }
+
+template <class Number>
+std::optional<Number> number_in(const Words& words, const std::string& word) {
+  const auto found = words.find(word);
+  if (found == words.end()) return std::nullopt;
+  Number value = 0;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [at, error] = std::from_chars(found->second.data(), end, value);
+  if (error == std::errc() && at == end) return value;
+  throw Error("the model's file says of " + word + ": \"" + found->second + "\", which is no number");
+}
+
+std::unique_ptr<const Task> task_of(const std::string& name, const Words& words) {
+  if (!is_built_in(name)) return train::make_absent_task(name, words);
+  return make_task(name, {.seed = number_in<std::uint64_t>(words, "seed").value_or(0),
+                          .length = number_in<std::int64_t>(words, "length")});
+}
+
+void blank(TaskExample& example) {
+  example.labels.assign(example.tokens.size(), std::nullopt);
+  example.scored.assign(example.tokens.size(), false);
+}
+
+}  // namespace
+
+void describe_task(const Task& task, Words& words) {
+  words["task"] = task.info().name;
+  if (!is_built_in(task.info().name)) train::describe(task, words);
+}
+
+std::string trained_model_path(std::string_view name) {
+  if (name.find_first_of("./") != std::string_view::npos) return std::string(name);
+  const std::vector<std::string> places = directories();
+  for (const std::string& place : places) {
+    std::string path = place + "/" + std::string(name) + std::string(kSuffix);
+    if (fs::exists(path)) return path;
+  }
+  throw Error("no model \"" + std::string(name) + "\" in the box, which has " + names_in(places) +
+              "; the path of a file of one's own holds a slash or a dot");
+}
+
+TrainedModel TrainedModel::read(const std::string& path) {
+  const Checkpoint checkpoint = Checkpoint::read(path);
+  TrainedModel trained;
+  trained.facts_ = checkpoint.facts();
+  const auto task = trained.facts_.run.find("task");
+  if (task == trained.facts_.run.end()) {
+    throw Error(path + ": expected a model that qkv train wrote, got one that says nothing of its task");
+  }
+  trained.task_ = task_of(task->second, trained.facts_.run);
+  trained.has_examples_ = is_built_in(task->second);
+  trained.model_ = make_task_model(trained.facts_.model);
+  trained.kind_ = model_kind_named(trained.facts_.model.at("kind"));
+  checkpoint.restore(trained.model_->parameters(), trained.facts_.model);
+  return trained;
+}
+
+TaskExample TrainedModel::example_of(std::string_view text) const {
+  TaskExample example;
+  const TaskVocabulary& tokens = task_->vocabulary();
+  const std::optional<std::int32_t> begin = tokens.find("<s>");
+  if (task_->lengths().source > 0) {
+    example.source = task_->source_vocabulary().encode(text);
+    if (example.source.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
+    if (const auto end = task_->source_vocabulary().find("</s>")) example.source.push_back(*end);
+  } else {
+    example.tokens = tokens.encode(text);
+  }
+  if (begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
+    example.tokens.insert(example.tokens.begin(), *begin);
+  }
+  if (example.tokens.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
+  blank(example);
+  return example;
+}
+
+TaskBatch TrainedModel::batch_of(const TaskExample& example) const {
+  return qkv::batch_of(*task_, std::span(&example, 1), model_->layout());
+}
+
+Tensor TrainedModel::probabilities(const TaskExample& example) const {
+  const auto* const says = dynamic_cast<const TokenModel*>(model_.get());
+  if (says == nullptr) {
+    throw InvalidArgument("TrainedModel", "model", "one that says tokens", std::string(name_of(kind_)));
+  }
+  const NoGradient constant;
+  const TaskBatch batch = batch_of(example);
+  const std::int64_t all = batch.lengths[0];
+  const auto own = static_cast<std::int64_t>(example.tokens.size());
+  const Variable scores = says->scores(batch, {});
+  return softmax(Tensor(scores.value().select(0, 0).slice(0, all - own, all), DType::f64), -1);
+}
+
+void TrainedModel::answer(TaskExample& example, std::int64_t most) const {
+  const std::optional<std::int32_t> end = task_->vocabulary().find("</s>");
+  for (std::int64_t n = 0; n < most; ++n) {
+    const std::vector<double> last = probabilities(example).view().select(0, -1).to_vector();
+    const auto next = static_cast<std::int32_t>(std::ranges::max_element(last) - last.begin());
+    if (next == end) return;
+    example.tokens.push_back(next);
+    blank(example);
+  }
+}
+
+}  // namespace qkv
