@@ -32,6 +32,8 @@ struct OwnTensors {
   Tensor q;
   Tensor k;
   Tensor v;
+  std::vector<std::string> queries = {};  // names of the rows of q, in place of the words of `text`
+  std::vector<std::string> keys = {};     // of the rows of k, in place of those of `context`
 };
 
 struct ExplainOptions {

@@ -38,10 +38,18 @@ std::vector<std::string> row_names(std::string_view letter, std::int64_t count) 
   return names;
 }
 
-std::vector<std::string> names_from(const std::string& text, std::string_view argument, std::string_view letter,
-                                    std::int64_t count) {
-  if (text.empty()) return row_names(letter, count);
-  std::vector<std::string> words = split_words(argument, text);
+// What names a side's rows: names as they are, or a text of as many words.
+struct Names {
+  const std::vector<std::string>& given;
+  const std::string& text;
+  std::string_view argument;
+  std::string_view letter;
+};
+
+std::vector<std::string> names_from(const Names& names, std::int64_t count) {
+  const auto& [given, text, argument, letter] = names;
+  if (given.empty() && text.empty()) return row_names(letter, count);
+  std::vector<std::string> words = given.empty() ? split_words(argument, text) : given;
   if (static_cast<std::int64_t>(words.size()) == count) return words;
   throw InvalidArgument("explain", argument, fmt::format("{} words to name the {} rows of {}", count, count, letter),
                         fmt::format("{} words", words.size()));
@@ -59,9 +67,11 @@ Run run_own_tensors(const ExplainOptions& options) {
   run.d_k = run.q.dim(3);
   run.d_v = run.v.dim(3);
   require_lengths(run);
-  const bool is_self = run.tq() == run.tk() && !options.context;
-  run.queries.tokens = names_from(options.text, "text", is_self ? "t" : "q", run.tq());
-  run.keys.tokens = is_self ? run.queries.tokens : names_from(options.context.value_or(""), "context", "k", run.tk());
+  const OwnTensors& own = *options.own;
+  const bool is_self = run.tq() == run.tk() && !options.context && own.keys.empty();
+  run.queries.tokens = names_from({own.queries, options.text, "text", is_self ? "t" : "q"}, run.tq());
+  run.keys.tokens =
+      is_self ? run.queries.tokens : names_from({own.keys, options.context.value_or(""), "context", "k"}, run.tk());
   run.attention.scale = options.scale;
   run.attention.softcap = options.softcap;
   run.attention.mask = options.mask;

@@ -135,6 +135,7 @@ std::string_view room_of_public(std::string_view header) {
       {"png", "files"},
       {"safetensors", "files"},
       {"explain", "explain"},
+      {"explain_reading", "explain"},
       {"worked", "explain"},
   };
   if (!header.starts_with("qkv/") || !header.ends_with(".h")) return {};
