@@ -76,7 +76,7 @@ struct Read {
 }  // namespace
 
 Recipe recipe_for(std::string_view task) {
-  static constexpr std::array<Recipe, 8> kRecipes = {{
+  static constexpr std::array<Recipe, 11> kRecipes = {{
       {.task = "copy"},
       {.task = "reverse"},
       {.task = "sort", .layers = 1, .heads = 2, .positions = "rotary", .steps = 1000},
@@ -89,6 +89,9 @@ Recipe recipe_for(std::string_view task) {
        .learning_rate = 1e-2},
       {.task = "induction", .heads = 1, .d_ff = 64, .batch = 64, .learning_rate = 2e-3},
       {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
+      {.task = "english", .model = "encoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
+      {.task = "translation", .model = "encoder-decoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
+      {.task = "shapes", .model = "captioner", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "text",
        .layers = 4,
        .d_model = 128,

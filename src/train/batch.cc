@@ -98,14 +98,14 @@ TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, Batc
 
 TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
   const TensorView all = weights.select(0, b);
-  const std::int64_t source = batch.source_lengths[static_cast<std::size_t>(b)];
+  const std::int64_t source = batch.images.empty() ? batch.source_lengths[static_cast<std::size_t>(b)] : batch.patches;
   const std::int64_t end = batch.lengths[static_cast<std::size_t>(b)];
   const std::int64_t begin = batch.layout == BatchLayout::joined ? source : 0;
   switch (site) {
     case AttentionSite::source:
       return all.slice(1, 0, source).slice(2, 0, source);
     case AttentionSite::cross:
-      return all.slice(1, begin, end).slice(2, 0, batch.images.empty() ? source : batch.patches);
+      return all.slice(1, begin, end).slice(2, 0, source);
     case AttentionSite::tokens:
       break;
   }

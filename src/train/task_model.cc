@@ -14,7 +14,18 @@ constexpr std::array<ModelKind, 5> kKinds = {ModelKind::decoder, ModelKind::enco
                                              ModelKind::captioner, ModelKind::two_tower};
 
 train::ModelMaker maker_of(ModelKind kind) {
-  if (kind != ModelKind::decoder) throw InvalidArgument(kFunction, "kind", "decoder", std::string(name_of(kind)));
+  switch (kind) {
+    case ModelKind::encoder:
+      return train::encoder_maker();
+    case ModelKind::encoder_decoder:
+      throw InvalidArgument(kFunction, "kind", "another", "encoder-decoder");
+    case ModelKind::captioner:
+      return train::captioner_maker();
+    case ModelKind::two_tower:
+      return train::two_tower_maker();
+    case ModelKind::decoder:
+      break;
+  }
   return train::decoder_maker();
 }
 

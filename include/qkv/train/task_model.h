@@ -47,10 +47,7 @@ struct TaskAccuracy {
   TaskAccuracy& operator+=(const TaskAccuracy& other) noexcept;
 };
 
-struct TaskModelCall {
-  DType dtype = DType::f32;                       // that it computes in: f32 or bf16
-  std::optional<Dropout> dropout = std::nullopt;  // of the embeddings and of each sublayer's result
-};
+using TaskModelCall = learn::ModelCall;
 
 class TaskModel {
  public:

@@ -13,7 +13,7 @@ class DecoderModel final : public TokenModel {
   [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(decoder_.options()); }
 
   [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
-    return decoder_.forward(batch.ids, {.dtype = call.dtype, .dropout = call.dropout});
+    return decoder_.forward(batch.ids, call);
   }
 
   // All sites are parts of the attention over the one text.

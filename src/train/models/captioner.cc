@@ -1,0 +1,54 @@
+#include "qkv/model/captioner.h"
+
+#include "train/models/makers.h"
+
+namespace qkv::train {
+namespace {
+
+class CaptionerModel final : public TokenModel {
+ public:
+  CaptionerModel(const learn::CaptionerOptions& options, Generator& generator) : captioner_(options, generator) {}
+
+  [[nodiscard]] Facts facts() const override { return learn::facts_of(captioner_.options()); }
+  [[nodiscard]] learn::Parameters parameters() const override { return captioner_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(captioner_.options()); }
+
+  [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
+    return captioner_.forward(batch.images, batch.ids, call);
+  }
+
+  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
+    if (site == AttentionSite::source) return captioner_.encoder().weights(batch.images);
+    learn::DecoderWeights all = captioner_.weights(batch.images, batch.ids);
+    return site == AttentionSite::cross ? std::move(all.cross) : std::move(all.tokens);
+  }
+
+ private:
+  learn::Captioner captioner_;
+};
+
+MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+  const TaskLengths& lengths = task.lengths();
+  require_fit(lengths.image_side > 0, options, task, "a task with images");
+  return std::make_unique<CaptionerModel>(learn::CaptionerOptions{.image_side = lengths.image_side,
+                                                                  .patch_side = lengths.patch_side,
+                                                                  .vocabulary = task.vocabulary().size(),
+                                                                  .length = lengths.tokens,
+                                                                  .encoder_layers = options.layers,
+                                                                  .layers = options.layers,
+                                                                  .d_model = options.d_model,
+                                                                  .heads = options.heads,
+                                                                  .d_ff = options.d_ff,
+                                                                  .positions = options.positions},
+                                          generator);
+}
+
+MadeModel from_facts(const Facts& facts, Generator& generator) {
+  return std::make_unique<CaptionerModel>(learn::captioner_options(facts), generator);
+}
+
+}  // namespace
+
+ModelMaker captioner_maker() { return {.for_task = for_task, .from_facts = from_facts}; }
+
+}  // namespace qkv::train

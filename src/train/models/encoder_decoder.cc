@@ -1,0 +1,56 @@
+#include "qkv/model/encoder_decoder.h"
+
+#include "train/models/makers.h"
+
+namespace qkv::train {
+namespace {
+
+class EncoderDecoderModel final : public TokenModel {
+ public:
+  EncoderDecoderModel(const learn::EncoderDecoderOptions& options, Generator& generator) : model_(options, generator) {}
+
+  [[nodiscard]] Facts facts() const override { return learn::facts_of(model_.options()); }
+  [[nodiscard]] learn::Parameters parameters() const override { return model_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(model_.options()); }
+
+  [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
+    return model_.forward({batch.source, batch.source_lengths}, batch.ids, call);
+  }
+
+  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
+    learn::EncoderDecoderWeights all = model_.weights({batch.source, batch.source_lengths}, batch.ids);
+    if (site == AttentionSite::source) return std::move(all.source);
+    return site == AttentionSite::cross ? std::move(all.cross) : std::move(all.tokens);
+  }
+
+ private:
+  learn::EncoderDecoder model_;
+};
+
+MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+  require_fit(task.lengths().source > 0, options, task, "a task with a source");
+  return std::make_unique<EncoderDecoderModel>(
+      learn::EncoderDecoderOptions{.source_vocabulary = task.source_vocabulary().size(),
+                                   .vocabulary = task.vocabulary().size(),
+                                   .source_length = task.lengths().source,
+                                   .length = task.lengths().tokens,
+                                   .encoder_layers = options.layers,
+                                   .layers = options.layers,
+                                   .d_model = options.d_model,
+                                   .heads = options.heads,
+                                   .d_ff = options.d_ff,
+                                   .positions = options.positions,
+                                   .order = NormOrder::pre,
+                                   .activation = Activation::gelu},
+      generator);
+}
+
+MadeModel from_facts(const Facts& facts, Generator& generator) {
+  return std::make_unique<EncoderDecoderModel>(learn::encoder_decoder_options(facts), generator);
+}
+
+}  // namespace
+
+ModelMaker encoder_decoder_maker() { return {.for_task = for_task, .from_facts = from_facts}; }
+
+}  // namespace qkv::train
