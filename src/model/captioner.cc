@@ -73,6 +73,13 @@ std::vector<std::vector<std::int64_t>> Captioner::generate(const TensorView& ima
   return greedy(prompt, options, [&](const TensorView& ids) { return decoder_.forward_cross(ids, patches, call); });
 }
 
+void Captioner::tap(const TensorView& images, const TensorView& ids, const TapScope& taps) const {
+  const NoGradient constant;
+  encoder_.tap(images, taps.inner("encoder"));
+  const CaptionerCall call{.dtype = encoder_.dtype()};
+  decoder_.tap_cross(ids, {.hidden = encoder_.forward(images, call)}, taps.inner("decoder"));
+}
+
 DecoderWeights Captioner::weights(const TensorView& images, const TensorView& ids) const {
   const NoGradient constant;
   const CaptionerCall call{.dtype = encoder_.dtype()};

@@ -84,26 +84,36 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
   return output_ ? output_->forward(y) : input_.tokens().logits(y);
 }
 
-std::vector<Tensor> Decoder::weights(const TensorView& ids) const { return weights_over(ids, nullptr).tokens; }
-
-DecoderWeights Decoder::weights_cross(const TensorView& ids, const DecoderContext& context) const {
-  return weights_over(ids, &context);
+std::vector<Tensor> Decoder::weights(const TensorView& ids) const {
+  Taps taps({"*.attn.weights"});
+  tap(ids, &taps);
+  return weights_of(taps, "attn", options_.layers);
 }
 
-DecoderWeights Decoder::weights_over(const TensorView& ids, const DecoderContext* context) const {
+DecoderWeights Decoder::weights_cross(const TensorView& ids, const DecoderContext& context) const {
+  Taps taps({"*.attn.weights", "*.cross.weights"});
+  tap_cross(ids, context, &taps);
+  return {.tokens = weights_of(taps, "attn", options_.layers), .cross = weights_of(taps, "cross", options_.layers)};
+}
+
+void Decoder::tap(const TensorView& ids, const TapScope& taps) const { tap_over(ids, nullptr, taps); }
+
+void Decoder::tap_cross(const TensorView& ids, const DecoderContext& context, const TapScope& taps) const {
+  tap_over(ids, &context, taps);
+}
+
+void Decoder::tap_over(const TensorView& ids, const DecoderContext* context, const TapScope& taps) const {
   require_context(ids, context);
   const NoGradient constant;
-  Taps taps({"*.attn.weights", "*.cross.weights"});
-  BlockForward call{.taps = &taps};
+  BlockForward call{.taps = taps};
   call.attention.bias = input_.frozen_bias();
   const Variable x = input_.forward(ids, {.dtype = input_.dtype()});
   if (context == nullptr) {
     static_cast<void>(stack_.frozen().forward(x.value(), call));
-    return {.tokens = weights_of(taps, "attn", options_.layers), .cross = {}};
+    return;
   }
   call.cross_attention.mask = padding_of(*context);
   static_cast<void>(stack_.frozen().forward_cross(x.value(), context->hidden.value(), call));
-  return {.tokens = weights_of(taps, "attn", options_.layers), .cross = weights_of(taps, "cross", options_.layers)};
 }
 
 Parameters Decoder::parameters() const {

@@ -59,13 +59,17 @@ Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) c
   return output_ ? output_->forward(x) : input_.tokens().logits(x);
 }
 
-std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
+void Encoder::tap(const PaddedTokens& tokens, const TapScope& taps) const {
   const NoGradient constant;
-  Taps taps({"*.attn.weights"});
-  BlockForward call{.taps = &taps};
+  BlockForward call{.taps = taps};
   call.attention.mask = mask_of(tokens);
   call.attention.bias = input_.frozen_bias();
   static_cast<void>(stack_.frozen().forward(input_.forward(tokens.ids, {.dtype = input_.dtype()}).value(), call));
+}
+
+std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
+  Taps taps({"*.attn.weights"});
+  tap(tokens, &taps);
   return weights_of(taps, "attn", options_.layers);
 }
 

@@ -111,10 +111,14 @@ Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall&
   return stack_.forward(embedded(images, call), inner);
 }
 
-std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
+void PatchEncoder::tap(const TensorView& images, const TapScope& taps) const {
   const NoGradient constant;
+  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), {.taps = taps}));
+}
+
+std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
   Taps taps({"*.attn.weights"});
-  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), {.taps = &taps}));
+  tap(images, &taps);
   return weights_of(taps, "attn", options_.layers);
 }
 

@@ -104,6 +104,11 @@ Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, con
   return contrastive_loss(embed_images(images, call), embed_texts(texts, call), log_scale_);
 }
 
+void TwoTower::tap(const TensorView& images, const PaddedTokens& texts, const TapScope& taps) const {
+  image_.tap(images, taps.inner("image"));
+  text_.tap(texts, taps.inner("text"));
+}
+
 TwoTowerWeights TwoTower::weights(const TensorView& images, const PaddedTokens& texts) const {
   return {.patches = image_.weights(images), .tokens = text_.weights(texts)};
 }

@@ -75,6 +75,22 @@ TaskAccuracy& TaskAccuracy::operator+=(const TaskAccuracy& other) noexcept {
   return *this;
 }
 
+std::string SiteScope::name(std::size_t layer, std::string_view leaf) const {
+  return stack + "blocks." + std::to_string(layer) + "." + part + "." + std::string(leaf);
+}
+
+std::vector<Tensor> TaskModel::weights(const TaskBatch& batch, AttentionSite site) const {
+  const std::optional<SiteScope> scope = scope_of(site);
+  if (!scope) return {};
+  Taps taps({scope->stack + "*." + scope->part + ".weights"});
+  tap(batch, taps);
+  std::vector<Tensor> all;
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope->layers); ++layer) {
+    all.push_back(taps[scope->name(layer, "weights")]);
+  }
+  return all;
+}
+
 Variable TokenModel::loss(const TaskBatch& batch, const TaskModelCall& call) const {
   return cross_entropy(scores(batch, call), batch.targets);
 }

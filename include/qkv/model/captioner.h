@@ -55,6 +55,8 @@ class Captioner {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& images, std::int64_t first,
                                                                 const GreedyOptions& options) const;
 
+  /// Runs the layers that explain, in f64: encoder.blocks.* and decoder.blocks.* of docs/taps.md.
+  void tap(const TensorView& images, const TensorView& ids, const TapScope& taps) const;
   /// Weights of every head, f64, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches]. Computed by
   /// the layers that explain. Allocates them all.
   [[nodiscard]] DecoderWeights weights(const TensorView& images, const TensorView& ids) const;

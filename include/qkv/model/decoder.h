@@ -69,7 +69,10 @@ class Decoder {
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const DecoderCall& call = {}) const;
 
-  /// Computed by the layers that explain. Allocates them all. weights() are those of the tokens.
+  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
+  void tap(const TensorView& ids, const TapScope& taps) const;
+  void tap_cross(const TensorView& ids, const DecoderContext& context, const TapScope& taps) const;
+  /// Computed by tap(). Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 
@@ -80,7 +83,7 @@ class Decoder {
  private:
   Decoder(const DecoderOptions& options, TokenInput input, Generator& generator);
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const;
-  [[nodiscard]] DecoderWeights weights_over(const TensorView& ids, const DecoderContext* context) const;
+  void tap_over(const TensorView& ids, const DecoderContext* context, const TapScope& taps) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;

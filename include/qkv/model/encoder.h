@@ -55,7 +55,9 @@ class Encoder {
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
 
-  /// Weights of every head, f64 [B, heads, T, T] a layer, computed by the layers that explain. Allocates them all.
+  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
+  void tap(const PaddedTokens& tokens, const TapScope& taps) const;
+  /// Weights of every head, f64 [B, heads, T, T] a layer, computed by tap(). Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
   /// embedding.weight, positions.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight, as far as they are

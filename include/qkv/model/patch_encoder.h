@@ -42,8 +42,9 @@ class PatchEncoder {
   /// Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
 
-  /// Weights of every head, f64 [B, heads, patches, patches] a layer, computed by the layers that explain. Allocates
-  /// them all.
+  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
+  void tap(const TensorView& images, const TapScope& taps) const;
+  /// Weights of every head, f64 [B, heads, patches, patches] a layer, computed by tap(). Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
   /// patch, positions.weight, blocks.*, ln_final.

@@ -39,7 +39,8 @@ inline constexpr std::int64_t kNothingAsked = -100;
 /// Throws InvalidArgument naming examples where there are none.
 [[nodiscard]] TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout);
 
-/// The weights [H, Tq, Tk] of example b at `site` (of an image, its patches are the source), without padding, out of those of the whole batch, [B, H, Tq, Tk].
+/// The weights [H, Tq, Tk] of example b at `site` (of an image, its patches are the source), without padding, out of
+/// those of the whole batch, [B, H, Tq, Tk].
 [[nodiscard]] TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site,
                                             const TensorView& weights);
 

@@ -49,6 +49,16 @@ struct TaskAccuracy {
 
 using TaskModelCall = learn::ModelCall;
 
+/// The taps of one kind of attention: "<stack>blocks.<n>.<part>.weights" and its kin.
+struct SiteScope {
+  std::string stack;        // "", "decoder."
+  std::string part;         // "attn" or "cross"
+  std::int64_t layers = 0;  // n from 0
+
+  /// "decoder.blocks.1.cross.weights"
+  [[nodiscard]] std::string name(std::size_t layer, std::string_view leaf) const;
+};
+
 class TaskModel {
  public:
   virtual ~TaskModel() = default;
@@ -65,8 +75,12 @@ class TaskModel {
   /// Of rank 0: the mean over what the batch asks.
   [[nodiscard]] virtual Variable loss(const TaskBatch& batch, const TaskModelCall& call) const = 0;
   [[nodiscard]] virtual TaskAccuracy examine(const TaskBatch& batch) const = 0;
+  /// Runs the layers that explain, in f64, and leaves in `taps` what docs/taps.md names, under scope_of().
+  virtual void tap(const TaskBatch& batch, Taps& taps) const = 0;
+  /// Where the attention of a site stands among the taps; nullopt where the model has none.
+  [[nodiscard]] virtual std::optional<SiteScope> scope_of(AttentionSite site) const = 0;
   /// Weights of every head, f64 [B, H, Tq, Tk] a layer; empty where the model has no such site. Allocates them all.
-  [[nodiscard]] virtual std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const = 0;
+  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const;
 
  protected:
   TaskModel() = default;

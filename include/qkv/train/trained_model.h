@@ -18,8 +18,8 @@ namespace qkv {
 void describe_task(const Task& task, std::map<std::string, std::string>& words);
 
 /// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot. Looked for in
-/// $QKV_MODELS, in the tree that this was built from, and in ../share/qkv/models from where the program is. Throws Error with the
-/// names that there are.
+/// $QKV_MODELS, in the tree that this was built from, and in ../share/qkv/models from where the program is. Throws
+/// Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
 class TrainedModel {

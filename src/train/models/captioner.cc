@@ -17,10 +17,15 @@ class CaptionerModel final : public TokenModel {
     return captioner_.forward(batch.images, batch.ids, call);
   }
 
-  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
-    if (site == AttentionSite::source) return captioner_.encoder().weights(batch.images);
-    learn::DecoderWeights all = captioner_.weights(batch.images, batch.ids);
-    return site == AttentionSite::cross ? std::move(all.cross) : std::move(all.tokens);
+  void tap(const TaskBatch& batch, Taps& taps) const override { captioner_.tap(batch.images, batch.ids, &taps); }
+
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
+    if (site == AttentionSite::source) {
+      return SiteScope{.stack = "encoder.", .part = "attn", .layers = captioner_.options().encoder_layers};
+    }
+    return SiteScope{.stack = "decoder.",
+                     .part = site == AttentionSite::cross ? "cross" : "attn",
+                     .layers = captioner_.options().layers};
   }
 
  private:

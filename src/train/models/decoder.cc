@@ -16,9 +16,11 @@ class DecoderModel final : public TokenModel {
     return decoder_.forward(batch.ids, call);
   }
 
+  void tap(const TaskBatch& batch, Taps& taps) const override { decoder_.tap(batch.ids, &taps); }
+
   // All sites are parts of the attention over the one text.
-  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite /*site*/) const override {
-    return decoder_.weights(batch.ids);
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite /*site*/) const override {
+    return SiteScope{.stack = "", .part = "attn", .layers = decoder_.options().layers};
   }
 
  private:

@@ -17,9 +17,11 @@ class EncoderModel final : public TokenModel {
     return encoder_.forward({batch.ids, batch.lengths}, call);
   }
 
-  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
-    if (site != AttentionSite::tokens) return {};
-    return encoder_.weights({batch.ids, batch.lengths});
+  void tap(const TaskBatch& batch, Taps& taps) const override { encoder_.tap({batch.ids, batch.lengths}, &taps); }
+
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
+    if (site != AttentionSite::tokens) return std::nullopt;
+    return SiteScope{.stack = "", .part = "attn", .layers = encoder_.options().layers};
   }
 
  private:

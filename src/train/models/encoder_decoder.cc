@@ -17,10 +17,17 @@ class EncoderDecoderModel final : public TokenModel {
     return model_.forward({batch.source, batch.source_lengths}, batch.ids, call);
   }
 
-  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
-    learn::EncoderDecoderWeights all = model_.weights({batch.source, batch.source_lengths}, batch.ids);
-    if (site == AttentionSite::source) return std::move(all.source);
-    return site == AttentionSite::cross ? std::move(all.cross) : std::move(all.tokens);
+  void tap(const TaskBatch& batch, Taps& taps) const override {
+    model_.tap({batch.source, batch.source_lengths}, batch.ids, &taps);
+  }
+
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
+    if (site == AttentionSite::source) {
+      return SiteScope{.stack = "encoder.", .part = "attn", .layers = model_.options().encoder_layers};
+    }
+    return SiteScope{.stack = "decoder.",
+                     .part = site == AttentionSite::cross ? "cross" : "attn",
+                     .layers = model_.options().layers};
   }
 
  private:

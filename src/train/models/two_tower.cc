@@ -43,10 +43,16 @@ class TwoTowerModel final : public TaskModel {
     return total;
   }
 
-  [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const override {
-    if (site == AttentionSite::cross) return {};
-    learn::TwoTowerWeights all = towers_.weights(batch.images, {batch.ids, batch.lengths});
-    return site == AttentionSite::source ? std::move(all.patches) : std::move(all.tokens);
+  void tap(const TaskBatch& batch, Taps& taps) const override {
+    towers_.tap(batch.images, {batch.ids, batch.lengths}, &taps);
+  }
+
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
+    if (site == AttentionSite::cross) return std::nullopt;
+    const bool is_image = site == AttentionSite::source;
+    return SiteScope{.stack = is_image ? "image." : "text.",
+                     .part = "attn",
+                     .layers = is_image ? towers_.options().image_layers : towers_.options().text_layers};
   }
 
  private:
