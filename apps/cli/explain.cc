@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "explain_files.h"
+#include "explain_model.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/worked.h"
@@ -41,6 +42,7 @@ struct Arguments {
   std::string npz;
   std::optional<std::string> steps;
   std::string worked;
+  ModelQuestion trained;
   bool json = false;
   std::string color = "auto";
   std::optional<int> width;
@@ -91,7 +93,8 @@ bool names_whys(const std::string& text) {
 
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
 void give_back_text(Arguments& arguments) {
-  const bool has_text = arguments.text || !arguments.npz.empty() || !arguments.worked.empty();
+  const bool has_text =
+      arguments.text || !arguments.npz.empty() || !arguments.worked.empty() || !arguments.trained.model.empty();
   if (arguments.block && arguments.block->empty()) {
     arguments.block = "pre-norm";
   } else if (arguments.block && !is_block_kind(*arguments.block) && !has_text) {
@@ -116,6 +119,16 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
     refuse("--worked", "a worked example brings its own numbers", kAttentionOptions);
     refuse("--worked", "a worked example has steps alone", kQuestions);
   }
+  if (arguments.trained.model.empty()) {
+    if (arguments.trained.example) misuse("--example", "a --model, whose task has the example", "none");
+    if (arguments.trained.site) misuse("--site", "a --model", "none");
+    if (arguments.trained.layer) misuse("--layer", "a --model", "none");
+  } else {
+    refuse("--model", "a trained model brings its own", kModelOptions);
+    refuse("--model", "a trained model brings its own", kAttentionOptions);
+    if (command.count("--why") > 0)
+      misuse("--why", "no --model beside it: the answers draw numbers of their own", "--model");
+  }
   if (arguments.npz.empty()) return;
   refuse("--npz", "your own tensors need no parameters", kModelOptions);
   if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", "--npz");
@@ -126,6 +139,10 @@ void require_sense(const CLI::App& command, const Arguments& arguments) {
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
     if (arguments.text || !arguments.npz.empty()) misuse("--worked", "no text beside it", "one");
+    return;
+  }
+  if (!arguments.trained.model.empty()) {
+    if (!arguments.npz.empty()) misuse("--model", "no --npz beside it", "one");
     return;
   }
   if (!arguments.text && arguments.npz.empty()) {
@@ -149,6 +166,12 @@ std::string worked_list() {
 
 Explanation explanation_of(const Arguments& arguments) {
   if (!arguments.worked.empty()) return of_option("--worked", [&] { return explain_worked(arguments.worked); });
+  if (!arguments.trained.model.empty()) {
+    ModelQuestion question = arguments.trained;
+    question.text = arguments.text;
+    question.query = arguments.options.query;
+    return explain(read_with_model(question));
+  }
   return explain(options_of(arguments));
 }
 
@@ -202,6 +225,24 @@ void add_attention_options(CLI::App& command, Arguments& arguments) {
       ->type_name("TEXT");
 }
 
+void add_trained_options(CLI::App& command, Arguments& arguments) {
+  const std::string group = "A trained model";
+  command
+      .add_option("--model", arguments.trained.model, "One of the box (copy, induction, …), or the file of your own")
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--example", arguments.trained.example, "Held-out example N of its task in place of a text")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  command.add_option("--site", arguments.trained.site, "Whose steps to show: tokens, source or cross")
+      ->type_name("SITE")
+      ->group(group);
+  command.add_option("--layer", arguments.trained.layer, "Likewise [where a head shows its task's pattern best]")
+      ->type_name("N")
+      ->group(group);
+}
+
 void add_view_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--query", arguments.options.query, "Write out one token's sum: a word, or its index")
       ->type_name("WORD");
@@ -233,11 +274,13 @@ void add_explain(CLI::App& app) {
       "  qkv explain \"The cat sat down\" --causal\n"
       "  qkv explain \"The cat sat down\" --query cat\n"
       "  qkv explain \"The cat sat down\" --block pre-norm --html explain.html\n"
+      "  qkv explain --model induction \"a b c x y a b\"\n"
       "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("TEXT", arguments->text, "The text; white space parts its tokens");
   add_attention_options(*command, *arguments);
   add_model_options(*command, *arguments);
+  add_trained_options(*command, *arguments);
   add_view_options(*command, *arguments);
   add_file_options(*command, *arguments);
   command->callback([command, arguments] { run(*command, *arguments); });

@@ -51,7 +51,9 @@ Section says_step(const Reading& reading) {
   step.id = "says";
   step.title = "What the model says";
   step.text =
-      "At each token the last layer's vector is held against the table of tokens, and softmax makes shares of it.";
+      "At each token the last layer's vector is held against the table of tokens, and softmax makes shares of it. A "
+      "task "
+      "asks at some tokens only; what the model says at the others was never trained.";
   step.shape = fmt::format("[T, vocabulary] = {}", reading.probabilities.shape().to_string());
   Table table;
   table.title = "The likeliest at each token";

@@ -100,6 +100,13 @@ std::vector<std::vector<std::int64_t>> EncoderDecoder::generate(const PaddedToke
   return greedy(prompt, options, [&](const TensorView& ids) { return decoder_.forward_cross(ids, context, call); });
 }
 
+void EncoderDecoder::tap(const PaddedTokens& source, const TensorView& target, const TapScope& taps) const {
+  const NoGradient constant;
+  encoder_.tap(source, taps.inner("encoder"));
+  const Variable hidden = encoder_.hidden(source, {.dtype = encoder_.tokens().dtype()});
+  decoder_.tap_cross(target, {.hidden = hidden, .lengths = source.lengths}, taps.inner("decoder"));
+}
+
 EncoderDecoderWeights EncoderDecoder::weights(const PaddedTokens& source, const TensorView& target) const {
   const NoGradient constant;
   const Variable hidden = encoder_.hidden(source, {.dtype = encoder_.tokens().dtype()});

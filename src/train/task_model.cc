@@ -18,7 +18,7 @@ train::ModelMaker maker_of(ModelKind kind) {
     case ModelKind::encoder:
       return train::encoder_maker();
     case ModelKind::encoder_decoder:
-      throw InvalidArgument(kFunction, "kind", "another", "encoder-decoder");
+      return train::encoder_decoder_maker();
     case ModelKind::captioner:
       return train::captioner_maker();
     case ModelKind::two_tower:

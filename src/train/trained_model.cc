@@ -141,7 +141,8 @@ Tensor TrainedModel::probabilities(const TaskExample& example) const {
 void TrainedModel::answer(TaskExample& example, std::int64_t most) const {
   const std::optional<std::int32_t> end = task_->vocabulary().find("</s>");
   for (std::int64_t n = 0; n < most; ++n) {
-    const std::vector<double> last = probabilities(example).view().select(0, -1).to_vector();
+    const std::vector<double> last =
+        probabilities(example).view().select(0, static_cast<std::int64_t>(example.tokens.size()) - 1).to_vector();
     const auto next = static_cast<std::int32_t>(std::ranges::max_element(last) - last.begin());
     if (next == end) return;
     example.tokens.push_back(next);

@@ -185,5 +185,60 @@ TEST(ExplainCommand, ReplaysEveryWorkedExample) {
   EXPECT_GT(count, 5);
 }
 
+// A model of 16 numbers a token that has seen three batches: enough to be looked at.
+std::string trained_for_moments(const TemporaryDirectory& directory, const std::string& task) {
+  const std::string out = directory / task;
+  const Outcome outcome = run_qkv({"train", task, "--layers", "1", "--d-model", "16", "--heads", "2", "--steps", "3",
+                                   "--batch", "2", "--examples", "2", "--out", out});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return out + "/model.safetensors";
+}
+
+TEST(ExplainModel, ShowsWhatItSaysItsHeadsAndTheirSteps) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "induction");
+  const Outcome outcome = run_qkv({"explain", "--model", model, "--example", "0", "--query", "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the model says"), HasSubstr("Layer 0, head 1"),
+                                 HasSubstr("induction (tokens)"), HasSubstr("Layer 0, tokens: Raw scores")));
+  EXPECT_EQ(run_qkv({"explain", "--model", model, "abcxyzab", "--step", "says"}).code, 0);
+}
+
+TEST(ExplainModel, AnswersInTheOtherLanguage) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "translation");
+  const Outcome outcome = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--site", "cross"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What every head looks at: cross"), HasSubstr("Layer 0, cross: Raw scores"),
+                                 HasSubstr("umbrellas")));
+}
+
+TEST(ExplainModel, ReadsAPicture) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "shapes");
+  ASSERT_EQ(run_qkv({"mask", "causal", "--tq", "8", "--tk", "8", "--png", directory / "m.png"}).code, 0);
+  const Outcome outcome = run_qkv({"explain", "--model", model, directory / "m.png", "--step", "heads-cross"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("[H, Tq, Tk] = [2, "));
+}
+
+TEST(ExplainModel, RefusesWhatHasNoMeaning) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "induction");
+  const auto refused = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"explain", "--model", model});
+    return run_qkv(words).err;
+  };
+  EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a token of the task, such as \"a\", got \"9\"\n");
+  EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or --example N, got none\n");
+  EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");
+  EXPECT_EQ(refused({"ab", "--causal"}),
+            "qkv explain: --causal: expected no --model beside it, for a trained model brings its own, got --model\n");
+  EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
+  EXPECT_THAT(run_qkv({"explain", "--model", "nonesuch", "ab"}).err, HasSubstr("no model \"nonesuch\" in the box"));
+  EXPECT_EQ(run_qkv({"explain", "ab", "--layer", "0"}).err, "qkv explain: --layer: expected a --model, got none\n");
+}
+
 }  // namespace
 }  // namespace qkv::tests

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "core/error_message.h"
 #include "qkv/threads.h"
 
@@ -72,15 +74,89 @@ TEST(TaskModel, RefusesATaskThatItCannotRead) {
   };
   EXPECT_EQ(message(ModelKind::decoder, "shapes"),
             "make_task_model: task: expected a task without images for a model of kind decoder, got shapes");
+  EXPECT_EQ(message(ModelKind::encoder, "induction"),
+            "make_task_model: task: expected a task whose answers are not in its text for a model of kind encoder, got "
+            "induction");
+  EXPECT_EQ(message(ModelKind::encoder_decoder, "english"),
+            "make_task_model: task: expected a task with a source for a model of kind encoder-decoder, got english");
+  EXPECT_EQ(message(ModelKind::captioner, "copy"),
+            "make_task_model: task: expected a task with images for a model of kind captioner, got copy");
+  EXPECT_EQ(message(ModelKind::two_tower, "copy"),
+            "make_task_model: task: expected a task with images for a model of kind two-tower, got copy");
 }
 
-TEST(TaskModel, ComesBackFromItsFacts) {
-  const auto task = make_task("copy");
-  const auto model = model_for(*task, {});
-  const auto again = make_task_model(model->facts());
-  EXPECT_EQ(again->facts(), model->facts());
-  EXPECT_EQ(again->parameter_count(), learn::parameter_count(model->parameters()));
+struct KindOnTask {
+  ModelKind kind;
+  const char* task;
+};
+
+class EveryKind : public testing::TestWithParam<KindOnTask> {
+ protected:
+  std::unique_ptr<const Task> task_ = make_task(GetParam().task);
+  std::unique_ptr<const TaskModel> model_ =
+      model_for(*task_, {.kind = GetParam().kind, .layers = 2, .d_model = 16, .heads = 2});
+};
+
+TEST_P(EveryKind, ComesBackFromItsFacts) {
+  const auto again = make_task_model(model_->facts());
+  EXPECT_EQ(again->facts(), model_->facts());
+  EXPECT_EQ(again->parameter_count(), learn::parameter_count(model_->parameters()));
 }
+
+TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
+  const std::vector<TaskExample> examples = {task_->example(Split::test, 0), task_->example(Split::test, 1)};
+  const TaskBatch batch = batch_of(*task_, examples, model_->layout());
+  for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
+    const std::vector<Tensor> layers = model_->weights(batch, site);
+    EXPECT_EQ(layers.empty(), !model_->scope_of(site).has_value());
+    for (const Tensor& weights : layers) {
+      const Tensor one(weights_of_example(batch, 1, site, weights));
+      EXPECT_EQ(one.dim(0), 2);
+      const std::vector<double> row = one.view().select(0, 1).select(0, one.dim(1) - 1).to_vector();
+      if (batch.layout == BatchLayout::apart) {
+        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1.0, 1e-9);
+      }
+    }
+  }
+}
+
+// What the padding of a batch holds changes nothing: alone, an example has the same loss.
+TEST_P(EveryKind, LearnsFromAllButPadding) {
+  TaskAccuracy apart;
+  std::vector<TaskExample> examples;
+  for (std::int64_t n = 0; n < 3; ++n) {
+    examples.push_back(task_->example(Split::test, n));
+    apart += model_->examine(batch_of(*task_, std::span(&examples.back(), 1), model_->layout()));
+  }
+  const TaskAccuracy together = model_->examine(batch_of(*task_, examples, model_->layout()));
+  EXPECT_EQ(together.asked, apart.asked);
+  if (GetParam().kind != ModelKind::two_tower) {
+    EXPECT_NEAR(together.loss(), apart.loss(), 1e-5);
+  }
+}
+
+TEST_P(EveryKind, GetsBetter) {
+  const auto optimizer = make_adamw(model_->parameters());
+  const auto loss = [&](std::int64_t n) {
+    return task_loss(*task_, *model_, 8 * n, 8, {.dropout = Dropout{.p = 0.05, .seed = static_cast<std::uint64_t>(n)}});
+  };
+  const double before = task_accuracy(*task_, *model_, 16).loss();
+  train(*optimizer, loss, {.schedule = {.peak = 1e-2, .warm_up = 2, .steps = 40}},
+        [](const TrainingStep&) { return Next::go_on; });
+  EXPECT_LT(task_accuracy(*task_, *model_, 16).loss(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
+                         testing::Values(KindOnTask{ModelKind::decoder, "translation"},
+                                         KindOnTask{ModelKind::encoder, "english"},
+                                         KindOnTask{ModelKind::encoder_decoder, "translation"},
+                                         KindOnTask{ModelKind::captioner, "shapes"},
+                                         KindOnTask{ModelKind::two_tower, "shapes"}),
+                         [](const auto& made) {
+                           std::string name(name_of(made.param.kind));
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
   // Before training all visible keys weigh the same, but for rounding: the score is what the pattern allows.

@@ -67,6 +67,8 @@ class EncoderDecoder {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const PaddedTokens& source, std::int64_t first,
                                                                 const GreedyOptions& options) const;
 
+  /// Runs the layers that explain, in f64: encoder.blocks.* and decoder.blocks.* of docs/taps.md.
+  void tap(const PaddedTokens& source, const TensorView& target, const TapScope& taps) const;
   /// Computed by the layers that explain. Allocates them all.
   [[nodiscard]] EncoderDecoderWeights weights(const PaddedTokens& source, const TensorView& target) const;
 

@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+#include "qkv/explain_reading.h"
+#include "qkv/random.h"
+
+namespace qkv {
+namespace {
+
+using testing::HasSubstr;
+
+Reading small_reading() {
+  Generator generator(2);
+  Reading reading;
+  reading.title = "a small model";
+  reading.tokens = {"a", "b", "a"};
+  reading.vocabulary = {"<pad>", "a", "b"};
+  reading.probabilities = Tensor(std::vector<double>{0.1, 0.2, 0.7, 0.0, 0.9, 0.1, 0.3, 0.3, 0.4}, {3, 3});
+  reading.right = {"", "a", "a"};
+  const Tensor third(std::vector<double>{1, 0, 0, 0.5, 0.5, 0, 0.2, 0.3, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1}, {2, 3, 3});
+  reading.sites = {
+      {.name = "tokens",
+       .queries = reading.tokens,
+       .keys = reading.tokens,
+       .weights = {third, third},
+       .relations = {{.name = "previous", .description = "one back", .layers = {{0.4, 0.0}, {0.9, 0.1}}}}}};
+  reading.layer = 1;
+  reading.heads = {.q = generator.randn({2, 3, 4}), .k = generator.randn({2, 3, 4}), .v = generator.randn({2, 3, 4})};
+  reading.mask = causal();
+  return reading;
+}
+
+TEST(Reading, PutsTheModelBeforeTheStepsOfItsHeads) {
+  const Explanation explanation = explain(small_reading());
+  EXPECT_EQ(explanation.title, "a small model");
+  EXPECT_EQ(explanation.tokens, (std::vector<std::string>{"a", "b", "a"}));
+  std::vector<std::string> ids;
+  for (const Section& step : explanation.steps) {
+    EXPECT_EQ(step.number, static_cast<int>(ids.size()) + 1);
+    ids.push_back(step.id);
+  }
+  ASSERT_GE(ids.size(), 6U);
+  EXPECT_EQ(ids[0], "says");
+  EXPECT_EQ(ids[1], "heads");
+  EXPECT_EQ(ids[2], "patterns");
+  EXPECT_THAT(ids, testing::Contains("softmax"));
+  EXPECT_EQ(explanation.steps[1].heatmaps.size(), 4U);
+  EXPECT_THAT(explanation.steps[3].title, HasSubstr("Layer 1, tokens: "));
+}
+
+TEST(Reading, SaysWhetherTheModelIsRight) {
+  const Explanation explanation = explain(small_reading());
+  const Table& table = explanation.steps[0].tables.at(0);
+  EXPECT_EQ(table.rows[0][2].text, "b");
+  EXPECT_EQ(table.rows[0].back().text, "");
+  EXPECT_EQ(table.rows[1].back().text, "a ✓");
+  EXPECT_EQ(table.rows[2].back().text, "a ✗");
+  EXPECT_EQ(explanation.steps[2].tables.at(0).rows[1][1].number, 0.9);
+}
+
+TEST(Reading, RefusesALayerThatIsNotThere) {
+  Reading reading = small_reading();
+  reading.layer = 2;
+  EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
+            "explain: layer: expected fewer than 2, got 2");
+  reading = small_reading();
+  reading.vocabulary.pop_back();
+  EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
+            "explain: probabilities: expected [3, 2], got [3, 3]");
+}
+
+}  // namespace
+}  // namespace qkv

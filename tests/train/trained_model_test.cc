@@ -1,0 +1,106 @@
+#include "qkv/train/trained_model.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "core/error_message.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+#include "qkv/train/text_task.h"
+
+namespace qkv {
+namespace {
+
+using testing::HasSubstr;
+using tests::TemporaryDirectory;
+
+void save_untrained(const std::string& path, const Task& task, ModelKind kind,
+                    const std::map<std::string, std::string>& more = {}) {
+  Generator generator(4);
+  const auto model = make_task_model({.kind = kind, .layers = 1, .d_model = 16, .heads = 2}, task, generator);
+  CheckpointFacts facts{.model = model->facts(), .run = more};
+  describe_task(task, facts.run);
+  save_model(path, model->parameters(), facts);
+}
+
+double sum_of_row(const Tensor& probabilities, std::int64_t row) {
+  const std::vector<double> shares = probabilities.view().select(0, row).to_vector();
+  return std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
+TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
+  const TemporaryDirectory directory;
+  const auto task = make_task("translation", {.seed = 3});
+  save_untrained(directory / "m.safetensors", *task, ModelKind::encoder_decoder, {{"seed", "3"}});
+  const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
+  EXPECT_EQ(trained.kind(), ModelKind::encoder_decoder);
+  EXPECT_TRUE(trained.has_examples());
+  const TaskExample wanted = task->example(Split::test, 0);
+  EXPECT_EQ(trained.task().example(Split::test, 0).source, wanted.source);
+  TaskExample example = trained.example_of(wanted.syntax->sentence);
+  EXPECT_EQ(example.source, wanted.source);
+  EXPECT_EQ(example.tokens, std::vector<std::int32_t>{task->vocabulary().token("<s>")});
+  trained.answer(example, 4);
+  EXPECT_LE(example.tokens.size(), 5U);
+  const Tensor says = trained.probabilities(example);
+  EXPECT_EQ(says.dim(0), static_cast<std::int64_t>(example.tokens.size()));
+  EXPECT_NEAR(sum_of_row(says, says.dim(0) - 1), 1.0, 1e-9);
+}
+
+TEST(TrainedModel, SaysInAJoinedTextWhatItSaysAtTheTokens) {
+  const TemporaryDirectory directory;
+  const auto task = make_task("copy");
+  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
+  TaskExample example = trained.example_of("abc");
+  EXPECT_EQ(example.source.size(), 4U);
+  EXPECT_EQ(trained.probabilities(example).dim(0), 1);
+}
+
+TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
+  const TemporaryDirectory directory;
+  std::string text;
+  for (int n = 0; n < 300; ++n) text += "été: " + std::to_string(n) + "\n";
+  const auto task = make_text_task(text, "the text", {.length = 16});
+  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
+  EXPECT_FALSE(trained.has_examples());
+  EXPECT_EQ(trained.task().vocabulary().encode("été: 12\n"), task->vocabulary().encode("été: 12\n"));
+  TaskExample example = trained.example_of("été");
+  trained.answer(example, 5);
+  EXPECT_EQ(example.tokens.size(), 8U);
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
+              HasSubstr("the examples of text are not in its model's file"));
+}
+
+TEST(TrainedModel, RefusesWhatItDoesNotKnow) {
+  const TemporaryDirectory directory;
+  const auto task = make_task("copy");
+  save_untrained(directory / "copy.safetensors", *task, ModelKind::decoder);
+  const TrainedModel trained = TrainedModel::read(directory / "copy.safetensors");
+  EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("ab9")); }), HasSubstr("got \"9\""));
+  EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("")); }),
+              HasSubstr("text: expected a token or more, got none"));
+  const std::string nameless = directory / "nameless.safetensors";
+  Generator generator(1);
+  const auto model = make_task_model({.layers = 1, .d_model = 16, .heads = 2}, *task, generator);
+  save_model(nameless, model->parameters(), {.model = model->facts(), .run = {}});
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(nameless)); }),
+              HasSubstr("expected a model that qkv train wrote, got one that says nothing of its task"));
+}
+
+TEST(TrainedModel, IsFoundByItsName) {
+  const TemporaryDirectory directory;
+  save_untrained(directory / "mine.safetensors", *make_task("copy"), ModelKind::decoder);
+  ::setenv("QKV_MODELS", directory.path().c_str(), 1);
+  EXPECT_EQ(trained_model_path("mine"), directory / "mine.safetensors");
+  EXPECT_EQ(trained_model_path("./a/b.safetensors"), "./a/b.safetensors");
+  EXPECT_THAT(error_message<Error>([] { static_cast<void>(trained_model_path("yours")); }),
+              testing::AllOf(HasSubstr("no model \"yours\" in the box, which has "), HasSubstr("mine")));
+  ::unsetenv("QKV_MODELS");
+}
+
+}  // namespace
+}  // namespace qkv
