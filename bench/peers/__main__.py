@@ -42,7 +42,8 @@ def arguments():
     unknown = set(options.directions.split(",")) - set(shapes.DIRECTIONS)
     if unknown:
         parser.error(f"no direction {' '.join(sorted(unknown))}; there are {' '.join(shapes.DIRECTIONS)}")
-    if not any(shapes.timed(direction, options.shapes) for direction in options.directions.split(",")):
+    timed = [direction for direction in options.directions.split(",") if direction == "training" or shapes.timed(direction, options.shapes)]
+    if not timed:
         parser.error(f"{options.directions} at {options.shapes}: nothing to time; the backward takes {shapes.BACKWARD_SHAPES}")
     return options
 
@@ -88,7 +89,7 @@ def ceiling_cells(machine):
     return [[c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in rows]
 
 
-def report(options, machine, results, further, memory):
+def report(options, machine, results, further, memory, training):
     ceilings = table.Ceilings(machine["ceilings"])
     shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
 
@@ -114,6 +115,9 @@ def report(options, machine, results, further, memory):
         if memory:
             parts.append(draw(table.MEMORY, table.memory_cells(memory)))
             parts.append("\n".join(item + line for line in table.memory_notes(shapes.SHAPES["B"])))
+        if training:
+            parts += ["Training:", draw(table.TRAINING, table.training_cells(training))]
+            parts.append("\n".join(item + line for line in table.training_notes(options.rounds)))
         return "\n\n".join(parts) + "\n"
 
     text = whole(table.as_text, "")
@@ -132,18 +136,19 @@ def main():
         for headings, rows in ((CEILINGS, ceiling_cells(machine)), (table.ROOFLINE, roofline(options, machine))):
             print(table.as_markdown(headings, rows) + "\n")
         return
-    results, further, memory = [], [], []
+    results, further, memory, training = [], [], [], []
     for count in threads:
         found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
         results += found["shapes"]
         further += found.get("further", [])
         memory += found.get("memory", [])
+        training += found.get("training", [])
     if not options.ceilings:
         machine = higher(machine, measure_ceilings(options, threads))
     results.sort(key=lambda result: (result["shape"], result["threads"]))
-    whole = {**machine, "results": results, "further": further, "memory": memory}
+    whole = {**machine, "results": results, "further": further, "memory": memory, "training": training}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
-    report(options, machine, results, further, memory)
+    report(options, machine, results, further, memory, training)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ ASKED = {"forward": forward, "backward": backward}
 
 def measure(options):
     """{"further": rows of what qkv is asked, "memory": rows of memory beside PyTorch's}"""
-    directions = options.directions.split(",")
+    directions = [direction for direction in options.directions.split(",") if direction in ASKED]
     rows = []
     for direction in directions:
         dtypes = [dtype for dtype in options.dtypes.split(",") if dtype != "f16"]

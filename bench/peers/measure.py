@@ -17,7 +17,7 @@ def arguments():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
-    parser.add_argument("--directions", required=True, help="of forward, backward; with commas")
+    parser.add_argument("--directions", required=True, help="of forward, backward, training; with commas")
     parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, qkv; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
@@ -138,7 +138,7 @@ def main():
     options = arguments()
     keep_to_processors(options.threads)
     limit_memory()
-    from . import further, shapes
+    from . import further, shapes, training
 
     results = []
     for direction in options.directions.split(","):
@@ -146,6 +146,8 @@ def main():
             results.append(measure_shape(shape, direction, options))
             print(f"  {direction}, shape {shape.name}, {options.threads} thread(s): done", file=sys.stderr, flush=True)
     answers = further.measure(options) if options.further else {}
+    if "training" in options.directions.split(","):
+        answers["training"] = training.measure(options)
     with open(options.json, "w") as file:
         json.dump({"shapes": results, **answers}, file)
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 SEED = 0
-DIRECTIONS = ("forward", "backward")
+DIRECTIONS = ("forward", "backward", "training")
 PRODUCTS = {"forward": 2, "backward": 5}
 
 
@@ -76,8 +76,9 @@ BACKWARD_DTYPES = ("f32", "bf16")
 
 
 def timed(direction, names):
-    """Of the shapes called so, those that are timed in this direction."""
-    return [SHAPES[name] for name in names if direction == "forward" or name in BACKWARD_SHAPES]
+    """Of the shapes called so, those that are timed in this direction. A training step has its own."""
+    chosen = {"forward": SHAPES, "backward": BACKWARD_SHAPES, "training": ""}[direction]
+    return [SHAPES[name] for name in names if name in chosen]
 
 
 def timed_dtypes(direction, dtypes):

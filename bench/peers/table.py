@@ -188,6 +188,36 @@ def memory_notes(shape):
     ]
 
 
+TRAINING = ["threads", "type", "peer", "ms a step", "its time over qkv's", "loss", "off f64 by", "peak MiB"]
+
+
+def training_cells(rows):
+    def cells_of(row):
+        ours = next((r for r in rows if (r["peer"], r["threads"], r["dtype"]) == ("qkv", row["threads"], row["dtype"])), row)
+        ratio = statistics.median(theirs / own for theirs, own in zip(row["rounds"], ours["rounds"]))
+        return [
+            str(row["threads"]),
+            row["dtype"],
+            row["peer"],
+            f"{row['seconds'] * 1e3:.0f}",
+            f"{ratio:.2f}",
+            f"{row['loss']:.6f}",
+            f"{row['loss_error']:.1e}",
+            f"{row['peak'] / 2**20:.0f}",
+        ]
+
+    return [cells_of(row) for row in rows]
+
+
+def training_notes(rounds):
+    return [
+        "A GPT of 10.8 million numbers: 6 layers, d 384, 6 heads, T 256, batch 16, 256 tokens; forward, cross-entropy, backward and",
+        f"AdamW. ms: median of {rounds} steps, one of each in turn, after a first one that starts threads and compiles. Its time over",
+        "qkv's: the median of the ratios within the rounds. All start from the same numbers and see the same text. Loss: in the last",
+        "step; off f64 by: from that of PyTorch in f64. bf16: parameters in f32; PyTorch's autocast. Peak: of the process.",
+    ]
+
+
 def further_cells(rows):
     return [[str(r["threads"]), r["dtype"], r["what"], f"{r['value']:.2f} {r['unit']}", r["wanted"]] for r in rows]
 

@@ -1,19 +1,20 @@
-// training_step THREADS f32|bf16: seconds of loss and gradients of a GPT (6 layers, d 384, 6 heads, T 256, batch 16),
-// medians of 5 steps. torch_step.py beside it does the same in PyTorch.
-#include <algorithm>
+// A training step of a GPT: 6 layers, d 384, 6 heads, T 256, batch 16, with its cross-entropy and AdamW.
+//   training_step parameters FILE     writes what the model starts from, as safetensors
+//   training_step THREADS f32|bf16    one step for each line of standard input; answers {"seconds": …, "loss": …}
+// torch_step.py beside it does the same in PyTorch.
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <numeric>
+#include <iostream>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
-#include "qkv/layers/transformer.h"
+#include "qkv/model/decoder.h"
 #include "qkv/threads.h"
+#include "qkv/train/checkpoint.h"
+#include "qkv/train/optimizer.h"
 
 namespace {
 
@@ -22,55 +23,54 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kVocabulary = 256;
 constexpr std::int64_t kBatch = 16;
 constexpr std::int64_t kLength = 256;
-constexpr std::int64_t kWidth = 384;
-constexpr int kSteps = 5;
+constexpr double kLearningRate = 1e-3;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+qkv::learn::Decoder model() {
+  qkv::Generator generator(1);
+  return qkv::learn::Decoder({.vocabulary = kVocabulary,
+                              .length = kLength,
+                              .layers = 6,
+                              .d_model = 384,
+                              .heads = 6,
+                              .positions = qkv::learn::Positions::learned},
+                             generator);
 }
 
-void run(qkv::DType dtype) {
+void train(qkv::DType dtype) {
   using namespace qkv;
-  Generator generator(1);
-  const learn::TransformerStack stack(
-      {.kind = StackKind::decoder, .layers = 6, .block = {.attention = {.d_model = kWidth, .heads = 6}}}, generator);
-  const learn::Embedding tokens(kVocabulary, kWidth, generator);
-  const learn::Embedding places(kLength, kWidth, generator);
-  learn::Parameters parameters = stack.parameters();
-  append(parameters, "tokens", tokens.parameters());
-  append(parameters, "places", places.parameters());
+  const learn::Decoder decoder = model();
+  const std::unique_ptr<Optimizer> optimizer = make_adamw(decoder.parameters(), {.decay = Decay::all});
+  Generator generator(2);
   const Tensor text = generator.randint(0, kVocabulary, {kBatch, kLength});
   const Tensor next = generator.randint(0, kVocabulary, {kBatch, kLength});
-  Tensor order(DType::i64, {kLength});
-  std::iota(order.values<std::int64_t>().begin(), order.values<std::int64_t>().end(), std::int64_t{0});
-  std::vector<double> forward;
-  std::vector<double> back;
-  for (int step = 0; step < kSteps; ++step) {
-    for (const auto& parameter : parameters) parameter.value.clear_gradient();
+  for (std::string line; std::getline(std::cin, line);) {
     const Clock::time_point start = Clock::now();
-    const Variable x = tokens.forward(text, dtype) + places.forward(order, dtype);
-    const Variable loss = cross_entropy(tokens.logits(stack.forward(x)), next);
-    forward.push_back(seconds_since(start));
-    const Clock::time_point turn = Clock::now();
+    clear_gradients(optimizer->parameters());
+    const Variable loss = cross_entropy(decoder.forward(text, {.dtype = dtype}), next);
     backward(loss);
-    back.push_back(seconds_since(turn));
+    optimizer->step(kLearningRate);
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    std::cout << R"({"seconds": )" << taken.count() << R"(, "loss": )" << loss.value().at({}) << "}" << std::endl;
   }
-  std::printf("qkv, %lld parameters: forward %.3f s, backward %.3f s\n",
-              static_cast<long long>(learn::parameter_count(parameters)), median(forward), median(back));
+}
+
+void answer(std::span<char*> words) {
+  const std::string first = words.size() == 3 ? words[1] : "";
+  const std::string second = words.size() == 3 ? words[2] : "";
+  if (first == "parameters") return qkv::save_model(second, model().parameters(), {});
+  if (second != "f32" && second != "bf16") {
+    throw std::runtime_error("usage: training_step parameters FILE | training_step THREADS f32|bf16");
+  }
+  qkv::set_threads(std::stoi(first));
+  std::cout.precision(9);
+  train(second == "f32" ? qkv::DType::f32 : qkv::DType::bf16);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
-    const std::string dtype = words.size() == 3 ? words[2] : "";
-    if (dtype != "f32" && dtype != "bf16") throw std::runtime_error("usage: training_step THREADS f32|bf16");
-    qkv::set_threads(std::stoi(words[1]));
-    run(dtype == "f32" ? qkv::DType::f32 : qkv::DType::bf16);
+    answer({argv, static_cast<std::size_t>(argc)});
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
