@@ -29,7 +29,16 @@ void require_positive(const char* option, std::int64_t value) {
 }
 
 void require_data(const TrainSettings& settings) {
-  if (takes_data(settings.task) && settings.data.empty()) misuse("DATA", "a file for " + settings.task, "none");
+  if (takes_data(settings.task) && settings.data.empty()) {
+    misuse("DATA", settings.task == "text" ? "a file for text" : "a directory for " + settings.task, "none");
+  }
+  if (settings.task != "pictures") {
+    const char* const why = "none but for pictures";
+    if (settings.image_side) misuse("--image-side", why, std::to_string(*settings.image_side));
+    if (settings.patch_side) misuse("--patch-side", why, std::to_string(*settings.patch_side));
+  } else if (settings.length) {
+    misuse("--length", "none for pictures", std::to_string(*settings.length));
+  }
   if (!takes_data(settings.task) && !settings.data.empty()) {
     misuse("DATA", "none for the built-in task " + settings.task, settings.data);
   }
@@ -137,6 +146,8 @@ void add_training_options(CLI::App& command, TrainSettings& settings) {
       ->capture_default_str()
       ->group(group);
   command.add_option("--length", settings.length, "Of the examples, in the task's unit")->group(group);
+  command.add_option("--image-side", settings.image_side, "Pixels that pictures are brought to (48)")->group(group);
+  command.add_option("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)")->group(group);
 }
 
 void add_run_options(CLI::App& command, TrainArguments& arguments) {
@@ -160,15 +171,17 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a model on a task or on your text, and score its heads");
+  CLI::App* command = app.add_subcommand("train", "Train a model on a task, your text or your pictures");
   command->group("Learn");
   command->footer(
       "Settings without a default here follow from the task. Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
-      "  qkv train copy --out copy --resume\n  qkv train text book.txt");
+      "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
+      "  qkv train pictures photos --model two-tower");
   const auto arguments = std::make_shared<TrainArguments>();
-  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text")->required();
-  command->add_option("DATA", arguments->settings.data, "For text: the file, UTF-8");
+  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text, or pictures")->required();
+  command->add_option("DATA", arguments->settings.data,
+                      "For text a file, UTF-8; for pictures a directory of PNG files with captions");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);
   add_run_options(*command, *arguments);

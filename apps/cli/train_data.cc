@@ -7,6 +7,7 @@
 
 #include "misuse.h"
 #include "qkv/files.h"
+#include "qkv/train/picture_task.h"
 #include "qkv/train/text_task.h"
 
 namespace qkv::cli {
@@ -36,7 +37,7 @@ void add(Hash& hash, const TaskVocabulary& vocabulary) {
 
 }  // namespace
 
-bool takes_data(std::string_view task) { return task == "text"; }
+bool takes_data(std::string_view task) { return task == "text" || task == "pictures"; }
 
 std::string target_of(const TrainSettings& settings) {
   return takes_data(settings.task) ? settings.task + " " + settings.data : settings.task;
@@ -47,6 +48,12 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
     const std::vector<std::byte> bytes = read_file(settings.data);
     return make_text_task({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data,
                           {.seed = settings.seed, .length = settings.length.value_or(kTextLength)});
+  }
+  if (settings.task == "pictures") {
+    PictureTaskOptions options{.seed = settings.seed};
+    options.image_side = settings.image_side.value_or(options.image_side);
+    options.patch_side = settings.patch_side.value_or(options.patch_side);
+    return std::make_unique<PictureTask>(settings.data, options);
   }
   return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
 }

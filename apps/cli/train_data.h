@@ -12,7 +12,7 @@
 
 namespace qkv::cli {
 
-/// "text", whose data is a file of the reader's own. Built-in tasks have none.
+/// "text", whose data is a file of the reader's own, and "pictures", a directory. Built-in tasks have none.
 [[nodiscard]] bool takes_data(std::string_view task);
 /// As the command line has it: "copy", "text book.txt".
 [[nodiscard]] std::string target_of(const TrainSettings& settings);

@@ -17,6 +17,8 @@ void for_each_member(Settings& s, const Each& each) {
   each("task", s.task);
   each("data", s.data);
   each("length", s.length);
+  each("image_side", s.image_side);
+  each("patch_side", s.patch_side);
   each("seed", s.seed);
   each("steps", s.steps);
   each("batch", s.batch);
@@ -76,7 +78,7 @@ struct Read {
 }  // namespace
 
 Recipe recipe_for(std::string_view task) {
-  static constexpr std::array<Recipe, 11> kRecipes = {{
+  static constexpr std::array<Recipe, 12> kRecipes = {{
       {.task = "copy"},
       {.task = "reverse"},
       {.task = "sort", .layers = 1, .heads = 2, .positions = "rotary", .steps = 1000},
@@ -89,9 +91,10 @@ Recipe recipe_for(std::string_view task) {
        .learning_rate = 1e-2},
       {.task = "induction", .heads = 1, .d_ff = 64, .batch = 64, .learning_rate = 2e-3},
       {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
-      {.task = "english", .model = "encoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
+      {.task = "english", .model = "encoder", .heads = 8, .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "translation", .model = "encoder-decoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "shapes", .model = "captioner", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
+      {.task = "pictures", .model = "captioner", .positions = "rotary", .learning_rate = 2e-3},
       {.task = "text",
        .layers = 4,
        .d_model = 128,

@@ -31,8 +31,10 @@ struct Recipe {
 /// All that the numbers of a run follow from.
 struct TrainSettings {
   std::string task;
-  std::string data;                    // the file or directory of tasks that are the reader's own
-  std::optional<std::int64_t> length;  // the task's own where not given
+  std::string data;                        // the file or directory of tasks that are the reader's own
+  std::optional<std::int64_t> length;      // the task's own where not given
+  std::optional<std::int64_t> image_side;  // of pictures of the reader's own, as the model sees them
+  std::optional<std::int64_t> patch_side;
   std::uint64_t seed = 1;
   std::int64_t steps = 2000;
   std::int64_t batch = 64;

@@ -134,6 +134,44 @@ TEST(Train, LearnsATextOfTheReaders) {
               HasSubstr("gives other examples than those that the checkpoint was trained on"));
 }
 
+TEST(Train, LearnsPicturesOfTheReaders) {
+  const TemporaryDirectory directory;
+  const std::string pictures = directory / "pictures";
+  std::filesystem::create_directory(pictures);
+  for (const char* mask : {"causal", "window(2)", "global(1)", "strided(2)"}) {
+    const std::string name = pictures + "/" + std::string(mask, 3);
+    ASSERT_EQ(run_qkv({"mask", mask, "--tq", "8", "--tk", "8", "--png", name + ".png"}).code, 0);
+    write_file(name + ".txt", std::string("a mask: ") + mask);
+  }
+  for (const std::string model : {"captioner", "two-tower"}) {
+    const Outcome outcome = run_qkv({"train",
+                                     "pictures",
+                                     pictures,
+                                     "--model",
+                                     model,
+                                     "--image-side",
+                                     "16",
+                                     "--patch-side",
+                                     "8",
+                                     "--layers",
+                                     "1",
+                                     "--d-model",
+                                     "16",
+                                     "--steps",
+                                     "3",
+                                     "--batch",
+                                     "2",
+                                     "--examples",
+                                     "2",
+                                     "--out",
+                                     directory / model});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("pictures: 3 steps in "));
+  }
+  std::filesystem::remove(pictures + "/cau.txt");
+  EXPECT_THAT(run_qkv({"train", "pictures", pictures, "--out", directory / "none"}).err, HasSubstr("cau.png"));
+}
+
 TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   const TemporaryDirectory directory;
   Words words = small_run(directory / "run", "20");
@@ -170,6 +208,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
               HasSubstr("task: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
             "qkv train: DATA: expected a file for text, got none\n");
+  EXPECT_EQ(run_qkv({"train", "copy", "--image-side", "8", "--out", directory / "none"}).err,
+            "qkv train: --image-side: expected none but for pictures, got 8\n");
   EXPECT_EQ(run_qkv({"train", "copy", "book.txt", "--out", directory / "none"}).err,
             "qkv train: DATA: expected none for the built-in task copy, got book.txt\n");
   EXPECT_THAT(directory.names(), IsEmpty());
