@@ -25,23 +25,7 @@ DecoderOptions decoder_of(const EncoderDecoderOptions& o) {
           .d_context = o.d_model};
 }
 
-// Its output map is not used, so that of the table costs nothing.
-EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
-  return {.vocabulary = o.source_vocabulary,
-          .length = o.source_length,
-          .layers = o.encoder_layers,
-          .d_model = o.d_model,
-          .heads = o.heads,
-          .d_ff = o.d_ff,
-          .positions = o.positions,
-          .tied = true,
-          .order = o.order,
-          .embedding = o.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width,
-          .activation = o.activation,
-          .bias = o.bias};
-}
-
-const EncoderDecoderOptions& checked(const EncoderDecoderOptions& o) {
+void require_model(const EncoderDecoderOptions& o) {
   const auto require = [](bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
     if (!holds) throw InvalidArgument(kName, argument, expected, std::to_string(got));
   };
@@ -58,7 +42,23 @@ const EncoderDecoderOptions& checked(const EncoderDecoderOptions& o) {
                         .positions = o.positions});
   require(!o.shared || o.source_vocabulary == o.vocabulary, "source_vocabulary",
           std::to_string(o.vocabulary) + ", the vocabulary of the target, whose table it shares", o.source_vocabulary);
-  return o;
+}
+
+// Its output map is not used, so that of the table costs nothing.
+EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
+  require_model(o);
+  return {.vocabulary = o.source_vocabulary,
+          .length = o.source_length,
+          .layers = o.encoder_layers,
+          .d_model = o.d_model,
+          .heads = o.heads,
+          .d_ff = o.d_ff,
+          .positions = o.positions,
+          .tied = true,
+          .order = o.order,
+          .embedding = o.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width,
+          .activation = o.activation,
+          .bias = o.bias};
 }
 
 Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder, Generator& generator, DType dtype) {
@@ -69,7 +69,7 @@ Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder
 }  // namespace
 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, Generator& generator, DType dtype)
-    : options_(checked(options)),
+    : options_(options),
       encoder_(encoder_of(options), generator, dtype),
       decoder_(decoder_for(options, encoder_, generator, dtype)) {}
 
@@ -126,7 +126,6 @@ Parameters EncoderDecoder::parameters() const {
 }
 
 std::int64_t parameter_count(const EncoderDecoderOptions& options) {
-  checked(options);
   const std::int64_t both = parameter_count(encoder_of(options)) + parameter_count(decoder_of(options));
   return options.shared ? both - options.vocabulary * options.d_model : both;
 }

@@ -80,6 +80,7 @@ std::optional<Linear> output_map(bool is_tied, const TokenInput& input, Generato
 
 std::vector<Tensor> weights_of(const Taps& taps, std::string_view part, std::int64_t layers) {
   std::vector<Tensor> all;
+  all.reserve(static_cast<std::size_t>(layers));
   for (std::int64_t n = 0; n < layers; ++n) {
     all.push_back(taps["blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
   }

@@ -55,7 +55,7 @@ void draw(const learn::Parameters& parameters, const std::optional<std::string>&
       if (run) value = static_cast<float>(value * (1 + drawn(*run + parameter.name, i) / 1024));
       values.push_back(value);
     }
-    assign(parameters, parameter.name, Tensor(std::move(values), parameter.value.shape()));
+    assign(parameters, parameter.name, Tensor(values, parameter.value.shape()));
   }
 }
 
@@ -129,7 +129,7 @@ Tensor ids_in(const json& rows) {
   }
   const auto B = static_cast<std::int64_t>(rows.size());
   const auto T = static_cast<std::int64_t>(ids.size()) / B;
-  return {std::move(ids), {B, T}};
+  return {ids, {B, T}};
 }
 
 void expect_as_torch(const json& one, const TorchModel& model) {
