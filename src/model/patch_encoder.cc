@@ -1,6 +1,7 @@
 #include "qkv/model/patch_encoder.h"
 
 #include <cstring>
+#include <numbers>
 #include <string>
 
 #include "model/text_options.h"
@@ -13,7 +14,9 @@ namespace {
 
 constexpr const char* kFunction = "PatchEncoder";
 constexpr std::int64_t kChannels = 3;
-constexpr double kDeviation = 0.02;  // of positions at the start, as of embeddings
+// Of positions at the start: 1 / sqrt(3), which is what the map makes of white at most. Of 0.02, as ViT has it for
+// pixels about 0, a white ground drowns them, and where things stand is not learned.
+constexpr double kDeviation = std::numbers::inv_sqrt3;
 
 void require(bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
   if (!holds) throw InvalidArgument(kFunction, argument, expected, std::to_string(got));

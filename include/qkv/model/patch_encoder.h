@@ -34,8 +34,8 @@ using PatchEncoderCall = ModelCall;
 /// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
 class PatchEncoder {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
-  /// patch_side that does not divide image_side.
+  /// Draws in the order of parameters(), positions as large as what the map gives; f32, or f64 for checks. Throws
+  /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
   PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype = DType::f32);
 
   /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
