@@ -79,9 +79,15 @@ struct Read {
 
 Recipe recipe_for(std::string_view task) {
   static constexpr std::array<Recipe, 12> kRecipes = {{
-      {.task = "copy"},
-      {.task = "reverse"},
-      {.task = "sort", .layers = 1, .heads = 2, .positions = "rotary", .steps = 1000},
+      {.task = "copy", .model = "encoder-decoder", .layers = 1, .d_model = 32, .heads = 1, .d_ff = 16, .steps = 1000},
+      {.task = "reverse",
+       .model = "encoder-decoder",
+       .layers = 1,
+       .d_model = 24,
+       .heads = 1,
+       .d_ff = 16,
+       .steps = 2500},
+      {.task = "sort", .model = "encoder-decoder", .heads = 1, .d_ff = 32, .positions = "none", .steps = 1500},
       {.task = "previous",
        .layers = 1,
        .d_model = 32,
@@ -90,7 +96,7 @@ Recipe recipe_for(std::string_view task) {
        .steps = 1200,
        .learning_rate = 1e-2},
       {.task = "induction", .heads = 1, .d_ff = 64, .batch = 64, .learning_rate = 2e-3},
-      {.task = "brackets", .layers = 3, .positions = "alibi", .steps = 5000, .learning_rate = 3e-3},
+      {.task = "brackets", .layers = 3, .positions = "t5", .steps = 3000},
       {.task = "english", .model = "encoder", .heads = 8, .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "translation", .model = "encoder-decoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "shapes", .model = "captioner", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
@@ -102,7 +108,7 @@ Recipe recipe_for(std::string_view task) {
        .steps = 1500,
        .batch = 16,
        .learning_rate = 2e-3},
-      {.task = "addition", .steps = 2000, .batch = 64, .learning_rate = 2e-3},
+      {.task = "addition", .heads = 2, .d_ff = 128, .batch = 64, .learning_rate = 2e-3},
   }};
   const auto* found = std::ranges::find(kRecipes, task, &Recipe::task);
   return found == kRecipes.end() ? Recipe{.task = task} : *found;

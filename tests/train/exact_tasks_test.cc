@@ -123,6 +123,29 @@ TEST(ExactTasks, InductionLooksBehindTheSameLetter) {
   }
 }
 
+// Were the pairs in the order of their first time, or the letter before a pair the same again, a model could go by
+// that.
+TEST(ExactTasks, InductionPairsComeInAnOrderOfTheirOwn) {
+  std::int64_t pairs = 0;
+  std::int64_t falling = 0;
+  std::int64_t same_before = 0;
+  for_each_example("induction", {}, [&](const Read& read) {
+    EXPECT_GE(read.keys[0].size(), 4U);
+    EXPECT_LE(read.keys[0].size(), 8U);
+    std::int64_t last = 0;
+    for (const auto& [query, keys] : read.keys[0]) {
+      const auto p = static_cast<std::size_t>(query);
+      const auto first = static_cast<std::size_t>(keys[0] - 1);
+      ++pairs;
+      falling += keys[0] < last ? 1 : 0;
+      same_before += first > 0 && read.tokens[first - 1] == read.tokens[p - 1] ? 1 : 0;
+      last = keys[0];
+    }
+  });
+  EXPECT_GT(falling, pairs / 4);
+  EXPECT_LT(same_before, pairs / 8);
+}
+
 TEST(ExactTasks, BracketsLookAtTheOneThatOpened) {
   const std::map<char, std::string> closing = {{'(', ")"}, {'[', "]"}, {'{', "}"}};
   for (const std::int64_t length : {8, 20, 61}) {
