@@ -44,7 +44,7 @@ TaskExample asked_example(const TrainedModel& trained, const ModelQuestion& ques
                                      : of_option("TEXT", [&] { return trained.example_of(*question.text); });
   if (writes_an_answer(trained)) {
     const std::int64_t most = trained.task().lengths().tokens - static_cast<std::int64_t>(example.tokens.size());
-    trained.answer(example, std::max<std::int64_t>(most, 0));
+    trained.answer(example, {.most = std::max<std::int64_t>(most, 0)});
   }
   return example;
 }

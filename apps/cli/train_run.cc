@@ -92,9 +92,10 @@ class Run {
   }
 
   void report() const {
-    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, 4 * reporting_.examples);
-    const std::vector<RelationScores> patterns =
-        task_patterns(*task_, *model_, std::min<std::int64_t>(64, reporting_.examples));
+    const std::int64_t examples = 4 * reporting_.examples;
+    const std::int64_t looked_at = std::min<std::int64_t>(64, reporting_.examples);
+    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, examples);
+    const std::vector<RelationScores> patterns = task_patterns(*task_, *model_, looked_at);
     Json json = {{"task", settings_.task},
                  {"model", facts_.model},
                  {"parameters", model_->parameter_count()},
@@ -103,10 +104,12 @@ class Run {
                  {"learning_rate", settings_.learning_rate},
                  {"seconds", seconds_},
                  {"reached_at", reached_ ? Json(*reached_) : Json()},
+                 {"examples", examples},
                  {"answers", accuracy.asked},
                  {"accuracy", accuracy.share()},
                  {"goal", has_goal() ? Json(task_->info().accuracy) : Json()},
                  {"held_out_loss", accuracy.loss()},
+                 {"pattern_examples", looked_at},
                  {"patterns", Json::array()}};
     for (const RelationScores& scores : patterns) json["patterns"].push_back(scores_of(scores));
     print(reporting_.json ? json.dump(2) + "\n" : text_of(accuracy, patterns));
@@ -174,7 +177,22 @@ class Run {
         text += "\n";
       }
     }
+    text += sample_text();
     return text + fmt::format("\nwritten to {}: model, checkpoint, log.jsonl, loss.svg, loss.png\n", place_.directory);
+  }
+
+  // Of a text of the reader's own: how the model goes on from a held-out beginning.
+  [[nodiscard]] std::string sample_text() const {
+    constexpr std::int64_t kSample = 240;
+    if (settings_.task != "text" || model_->layout() != BatchLayout::joined) return "";
+    const TrainedModel trained = TrainedModel::read(place_.model());
+    const TaskVocabulary& vocabulary = task_->vocabulary();
+    TaskExample example = task_->example(Split::test, 0);
+    const std::string begin = vocabulary.decode(example.tokens);
+    trained.answer(example, {.most = kSample, .temperature = 0.8, .seed = settings_.seed});
+    const std::string whole = vocabulary.decode(example.tokens);
+    return fmt::format("\nafter \"…{}\" it goes on:\n{}\n",
+                       begin.substr(begin.find_last_of(" \n", begin.size() - 1) + 1), whole.substr(begin.size()));
   }
 
   TrainSettings settings_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -138,12 +140,32 @@ Tensor TrainedModel::probabilities(const TaskExample& example) const {
   return softmax(Tensor(scores.value().select(0, 0).slice(0, all - own, all), DType::f64), -1);
 }
 
-void TrainedModel::answer(TaskExample& example, std::int64_t most) const {
+std::int32_t TrainedModel::next_token(const TaskExample& example, const AnswerOptions& options, double draw) const {
+  TaskExample seen = example;
+  const std::int64_t most = task_->lengths().tokens;
+  if (example.source.empty() && example.image.empty() && static_cast<std::int64_t>(seen.tokens.size()) > most) {
+    seen.tokens.erase(seen.tokens.begin(), seen.tokens.end() - most);
+    blank(seen);
+  }
+  const auto last = static_cast<std::int64_t>(seen.tokens.size()) - 1;
+  std::vector<double> shares = probabilities(seen).view().select(0, last).to_vector();
+  if (options.temperature == 0) return static_cast<std::int32_t>(std::ranges::max_element(shares) - shares.begin());
+  for (double& share : shares) share = std::pow(share, 1 / options.temperature);
+  double left = draw * std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::size_t token = 0;
+  while (token + 1 < shares.size() && left >= shares[token]) left -= shares[token++];
+  return static_cast<std::int32_t>(token);
+}
+
+void TrainedModel::answer(TaskExample& example, const AnswerOptions& options) const {
+  if (!(options.temperature >= 0)) {
+    throw InvalidArgument("TrainedModel::answer", "temperature", "0 or more", std::to_string(options.temperature));
+  }
+  Generator generator(options.seed);
+  const std::vector<double> draws = generator.rand({std::max<std::int64_t>(options.most, 1)}, DType::f64).to_vector();
   const std::optional<std::int32_t> end = task_->vocabulary().find("</s>");
-  for (std::int64_t n = 0; n < most; ++n) {
-    const std::vector<double> last =
-        probabilities(example).view().select(0, static_cast<std::int64_t>(example.tokens.size()) - 1).to_vector();
-    const auto next = static_cast<std::int32_t>(std::ranges::max_element(last) - last.begin());
+  for (std::int64_t n = 0; n < options.most; ++n) {
+    const std::int32_t next = next_token(example, options, draws[static_cast<std::size_t>(n)]);
     if (next == end) return;
     example.tokens.push_back(next);
     blank(example);

@@ -42,7 +42,7 @@ TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
   TaskExample example = trained.example_of(wanted.syntax->sentence);
   EXPECT_EQ(example.source, wanted.source);
   EXPECT_EQ(example.tokens, std::vector<std::int32_t>{task->vocabulary().token("<s>")});
-  trained.answer(example, 4);
+  trained.answer(example, {.most = 4});
   EXPECT_LE(example.tokens.size(), 5U);
   const Tensor says = trained.probabilities(example);
   EXPECT_EQ(says.dim(0), static_cast<std::int64_t>(example.tokens.size()));
@@ -69,8 +69,16 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   EXPECT_FALSE(trained.has_examples());
   EXPECT_EQ(trained.task().vocabulary().encode("été: 12\n"), task->vocabulary().encode("été: 12\n"));
   TaskExample example = trained.example_of("été");
-  trained.answer(example, 5);
+  trained.answer(example, {.most = 5});
   EXPECT_EQ(example.tokens.size(), 8U);
+  TaskExample one = trained.example_of("été");
+  TaskExample two = one;
+  trained.answer(one, {.most = 40, .temperature = 1, .seed = 1});
+  trained.answer(two, {.most = 40, .temperature = 1, .seed = 2});
+  EXPECT_EQ(one.tokens.size(), 43U);
+  EXPECT_NE(one.tokens, two.tokens);
+  EXPECT_EQ(error_message([&] { trained.answer(one, {.temperature = -1}); }),
+            "TrainedModel::answer: temperature: expected 0 or more, got -1.000000");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
               HasSubstr("the examples of text are not in its model's file"));
 }

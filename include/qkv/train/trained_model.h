@@ -22,6 +22,12 @@ void describe_task(const Task& task, std::map<std::string, std::string>& words);
 /// Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
+struct AnswerOptions {
+  std::int64_t most = 64;  // tokens
+  double temperature = 0;  // of the draw: shares to the power 1 / temperature; 0 takes the likeliest
+  std::uint64_t seed = 0;  // of the draw
+};
+
 class TrainedModel {
  public:
   /// What `qkv train` wrote as model.safetensors or as a checkpoint. Throws Error as Checkpoint::read() does, and where
@@ -45,11 +51,13 @@ class TrainedModel {
   /// What the model says at each place of the example's tokens, [T, vocabulary], as probabilities in f64. Throws
   /// InvalidArgument for a two-tower model, which says nothing.
   [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
-  /// Adds the likeliest token after the last, up to "</s>" or `most` tokens. Throws as probabilities().
-  void answer(TaskExample& example, std::int64_t most) const;
+  /// Adds a token after the last, up to "</s>" or options.most tokens. Of a text without a source the model sees the
+  /// last tokens, as many as its examples had. Throws as probabilities().
+  void answer(TaskExample& example, const AnswerOptions& options) const;
 
  private:
   TrainedModel() = default;
+  [[nodiscard]] std::int32_t next_token(const TaskExample& example, const AnswerOptions& options, double draw) const;
 
   CheckpointFacts facts_;
   ModelKind kind_ = ModelKind::decoder;
