@@ -11,26 +11,27 @@ from . import served, shapes
 from .shapes import SHAPES
 
 MEBI = 1 << 20
-SHAPE = SHAPES["B"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """One at SHAPE, and what it has that the call of the table above has not."""
+    """One at a shape without grouped heads, and what it has that the call of the table above has not."""
 
     name: str
     dropout: float = 0
     mask: bool = False  # [Tq, Tk] of numbers that are added, whose gradient is wanted
-    dv: int = SHAPE.d
+    dv: int = 64
+    shape: shapes.Shape = SHAPES["B"]
 
     def inputs(self):
         random = np.random.default_rng(shapes.SEED)
-        widths = (SHAPE.d, SHAPE.d, self.dv, self.dv)
-        return [random.standard_normal((SHAPE.b, SHAPE.hq, SHAPE.tq, width), dtype=np.float32) for width in widths]
+        widths = (self.shape.d, self.shape.d, self.dv, self.dv)
+        return [random.standard_normal((self.shape.b, self.shape.hq, self.shape.tq, width), dtype=np.float32) for width in widths]
 
 
 CALLS = {
     "plain": Call("nothing else"),
+    "long": Call("nothing else, at G", shape=SHAPES["G"]),
     "dropout": Call("dropout 0.1", dropout=0.1),
     "mask": Call("a float mask [Tq, Tk] that requires grad", mask=True),
     "widths": Call("Dv 32", dv=32),
@@ -61,7 +62,7 @@ def beside_torch(options):
         for key, call in CALLS.items():
             theirs = of_torch(options, dtype, key)
             changes = {"dense_bias": call.mask, "dropout": call.dropout}
-            ours = of_qkv(options, dtype, "both", SHAPE, call.inputs(), **changes)
+            ours = of_qkv(options, dtype, "both", call.shape, call.inputs(), **changes)
             row = {"threads": options.threads, "dtype": dtype, "call": call.name, "fused": theirs["fused"]}
             for name, taken in (("torch", theirs), ("qkv", ours)):
                 row |= {f"{name}_mib": beyond_results(taken), f"{name}_seconds": taken["seconds"]}

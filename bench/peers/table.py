@@ -182,8 +182,8 @@ def memory_cells(rows):
 
 def memory_notes(shape):
     return [
-        f"MiB: what a forward and its backward at {shape} add to the process at their peak, beyond out and the gradients, for all",
-        "threads together. Both give the gradient of the mask's numbers, qkv by its reference. ms: of that one call, qkv's being the",
+        f"MiB: what a forward and its backward at {shape}, or at G where that is said, add to the process at their peak, beyond out",
+        "and the gradients, for all threads together. Both give the gradient of the mask's numbers, qkv by its reference. ms: of that one call, qkv's being the",
         "process's first.",
     ]
 

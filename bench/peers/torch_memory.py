@@ -30,7 +30,7 @@ class TrainingCall:
     def __init__(self, call, dtype, rows=None):
         tensors = [torch.from_numpy(x[:, :, :rows]).to(torch_peer.DTYPES[dtype]) for x in call.inputs()]
         *self.tensors, self.d_out = tensors
-        self.options = {"dropout_p": call.dropout}
+        self.options = {"dropout_p": call.dropout, "is_causal": call.shape.causal}
         self.wanted = [x.requires_grad_() for x in self.tensors]
         if call.mask:
             tq, tk = self.tensors[0].shape[2], self.tensors[1].shape[2]

@@ -50,7 +50,7 @@ void train(qkv::DType dtype) {
     backward(loss);
     optimizer->step(kLearningRate);
     const std::chrono::duration<double> taken = Clock::now() - start;
-    std::cout << R"({"seconds": )" << taken.count() << R"(, "loss": )" << loss.value().at({}) << "}" << std::endl;
+    std::cout << R"({"seconds": )" << taken.count() << R"(, "loss": )" << loss.value().at({}) << "}\n" << std::flush;
   }
 }
 

@@ -32,8 +32,8 @@ std::vector<float> numbers(std::int64_t count, std::mt19937& generator) {
   return all;
 }
 
-Matrices matrices(const Extents& of, Order a, Order b) {
-  std::mt19937 generator(7);
+Matrices matrices(const Extents& of, Order a, Order b, std::uint32_t seed = 7) {
+  std::mt19937 generator(seed);
   return {.shape = {.M = of.M,
                     .N = of.N,
                     .K = of.K,

@@ -129,11 +129,11 @@ struct Square {
 void transpose(Square& square) {
   __m512i* r = square.rows;
   __m512i t[kSide];
-  for (int i = 0; i < 8; ++i) {
+  for (std::int64_t i = 0; i < 8; ++i) {
     t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
     t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
   }
-  for (int i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < 4; ++i) {
     r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
     r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
     r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
@@ -141,13 +141,13 @@ void transpose(Square& square) {
   }
   constexpr int kEven = 0x88;  // quarters 0 and 2 of both operands
   constexpr int kOdd = 0xDD;
-  for (int i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < 4; ++i) {
     t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], kEven);
     t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], kOdd);
     t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], kEven);
     t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], kOdd);
   }
-  for (int i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < 4; ++i) {
     r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], kEven);
     r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], kEven);
     r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], kOdd);
