@@ -53,9 +53,11 @@ Ragged ragged_of(const std::vector<Lengths>& lengths) {
 // Copies the first places of axis 2 of an entry of `from` to axis 2 of the one entry of `to`, from `begin` on.
 void copy_rows(const TensorView& from, std::int64_t b, std::int64_t begin, std::int64_t count,
                const MutableTensorView& to) {
+  std::vector<double> row(static_cast<std::size_t>(from.dim(3)));
   for (std::int64_t h = 0; h < from.dim(1); ++h) {
     for (std::int64_t t = 0; t < count; ++t) {
-      for (std::int64_t d = 0; d < from.dim(3); ++d) to.set({0, h, begin + t, d}, from.at({b, h, t, d}));
+      from.load_row(std::array{b, h, t}, row);
+      to.store_row(std::array{std::int64_t{0}, h, begin + t}, row);
     }
   }
 }
