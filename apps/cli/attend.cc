@@ -51,7 +51,7 @@ void require_room(const AttendFlags& flags, const AttendProblem& problem) {
   const DType dtype = problem.q.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Shape shape = matrix_of(problem);
   for (const auto& [option, path] : {std::pair("--weights", &flags.weights), std::pair("--scores", &flags.scores)}) {
-    double bytes = static_cast<double>(size_of(dtype));
+    auto bytes = static_cast<double>(size_of(dtype));
     for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
     if (path->empty() || bytes <= static_cast<double>(flags.memory_limit)) continue;
     misuse(option,

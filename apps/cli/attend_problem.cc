@@ -171,8 +171,9 @@ AttentionOptions load_options(const AttendFlags& flags, const TensorView& q, con
   options.sinks = sinks_of(flags.sinks);
   options.threads = flags.threads;
   options.target = flags.target;
-  if (flags.dropout)
+  if (flags.dropout) {
     options.dropout = Dropout{.p = *flags.dropout, .seed = flags.seed.empty() ? 0 : seed_of(flags.seed)};
+  }
   if (q.dtype() == DType::f64 && !flags.target.empty() && flags.target != "reference") {
     misuse("--target", "reference for f64, which runs there alone", "\"" + flags.target + "\"");
   }

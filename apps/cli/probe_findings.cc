@@ -60,12 +60,16 @@ std::string number(double value) { return fmt::format("{:.4g}", value); }
 std::string map_line(const MapFindings& map, const std::string& whose, const ProbeRequest& request) {
   const std::vector<double> cells = map.cells.to_vector();
   const std::vector<double> visible = map.visible.to_vector();
+  const std::int64_t largest = std::ranges::max_element(cells) - cells.begin();
+  const std::int64_t columns = map.cells.dim(1);
   const auto blank = std::ranges::count(visible, 0.0);
   const double share = std::accumulate(visible.begin(), visible.end(), 0.0) / static_cast<double>(visible.size());
   return fmt::format(
-      "map       {}: {} x {} cells, {} {} of each; largest {}, {} without a visible pair, {:.2f} % visible\n", whose,
-      map.cells.dim(0), map.cells.dim(1), request.reduce == Reduce::mean ? "mean" : "largest",
-      request.stage.map_value(), number(*std::ranges::max_element(cells)), blank, 100 * share);
+      "map       {}: {} x {} cells, {} {} of each; largest {} in cell ({}, {}), {} without a visible pair, {:.2f} % "
+      "visible\n",
+      whose, map.cells.dim(0), map.cells.dim(1), request.reduce == Reduce::mean ? "mean" : "largest",
+      request.stage.map_value(), number(cells[static_cast<std::size_t>(largest)]), largest / columns, largest % columns,
+      blank, 100 * share);
 }
 
 // The places of the largest numbers, largest first.
@@ -156,6 +160,7 @@ Json json_of(const Tensor& tensor) {
 
 std::vector<NamedTensor> arrays_of(const ProbeFindings& findings) {
   std::vector<std::vector<NamedTensor>> heads;
+  heads.reserve(findings.heads.size());
   for (const HeadFindings& head : findings.heads) heads.push_back(arrays_of(head));
   std::vector<NamedTensor> arrays;
   if (findings.average) add_map(arrays, *findings.average);
@@ -169,14 +174,16 @@ std::vector<NamedTensor> arrays_of(const ProbeFindings& findings) {
 std::string as_text(const ProbeFindings& findings) {
   std::string text;
   const ProbeRequest& request = findings.request;
-  if (findings.average)
+  if (findings.average) {
     text += map_line(*findings.average, fmt::format("mean of {} heads", findings.heads.size()), request);
+  }
   for (const HeadFindings& head : findings.heads) {
     if (head.map) text += map_line(*head.map, fmt::format("head {}", head.h), request);
   }
   for (const HeadFindings& head : findings.heads) {
-    if (head.row)
+    if (head.row) {
       text += fmt::format("\nhead {}, query {}\n", head.h, *request.row) + row_lines(*head.row, request.stage);
+    }
     if (head.top) text += top_lines(*head.top, head.h);
     if (head.key_totals) {
       text += fmt::format("\nhead {}: weight on each key, summed over queries\n", head.h);

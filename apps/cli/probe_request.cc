@@ -75,8 +75,9 @@ void check_stage(const ProbeFlags& flags, const ProbeRequest& request) {
   if (request.stage.gradient) {
     if (!shown && !request.map) misuse("--stage", "--map, --row or --tile, which show dp and ds", "none");
     const bool named = !flags.problem.v.empty() && !flags.problem.d_out.empty();
-    if (!named && flags.random.empty())
+    if (!named && flags.random.empty()) {
       misuse("--v, --d-out", "both for --stage dp and ds, or --random", "neither, or one");
+    }
     return;
   }
   if (request.stage.stage != Stage::weights && !shown) {
@@ -131,8 +132,9 @@ void fit(ProbeRequest& request, const MaskShape& shape) {
     check("--tile", request.tile->i_end <= shape.Tq, queries(), request.tile->i_end);
     check("--tile", request.tile->j_end <= shape.Tk, keys(), request.tile->j_end);
   }
-  if (request.top_k)
+  if (request.top_k) {
     check("--top-k", *request.top_k >= 1 && *request.top_k <= shape.Tk, "1 or more, and " + keys(), *request.top_k);
+  }
 }
 
 std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count) {

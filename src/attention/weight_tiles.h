@@ -1,6 +1,7 @@
 // The weights of a few queries, tile by tile.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -76,7 +77,7 @@ class WeightTiles {
 /// The larger of two weights; NaN where one is.
 template <class Real>
 [[gnu::always_inline]] inline Real larger(Real a, Real b) {
-  return b > a || b != b ? b : a;
+  return b > a || std::isnan(b) ? b : a;
 }
 
 extern template class WeightTiles<float>;

@@ -160,6 +160,7 @@ class RaggedCase {
  private:
   static std::vector<Sum> empty_sums(const AttentionGradients& gradients) {
     std::vector<Sum> sums;
+    sums.reserve(gradients.d_bias.size() + 1);
     for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
       sums.push_back({.name = "d_bias[" + std::to_string(n) + "]", .values = {}, .sizes = {}});
     }

@@ -80,7 +80,8 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"cost", "gpt5"}), HasSubstr("llama-3-8b, got \"gpt5\""));
   EXPECT_THAT(refusal({"cost", "gpt2", "--tokens", "0"}),
               StartsWith("qkv cost: --tokens: expected 1 to 1,000,000,000, got 0"));
-  EXPECT_THAT(refusal({"cost", "gpt2", "--heads", "7"}), HasSubstr("qkv cost: --heads: expected a divisor of d_model = 768"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--heads", "7"}),
+              HasSubstr("qkv cost: --heads: expected a divisor of d_model = 768"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--dtype", "i8"}), HasSubstr("--dtype: expected f64, f32, f16 or bf16"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--of", "time"}),
               HasSubstr("--of: expected memory, flops or traffic"));

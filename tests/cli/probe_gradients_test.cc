@@ -122,6 +122,8 @@ TEST_F(ProbeGradients, AreListedByTheirSize) {
   file("v.npy", Tensor(std::vector<float>{1, 0, -4}, {1, 1, 3, 1}));
   file("do.npy", Tensor(std::vector<float>{3}, {1, 1, 1, 1}));
   // Weights of a third, dP = 3 v, delta = -3.
+  EXPECT_THAT(gradients({"--stage", "ds", "--map", "3"}).out,
+              HasSubstr("1 x 3 cells, mean |dS| of each; largest 3 in cell (0, 2), 0 without"));
   EXPECT_THAT(gradients({"--stage", "ds", "--row", "0"}).out,
               HasSubstr("       key  dS\n         2  -3\n         0  2\n         1  1\n"));
 }
