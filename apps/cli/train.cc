@@ -57,6 +57,12 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
   if (!(settings.dropout >= 0 && settings.dropout < 1)) {
     misuse("--dropout", "a number in [0, 1)", fmt::format("{}", settings.dropout));
   }
+  if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
+    misuse("--optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
+  }
+  if (!(settings.momentum >= 0 && settings.momentum < 1)) {
+    misuse("--momentum", "a number in [0, 1)", fmt::format("{}", settings.momentum));
+  }
   of_option("--schedule", [&] { return schedule_named(settings.schedule); });
   of_option("--model", [&] { return model_kind_named(settings.model); });
   of_option("--positions", [&] { return learn::positions_named(settings.positions); });
@@ -129,6 +135,8 @@ void add_training_options(CLI::App& command, TrainSettings& settings) {
   command.add_option("--steps", settings.steps, "Steps")->group(group);
   command.add_option("--batch", settings.batch, "Examples of a batch")->group(group);
   command.add_option("--accumulation", settings.accumulation, "Batches of a step")->capture_default_str()->group(group);
+  command.add_option("--optimizer", settings.optimizer, "adamw or sgd")->capture_default_str()->group(group);
+  command.add_option("--momentum", settings.momentum, "Of sgd")->capture_default_str()->group(group);
   command.add_option("--learning-rate", settings.learning_rate, "The highest")->group(group);
   command.add_option("--schedule", settings.schedule, "cosine (down to 0) or constant")
       ->capture_default_str()

@@ -53,7 +53,7 @@ class Run {
         reporting_(reporting),
         task_(task_of(settings)),
         model_(model_of(settings, *task_)),
-        optimizer_(make_adamw(model_->parameters(), {.weight_decay = settings.weight_decay})),
+        optimizer_(optimizer_of(settings, model_->parameters())),
         facts_{.model = model_->facts(), .run = words_of(settings)} {
     facts_.run["examples"] = fingerprint(*task_);
     describe_task(*task_, facts_.run);

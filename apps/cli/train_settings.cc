@@ -23,6 +23,8 @@ void for_each_member(Settings& s, const Each& each) {
   each("steps", s.steps);
   each("batch", s.batch);
   each("accumulation", s.accumulation);
+  each("optimizer", s.optimizer);
+  each("momentum", s.momentum);
   each("learning_rate", s.learning_rate);
   each("schedule", s.schedule);
   each("warm_up", s.warm_up);
@@ -124,6 +126,13 @@ TrainSettings settings_of(const Words& words) {
   TrainSettings settings;
   for_each_member(settings, Read{words});
   return settings;
+}
+
+std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, learn::Parameters parameters) {
+  if (settings.optimizer == "sgd") {
+    return make_sgd(std::move(parameters), {.momentum = settings.momentum, .weight_decay = settings.weight_decay});
+  }
+  return make_adamw(std::move(parameters), {.weight_decay = settings.weight_decay});
 }
 
 TrainingOptions training_of(const TrainSettings& settings) {

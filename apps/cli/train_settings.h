@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ struct TrainSettings {
   std::int64_t steps = 2000;
   std::int64_t batch = 64;
   std::int64_t accumulation = 1;
+  std::string optimizer = "adamw";
+  double momentum = 0.9;  // of sgd
   double learning_rate = 3e-3;
   std::string schedule = "cosine";
   std::int64_t warm_up = 50;
@@ -59,5 +62,6 @@ struct TrainSettings {
 [[nodiscard]] TrainSettings settings_of(const std::map<std::string, std::string>& words);
 
 [[nodiscard]] TrainingOptions training_of(const TrainSettings& settings);
+[[nodiscard]] std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, learn::Parameters parameters);
 
 }  // namespace qkv::cli

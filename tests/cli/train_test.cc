@@ -118,6 +118,20 @@ TEST(Train, CtrlCSavesAndResumeGoesOnBitForBit) {
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_EQ(whole[n]["loss"], parts[n]["loss"]) << n;
 }
 
+TEST(Train, TakesGradientDescentAndBf16) {
+  const TemporaryDirectory directory;
+  for (const Words& more :
+       {Words{"--optimizer", "sgd", "--momentum", "0.5", "--learning-rate", "0.1"}, Words{"--dtype", "bf16"}}) {
+    Words words = small_run(directory / more.back(), "60");
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto lines = log_of(directory / (more.back() + "/log.jsonl"));
+    ASSERT_EQ(lines.size(), 60U);
+    EXPECT_LT(lines.back()["loss"].get<double>(), lines.front()["loss"].get<double>());
+  }
+}
+
 TEST(Train, LearnsATextOfTheReaders) {
   const TemporaryDirectory directory;
   const std::string file = directory / "text.txt";
@@ -192,6 +206,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
     return outcome.err;
   };
   EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"\n");
+  EXPECT_EQ(refused({"--optimizer", "adam"}), "qkv train: --optimizer: expected adamw or sgd, got \"adam\"\n");
+  EXPECT_EQ(refused({"--momentum", "1"}), "qkv train: --momentum: expected a number in [0, 1), got 1\n");
   EXPECT_EQ(refused({"--save-every", "0"}), "qkv train: --save-every: expected 1 or more, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected constant or cosine, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
