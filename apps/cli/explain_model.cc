@@ -148,6 +148,9 @@ class ModelReader {
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope->layers); ++layer) {
       made.weights.push_back(weights_at(site, *scope, layer));
     }
+    const TaskLengths& lengths = trained_.task().lengths();
+    if (site == AttentionSite::cross && lengths.image_side > 0)
+      made.key_columns = lengths.image_side / lengths.patch_side;
     made.relations = relations_at(trained_, example_, site, made.weights);
     reading_.sites.push_back(std::move(made));
     places_.push_back(site);
@@ -172,9 +175,10 @@ class ModelReader {
 
   void consider(std::size_t site, const ReadingRelation& relation, double& best) {
     for (std::size_t layer = 0; layer < relation.layers.size(); ++layer) {
-      const double most = std::ranges::max(relation.layers[layer]);
-      if (most <= best) continue;
-      best = most;
+      const auto most = std::ranges::max_element(relation.layers[layer]);
+      if (*most <= best) continue;
+      best = *most;
+      reading_.head = static_cast<std::size_t>(most - relation.layers[layer].begin());
       reading_.site = site;
       reading_.layer = layer;
     }

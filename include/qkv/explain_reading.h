@@ -25,6 +25,7 @@ struct ReadingSite {
   std::vector<std::string> keys;     // Tk
   std::vector<Tensor> weights;       // [H, Tq, Tk] a layer
   std::vector<ReadingRelation> relations = {};
+  std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
 };
 
 struct Reading {
@@ -37,14 +38,16 @@ struct Reading {
   std::vector<ReadingSite> sites;
   std::size_t site = 0;   // whose steps are shown
   std::size_t layer = 0;  // likewise
+  std::size_t head = 0;   // whose weights are drawn over the image, where there is one
   OwnTensors heads;       // q, k, v of it, [H, T, D], as the scores see them
   Mask mask = {};
   Bias bias = {};
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
 };
 
-/// Steps "says", "heads" and, where a site has relations, "patterns"; then those of explain() for own tensors. Throws
-/// InvalidArgument naming site, layer, probabilities or what explain() refuses.
+/// Steps "says", "heads", "image" where the keys are places of one, "patterns" where a site has relations; then those
+/// of explain() for own tensors. Throws InvalidArgument naming site, layer, head, probabilities or what explain()
+/// refuses.
 [[nodiscard]] Explanation explain(const Reading& reading);
 
 }  // namespace qkv

@@ -88,6 +88,30 @@ Section heads_step(const ReadingSite& site) {
   return step;
 }
 
+// Where in the image each token of the chosen head looks.
+Section image_step(const Reading& reading) {
+  const ReadingSite& site = reading.sites[reading.site];
+  Section step;
+  step.id = "image";
+  step.title = fmt::format("Where each token looks: layer {}, head {}", reading.layer, reading.head);
+  step.text = "A row of the weights, laid out as the patches lie in the image.";
+  const TensorView head = site.weights[reading.layer].view().select(0, static_cast<std::int64_t>(reading.head));
+  const std::int64_t rows = head.dim(1) / site.key_columns;
+  step.shape = fmt::format("{} tokens of [rows, columns] = [{}, {}]", head.dim(0), rows, site.key_columns);
+  for (std::int64_t token = 0; token < head.dim(0); ++token) {
+    Heatmap map;
+    map.title = fmt::format("{} {}", token, site.queries[static_cast<std::size_t>(token)]);
+    map.values = Tensor(head.select(0, token).to_vector(), {rows, site.key_columns});
+    map.row_axis = "row";
+    map.column_axis = "column";
+    map.value_name = "weight";
+    map.low = 0;
+    map.high = 1;
+    step.heatmaps.push_back({.id = fmt::format("image-token{}", token), .heatmap = std::move(map)});
+  }
+  return step;
+}
+
 Section patterns_step(const Reading& reading) {
   Section step;
   step.id = "patterns";
@@ -121,6 +145,9 @@ void require_sound(const Reading& reading) {
           fmt::format("{}", reading.site));
   const std::size_t layers = reading.sites[reading.site].weights.size();
   require(reading.layer < layers, "layer", fmt::format("fewer than {}", layers), fmt::format("{}", reading.layer));
+  const std::int64_t heads = reading.sites[reading.site].weights[reading.layer].dim(0);
+  require(static_cast<std::int64_t>(reading.head) < heads, "head", fmt::format("fewer than {}", heads),
+          fmt::format("{}", reading.head));
   if (reading.probabilities.empty()) return;
   const Shape wanted{static_cast<std::int64_t>(reading.tokens.size()),
                      static_cast<std::int64_t>(reading.vocabulary.size())};
@@ -149,6 +176,7 @@ Explanation explain(const Reading& reading) {
   std::vector<Section> steps;
   if (!reading.probabilities.empty()) steps.push_back(says_step(reading));
   for (const ReadingSite& site : reading.sites) steps.push_back(heads_step(site));
+  if (reading.sites[reading.site].key_columns > 0) steps.push_back(image_step(reading));
   if (std::ranges::any_of(reading.sites, [](const ReadingSite& site) { return !site.relations.empty(); })) {
     steps.push_back(patterns_step(reading));
   }

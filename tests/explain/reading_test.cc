@@ -58,6 +58,27 @@ TEST(Reading, SaysWhetherTheModelIsRight) {
   EXPECT_EQ(explanation.steps[2].tables.at(0).rows[1][1].number, 0.9);
 }
 
+TEST(Reading, LaysWeightsOutAsTheImageLies) {
+  Reading reading = small_reading();
+  ReadingSite& site = reading.sites.front();
+  site.keys = {"0,0", "0,1", "1,0", "1,1"};
+  site.key_columns = 2;
+  site.weights.back() = Tensor(std::vector<double>{0, 0, 0, 1, 0, 0, 1, 0, 0.5, 0.5, 0, 0}, {1, 3, 4});
+  site.weights.front() = site.weights.back();
+  site.relations.clear();
+  Generator generator(3);
+  reading.heads = {.q = generator.randn({1, 3, 4}), .k = generator.randn({1, 4, 4}), .v = generator.randn({1, 4, 4})};
+  reading.mask = {};
+  const Explanation explanation = explain(reading);
+  const Section& image = explanation.steps.at(2);
+  EXPECT_EQ(image.id, "image");
+  ASSERT_EQ(image.heatmaps.size(), 3U);
+  EXPECT_EQ(image.heatmaps[1].heatmap.title, "1 b");
+  EXPECT_EQ(image.heatmaps[1].heatmap.values.at({1, 0}), 1.0);
+  reading.head = 1;
+  EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }), "explain: head: expected fewer than 1, got 1");
+}
+
 TEST(Reading, RefusesALayerThatIsNotThere) {
   Reading reading = small_reading();
   reading.layer = 2;
