@@ -1,4 +1,4 @@
-// qkv bench positions: models so small that nothing here looks at how well they learn.
+// qkv bench positions: models so small that little is asked of how well they learn.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -60,7 +60,7 @@ TEST(BenchPositions, GivesTheSameTwice) {
   EXPECT_NE(once["results"][0]["loss"], other["results"][0]["loss"]);
 }
 
-TEST(BenchPositions, LearnsWhatRotaryCanAndNoneCannot) {
+TEST(BenchPositions, LearnsWhereThePlaceBeforeIs) {
   const Json json = Json::parse(run_qkv({"bench",      "positions", "--kinds",         "rotary", "--train-length", "6",
                                          "--layers",   "1",         "--d-model",       "32",     "--heads",        "1",
                                          "--steps",    "300",       "--learning-rate", "1e-2",   "--test-lengths", "6",

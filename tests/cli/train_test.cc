@@ -90,6 +90,21 @@ pid_t start(Words words) {
   return failed == 0 ? child : 0;
 }
 
+// What `qkv train TASK` takes of itself can read the task, and has heads where its patterns are.
+TEST(Train, EveryTaskHasAModelWithItsPatterns) {
+  for (const char* task : {"copy", "reverse", "sort", "previous", "induction", "brackets", "addition", "english",
+                           "translation", "shapes"}) {
+    SCOPED_TRACE(task);
+    const TemporaryDirectory directory;
+    const Outcome outcome = run_qkv(
+        {"train", task, "--steps", "1", "--batch", "2", "--examples", "2", "--json", "--out", directory / "run"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_FALSE(json["patterns"].empty());
+    for (const auto& pattern : json["patterns"]) EXPECT_TRUE(pattern.contains("best")) << pattern;
+  }
+}
+
 TEST(Train, CtrlCSavesAndResumeGoesOnBitForBit) {
   const TemporaryDirectory directory;
   const std::string steps = "400";
