@@ -168,7 +168,7 @@ GradientMap mapped(const GradientProbe& probe, const std::vector<std::int64_t>& 
       double sum = 0;
       double largest = 0;
       double visible = 0;
-      double pairs = 0;
+      std::int64_t pairs = 0;
       for (std::int64_t i = r * kTq / size.rows; i < (r + 1) * kTq / size.rows; ++i) {
         for (std::int64_t j = c * kTk / size.columns; j < (c + 1) * kTk / size.columns; ++j, ++pairs) {
           double mean = 0;
@@ -178,8 +178,8 @@ GradientMap mapped(const GradientProbe& probe, const std::vector<std::int64_t>& 
           visible += mask.allows({.b = 1, .h = 0, .i = i, .j = j}, probe.shape()) ? 1 : 0;
         }
       }
-      map.magnitudes.set({r, c}, reduce == Reduce::mean ? sum / pairs : largest);
-      map.visible.set({r, c}, visible / pairs);
+      map.magnitudes.set({r, c}, reduce == Reduce::mean ? sum / static_cast<double>(pairs) : largest);
+      map.visible.set({r, c}, visible / static_cast<double>(pairs));
     }
   }
   return map;
