@@ -34,6 +34,8 @@ std::string trimmed(std::string_view text) {
 }
 
 CaptionedPicture picture_of(const fs::path& file, std::string_view text, std::string source) {
+  constexpr std::string_view kByteOrder = "\xEF\xBB\xBF";  // as some editors begin a file
+  if (text.starts_with(kByteOrder)) text.remove_prefix(kByteOrder.size());
   const auto fault = utf8::find_invalid(text.begin(), text.end());
   if (fault != text.end()) {
     fail(source, "a caption in UTF-8", "another byte at " + std::to_string(fault - text.begin()));
@@ -50,14 +52,15 @@ bool is_png(const fs::path& file) {
   return extension == ".png";
 }
 
-// Pictures of the directory itself, by name.
+// Pictures of the directory itself, by name; hidden ones, such as what macOS leaves on other file systems, are none.
 std::set<fs::path> pictures_in(const fs::path& directory) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
   if (error) throw Error("cannot read " + directory.string() + ": " + error.message());
   std::set<fs::path> pictures;
   for (const fs::directory_entry& entry : entries) {
-    if (entry.is_regular_file() && is_png(entry.path())) pictures.insert(entry.path());
+    const bool is_hidden = entry.path().filename().string().starts_with('.');
+    if (!is_hidden && entry.is_regular_file() && is_png(entry.path())) pictures.insert(entry.path());
   }
   return pictures;
 }

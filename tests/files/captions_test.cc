@@ -31,8 +31,12 @@ std::string refusal(const TemporaryDirectory& directory) {
 
 TEST(Captions, StandBesideTheirPictures) {
   const TemporaryDirectory directory;
-  write(directory,
-        {{"b.png", ""}, {"b.txt", "  a blue bird\n"}, {"a.PNG", ""}, {"a.txt", "a\nred fox"}, {"README.txt", ""}});
+  write(directory, {{"b.png", ""},
+                    {"b.txt", "\xEF\xBB\xBF  a blue bird\r\n"},
+                    {"a.PNG", ""},
+                    {"a.txt", "a\nred fox"},
+                    {"README.txt", ""},
+                    {"._a.png", ""}});
   const std::vector<CaptionedPicture> all = read_captions(directory.path());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].file, directory / "a.PNG");
