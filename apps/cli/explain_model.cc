@@ -138,12 +138,19 @@ class ModelReader {
     return Tensor(weights_of_example(batch_, 0, site, taps_[scope.name(layer, "weights")]));
   }
 
+  // Queries across a joined text see all of its source.
+  Mask mask_of(const SiteScope& scope, const std::string& site) const {
+    const bool is_causal = trained_.kind() == ModelKind::decoder || scope.stack == "decoder.";
+    return is_causal && scope.part == "attn" && site != name_of(AttentionSite::cross) ? causal() : Mask();
+  }
+
   void add_site(AttentionSite site) {
     const std::optional<SiteScope> scope = trained_.model().scope_of(site);
     const bool is_joined = batch_.layout == BatchLayout::joined;
     if (!scope || (is_joined && example_.source.empty() && site != AttentionSite::tokens)) return;
     ReadingSite made{
         .name = std::string(name_of(site)), .queries = {}, .keys = keys_of(trained_, example_, site), .weights = {}};
+    made.mask = mask_of(*scope, made.name);
     made.queries = site == AttentionSite::source ? made.keys : reading_.tokens;
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope->layers); ++layer) {
       made.weights.push_back(weights_at(site, *scope, layer));
@@ -199,8 +206,6 @@ class ModelReader {
     reading_.heads.k = Tensor(tap(has("k_rotated") ? "k_rotated" : "k").view().select(0, 0));
     reading_.heads.v = Tensor(tap("v").view().select(0, 0));
     if (has("biased")) reading_.bias = added(tap("biased"), tap("scaled"));
-    const bool is_causal = trained_.kind() == ModelKind::decoder || scope.stack == "decoder.";
-    if (is_causal && scope.part == "attn") reading_.mask = causal();
     if (batch_.layout == BatchLayout::joined) show_whole_text();
   }
 
@@ -219,6 +224,7 @@ class ModelReader {
         .name = "whole text", .queries = keys_of(trained_, example_, AttentionSite::source), .keys = {}, .weights = {}};
     whole.queries.insert(whole.queries.end(), reading_.tokens.begin(), reading_.tokens.end());
     whole.keys = whole.queries;
+    whole.mask = causal();
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
       whole.weights.push_back(Tensor(taps_[scope.name(layer, "weights")].view().select(0, 0)));
     }

@@ -24,6 +24,7 @@ struct ReadingSite {
   std::vector<std::string> queries;  // Tq
   std::vector<std::string> keys;     // Tk
   std::vector<Tensor> weights;       // [H, Tq, Tk] a layer
+  Mask mask = {};                    // what was hidden
   std::vector<ReadingRelation> relations = {};
   std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
 };
@@ -40,7 +41,6 @@ struct Reading {
   std::size_t layer = 0;  // likewise
   std::size_t head = 0;   // whose weights are drawn over the image, where there is one
   OwnTensors heads;       // q, k, v of it, [H, T, D], as the scores see them
-  Mask mask = {};
   Bias bias = {};
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
 };

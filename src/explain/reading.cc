@@ -64,6 +64,19 @@ Section says_step(const Reading& reading) {
   return step;
 }
 
+// True where the site's mask hides; empty where it hides nothing.
+Tensor hidden_of(const ReadingSite& site, const TensorView& weights) {
+  if (site.mask.is_all()) return {};
+  const MaskShape shape{1, weights.dim(0), weights.dim(1), weights.dim(2)};
+  Tensor hidden(DType::b8, {shape.Tq, shape.Tk});
+  const auto values = hidden.values<bool>();
+  std::size_t cell = 0;
+  for (std::int64_t q = 0; q < shape.Tq; ++q) {
+    for (std::int64_t k = 0; k < shape.Tk; ++k) values[cell++] = !site.mask.allows(Place{.i = q, .j = k}, shape);
+  }
+  return hidden;
+}
+
 // All heads of one site, a picture each.
 Section heads_step(const ReadingSite& site) {
   Section step;
@@ -72,6 +85,7 @@ Section heads_step(const ReadingSite& site) {
   step.text = "Each row is a query and says how it shares its attention out; a row's weights sum to 1.";
   for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
     const TensorView weights = site.weights[layer];
+    const Tensor hidden = hidden_of(site, weights);
     for (std::int64_t head = 0; head < weights.dim(0); ++head) {
       NamedHeatmap map = matrix_picture(fmt::format("{}-layer{}-head{}", step.id, layer, head),
                                         fmt::format("Layer {}, head {}", layer, head), weights.select(0, head),
@@ -80,6 +94,8 @@ Section heads_step(const ReadingSite& site) {
       map.heatmap.value_name = "weight";
       map.heatmap.low = 0;
       map.heatmap.high = 1;
+      // A matrix too large to be drawn whole is drawn as means, which have cells of their own.
+      if (map.heatmap.values.shape() == hidden.shape()) map.heatmap.hidden = hidden;
       step.heatmaps.push_back(std::move(map));
     }
   }
@@ -161,7 +177,7 @@ Explanation explain_heads(const Reading& reading) {
   options.own = reading.heads;
   options.own->queries = site.queries;
   options.own->keys = site.keys;
-  options.mask = reading.mask;
+  options.mask = site.mask;
   options.bias = reading.bias;
   options.query = reading.query;
   options.whys = false;

@@ -23,10 +23,10 @@ Reading small_reading() {
        .queries = reading.tokens,
        .keys = reading.tokens,
        .weights = {third, third},
+       .mask = causal(),
        .relations = {{.name = "previous", .description = "one back", .layers = {{0.4, 0.0}, {0.9, 0.1}}}}}};
   reading.layer = 1;
   reading.heads = {.q = generator.randn({2, 3, 4}), .k = generator.randn({2, 3, 4}), .v = generator.randn({2, 3, 4})};
-  reading.mask = causal();
   return reading;
 }
 
@@ -45,6 +45,8 @@ TEST(Reading, PutsTheModelBeforeTheStepsOfItsHeads) {
   EXPECT_EQ(ids[2], "patterns");
   EXPECT_THAT(ids, testing::Contains("softmax"));
   EXPECT_EQ(explanation.steps[1].heatmaps.size(), 4U);
+  EXPECT_EQ(explanation.steps[1].heatmaps[0].heatmap.hidden.to_vector(),
+            (std::vector<double>{0, 1, 1, 0, 0, 1, 0, 0, 0}));
   EXPECT_THAT(explanation.steps[3].title, HasSubstr("Layer 1, tokens: "));
 }
 
@@ -66,9 +68,9 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   site.weights.back() = Tensor(std::vector<double>{0, 0, 0, 1, 0, 0, 1, 0, 0.5, 0.5, 0, 0}, {1, 3, 4});
   site.weights.front() = site.weights.back();
   site.relations.clear();
+  site.mask = {};
   Generator generator(3);
   reading.heads = {.q = generator.randn({1, 3, 4}), .k = generator.randn({1, 4, 4}), .v = generator.randn({1, 4, 4})};
-  reading.mask = {};
   const Explanation explanation = explain(reading);
   const Section& image = explanation.steps.at(2);
   EXPECT_EQ(image.id, "image");
