@@ -27,6 +27,7 @@ class InductionTask final : public GeneratedTask {
     random.shuffle(alphabet);
     const std::span<const std::int32_t> others = std::span(alphabet).subspan(static_cast<std::size_t>(pairs));
     std::vector<Pair> all;
+    all.reserve(static_cast<std::size_t>(pairs));
     for (std::int64_t n = 0; n < pairs; ++n) {
       all.push_back({.letter = alphabet[static_cast<std::size_t>(n)], .follower = random.pick(others)});
     }
