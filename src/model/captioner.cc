@@ -32,7 +32,7 @@ DecoderOptions decoder_of(const CaptionerOptions& options) {
           .d_context = options.d_model};
 }
 
-const CaptionerOptions& checked(const CaptionerOptions& options) {
+CaptionerOptions checked(const CaptionerOptions& options) {
   if (options.encoder_layers < 1) {
     throw InvalidArgument(kName, "encoder_layers", "more than 0", std::to_string(options.encoder_layers));
   }
@@ -94,8 +94,8 @@ Parameters Captioner::parameters() const {
 }
 
 std::int64_t parameter_count(const CaptionerOptions& options) {
-  checked(options);
-  return parameter_count(encoder_of(options)) + parameter_count(decoder_of(options));
+  const CaptionerOptions sound = checked(options);
+  return parameter_count(encoder_of(sound)) + parameter_count(decoder_of(sound));
 }
 
 }  // namespace qkv::learn

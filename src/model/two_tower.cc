@@ -37,7 +37,7 @@ EncoderOptions text_of(const TwoTowerOptions& options) {
           .tied = true};
 }
 
-const TwoTowerOptions& checked(const TwoTowerOptions& options) {
+TwoTowerOptions checked(const TwoTowerOptions& options) {
   const auto require = [](std::string_view argument, std::int64_t value) {
     if (value < 1) throw InvalidArgument(kName, argument, "more than 0", std::to_string(value));
   };
@@ -124,9 +124,9 @@ Parameters TwoTower::parameters() const {
 }
 
 std::int64_t parameter_count(const TwoTowerOptions& options) {
-  checked(options);
-  return parameter_count(image_of(options)) + parameter_count(text_of(options)) +
-         2 * options.d_model * embedding_width(options) + 1;
+  const TwoTowerOptions sound = checked(options);
+  return parameter_count(image_of(sound)) + parameter_count(text_of(sound)) +
+         2 * sound.d_model * embedding_width(sound) + 1;
 }
 
 }  // namespace qkv::learn
