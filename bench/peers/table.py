@@ -188,7 +188,7 @@ def memory_notes(shape):
     ]
 
 
-TRAINING = ["threads", "type", "peer", "ms a step", "its time over qkv's", "loss", "off f64 by", "peak MiB"]
+TRAINING = ["threads", "type", "peer", "ms a step", "its time over qkv's", "processor ms", "loss", "off f64 by", "peak MiB"]
 
 
 def training_cells(rows):
@@ -201,6 +201,7 @@ def training_cells(rows):
             row["peer"],
             f"{row['seconds'] * 1e3:.0f}",
             f"{ratio:.2f}",
+            f"{row['processor'] * 1e3:.0f}",
             f"{row['loss']:.6f}",
             f"{row['loss_error']:.1e}",
             f"{row['peak'] / 2**20:.0f}",
@@ -213,8 +214,9 @@ def training_notes(rounds):
     return [
         "A GPT of 10.8 million numbers: 6 layers, d 384, 6 heads, T 256, batch 16, 256 tokens; forward, cross-entropy, backward and",
         f"AdamW. ms: median of {rounds} steps, one of each in turn, after a first one that starts threads and compiles. Its time over",
-        "qkv's: the median of the ratios within the rounds. All start from the same numbers and see the same text. Loss: in the last",
-        "step; off f64 by: from that of PyTorch in f64. bf16: parameters in f32; PyTorch's autocast. Peak: of the process.",
+        "qkv's: the median of the ratios within the rounds. Processor ms: of all threads, the median of the steps; on a machine with",
+        "other work it is the steadier one. All start from the same numbers and see the same text. Loss: in the last step; off f64",
+        "by: from that of PyTorch in f64. bf16: parameters in f32; PyTorch's autocast. Peak: of the process.",
     ]
 
 

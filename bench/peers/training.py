@@ -13,7 +13,7 @@ MODES = {"eager": "PyTorch eager", "compile": "torch.compile"}
 
 class Trainer:
     def __init__(self, name, dtype, command):
-        self.name, self.dtype, self.seconds = name, dtype, []
+        self.name, self.dtype, self.seconds, self.processor = name, dtype, [], []
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def step(self):
@@ -21,6 +21,7 @@ class Trainer:
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
         self.seconds.append(answer["seconds"])
+        self.processor.append(answer["processor"])
         self.loss = answer["loss"]
 
     def peak_bytes(self):
@@ -69,6 +70,7 @@ def measure(options):
     for trainer in running:
         row = {"threads": options.threads, "peer": trainer.name, "dtype": trainer.dtype, "rounds": trainer.seconds[1:]}
         row |= {"first": trainer.seconds[0], "seconds": statistics.median(trainer.seconds[1:])}
+        row["processor"] = statistics.median(trainer.processor[1:])
         row |= {"loss": trainer.loss, "loss_error": abs(trainer.loss - exact[-1]), "peak": trainer.peak_bytes()}
         rows.append(row)
         trainer.close()

@@ -1,6 +1,6 @@
 """torch_step.py THREADS f64|f32|bf16 eager|compile FILE: training_step.cc in PyTorch, from the same parameters and text.
 
-One step for each line of standard input; answers {"seconds": …, "loss": …}. bf16 is autocast, as PyTorch trains with it.
+One step for each line of standard input; answers {"seconds": …, "processor": …, "loss": …}. bf16 is autocast, as PyTorch trains with it.
 """
 import json
 import sys
@@ -63,13 +63,14 @@ def main():
     torch.manual_seed(2)
     text, following = (torch.randint(VOCABULARY, (BATCH, LENGTH)) for _ in range(2))
     for _ in sys.stdin:
-        start = time.perf_counter()
+        start, before = time.perf_counter(), time.process_time()
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == "bf16"):
             loss = run(text, following)
         loss.backward()
         optimizer.step()
-        print(json.dumps({"seconds": time.perf_counter() - start, "loss": loss.item()}), flush=True)
+        taken = {"seconds": time.perf_counter() - start, "processor": time.process_time() - before}
+        print(json.dumps({**taken, "loss": loss.item()}), flush=True)
 
 
 main()

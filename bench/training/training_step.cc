@@ -1,9 +1,11 @@
 // A training step of a GPT: 6 layers, d 384, 6 heads, T 256, batch 16, with its cross-entropy and AdamW.
 //   training_step parameters FILE     writes what the model starts from, as safetensors
-//   training_step THREADS f32|bf16    one step for each line of standard input; answers {"seconds": …, "loss": …}
+//   training_step THREADS f32|bf16    one step for each line of standard input; answers {"seconds": …, "processor": …,
+//   "loss": …}
 // torch_step.py beside it does the same in PyTorch.
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <span>
@@ -45,12 +47,16 @@ void train(qkv::DType dtype) {
   const Tensor next = generator.randint(0, kVocabulary, {kBatch, kLength});
   for (std::string line; std::getline(std::cin, line);) {
     const Clock::time_point start = Clock::now();
+    const std::clock_t before = std::clock();
     clear_gradients(optimizer->parameters());
     const Variable loss = cross_entropy(decoder.forward(text, {.dtype = dtype}), next);
     backward(loss);
     optimizer->step(kLearningRate);
     const std::chrono::duration<double> taken = Clock::now() - start;
-    std::cout << R"({"seconds": )" << taken.count() << R"(, "loss": )" << loss.value().at({}) << "}\n" << std::flush;
+    const double processor = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    std::cout << R"({"seconds": )" << taken.count() << R"(, "processor": )" << processor << R"(, "loss": )"
+              << loss.value().at({}) << "}\n"
+              << std::flush;
   }
 }
 
