@@ -99,7 +99,7 @@ class SplitProductTest : public testing::Test {
 
 const std::vector<Extents>& extents() {
   static const std::vector<Extents> kExtents = {{1, 1, 1},    {32, 32, 128},  {33, 31, 129},  {64, 96, 384},
-                                                {70, 50, 33}, {40, 400, 130}, {45, 37, 1000}, {100, 17, 385}};
+                                                {70, 50, 33}, {40, 600, 130}, {45, 37, 1000}, {100, 17, 385}};
   return kExtents;
 }
 
