@@ -17,7 +17,8 @@ PatchEncoderOptions encoder_of(const CaptionerOptions& options) {
           .layers = options.encoder_layers,
           .d_model = options.d_model,
           .heads = options.heads,
-          .d_ff = options.d_ff};
+          .d_ff = options.d_ff,
+          .relative = options.relative};
 }
 
 DecoderOptions decoder_of(const CaptionerOptions& options) {

@@ -15,7 +15,8 @@ std::map<std::string, std::string> facts_of(const CaptionerOptions& options) {
           {"heads", std::to_string(options.heads)},
           {"d_ff", std::to_string(options.d_ff.value_or(4 * options.d_model))},
           {"positions", std::string(name_of(options.positions))},
-          {"tied", yes_or_no(options.tied)}};
+          {"tied", yes_or_no(options.tied)},
+          {"relative", yes_or_no(options.relative)}};
 }
 
 CaptionerOptions captioner_options(const std::map<std::string, std::string>& facts) {
@@ -31,7 +32,8 @@ CaptionerOptions captioner_options(const std::map<std::string, std::string>& fac
           .heads = read.number("heads"),
           .d_ff = read.number("d_ff"),
           .positions = positions_named(read.text("positions")),
-          .tied = read.truth("tied")};
+          .tied = read.truth("tied"),
+          .relative = read.has("relative") && read.truth("relative")};
 }
 
 }  // namespace qkv::learn

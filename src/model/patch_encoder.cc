@@ -7,6 +7,7 @@
 #include "model/text_options.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
+#include "qkv/autograd/shape.h"
 #include "qkv/autograd/watch.h"
 
 namespace qkv::learn {
@@ -39,6 +40,29 @@ PatchEncoderOptions checked(const PatchEncoderOptions& options) {
 
 std::int64_t elements_of_patch(const PatchEncoderOptions& options) {
   return kChannels * options.patch_side * options.patch_side;
+}
+
+std::int64_t across(const PatchEncoderOptions& options) { return options.image_side / options.patch_side; }
+
+// Steps down and across from one patch to another: from 1 - across to across - 1 each.
+std::int64_t steps(const PatchEncoderOptions& options) { return 2 * across(options) - 1; }
+
+Variable relative_table(const PatchEncoderOptions& options, DType dtype) {
+  if (!options.relative) return {};
+  return Variable::parameter(Tensor(dtype, {steps(options) * steps(options), options.heads}));
+}
+
+// The table's row for each query and key.
+Tensor rows_of_pairs(const PatchEncoderOptions& options) {
+  const std::int64_t n = across(options);
+  Tensor rows(DType::i64, {n * n, n * n});
+  auto row = rows.values<std::int64_t>().begin();
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    for (std::int64_t j = 0; j < n * n; ++j) {
+      *row++ = (j / n - i / n + n - 1) * steps(options) + (j % n - i % n + n - 1);
+    }
+  }
+  return rows;
 }
 
 StackOptions stack_of(const PatchEncoderOptions& options) {
@@ -84,8 +108,8 @@ Tensor patches_of(const TensorView& images, std::int64_t patch_side) {
 }
 
 std::int64_t PatchEncoderOptions::patches() const noexcept {
-  const std::int64_t across = patch_side > 0 ? image_side / patch_side : 0;
-  return across * across;
+  const std::int64_t row = patch_side > 0 ? image_side / patch_side : 0;
+  return row * row;
 }
 
 PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype)
@@ -93,7 +117,15 @@ PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& genera
       patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, generator),
       positions_(
           Embedding(options.patches(), options.d_model, generator, kDeviation, dtype).parameters().front().value),
+      relative_(relative_table(options, dtype)),
       stack_(stack_of(options), generator, dtype) {}
+
+// [1, heads, patches, patches].
+Variable PatchEncoder::relative_bias() const {
+  const OperationScope scope("relative");
+  return reshape(permute(qkv::embedding(relative_, rows_of_pairs(options_)), {2, 0, 1}),
+                 {1, options_.heads, options_.patches(), options_.patches()});
+}
 
 Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall& call) const {
   const OperationScope scope("patches");
@@ -110,13 +142,16 @@ Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall
 
 Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall& call) const {
   BlockCall inner{.memory = call.memory};
+  if (options_.relative) inner.learned.bias.emplace_back(LearnedDenseBias{.values = relative_bias()});
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
   return stack_.forward(embedded(images, call), inner);
 }
 
 void PatchEncoder::tap(const TensorView& images, const TapScope& taps) const {
   const NoGradient constant;
-  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), {.taps = taps}));
+  BlockForward call{.taps = taps};
+  if (options_.relative) call.attention.bias = dense_bias(relative_bias().value());
+  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), call));
 }
 
 std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
@@ -129,13 +164,15 @@ Parameters PatchEncoder::parameters() const {
   Parameters all;
   append(all, "patch", patch_.parameters());
   all.push_back({"positions.weight", positions_});
+  if (options_.relative) all.push_back({"relative.weight", relative_});
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
   return all;
 }
 
 std::int64_t parameter_count(const PatchEncoderOptions& options) {
   const PatchEncoderOptions o = checked(options);
-  return (elements_of_patch(o) + 1 + o.patches()) * o.d_model + parameter_count(stack_of(o));
+  const std::int64_t count = (elements_of_patch(o) + 1 + o.patches()) * o.d_model + parameter_count(stack_of(o));
+  return o.relative ? count + steps(o) * steps(o) * o.heads : count;
 }
 
 }  // namespace qkv::learn

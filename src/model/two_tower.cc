@@ -22,7 +22,8 @@ PatchEncoderOptions image_of(const TwoTowerOptions& options) {
           .layers = options.image_layers,
           .d_model = options.d_model,
           .heads = options.heads,
-          .d_ff = options.d_ff};
+          .d_ff = options.d_ff,
+          .relative = options.relative};
 }
 
 // Tied: without an output map of its own, which nothing would use.

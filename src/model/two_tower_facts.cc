@@ -15,7 +15,8 @@ std::map<std::string, std::string> facts_of(const TwoTowerOptions& options) {
           {"heads", std::to_string(options.heads)},
           {"d_ff", std::to_string(options.d_ff.value_or(4 * options.d_model))},
           {"d_embedding", std::to_string(options.d_embedding.value_or(options.d_model))},
-          {"positions", std::string(name_of(options.positions))}};
+          {"positions", std::string(name_of(options.positions))},
+          {"relative", yes_or_no(options.relative)}};
 }
 
 TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& facts) {
@@ -31,7 +32,8 @@ TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& fact
           .heads = read.number("heads"),
           .d_ff = read.number("d_ff"),
           .d_embedding = read.number("d_embedding"),
-          .positions = positions_named(read.text("positions"))};
+          .positions = positions_named(read.text("positions")),
+          .relative = read.has("relative") && read.truth("relative")};
 }
 
 }  // namespace qkv::learn

@@ -57,7 +57,7 @@ TEST(Captioner, HasAsManyNumbersAsTheArithmeticSays) {
                               .heads = 1,
                               .positions = Positions::none};
   const std::int64_t block = 2 * 4 + 4 * 6 + (8 * 2 + 8) + (2 * 8 + 2);
-  EXPECT_EQ(parameter_count(tiny), (12 * 2 + 2) + 4 * 2 + block + 4 + 5 * 2 + (block + 4 + 4 * 6) + 4);
+  EXPECT_EQ(parameter_count(tiny), (12 * 2 + 2) + 4 * 2 + 3 * 3 + block + 4 + 5 * 2 + (block + 4 + 4 * 6) + 4);
 }
 
 TEST(Captioner, ReadsImageAndTheTokensBefore) {

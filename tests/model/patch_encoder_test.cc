@@ -48,9 +48,18 @@ TEST(PatchesOf, RefusesPartsOfPatches) {
 TEST(PatchEncoder, HasAsManyNumbersAsTheArithmeticSays) {
   Generator generator(1);
   EXPECT_EQ(parameter_count(PatchEncoder(small(), generator).parameters()), parameter_count(small()));
+  PatchEncoderOptions plain = small();
+  plain.relative = false;
+  EXPECT_EQ(parameter_count(PatchEncoder(plain, generator).parameters()), parameter_count(plain));
+  EXPECT_EQ(parameter_count(small()) - parameter_count(plain), 5 * 5 * 2);
   // By hand: ViT-B/16 on 224 pixels has 85,798,656 with its class token and that token's position, 2 x 768.
-  EXPECT_EQ(parameter_count(
-                {.image_side = 224, .patch_side = 16, .layers = 12, .d_model = 768, .heads = 12, .d_ff = std::nullopt}),
+  EXPECT_EQ(parameter_count({.image_side = 224,
+                             .patch_side = 16,
+                             .layers = 12,
+                             .d_model = 768,
+                             .heads = 12,
+                             .d_ff = std::nullopt,
+                             .relative = false}),
             85798656 - 2 * 768);
 }
 
@@ -75,6 +84,29 @@ TEST(PatchEncoder, TellsWhereAPatchStands) {
   const Tensor grey(DType::f32, {1, 3, 12, 12});
   const Tensor out(encoder.forward(grey).value());
   EXPECT_NE(out.view().select(1, 0).to_vector(), out.view().select(1, 1).to_vector());
+}
+
+TEST(PatchEncoder, SeesTheStepsBetweenTwoPatches) {
+  // A bias for one step down in the first head alone: each patch but those of the last row looks there.
+  Generator generator(1);
+  const PatchEncoder encoder(small(), generator);
+  const Variable table = encoder.parameters()[3].value;
+  ASSERT_EQ(encoder.parameters()[3].name, "relative.weight");
+  table.mutable_value().set({3 * 5 + 2, 0}, 50.0);
+  const std::vector<Tensor> weights = encoder.weights(some_images());
+  for (const Tensor& layer : weights) {
+    for (std::int64_t i = 0; i < 9; ++i) {
+      for (std::int64_t j = 0; j < 9; ++j) {
+        EXPECT_LT(layer.at({1, 1, i, j}), 0.9);
+        if (i >= 6) continue;
+        EXPECT_NEAR(layer.at({1, 0, i, j}), j == i + 3 ? 1 : 0, 1e-12) << i << " " << j;
+      }
+    }
+  }
+  // What is computed sees it, too.
+  const Tensor with(encoder.forward(some_images()).value());
+  table.mutable_value().set({3 * 5 + 2, 0}, 0.0);
+  EXPECT_NE(Tensor(encoder.forward(some_images()).value()).to_vector(), with.to_vector());
 }
 
 TEST(PatchEncoder, GivesAGradientToEachParameter) {

@@ -25,6 +25,7 @@ struct CaptionerOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
   Positions positions = Positions::rotary;          // of tokens; patches have a learned vector each
   bool tied = true;                                 // the output map is the embedding's table
+  bool relative = true;                             // that of PatchEncoderOptions; facts without the word mean no
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
@@ -32,7 +33,7 @@ struct CaptionerOptions {
 [[nodiscard]] std::map<std::string, std::string> facts_of(const CaptionerOptions& options);
 [[nodiscard]] CaptionerOptions captioner_options(const std::map<std::string, std::string>& facts);
 
-/// How many numbers such a model learns, by arithmetic; the number of heads changes it for T5's table alone.
+/// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const CaptionerOptions& options);
 
 using CaptionerCall = ModelCall;

@@ -21,6 +21,8 @@ struct PatchEncoderOptions {
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  // A learned bias a step down, step across and head, the same in each layer (Liu et al. 2021, section 3.2).
+  bool relative = true;
 
   /// (image_side / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
@@ -47,18 +49,20 @@ class PatchEncoder {
   /// Weights of every head, f64 [B, heads, patches, patches] a layer, computed by tap(). Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
-  /// patch, positions.weight, blocks.*, ln_final.
+  /// patch, positions.weight, relative.weight where it is there, blocks.*, ln_final.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const PatchEncoderOptions& options() const noexcept { return options_; }
   /// That of the parameters.
   [[nodiscard]] DType dtype() const { return positions_.dtype(); }
 
  private:
+  [[nodiscard]] Variable relative_bias() const;
   [[nodiscard]] Variable embedded(const TensorView& images, const PatchEncoderCall& call) const;
 
   PatchEncoderOptions options_;
   Linear patch_;
   Variable positions_;  // [patches, d_model]
+  Variable relative_;   // [(2 * across - 1)^2, heads]; empty without
   TransformerStack stack_;
 };
 

@@ -31,6 +31,7 @@ struct TwoTowerOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;         // 4 * d_model where not given
   std::optional<std::int64_t> d_embedding = std::nullopt;  // of what the towers give; d_model where not given
   Positions positions = Positions::rotary;                 // of tokens; patches have a learned vector each
+  bool relative = true;  // that of PatchEncoderOptions; facts without the word mean no
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
@@ -38,7 +39,7 @@ struct TwoTowerOptions {
 [[nodiscard]] std::map<std::string, std::string> facts_of(const TwoTowerOptions& options);
 [[nodiscard]] TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& facts);
 
-/// How many numbers such a model learns, by arithmetic; the number of heads changes it for T5's table alone.
+/// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const TwoTowerOptions& options);
 
 using TwoTowerCall = ModelCall;
