@@ -18,14 +18,14 @@ def arguments():
         prog="bench-peers",
         description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
     )
-    parser.add_argument("--directions", default=",".join(shapes.DIRECTIONS), help="(default: %(default)s)")
+    parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; training is a whole step)")
     parser.add_argument("--shapes", help="letters (default: ABCDEFG; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
     parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s; the backward takes f32, bf16)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; nothing further")
+    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; no training, nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
     parser.add_argument("--ceilings", help="takes them from this file, which `make ceilings` wrote")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
@@ -33,6 +33,7 @@ def arguments():
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     defaults = ("ACEF", "1", 3) if options.quick else ("ABCDEFG", "1,2", 7)
+    options.directions = options.directions or ",".join(shapes.DIRECTIONS[:2] if options.quick else shapes.DIRECTIONS)
     options.shapes = options.shapes or defaults[0]
     options.threads = options.threads or defaults[1]
     options.rounds = options.rounds or defaults[2]
