@@ -4,7 +4,7 @@
     scripts/train_models.py [--qkv PATH] [TASK...]
 
 For each task: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
-models/README.md and README.md, which are made of all cards. A model that misses its task's goal is not put in the box.
+models/README.md, README.md and docs/training.md, which are made of all cards. A model that misses its task's goal is not put in the box.
 """
 
 import argparse
@@ -16,8 +16,6 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BOX = ROOT / "models"
-BEGIN = "<!-- table of tasks: made by `make models` -->"
-END = "<!-- end of the table of tasks -->"
 
 
 def output(command: list[str]) -> str:
@@ -46,29 +44,69 @@ def shown(card: dict) -> str:
     )
 
 
-def row(card: dict) -> str:
+def sizes(card: dict) -> str:
     model = card["model"]
-    sizes = f"{model['kind']}, {model['layers']} × {model['heads']} heads, {model['d_model']}, {model['positions']}"
-    cells = [
-        f"`{card['task']}`",
-        sizes,
-        f"{card['parameters']:,}",
-        time(card["seconds"]),
-        f"{100 * card['accuracy']:.2f} %",
-        shown(card),
-    ]
-    return "| " + " | ".join(cells) + " |"
+    return f"{model['kind']}, {model['layers']} × {model['heads']} heads, {model['d_model']}, {model['positions']}"
 
 
-def table(cards: list[dict]) -> str:
-    head = ["| task | model: blocks, heads, width, positions | numbers | trained in | held out | best head's weight on the pattern |"]
-    return "\n".join([*head, "|---|---|---|---|---|---|", *map(row, cards)])
+def markdown(columns: list[str], rows: list[list[str]]) -> str:
+    head, *body = ["| " + " | ".join(cells) + " |" for cells in [columns, *rows]]
+    return "\n".join([head, "|" + "---|" * len(columns), *body])
 
 
-def put_table(path: pathlib.Path, text: str) -> None:
-    before, rest = path.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+def short_table(cards: list[dict]) -> str:
+    columns = ["task", "model: blocks, heads, width, positions", "numbers", "trained in", "held out", "best head's weight on the pattern"]
+    return markdown(
+        columns,
+        [
+            [f"`{c['task']}`", sizes(c), f"{c['parameters']:,}", time(c["seconds"]), f"{100 * c['accuracy']:.2f} %", shown(c)]
+            for c in cards
+        ],
+    )
+
+
+def first_met(card: dict) -> str:
+    met = card["reached_at"]
+    return f"step {met['step']}, {time(met['seconds'])}" if met else "at the end"
+
+
+def recipes_table(cards: list[dict]) -> str:
+    columns = ["task", "model", "inner width", "batch, steps, rate", "goal", "first met"]
+    return markdown(
+        columns,
+        [
+            [
+                c["task"],
+                sizes(c),
+                c["model"]["d_ff"],
+                f"{c['batch']}, {c['steps']}, {c['learning_rate']:g}",
+                f"{100 * c['goal']:g} %",
+                first_met(c),
+            ]
+            for c in cards
+        ],
+    )
+
+
+def patterns_table(cards: list[dict]) -> str:
+    columns = ["task", "pattern", "weight", "largest", "head"]
+    rows = []
+    for card in cards:
+        for pattern in card["patterns"]:
+            best = pattern["best"]
+            where = f"{pattern['site']}, block {best['layer']}, head {best['head']}"
+            rows.append(
+                [card["task"], pattern["relation"], f"{best['weight']:.2f}", f"{100 * best['hit']:.0f} %", where]
+            )
+    return markdown(columns, rows)
+
+
+def put_table(path: pathlib.Path, name: str, text: str) -> None:
+    begin = f"<!-- table of {name}: made by `make models` -->"
+    end = f"<!-- end of the table of {name} -->"
+    before, rest = path.read_text().split(begin)
+    _, after = rest.split(end)
+    path.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
 def main() -> None:
@@ -87,7 +125,9 @@ def main() -> None:
         print(f"{name}: {100 * card['accuracy']:.2f} % in {time(card['seconds'])}; {shown(card)}", flush=True)
     cards = [json.loads((BOX / f"{name}.json").read_text()) for name in names if (BOX / f"{name}.json").exists()]
     for path in (ROOT / "README.md", BOX / "README.md"):
-        put_table(path, table(cards))
+        put_table(path, "tasks", short_table(cards))
+    put_table(ROOT / "docs/training.md", "recipes", recipes_table(cards))
+    put_table(ROOT / "docs/training.md", "patterns", patterns_table(cards))
     size = sum(path.stat().st_size for path in BOX.glob("*.safetensors"))
     print(f"{len(cards)} models, {size / 2**20:.2f} MiB")
 

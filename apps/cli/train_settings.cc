@@ -101,7 +101,7 @@ Recipe recipe_for(std::string_view task) {
       {.task = "brackets", .layers = 3, .positions = "t5", .steps = 3000},
       {.task = "english", .model = "encoder", .heads = 8, .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
       {.task = "translation", .model = "encoder-decoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
-      {.task = "shapes", .model = "captioner", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
+      {.task = "shapes", .model = "captioner", .steps = 3000, .learning_rate = 2e-3},
       {.task = "pictures", .model = "captioner", .positions = "rotary", .learning_rate = 2e-3},
       {.task = "text",
        .layers = 4,

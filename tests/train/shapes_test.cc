@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kScenes = 2000;
 constexpr std::int64_t kSide = 48;
 constexpr std::int64_t kPatch = 8;
+constexpr std::size_t kFirst = 3;  // the place of the first "a", after "<s> top left"
 
 // The pixels of one colour: a thing, as no two of a scene have the same.
 struct Seen {
@@ -93,6 +94,14 @@ bool holds(const std::string& relation, const Seen& first, const Seen& second) {
   return relation == "right" && row && first.x > second.x + 8;
 }
 
+// Of nine cells.
+bool stands(const Seen& seen, const std::string& row, const std::string& column) {
+  const std::array<std::string, 3> rows = {"top", "middle", "bottom"};
+  const std::array<std::string, 3> columns = {"left", "centre", "right"};
+  return rows.at(static_cast<std::size_t>(seen.y / 16)) == row &&
+         columns.at(static_cast<std::size_t>(seen.x / 16)) == column;
+}
+
 class Scenes : public testing::Test {
  protected:
   void for_each(const std::function<void(const TaskExample&, const std::vector<std::string>&)>& check) const {
@@ -113,7 +122,7 @@ class Scenes : public testing::Test {
   std::unique_ptr<const Task> task_ = make_task("shapes");
 };
 
-// "<s> a C S R a C S", then perhaps "and R a C S"; R is one word, or two of which the second is "of".
+// "<s> ROW COLUMN a C S R a C S", then perhaps "and R a C S"; R is one word, or two of which the second is "of".
 TEST_F(Scenes, AreAsTheirCaptionsSay) {
   std::map<std::string, int> counts;
   for_each([&](const TaskExample& example, const std::vector<std::string>& words) {
@@ -121,7 +130,7 @@ TEST_F(Scenes, AreAsTheirCaptionsSay) {
     const Seen* first = nullptr;
     std::size_t named = 0;
     std::string relation;
-    for (std::size_t p = 1; p < words.size(); ++p) {
+    for (std::size_t p = kFirst; p < words.size(); ++p) {
       if (words[p] == "and" || words[p] == "of") continue;
       if (words[p] != "a") {
         relation = words[p];
@@ -138,15 +147,19 @@ TEST_F(Scenes, AreAsTheirCaptionsSay) {
       if (first != nullptr) {
         EXPECT_TRUE(holds(relation, *first, *thing)) << relation;
       }
-      if (first == nullptr) first = thing;
+      if (first == nullptr) {
+        EXPECT_TRUE(stands(*thing, words[1], words[2]));
+        ++counts[words[1] + " " + words[2]];
+        first = thing;
+      }
       ++named;
       p += 2;
     }
     EXPECT_EQ(named, things.size());
     ++counts[std::to_string(named)];
   });
-  EXPECT_EQ(counts.size(), 4U + 4U + 6U + 2U);
-  for (const auto& [word, count] : counts) EXPECT_GT(count, kScenes / 4) << word;
+  EXPECT_EQ(counts.size(), 9U + 4U + 4U + 6U + 2U);
+  for (const auto& [word, count] : counts) EXPECT_GT(count, kScenes / 12) << word;
 }
 
 // A word that is asked for follows from the picture and the words before it: no other thing or relation would do.
@@ -165,15 +178,17 @@ TEST_F(Scenes, AskForWhatCannotBeOtherwise) {
       if (!example.scored[p]) continue;
       EXPECT_NE(next, "a");
       EXPECT_NE(next, "of");
-      const Seen* first = find(things, words[2]);
+      const Seen* first = find(things, words[kFirst + 1]);
       ASSERT_NE(first, nullptr);
-      if (find(things, next) != nullptr) {  // a colour: of the one thing that stands so to the first
+      if (p == kFirst) {
+        EXPECT_TRUE(stands(*find(things, next), words[1], words[2]));
+      } else if (find(things, next) != nullptr) {  // a colour: of the one thing that stands so to the first
         const std::string relation = words[p - 1] == "of" ? words[p - 2] : words[p - 1];
         EXPECT_EQ(std::ranges::count_if(things, [&](const Seen& one) { return holds(relation, *first, one); }), 1);
         EXPECT_TRUE(holds(relation, *first, *find(things, next)));
       }
       if (next == "and" || next == "</s>") {
-        EXPECT_EQ(p > 8 || things.size() == 2, next == "</s>");
+        EXPECT_EQ(p > 10 || things.size() == 2, next == "</s>");
       }
     }
   });
@@ -182,11 +197,11 @@ TEST_F(Scenes, AskForWhatCannotBeOtherwise) {
 TEST_F(Scenes, ShowWhichPatchesAWordMeans) {
   for_each([&](const TaskExample& example, const std::vector<std::string>& words) {
     const std::vector<Seen> things = look_at(example.image);
-    const Seen* first = find(things, words[2]);
+    const Seen* first = find(things, words[kFirst + 1]);
     ASSERT_NE(first, nullptr);
     std::size_t rows = 0;
     std::size_t relations = 0;
-    for (std::size_t p = 1; p < words.size(); ++p) {
+    for (std::size_t p = kFirst; p < words.size(); ++p) {
       const auto query = static_cast<std::int64_t>(p);
       if (!example.scored[p]) continue;
       const std::string next = task_->vocabulary().text(*example.labels[p]);
