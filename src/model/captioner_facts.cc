@@ -33,7 +33,7 @@ CaptionerOptions captioner_options(const std::map<std::string, std::string>& fac
           .d_ff = read.number("d_ff"),
           .positions = positions_named(read.text("positions")),
           .tied = read.truth("tied"),
-          .relative = read.has("relative") && read.truth("relative")};
+          .relative = read.truth("relative")};
 }
 
 }  // namespace qkv::learn

@@ -33,7 +33,7 @@ TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& fact
           .d_ff = read.number("d_ff"),
           .d_embedding = read.number("d_embedding"),
           .positions = positions_named(read.text("positions")),
-          .relative = read.has("relative") && read.truth("relative")};
+          .relative = read.truth("relative")};
 }
 
 }  // namespace qkv::learn

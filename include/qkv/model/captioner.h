@@ -25,7 +25,7 @@ struct CaptionerOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
   Positions positions = Positions::rotary;          // of tokens; patches have a learned vector each
   bool tied = true;                                 // the output map is the embedding's table
-  bool relative = true;                             // that of PatchEncoderOptions; facts without the word mean no
+  bool relative = true;                             // that of PatchEncoderOptions
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
