@@ -40,6 +40,7 @@ Mixture between(std::int64_t place, double ratio, std::int64_t length) {
 std::vector<Mixture> mixtures(std::int64_t length, std::int64_t side) {
   const double ratio = static_cast<double>(length) / static_cast<double>(side);
   std::vector<Mixture> all;
+  all.reserve(static_cast<std::size_t>(side));
   for (std::int64_t place = 0; place < side; ++place) {
     all.push_back(length > side ? area(place, ratio, length) : between(place, ratio, length));
   }

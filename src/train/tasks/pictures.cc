@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -32,7 +33,8 @@ char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 
 std::vector<std::uint8_t> bytes_of(const Tensor& image) {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(static_cast<std::size_t>(image.size()));
-  for (const float value : image.values<float>()) bytes.push_back(static_cast<std::uint8_t>(value * kLevels + 0.5F));
+  for (const float value : image.values<float>())
+    bytes.push_back(static_cast<std::uint8_t>(std::lround(value * kLevels)));
   return bytes;
 }
 
