@@ -80,8 +80,8 @@ TEST(TwoTower, HasAsManyNumbersAsTheArithmeticSays) {
                              .d_model = 2,
                              .heads = 1,
                              .positions = Positions::none};
-  const std::int64_t block = 2 * 4 + 4 * 6 + (8 * 2 + 8) + (2 * 8 + 2);
-  EXPECT_EQ(parameter_count(tiny), (12 * 2 + 2) + 4 * 2 + 3 * 3 + block + 4 + 5 * 2 + block + 4 + 2 * 2 * 2 + 1);
+  const std::int64_t block = 8 + 24 + 24 + 18;
+  EXPECT_EQ(parameter_count(tiny), 26 + 8 + 9 + block + 4 + 10 + block + 4 + 8 + 1);
 }
 
 TEST(TwoTower, EmbeddingsHaveLengthOne) {
