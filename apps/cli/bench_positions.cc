@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -52,6 +53,7 @@ void read_lengths(const Arguments& arguments, PositionSetup& setup) {
     if (setup.test_lengths.empty() || length > setup.test_lengths.back()) setup.test_lengths.push_back(length);
   }
   std::ranges::sort(setup.test_lengths);
+  setup.test_lengths.erase(std::ranges::unique(setup.test_lengths).begin(), setup.test_lengths.end());
   const auto of_task = [&](const char* option, std::int64_t length) {
     static_cast<void>(of_option(option, [&] { return make_task(setup.task, {.length = length}); }));
   };
@@ -66,7 +68,8 @@ void read_kinds(const Arguments& arguments, PositionSetup& setup) {
 }
 
 void require_sound(const PositionSetup& setup) {
-  if (!(setup.learning_rate > 0)) misuse("--learning-rate", "more than 0", fmt::format("{}", setup.learning_rate));
+  if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0)
+    misuse("--learning-rate", "more than 0", fmt::format("{}", setup.learning_rate));
   if (setup.d_model % (2 * setup.heads) != 0) {
     misuse("--d-model", fmt::format("a multiple of {}, twice the heads", 2 * setup.heads),
            std::to_string(setup.d_model));

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "qkv/files.h"
+#include "qkv/threads.h"
 #include "qkv/train/checkpoint.h"
 #include "train_data.h"
 #include "train_run.h"
@@ -20,13 +24,11 @@ namespace fs = std::filesystem;
 struct TrainArguments {
   TrainSettings settings;
   TrainReporting reporting;
+  std::string seed = std::to_string(TrainSettings{}.seed);
+  std::optional<int> threads;
   std::string out;
   bool resume = false;
 };
-
-void require_positive(const char* option, std::int64_t value) {
-  if (value < 1) misuse(option, "1 or more", std::to_string(value));
-}
 
 void require_data(const TrainSettings& settings) {
   if (takes_data(settings.task) && settings.data.empty()) {
@@ -42,30 +44,6 @@ void require_data(const TrainSettings& settings) {
   if (!takes_data(settings.task) && !settings.data.empty()) {
     misuse("DATA", "none for the built-in task " + settings.task, settings.data);
   }
-}
-
-void require_sound(const TrainSettings& settings, const TrainReporting& reporting) {
-  require_positive("--steps", settings.steps);
-  require_positive("--batch", settings.batch);
-  require_positive("--accumulation", settings.accumulation);
-  require_positive("--examine-every", reporting.examine_every);
-  require_positive("--save-every", reporting.save_every);
-  require_positive("--examples", reporting.examples);
-  if (settings.warm_up < 0) misuse("--warm-up", "0 or more", std::to_string(settings.warm_up));
-  if (settings.dtype != "f32" && settings.dtype != "bf16")
-    misuse("--dtype", "f32 or bf16", "\"" + settings.dtype + "\"");
-  if (!(settings.dropout >= 0 && settings.dropout < 1)) {
-    misuse("--dropout", "a number in [0, 1)", fmt::format("{}", settings.dropout));
-  }
-  if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
-    misuse("--optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
-  }
-  if (!(settings.momentum >= 0 && settings.momentum < 1)) {
-    misuse("--momentum", "a number in [0, 1)", fmt::format("{}", settings.momentum));
-  }
-  of_option("--schedule", [&] { return schedule_named(settings.schedule); });
-  of_option("--model", [&] { return model_kind_named(settings.model); });
-  of_option("--positions", [&] { return learn::positions_named(settings.positions); });
 }
 
 // Everything comes from the checkpoint: an option beside --resume would be forgotten.
@@ -95,22 +73,58 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   return settings;
 }
 
-TrainSettings resumed(const TrainArguments& arguments, const TrainPlace& place) {
+// A damaged word of the checkpoint ends the command as a failure, not as a misuse of options.
+template <class Body>
+auto of_checkpoint(const TrainPlace& place, const Body& body) {
+  try {
+    return body();
+  } catch (const CLI::ParseError& error) {
+    std::string text = error.what();
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    std::string word = text.substr(0, colon);
+    word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
+    std::ranges::replace(word, '-', '_');
+    if (words_of(TrainReporting{}).contains("report." + word)) word.insert(0, "report.");
+    throw Error(place.checkpoint() + ": run." + word + text.substr(colon));
+  } catch (const Error& error) {
+    throw Error(place.checkpoint() + ": " + error.what());
+  }
+}
+
+// What is said of reporting beside --resume counts from here on.
+TrainReporting resumed_reporting(const TrainArguments& arguments, const TrainReporting& saved,
+                                 const CLI::App& command) {
+  TrainReporting reporting = arguments.reporting;
+  if (command.count("--examine-every") == 0) reporting.examine_every = saved.examine_every;
+  if (command.count("--save-every") == 0) reporting.save_every = saved.save_every;
+  if (command.count("--examples") == 0) reporting.examples = saved.examples;
+  return reporting;
+}
+
+void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI::App& command) {
+  require_alone(command);
+  require_sound(TrainSettings{}, arguments.reporting);
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
-  TrainSettings settings = settings_of(Checkpoint::read(place.checkpoint()).facts().run);
+  const std::map<std::string, std::string> words = Checkpoint::read(place.checkpoint()).facts().run;
+  TrainSettings settings;
+  TrainReporting reporting;
+  of_checkpoint(place, [&] {
+    settings = settings_of(words);
+    reporting = reporting_of(words);
+    require_sound(settings, reporting);
+  });
   const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
   if (settings.task != arguments.settings.task) misuse("TASK", held(settings.task), arguments.settings.task);
   if (settings.data != arguments.settings.data) misuse("DATA", held(settings.data), arguments.settings.data);
-  return settings;
+  run_training(settings, place, resumed_reporting(arguments, reporting, command), TrainStart::resumed);
 }
 
-void run(const TrainArguments& arguments, const CLI::App& command) {
+void run(TrainArguments& arguments, const CLI::App& command) {
   const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
+  arguments.settings.seed = seed_of(arguments.seed);
   require_data(arguments.settings);
-  if (arguments.resume) {
-    require_alone(command);
-    return run_training(resumed(arguments, place), place, arguments.reporting, TrainStart::resumed);
-  }
+  if (arguments.threads) set_threads(*arguments.threads);
+  if (arguments.resume) return resume(arguments, place, command);
   const TrainSettings settings = with_recipe(arguments.settings, command);
   require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
@@ -150,9 +164,6 @@ void add_training_options(CLI::App& command, TrainSettings& settings) {
   command.add_option("--dtype", settings.dtype, "What is computed in: f32 or bf16; parameters are f32")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--seed", settings.seed, "Of the model, the examples and dropout")
-      ->capture_default_str()
-      ->group(group);
   command.add_option("--length", settings.length, "Of the examples, in the task's unit")->group(group);
   command.add_option("--image-side", settings.image_side, "Pixels that pictures are brought to (48)")->group(group);
   command.add_option("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)")->group(group);
@@ -173,6 +184,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--examples", arguments.reporting.examples, "Held-out examples of an examination")
       ->capture_default_str()
       ->group(group);
+  add_threads_option(command, arguments.threads)->group(group);
   command.add_flag("--json", arguments.reporting.json, "Print the result as JSON")->group(group);
 }
 
@@ -192,6 +204,9 @@ void add_train(CLI::App& app) {
                       "For text a file, UTF-8; for pictures a directory of PNG files with captions");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);
+  add_seed_option(*command, arguments->seed, "Of the model, the examples and dropout")
+      ->capture_default_str()
+      ->group("Training");
   add_run_options(*command, *arguments);
   command->callback([arguments, command] { run(*arguments, *command); });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -35,6 +36,18 @@ void add(Hash& hash, const TaskVocabulary& vocabulary) {
   for (std::int32_t token = 0; token < vocabulary.size(); ++token) hash.add(vocabulary.text(token) + '\0');
 }
 
+// Of one tensor of a block.
+void require_batch(const TrainSettings& settings, const Task& task) {
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;
+  const TaskLengths& lengths = task.lengths();
+  const std::int64_t places = lengths.source + lengths.tokens + lengths.patches();
+  const std::int64_t width = std::max(settings.d_model, settings.d_ff.value_or(4 * settings.d_model));
+  const std::int64_t most = std::max<std::int64_t>(1, kMostNumbers / (places * width));
+  if (settings.batch <= most) return;
+  misuse("--batch", fmt::format("at most {} examples of {} places with {} numbers each", most, places, width),
+         std::to_string(settings.batch));
+}
+
 }  // namespace
 
 bool takes_data(std::string_view task) { return task == "text" || task == "pictures"; }
@@ -55,18 +68,25 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
     options.patch_side = settings.patch_side.value_or(options.patch_side);
     return std::make_unique<PictureTask>(settings.data, options);
   }
+  static_cast<void>(of_option("TASK", [&] { return make_task(settings.task); }));
   return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
 }
 
 std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task) {
+  require_batch(settings, task);
   Generator generator(settings.seed);
-  return make_task_model({.kind = model_kind_named(settings.model),
-                          .layers = settings.layers,
-                          .d_model = settings.d_model,
-                          .heads = settings.heads,
-                          .d_ff = settings.d_ff,
-                          .positions = learn::positions_named(settings.positions)},
-                         task, generator);
+  try {
+    return make_task_model({.kind = model_kind_named(settings.model),
+                            .layers = settings.layers,
+                            .d_model = settings.d_model,
+                            .heads = settings.heads,
+                            .d_ff = settings.d_ff,
+                            .positions = learn::positions_named(settings.positions)},
+                           task, generator);
+  } catch (const InvalidArgument& error) {
+    if (error.argument() != "task") throw;
+    return of_option("--model", []() -> std::unique_ptr<const TaskModel> { throw; });
+  }
 }
 
 std::string fingerprint(const Task& task) {
@@ -80,6 +100,7 @@ std::string fingerprint(const Task& task) {
     hash.add(std::span<const std::int32_t>(example.tokens));
     if (!example.image.empty()) hash.add(example.image.values<float>());
   }
+  if (const auto data = task.data_hash()) hash.add(std::span(&*data, 1));
   return fmt::format("{:016x}", hash.value());
 }
 

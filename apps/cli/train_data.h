@@ -21,7 +21,7 @@ namespace qkv::cli {
 [[nodiscard]] std::unique_ptr<const Task> task_of(const TrainSettings& settings);
 [[nodiscard]] std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task);
 
-/// A hash of the vocabularies and some examples, in hexadecimal: another text has another.
+/// A hash of the vocabularies, some examples and all data that they are made of, in hexadecimal.
 [[nodiscard]] std::string fingerprint(const Task& task);
 /// Throws Error where the run that `saved` is of had other examples.
 void require_same_examples(const std::map<std::string, std::string>& saved,

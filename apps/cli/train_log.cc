@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -31,6 +32,27 @@ void add_point(Series& series, const Json& line, const char* value) {
   series.y.push_back(line[value].get<double>());
 }
 
+// Logarithmic where the losses span a factor of ten; it ends at powers of ten, so that there are two to read at.
+Axis loss_axis(const Series& training, const Series& held_out) {
+  double least = training.y.front();
+  double most = least;
+  for (const Series* series : {&training, &held_out}) {
+    for (const double loss : series->y) {
+      least = std::min(least, loss);
+      most = std::max(most, loss);
+    }
+  }
+  constexpr double kTen = 10;
+  Axis axis;
+  axis.name = "loss";
+  if (!(least > 0) || most < kTen * least) return axis;
+  axis.name = "loss (logarithmic)";
+  axis.scale = AxisScale::logarithmic;
+  axis.low = std::pow(kTen, std::floor(std::log10(least)));
+  axis.high = std::pow(kTen, std::ceil(std::log10(most)));
+  return axis;
+}
+
 }  // namespace
 
 TrainLog::TrainLog(std::string path, std::int64_t done) : path_(std::move(path)) {
@@ -49,6 +71,8 @@ void TrainLog::append(const Json& line) const {
   if (!file) throw Error("cannot write " + path_ + ": " + std::generic_category().message(errno));
 }
 
+std::vector<Json> TrainLog::lines() const { return lines_of(path_); }
+
 void TrainLog::draw(const std::string& title, const std::string& directory) const {
   Series training{.name = "training", .x = {}, .y = {}};
   Series held_out{.name = "held out", .x = {}, .y = {}};
@@ -57,14 +81,11 @@ void TrainLog::draw(const std::string& title, const std::string& directory) cons
     add_point(held_out, line, "held_out_loss");
   }
   if (training.x.empty()) return;
-  const auto positive = [](double loss) { return loss > 0; };
-  const bool logarithmic = std::ranges::all_of(training.y, positive) && std::ranges::all_of(held_out.y, positive);
   Chart chart;
   chart.title = title;
   chart.x.name = "step";
   chart.x.unit = Unit::count;
-  chart.y.name = "loss";
-  chart.y.scale = logarithmic ? AxisScale::logarithmic : AxisScale::linear;
+  chart.y = loss_axis(training, held_out);
   chart.series.push_back(std::move(training));
   if (!held_out.x.empty()) chart.series.push_back(std::move(held_out));
   write_file(directory + "/loss.svg", to_svg(chart));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace qkv::cli {
 
@@ -16,6 +17,9 @@ class TrainLog {
 
   /// Throws Error where it cannot be written.
   void append(const nlohmann::ordered_json& line) const;
+
+  /// Those of steps that are done, in their order; without the half line that a kill may have left.
+  [[nodiscard]] std::vector<nlohmann::ordered_json> lines() const;
 
   /// The losses of all lines as loss.svg and loss.png. Throws Error; nothing where there is no line yet.
   void draw(const std::string& title, const std::string& directory) const;

@@ -7,10 +7,20 @@
 
 namespace qkv::cli {
 
-TrainProgress::TrainProgress(std::string label, std::int64_t done, std::int64_t steps)
-    : label_(std::move(label)), first_(done), done_(done), steps_(steps), terminal_(::isatty(STDERR_FILENO) == 1) {}
+TrainProgress::TrainProgress(std::string label, std::int64_t done, std::int64_t steps, double seconds)
+    : label_(std::move(label)),
+      first_(done),
+      done_(done),
+      steps_(steps),
+      before_(seconds),
+      terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-double TrainProgress::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+double TrainProgress::seconds() const { return before_ + std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+void TrainProgress::say(const std::string& what) {
+  const std::string text = label_ + ": " + what;
+  terminal_ ? line_.show(text) : line_.note(text);
+}
 
 void TrainProgress::show(double loss, std::int64_t tokens) {
   const std::int64_t tenth = 10 * done_ / steps_;
@@ -21,7 +31,7 @@ void TrainProgress::show(double loss, std::int64_t tokens) {
       terminal_ ? now - last_ >= std::chrono::milliseconds(100) || done_ == steps_ : 10 * done_ / steps_ > tenth;
   if (!wanted) return;
   last_ = now;
-  const double time = seconds();
+  const double time = seconds() - before_;
   const double share = static_cast<double>(done_) / static_cast<double>(steps_);
   const double left = time * static_cast<double>(steps_ - done_) / static_cast<double>(done_ - first_);
   const std::string text = fmt::format("{:3.0f} %  step {}  loss {:.4f}  {:.1f} k tokens/s  {} left", 100 * share,

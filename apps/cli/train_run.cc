@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "commands.h"
+#include "directory_lock.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/files.h"
@@ -28,7 +29,30 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kInterrupted = 130;
 
-Json score_of(const PatternScore& score) { return {{"weight", score.mean_weight()}, {"hit", score.accuracy()}}; }
+// Of a relation that the examples have no row of, there is nothing to say.
+Json score_of(const PatternScore& score) {
+  if (score.rows == 0) return {{"weight", nullptr}, {"hit", nullptr}};
+  return {{"weight", score.mean_weight()}, {"hit", score.accuracy()}};
+}
+
+std::string score_text(const PatternScore& score) {
+  if (score.rows == 0) return fmt::format("{:>12}", "-");
+  return fmt::format("{:.2f} ({:3.0f} %)", score.mean_weight(), 100 * score.accuracy());
+}
+
+// As a shell reads it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string resuming_command(const TrainSettings& settings, const TrainPlace& place) {
+  const std::string data = settings.data.empty() ? "" : " " + quoted(settings.data);
+  return "qkv train " + settings.task + data + " --out " + quoted(place.directory) + " --resume";
+}
 
 Json scores_of(const RelationScores& scores) {
   Json layers = Json::array();
@@ -70,32 +94,16 @@ class Run {
   }
 
   void train() {
-    const InterruptWatch interrupts;
     log_.emplace(place_.log(), optimizer_->steps());
-    const auto loss = [this](std::int64_t n) { return loss_of(n); };
-    const TrainingOptions options = training_of(settings_);
-    {
-      TrainProgress progress(settings_.task, optimizer_->steps(), settings_.steps);
-      save();
-      qkv::train(*optimizer_, loss, options, [&](const TrainingStep& step) { return after(step, progress); });
-      seconds_ = progress.seconds();
-    }
-    save();
-    log_->draw(settings_.task, place_.directory);
-    if (optimizer_->steps() < settings_.steps) {
-      complain("qkv train",
-               fmt::format("stopped after step {} of {}, all saved; go on with: qkv train {} --out {} --resume",
-                           optimizer_->steps(), settings_.steps, target_of(settings_), place_.directory));
-      throw Exit{kInterrupted};
-    }
-    save_model(place_.model(), optimizer_->parameters(), facts_);
+    remember();
+    learn();
+    if (optimizer_->steps() == settings_.steps) return;
+    complain("qkv train", fmt::format("stopped after step {} of {}, all saved; go on with: {}", optimizer_->steps(),
+                                      settings_.steps, resuming_command(settings_, place_)));
+    throw Exit{kInterrupted};
   }
 
   void report() const {
-    const std::int64_t examples = 4 * reporting_.examples;
-    const std::int64_t looked_at = std::min<std::int64_t>(64, reporting_.examples);
-    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, examples);
-    const std::vector<RelationScores> patterns = task_patterns(*task_, *model_, looked_at);
     Json json = {{"task", settings_.task},
                  {"model", facts_.model},
                  {"parameters", model_->parameter_count()},
@@ -104,18 +112,62 @@ class Run {
                  {"learning_rate", settings_.learning_rate},
                  {"seconds", seconds_},
                  {"reached_at", reached_ ? Json(*reached_) : Json()},
-                 {"examples", examples},
-                 {"answers", accuracy.asked},
-                 {"accuracy", accuracy.share()},
+                 {"examples", final_examples()},
+                 {"answers", accuracy_.asked},
+                 {"accuracy", accuracy_.share()},
                  {"goal", has_goal() ? Json(task_->info().accuracy) : Json()},
-                 {"held_out_loss", accuracy.loss()},
-                 {"pattern_examples", looked_at},
+                 {"held_out_loss", accuracy_.loss()},
+                 {"pattern_examples", pattern_examples()},
                  {"patterns", Json::array()}};
-    for (const RelationScores& scores : patterns) json["patterns"].push_back(scores_of(scores));
-    print(reporting_.json ? json.dump(2) + "\n" : text_of(accuracy, patterns));
+    for (const RelationScores& scores : patterns_) json["patterns"].push_back(scores_of(scores));
+    print(reporting_.json ? json.dump(2) + "\n" : text());
   }
 
  private:
+  // Of what a run has done before this part of it, the log tells.
+  void remember() {
+    for (const Json& line : log_->lines()) {
+      seconds_ = line.value("seconds", 0.0);
+      if (line.contains("accuracy")) note_goal(line);
+    }
+  }
+
+  void learn() {
+    TrainProgress progress(settings_.task, optimizer_->steps(), settings_.steps, seconds_);
+    take_steps(progress);
+    if (optimizer_->steps() < settings_.steps) return;
+    progress.say(fmt::format("{} held-out examples are examined", final_examples()));
+    accuracy_ = task_accuracy(*task_, *model_, final_examples());
+    patterns_ = task_patterns(*task_, *model_, pattern_examples());
+  }
+
+  void take_steps(TrainProgress& progress) {
+    const InterruptWatch interrupts;
+    save();
+    try {
+      const auto loss = [this](std::int64_t n) { return loss_of(n); };
+      qkv::train(*optimizer_, loss, training_of(settings_), [&](const auto& step) { return after(step, progress); });
+    } catch (const Diverged& error) {
+      draw();
+      throw Error(
+          fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower --learning-rate, name "
+                      "another --out or empty it",
+                      error.what(), place_.directory));
+    }
+    seconds_ = progress.seconds();
+    save();
+    draw();
+    if (optimizer_->steps() == settings_.steps) save_model(place_.model(), optimizer_->parameters(), facts_);
+  }
+
+  void draw() const { log_->draw(settings_.task + ", " + facts_.model.at("kind"), place_.directory); }
+
+  [[nodiscard]] std::int64_t final_examples() const { return held_out_examples(*task_, 4 * reporting_.examples); }
+
+  [[nodiscard]] std::int64_t pattern_examples() const {
+    return held_out_examples(*task_, std::min<std::int64_t>(64, reporting_.examples));
+  }
+
   BatchLoss loss_of(std::int64_t n) const {
     TaskModelCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
     if (settings_.dropout > 0) {
@@ -134,45 +186,52 @@ class Run {
                  {"learning_rate", step.learning_rate},
                  {"tokens", step.tokens},
                  {"seconds", progress.seconds()}};
-    if (done % reporting_.examine_every == 0) examine(done, progress, line);
+    if (done % reporting_.examine_every == 0 || done == settings_.steps) examine(line);
     log_->append(line);
     if (InterruptWatch::interrupted()) return Next::stop;
     if (done % reporting_.save_every == 0) save();
     return Next::go_on;
   }
 
-  void examine(std::int64_t done, const TrainProgress& progress, Json& line) {
+  void examine(Json& line) {
     const TaskAccuracy accuracy = task_accuracy(*task_, *model_, reporting_.examples);
     line["accuracy"] = accuracy.share();
     line["held_out_loss"] = accuracy.loss();
-    if (!reached_ && has_goal() && accuracy.share() >= task_->info().accuracy) {
-      reached_ = {{"step", done}, {"seconds", progress.seconds()}};
-    }
+    note_goal(line);
+  }
+
+  void note_goal(const Json& line) {
+    if (reached_ || !has_goal() || line["accuracy"].get<double>() < task_->info().accuracy) return;
+    reached_ = {{"step", line["step"]}, {"seconds", line["seconds"]}};
   }
 
   // A text or pictures of the reader's own have none.
   [[nodiscard]] bool has_goal() const { return task_->info().accuracy > 0; }
 
-  void save() const { save_checkpoint(place_.checkpoint(), *optimizer_, facts_); }
+  void save() const {
+    CheckpointFacts facts = facts_;
+    facts.run.merge(words_of(reporting_));
+    save_checkpoint(place_.checkpoint(), *optimizer_, facts);
+  }
 
-  [[nodiscard]] std::string text_of(const TaskAccuracy& accuracy, const std::vector<RelationScores>& patterns) const {
+  [[nodiscard]] std::string text() const {
     std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", settings_.task, optimizer_->steps(),
                                    duration_text(seconds_), model_->parameter_count());
     const std::string goal = has_goal() ? fmt::format(" (goal {:g} %)", 100 * task_->info().accuracy) : "";
-    text += fmt::format("held out  {:.2f} % of {} answers are right{}, loss {:.4f}\n", 100 * accuracy.share(),
-                        accuracy.asked, goal, accuracy.loss());
+    text += fmt::format("held out  {:.2f} % of {} answers are right{}, loss {:.4f}\n", 100 * accuracy_.share(),
+                        accuracy_.asked, goal, accuracy_.loss());
     if (reached_) {
       text += fmt::format("goal      first met at step {}, after {}\n", (*reached_)["step"].get<std::int64_t>(),
                           duration_text((*reached_)["seconds"].get<double>()));
     }
-    for (const RelationScores& scores : patterns) {
+    for (const RelationScores& scores : patterns_) {
       if (scores.layers.empty()) continue;
       text += fmt::format("\npattern {} ({}): mean weight on it (and how often it has the largest)\n", scores.relation,
                           name_of(scores.site));
       for (std::size_t layer = 0; layer < scores.layers.size(); ++layer) {
         text += fmt::format("  layer {}", layer);
         for (const PatternScore& head : scores.layers[layer]) {
-          text += fmt::format("   {:.2f} ({:3.0f} %)", head.mean_weight(), 100 * head.accuracy());
+          text += "   " + score_text(head);
         }
         text += "\n";
       }
@@ -205,6 +264,8 @@ class Run {
   std::optional<TrainLog> log_ = std::nullopt;
   std::optional<Json> reached_ = std::nullopt;
   double seconds_ = 0;
+  TaskAccuracy accuracy_ = {};
+  std::vector<RelationScores> patterns_ = {};
 };
 
 }  // namespace
@@ -215,6 +276,7 @@ void run_training(const TrainSettings& settings, const TrainPlace& place, const 
   std::error_code failed;
   std::filesystem::create_directories(place.directory, failed);
   if (failed) throw Error("cannot write " + place.directory + ": " + failed.message());
+  const DirectoryLock lock(place.directory, "another qkv train is at work in " + place.directory);
   if (start == TrainStart::resumed) run.resume();
   run.train();
   run.report();

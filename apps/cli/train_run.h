@@ -17,13 +17,6 @@ struct TrainPlace {
   [[nodiscard]] std::string model() const { return directory + "/model.safetensors"; }
 };
 
-struct TrainReporting {
-  std::int64_t examine_every = 200;  // steps
-  std::int64_t save_every = 200;
-  std::int64_t examples = 512;  // held out, of an examination
-  bool json = false;
-};
-
 enum class TrainStart : std::uint8_t { anew, resumed };
 
 /// Trains and prints what came of it. Throws Exit with 130 after Ctrl-C, once all is saved.

@@ -40,6 +40,13 @@ void for_each_member(Settings& s, const Each& each) {
   each("positions", s.positions);
 }
 
+template <class Reporting, class Each>
+void for_each_word(Reporting& r, const Each& each) {
+  each("report.examine_every", r.examine_every);
+  each("report.save_every", r.save_every);
+  each("report.examples", r.examples);
+}
+
 struct Write {
   Words& words;
 
@@ -63,7 +70,7 @@ struct Read {
     const std::string& from = text(word);
     const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), value);
     if (error == std::errc() && end == from.data() + from.size()) return;
-    throw Error(fmt::format("the checkpoint's {}: expected a number, got \"{}\"", word, from));
+    throw Error(fmt::format("run.{}: expected a number, got \"{}\"", word, from));
   }
   template <class Number>
   void operator()(const char* word, std::optional<Number>& value) const {
@@ -72,7 +79,7 @@ struct Read {
 
   [[nodiscard]] const std::string& text(const char* word) const {
     const auto found = words.find(word);
-    if (found == words.end()) throw Error(fmt::format("the checkpoint does not say its {}", word));
+    if (found == words.end()) throw Error(fmt::format("run.{}: expected a value, got none", word));
     return found->second;
   }
 };
@@ -126,6 +133,20 @@ TrainSettings settings_of(const Words& words) {
   TrainSettings settings;
   for_each_member(settings, Read{words});
   return settings;
+}
+
+Words words_of(const TrainReporting& reporting) {
+  Words words;
+  for_each_word(reporting, Write{words});
+  return words;
+}
+
+TrainReporting reporting_of(const Words& words) {
+  TrainReporting reporting;
+  for_each_word(reporting, [&](const char* word, std::int64_t& value) {
+    if (words.contains(word)) Read{words}(word, value);
+  });
+  return reporting;
 }
 
 std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, learn::Parameters parameters) {

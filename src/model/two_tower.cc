@@ -100,9 +100,14 @@ Variable TwoTower::embed_texts(const PaddedTokens& texts, const TwoTowerCall& ca
 }
 
 Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call) const {
+  const Variable embedded = embed_images(images, call);
+  return loss_of_embeddings(embedded, embed_texts(texts, call));
+}
+
+Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& texts) const {
   const double most = std::log(kLargestScale);
   if (log_scale_.item() > most) log_scale_.mutable_value().set({0}, most);
-  return contrastive_loss(embed_images(images, call), embed_texts(texts, call), log_scale_);
+  return contrastive_loss(images, texts, log_scale_);
 }
 
 void TwoTower::tap(const TensorView& images, const PaddedTokens& texts, const TapScope& taps) const {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "train/number.h"
+
 namespace qkv::train {
 namespace {
 
@@ -46,10 +48,9 @@ const std::string& text_of(const Words& words, const std::string& word) {
 
 std::int64_t number_of(const Words& words, const std::string& word) {
   const std::string& text = text_of(words, word);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) fail(word, text);
-  return value;
+  const auto value = number_from<std::int64_t>(text);
+  if (!value || *value < 0) fail(word, text);
+  return *value;
 }
 
 template <class Names, class NameOf>

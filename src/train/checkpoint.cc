@@ -1,12 +1,13 @@
 #include "qkv/train/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "train/number.h"
 
 namespace qkv {
 namespace {
@@ -77,9 +78,10 @@ class Differences {
   std::vector<std::string> texts_;
 };
 
+enum class Wanted : std::uint8_t { parameters, parameters_and_moments };
+
 // Everything is loaded before the first number is written.
-void restore_places(const Safetensors& file, const std::vector<Slot>& places, std::string_view wanted_start,
-                    Differences& differences) {
+void restore_places(const Safetensors& file, const std::vector<Slot>& places, Wanted wanted, Differences& differences) {
   std::vector<Tensor> loaded;
   std::set<std::string_view> names;
   for (const Slot& place : places) {
@@ -94,7 +96,7 @@ void restore_places(const Safetensors& file, const std::vector<Slot>& places, st
     }
   }
   for (const SafetensorsEntry& entry : file.entries()) {
-    const bool counts = std::string_view(entry.name).starts_with(kMoments) == !wanted_start.empty();
+    const bool counts = wanted == Wanted::parameters_and_moments || !std::string_view(entry.name).starts_with(kMoments);
     if (counts && !names.contains(entry.name)) differences.add(entry.name + " is not in the model");
   }
   differences.require_none();
@@ -109,12 +111,6 @@ std::vector<Slot> places_of(std::span<const learn::Parameter> parameters) {
   for (const learn::Parameter& parameter : parameters)
     places.push_back({parameter.name, parameter.value.mutable_value()});
   return places;
-}
-
-std::int64_t number_of(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
 }  // namespace
@@ -140,8 +136,11 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
     if (word.starts_with(kRun)) facts_.run[word.substr(kRun.size())] = what;
     if (word == kOptimizer) optimizer_ = what;
     if (word != kSteps) continue;
-    steps_ = number_of(what);
-    if (steps_ < 0) throw Error(path_ + ": " + kSteps + ": expected a whole number >= 0, got \"" + what + "\"");
+    const auto steps = train::number_from<std::int64_t>(what);
+    if (!steps || *steps < 0) {
+      throw Error(path_ + ": " + kSteps + ": expected a whole number >= 0, got \"" + what + "\"");
+    }
+    steps_ = *steps;
   }
 }
 
@@ -151,21 +150,21 @@ void Checkpoint::restore(std::span<const learn::Parameter> parameters,
                          const std::map<std::string, std::string>& model) const {
   Differences differences(path_);
   differences.compare(facts_.model, model);
-  restore_places(file_, places_of(parameters), "", differences);
+  restore_places(file_, places_of(parameters), Wanted::parameters, differences);
 }
 
 void Checkpoint::restore(Optimizer& optimizer, const std::map<std::string, std::string>& model) const {
+  if (optimizer_.empty()) throw Error(path_ + ": a model without its training, which cannot go on");
   Differences differences(path_);
   differences.compare(facts_.model, model);
   if (optimizer_ != optimizer.name()) {
-    differences.add("optimizer is " + (optimizer_.empty() ? "not said" : optimizer_) + " there, " +
-                    std::string(optimizer.name()) + " here");
+    differences.add("optimizer is " + optimizer_ + " there, " + std::string(optimizer.name()) + " here");
   }
   std::vector<Slot> places = places_of(optimizer.parameters());
   for (const OptimizerMoment& moment : optimizer.moments()) {
     places.push_back({std::string(kMoments) + moment.name, moment.values});
   }
-  restore_places(file_, places, kMoments, differences);
+  restore_places(file_, places, Wanted::parameters_and_moments, differences);
   optimizer.set_steps(steps_);
 }
 

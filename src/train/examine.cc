@@ -13,10 +13,11 @@ std::vector<TaskExample> examples_of(const Task& task, Split split, std::int64_t
   return examples;
 }
 
-// body(examples, batch) for the first `count` of the test split, some at a time.
+// body(examples, batch) for the first of the test split, at most `wanted`, some at a time.
 template <class Body>
-void for_test_batches(const Task& task, const TaskModel& model, std::int64_t count, const Body& body) {
-  if (count < 1) throw InvalidArgument("examine", "count", "1 or more", std::to_string(count));
+void for_test_batches(const Task& task, const TaskModel& model, std::int64_t wanted, const Body& body) {
+  if (wanted < 1) throw InvalidArgument("examine", "count", "1 or more", std::to_string(wanted));
+  const std::int64_t count = held_out_examples(task, wanted);
   for (std::int64_t n = 0; n < count; n += kTogether) {
     const std::vector<TaskExample> examples = examples_of(task, Split::test, n, std::min(kTogether, count - n));
     body(examples, batch_of(task, examples, model.layout()));
@@ -54,6 +55,10 @@ BatchLoss task_loss(const Task& task, const TaskModel& model, std::int64_t first
                     const TaskModelCall& call) {
   const TaskBatch batch = batch_of(task, examples_of(task, Split::train, first, count), model.layout());
   return {.loss = model.loss(batch, call), .tokens = batch.tokens};
+}
+
+std::int64_t held_out_examples(const Task& task, std::int64_t count) noexcept {
+  return std::min(count, task.count(Split::test).value_or(count));
 }
 
 TaskAccuracy task_accuracy(const Task& task, const TaskModel& model, std::int64_t count) {

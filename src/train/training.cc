@@ -55,7 +55,7 @@ class Loop {
   [[noreturn]] void diverged(std::int64_t step, const std::string& what) {
     std::string tensor = first_bad(step);
     clear_gradients(optimizer_.parameters());
-    throw Diverged(step, what, std::move(tensor));
+    throw Diverged(step + 1, what, std::move(tensor));
   }
 
   // The step once more, with every tensor looked at.

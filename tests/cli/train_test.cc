@@ -4,14 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/command.h"
+#include "cli/small_run.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
@@ -21,23 +22,17 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using tests::log_of;
 using tests::Outcome;
 using tests::run_qkv;
+using tests::small_run;
 using tests::TemporaryDirectory;
 
 using Words = std::vector<std::string>;
 
-Words small_run(const std::string& directory, const std::string& steps) {
-  return {"train",     "previous", "--length",   "6", "--layers",  "1",       "--d-model", "16",
-          "--heads",   "2",        "--batch",    "4", "--out",     directory, "--steps",   steps,
-          "--warm-up", "2",        "--examples", "8", "--dropout", "0.1"};
-}
-
-std::vector<nlohmann::json> log_of(const std::string& path) {
-  std::vector<nlohmann::json> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
+std::string text_of(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 TEST(Train, WritesModelCheckpointLogAndPicture) {
@@ -57,6 +52,8 @@ TEST(Train, WritesModelCheckpointLogAndPicture) {
   EXPECT_EQ(lines[5]["step"], 6);
   EXPECT_TRUE(lines[2].contains("accuracy"));
   EXPECT_FALSE(lines[3].contains("accuracy"));
+  EXPECT_TRUE(lines[5].contains("held_out_loss"));
+  EXPECT_THAT(text_of(path + "/loss.svg"), AllOf(HasSubstr("previous, decoder"), HasSubstr("held out")));
   EXPECT_EQ(lines[5]["learning_rate"], 0.0);
 }
 
@@ -74,16 +71,15 @@ TEST(Train, PrintsJson) {
   EXPECT_EQ(json["patterns"][0]["best"]["layer"], 0);
 }
 
-pid_t start(Words words) {
+pid_t start(Words words, const char* err = "/dev/null") {
   words.insert(words.begin(), QKV_COMMAND);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
-  }
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err, O_WRONLY | O_NOCTTY, 0);
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, QKV_COMMAND, &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -103,6 +99,35 @@ TEST(Train, EveryTaskHasAModelWithItsPatterns) {
     EXPECT_FALSE(json["patterns"].empty());
     for (const auto& pattern : json["patterns"]) EXPECT_TRUE(pattern.contains("best")) << pattern;
   }
+}
+
+TEST(Train, SaysNothingOfAPatternWithoutRows) {
+  const TemporaryDirectory directory;
+  const Words words = {"train",      "english",  "--steps", "1",         "--batch", "2",     "--heads",
+                       "2",          "--layers", "1",       "--d-model", "16",      "--out", directory / "run",
+                       "--examples", "1"};
+  // The one example has a verb, but no hidden determiner.
+  EXPECT_THAT(run_qkv(words).out, AllOf(testing::ContainsRegex("subject-verb[^\n]*\n  layer 0   0\\.[0-9]"),
+                                        testing::ContainsRegex("determiner-noun[^\n]*\n  layer 0 +- +-\n")));
+}
+
+TEST(Train, SaysOnATerminalThatItExamines) {
+  const TemporaryDirectory directory;
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  const pid_t child = start(small_run(directory / "run", "2"), ::ptsname(terminal));
+  ASSERT_NE(child, 0);
+  std::string shown;
+  std::array<char, 4096> some{};
+  for (ssize_t n = 0; (n = ::read(terminal, some.data(), some.size())) > 0;) {
+    shown.append(some.data(), static_cast<std::size_t>(n));
+  }
+  ::close(terminal);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(shown, AllOf(HasSubstr("step 2  loss "), HasSubstr("previous: 32 held-out examples are examined")));
 }
 
 TEST(Train, CtrlCSavesAndResumeGoesOnBitForBit) {
@@ -207,8 +232,45 @@ TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   words.insert(words.end(), {"--learning-rate", "1e20", "--schedule", "constant"});
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("qkv train: step "), HasSubstr("; the first tensor that went bad: "),
-                                 HasSubstr(" in blocks.")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("; the first tensor that went bad: "), HasSubstr(" in blocks."),
+                                 HasSubstr("run holds the last checkpoint: to begin anew, say with a lower "
+                                           "--learning-rate, name another --out or empty it")));
+  // The step after the last one of the log.
+  const std::size_t done = log_of(directory / "run/log.jsonl").size();
+  ASSERT_GT(done, 0U);
+  EXPECT_THAT(outcome.err, HasSubstr("qkv train: step " + std::to_string(done + 1) + ": "));
+  EXPECT_TRUE(std::filesystem::exists(directory / "run/loss.svg"));
+}
+
+TEST(Train, RefusesMoreThanAMachineCanHold) {
+  const TemporaryDirectory directory;
+  const auto refused = [&](const Words& more) {
+    Words words = {"train", "copy", "--out", directory / "none"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refused({"--layers", "5000"}), "qkv train: --layers: expected a whole number from 1 to 1024, got 5000\n");
+  EXPECT_EQ(refused({"--layers", "0"}), "qkv train: --layers: expected a whole number from 1 to 1024, got 0\n");
+  EXPECT_EQ(refused({"--batch", "9999999"}),
+            "qkv train: --batch: expected a whole number from 1 to 1048576, got 9999999\n");
+  EXPECT_EQ(refused({"--examples", "9999999"}),
+            "qkv train: --examples: expected a whole number from 1 to 1048576, got 9999999\n");
+  EXPECT_EQ(refused({"--d-model", "65536", "--layers", "9"}),
+            "qkv train: --d-model: expected a model of at most 2147483648 numbers, got 154637697024 in its blocks "
+            "alone\n");
+  EXPECT_THAT(refused({"--batch", "1000000", "--d-model", "1024"}),
+              AllOf(HasSubstr("--batch: expected at most "), HasSubstr(" places with 1024 numbers each, got 1000000")));
+  EXPECT_EQ(refused({"--seed", "-1"}),
+            "qkv train: --seed: expected a whole number from 0 to 18446744073709551615, got \"-1\"\n");
+  EXPECT_EQ(refused({"--learning-rate", "nan"}), "qkv train: --learning-rate: expected more than 0, got nan\n");
+  EXPECT_EQ(refused({"--learning-rate", "-1"}), "qkv train: --learning-rate: expected more than 0, got -1\n");
+  EXPECT_EQ(refused({"--clip", "0"}), "qkv train: --clip: expected more than 0, got 0\n");
+  EXPECT_EQ(refused({"--model", "captioner"}),
+            "qkv train: --model: expected a task with images for a model of kind captioner, got copy\n");
+  EXPECT_THAT(refused({"--threads", "0"}), HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
+  EXPECT_THAT(directory.names(), IsEmpty());
 }
 
 TEST(Train, RefusesWhatHasNoMeaning) {
@@ -223,7 +285,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"\n");
   EXPECT_EQ(refused({"--optimizer", "adam"}), "qkv train: --optimizer: expected adamw or sgd, got \"adam\"\n");
   EXPECT_EQ(refused({"--momentum", "1"}), "qkv train: --momentum: expected a number in [0, 1), got 1\n");
-  EXPECT_EQ(refused({"--save-every", "0"}), "qkv train: --save-every: expected 1 or more, got 0\n");
+  EXPECT_EQ(refused({"--save-every", "0"}),
+            "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected constant or cosine, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
             "qkv train: --layers: expected nothing of it beside --resume, which goes on as begun, got --layers\n");
@@ -234,9 +297,10 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(heads.code, 2);
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
-  EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err, HasSubstr("; sort is near"));
+  EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err,
+              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("; sort is near")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
-              HasSubstr("task: expected a task without images for a model of kind decoder, got shapes"));
+              HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
             "qkv train: DATA: expected a file for text, got none\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--image-side", "8", "--out", directory / "none"}).err,

@@ -6,6 +6,7 @@
 
 #include "core/error_message.h"
 #include "qkv/threads.h"
+#include "qkv/train/text_task.h"
 
 namespace qkv {
 namespace {
@@ -157,6 +158,31 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
                            std::erase(name, '-');
                            return name;
                          });
+
+// A text of "ab" over and over, with few held-out windows.
+TEST(TaskAccuracy, CountsEachHeldOutExampleOnce) {
+  std::string text;
+  for (int n = 0; n < 200; ++n) text += "ab ";
+  const auto task = make_text_task(text, "the text", {.length = 10});
+  const std::int64_t count = task->count(Split::test).value();
+  ASSERT_LT(count, 64);
+  const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2});
+  EXPECT_EQ(task_accuracy(*task, *model, 512).asked, 10 * count);
+  EXPECT_EQ(task_accuracy(*task, *model, 2).asked, 20);
+  EXPECT_EQ(held_out_examples(*task, 512), count);
+  EXPECT_EQ(held_out_examples(*task, 2), 2);
+  EXPECT_EQ(held_out_examples(*make_task("copy"), 512), 512);
+}
+
+// The loss of an examination is that of training, without dropout.
+TEST(TaskAccuracy, OfTwoTowersHasTheLossOfTraining) {
+  const auto task = make_task("shapes");
+  const auto model = model_for(*task, {.kind = ModelKind::two_tower, .layers = 1, .d_model = 8, .heads = 2});
+  std::vector<TaskExample> examples;
+  for (std::int64_t n = 0; n < 5; ++n) examples.push_back(task->example(Split::test, n));
+  const TaskBatch batch = batch_of(*task, examples, model->layout());
+  EXPECT_DOUBLE_EQ(model->examine(batch).loss(), model->loss(batch, {}).item());
+}
 
 TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
   // Before training all visible keys weigh the same, but for rounding: the score is what the pattern allows.

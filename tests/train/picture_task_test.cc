@@ -140,9 +140,9 @@ TEST(PictureTask, GoesThroughEachPictureInAnOrderOfItsOwn) {
   const TemporaryDirectory directory;
   write_greys(directory, 60);
   const PictureTask task(directory.path(), small());
-  const std::int64_t count = task.count(Split::train);
-  EXPECT_EQ(count + task.count(Split::test), 60);
-  EXPECT_GT(task.count(Split::test), 1);
+  const std::int64_t count = task.count(Split::train).value();
+  EXPECT_EQ(count + task.count(Split::test).value(), 60);
+  EXPECT_GT(task.count(Split::test).value(), 1);
   std::vector<std::vector<std::string>> rounds(2);
   for (std::int64_t n = 0; n < 2 * count; ++n) {
     rounds[static_cast<std::size_t>(n / count)].push_back(text_of(task, Split::train, n));
@@ -151,9 +151,9 @@ TEST(PictureTask, GoesThroughEachPictureInAnOrderOfItsOwn) {
   const std::set<std::string> first(rounds[0].begin(), rounds[0].end());
   EXPECT_EQ(std::ssize(first), count);
   EXPECT_EQ(first, std::set<std::string>(rounds[1].begin(), rounds[1].end()));
-  for (std::int64_t n = 0; n < task.count(Split::test); ++n) {
+  for (std::int64_t n = 0; n < task.count(Split::test).value(); ++n) {
     EXPECT_FALSE(first.contains(text_of(task, Split::test, n)));
-    EXPECT_EQ(text_of(task, Split::test, n), text_of(task, Split::test, n + task.count(Split::test)));
+    EXPECT_EQ(text_of(task, Split::test, n), text_of(task, Split::test, n + task.count(Split::test).value()));
   }
   // Of another seed, another order of the same pictures; of the same, the same.
   PictureTaskOptions other = small();
@@ -167,8 +167,20 @@ TEST(PictureTask, KnowsTheWordsOfTheTrainingSplitOnly) {
   write_greys(directory, 40);
   const PictureTask task(directory.path(), small());
   EXPECT_EQ(task.vocabulary().text(4), "grey");
-  EXPECT_EQ(task.vocabulary().size(), 4 + 2 + task.count(Split::train));
+  EXPECT_EQ(task.vocabulary().size(), 4 + 2 + task.count(Split::train).value());
   EXPECT_TRUE(text_of(task, Split::test, 0).starts_with("<s> grey number <unknown>"));
+}
+
+TEST(PictureTask, HasAnotherHashForAnotherPixelOrWord) {
+  const auto hash = [](std::uint8_t level, const std::string& caption) {
+    const TemporaryDirectory directory;
+    write_greys(directory, 30);
+    write_picture(directory, "more", plain(8, 8, level), caption);
+    return PictureTask(directory.path(), small()).data_hash();
+  };
+  EXPECT_EQ(hash(200, "grey number 3"), hash(200, "grey number 3"));
+  EXPECT_NE(hash(200, "grey number 3"), hash(201, "grey number 3"));
+  EXPECT_NE(hash(200, "grey number 3"), hash(200, "grey grey 3"));
 }
 
 TEST(PictureTask, LeavesNoSplitEmpty) {
@@ -176,8 +188,8 @@ TEST(PictureTask, LeavesNoSplitEmpty) {
     const TemporaryDirectory directory;
     write_greys(directory, count);
     const PictureTask task(directory.path(), small());
-    EXPECT_GE(task.count(Split::test), 1);
-    EXPECT_GE(task.count(Split::train), 1);
+    EXPECT_GE(task.count(Split::test).value(), 1);
+    EXPECT_GE(task.count(Split::train).value(), 1);
   }
 }
 
@@ -189,7 +201,7 @@ TEST(PictureTask, KeepsTheCaptionsOfAPictureTogether) {
     write_picture(directory, "c", plain(4, 4, 99), "three");
     const PictureTask task(directory.path(), small());
     std::set<double> trained;
-    for (std::int64_t n = 0; n < task.count(Split::train); ++n) {
+    for (std::int64_t n = 0; n < task.count(Split::train).value(); ++n) {
       trained.insert(task.example(Split::train, n).image.at({0, 0, 0}));
     }
     EXPECT_FALSE(trained.contains(task.example(Split::test, 0).image.at({0, 0, 0})));

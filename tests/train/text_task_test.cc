@@ -55,6 +55,28 @@ TEST(TextTask, GivesTheSameExamplesForASeed) {
   EXPECT_GT(differing, 10);
 }
 
+TEST(TextTask, CountsItsHeldOutWindows) {
+  const auto task = make_text_task(some_text(300), "the text", {.length = 20});
+  EXPECT_EQ(task->count(Split::train), std::nullopt);
+  const std::int64_t count = task->count(Split::test).value();
+  ASSERT_GT(count, 2);
+  EXPECT_NE(task->example(Split::test, count - 1).tokens, task->example(Split::test, 0).tokens);
+  EXPECT_EQ(task->example(Split::test, count).tokens, task->example(Split::test, 0).tokens);
+}
+
+TEST(TextTask, HasAnotherHashForAnotherCharacter) {
+  const std::string text = some_text(300);
+  const auto hash = [](const std::string& of) { return make_text_task(of, "the text", {.length = 20})->data_hash(); };
+  EXPECT_EQ(hash(text), hash(text));
+  for (const std::size_t place : {text.size() / 2, text.size() - 2}) {
+    std::string other = text;
+    other[place] = other[place] == '1' ? '2' : '1';
+    EXPECT_NE(hash(other), hash(text)) << place;
+  }
+  EXPECT_EQ(make_task("copy")->data_hash(), std::nullopt);
+  EXPECT_EQ(make_task("copy")->count(Split::test), std::nullopt);
+}
+
 TEST(TextTask, ReadsSpacesAndStrangers) {
   const auto task = make_text_task(some_text(300), "the text", {.length = 20});
   const TaskVocabulary& vocabulary = task->vocabulary();

@@ -88,7 +88,7 @@ TEST(Training, ALossThatIsNoNumberNamesStepAndTensor) {
                      .tokens = 2};
   };
   EXPECT_EQ(diverged(loss, {{"x", x}}),
-            "step 2: the loss is NaN; the first tensor that went bad: the result of log in blocks.0.attention, "
+            "step 3: the loss is NaN; the first tensor that went bad: the result of log in blocks.0.attention, "
             "[2]");
   EXPECT_FALSE(x.has_gradient());
 }
@@ -97,7 +97,7 @@ TEST(Training, AGradientThatIsNoNumberNamesTheOperation) {
   const Variable x = Variable::parameter(Tensor(std::vector<float>{4, 0}, {2}));
   const auto loss = [&](std::int64_t) { return BatchLoss{.loss = mean(sqrt(x)), .tokens = 2}; };
   EXPECT_EQ(diverged(loss, {{"x", x}}),
-            "step 0: the gradients are not finite; the first tensor that went bad: a gradient that sqrt passes "
+            "step 1: the gradients are not finite; the first tensor that went bad: a gradient that sqrt passes "
             "back, [2]");
   EXPECT_THAT(x.value().to_vector(), ElementsAre(4, 0));  // the step was not taken
 }
@@ -108,7 +108,7 @@ TEST(Training, AParameterThatIsNoNumberIsNamed) {
     if (n == 1) x.mutable_value().set({1}, std::numeric_limits<double>::infinity());
     return BatchLoss{.loss = mean(x - x), .tokens = 2};
   };
-  EXPECT_THAT(diverged(loss, {{"x", x}}), HasSubstr("step 1: the loss is"));
+  EXPECT_THAT(diverged(loss, {{"x", x}}), HasSubstr("step 2: the loss is"));
   EXPECT_THAT(diverged(loss, {{"x", x}}), HasSubstr("went bad: the parameter x"));
 }
 

@@ -69,6 +69,9 @@ class TwoTower {
   /// as CLIP clips it. Throws InvalidArgument naming what the embeddings name, or texts where they are not as many.
   [[nodiscard]] Variable loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call = {}) const;
 
+  /// The same of what embed_images() and embed_texts() gave.
+  [[nodiscard]] Variable loss_of_embeddings(const Variable& images, const Variable& texts) const;
+
   /// Runs the layers that explain, in f64: image.blocks.* and text.blocks.* of docs/taps.md.
   void tap(const TensorView& images, const PaddedTokens& texts, const TapScope& taps) const;
   /// Computed by the layers that explain. Allocates them all.

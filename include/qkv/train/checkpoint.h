@@ -38,7 +38,8 @@ class Checkpoint {
   /// is of another model: a fact of `model` that is not the same, a parameter that one of them lacks, or another shape
   /// or dtype.
   void restore(std::span<const learn::Parameter> parameters, const std::map<std::string, std::string>& model) const;
-  /// Into the optimiser's parameters, moments and steps; throws likewise, for another optimiser too.
+  /// Into the optimiser's parameters, moments and steps; throws likewise, for another optimiser and for a
+  /// model without its training too.
   void restore(Optimizer& optimizer, const std::map<std::string, std::string>& model) const;
 
  private:

@@ -14,7 +14,10 @@ namespace qkv {
 [[nodiscard]] BatchLoss task_loss(const Task& task, const TaskModel& model, std::int64_t first, std::int64_t count,
                                   const TaskModelCall& call);
 
-/// On the first `count` examples of the test split. Throws InvalidArgument naming count.
+/// How many of the first `count` examples of the test split are different ones: no more than there are.
+[[nodiscard]] std::int64_t held_out_examples(const Task& task, std::int64_t count) noexcept;
+
+/// On the first `count` examples of the test split, each once. Throws InvalidArgument naming count.
 [[nodiscard]] TaskAccuracy task_accuracy(const Task& task, const TaskModel& model, std::int64_t count);
 
 /// One score for each layer and head.

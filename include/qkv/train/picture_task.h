@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,9 @@ class PictureTask final : public Task {
   /// empty, the picture of the least hash goes there.
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override;
 
-  /// Different examples, at least 1.
-  [[nodiscard]] std::int64_t count(Split split) const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> count(Split split) const noexcept override;
+  /// Of all pictures, as a model sees them, and their captions.
+  [[nodiscard]] std::optional<std::uint64_t> data_hash() const override;
 
  private:
   struct Entry {

@@ -160,6 +160,11 @@ class Task {
   /// A pure function of the options, the split and n (Philox4x32-10, Salmon et al. 2011). Throws InvalidArgument for a
   /// negative n. Allocates the example.
   [[nodiscard]] virtual TaskExample example(Split split, std::int64_t n) const = 0;
+  /// Different examples of the split, at least 1: example n holds what another of them does from n = count on. nullopt
+  /// where they are drawn without an end.
+  [[nodiscard]] virtual std::optional<std::int64_t> count(Split /*split*/) const noexcept { return std::nullopt; }
+  /// A hash of all data that the examples are made of; nullopt where they follow from the options alone.
+  [[nodiscard]] virtual std::optional<std::uint64_t> data_hash() const { return std::nullopt; }
 
  protected:
   Task() = default;

@@ -39,7 +39,8 @@ struct TrainingStep {
 
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Training that cannot go on: what() names the step and the first tensor that went bad. Parameters and optimiser are
+/// Training that cannot go on: what() names the step, counted from 1 as logs and checkpoints count the steps that are
+/// done, and the first tensor that went bad. Parameters and optimiser are
 /// those before the step.
 class Diverged : public Error {
  public:

@@ -39,7 +39,7 @@ class TwoTowerModel final : public TaskModel {
       total.right += row_of(batch.ids, nearest) == row_of(batch.ids, b) ? 1 : 0;
     }
     total.loss_places = static_cast<double>(batch.size());
-    total.loss_sum = loss(batch, {}).item() * total.loss_places;
+    total.loss_sum = towers_.loss_of_embeddings(images, texts).item() * total.loss_places;
     return total;
   }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -159,18 +160,33 @@ const std::vector<PictureTask::Entry>& PictureTask::entries(Split split) const n
   return split == Split::train ? train_ : test_;
 }
 
-std::int64_t PictureTask::count(Split split) const noexcept { return static_cast<std::int64_t>(entries(split).size()); }
+std::optional<std::int64_t> PictureTask::count(Split split) const noexcept {
+  return static_cast<std::int64_t>(entries(split).size());
+}
+
+std::optional<std::uint64_t> PictureTask::data_hash() const {
+  std::vector<std::uint64_t> hashes;
+  for (const Split split : {Split::train, Split::test}) {
+    for (const Entry& entry : entries(split)) {
+      hashes.push_back(train::hash_of(std::as_bytes(std::span(entry.pixels))));
+      hashes.push_back(train::hash_of(std::span<const std::int32_t>(entry.words)));
+    }
+    hashes.push_back(entries(split).size());
+  }
+  return train::hash_of(std::as_bytes(std::span(hashes)));
+}
 
 TaskExample PictureTask::example(Split split, std::int64_t n) const {
   if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
-  std::int64_t place = n % count(split);
+  const auto count = static_cast<std::int64_t>(entries(split).size());
+  std::int64_t place = n % count;
   if (split == Split::train) {
     // Steps of a width that has no divisor with the count come to each place once.
-    train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n / count(split)});
-    const std::int64_t start = random.between(0, count(split) - 1);
-    std::int64_t width = random.between(1, count(split));
-    while (std::gcd(width, count(split)) != 1) width = random.between(1, count(split));
-    place = (start + place * width) % count(split);
+    train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n / count});
+    const std::int64_t start = random.between(0, count - 1);
+    std::int64_t width = random.between(1, count);
+    while (std::gcd(width, count) != 1) width = random.between(1, count);
+    place = (start + place * width) % count;
   }
   const Entry& entry = entries(split)[static_cast<std::size_t>(place)];
   TaskExample example;

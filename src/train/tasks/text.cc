@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "qkv/train/text_task.h"
-#include "train/tasks/random.h"
+#include "train/tasks/generated_task.h"
 
 namespace qkv {
 namespace {
@@ -71,16 +72,27 @@ class TextTask final : public Task {
     return example;
   }
 
+  [[nodiscard]] std::optional<std::int64_t> count(Split split) const noexcept override {
+    if (split == Split::train) return std::nullopt;
+    return windows();
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> data_hash() const override {
+    return train::hash_of(std::span<const std::int32_t>(tokens_));
+  }
+
  private:
   [[nodiscard]] std::int64_t drawn(std::int64_t n) const {
     train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n});
     return random.between(0, held_out_ - lengths_.tokens - 1);
   }
 
-  [[nodiscard]] std::int64_t held_out(std::int64_t n) const {
-    const std::int64_t windows = (static_cast<std::int64_t>(tokens_.size()) - held_out_ - 1) / lengths_.tokens;
-    return held_out_ + n % windows * lengths_.tokens;
+  // That the last eighth holds.
+  [[nodiscard]] std::int64_t windows() const noexcept {
+    return (static_cast<std::int64_t>(tokens_.size()) - held_out_ - 1) / lengths_.tokens;
   }
+
+  [[nodiscard]] std::int64_t held_out(std::int64_t n) const { return held_out_ + n % windows() * lengths_.tokens; }
 
   TaskInfo info_;
   TaskLengths lengths_;

@@ -1,0 +1,20 @@
+// Numbers among the words of a file.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace qkv::train {
+
+/// The number that the whole text is; nullopt for any other text, and for a number that Number does not hold.
+template <class Number>
+[[nodiscard]] std::optional<Number> number_from(std::string_view text) noexcept {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace qkv::train
