@@ -1,0 +1,78 @@
+// The models in the box score what their cards say.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "qkv/train/examine.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+namespace {
+
+const std::filesystem::path kBox = std::filesystem::path(QKV_SOURCE_DIR) / "models";
+
+class Box : public testing::TestWithParam<std::string> {
+ protected:
+  nlohmann::json card_ = nlohmann::json::parse(std::ifstream(kBox / (GetParam() + ".json")));
+  TrainedModel trained_ = TrainedModel::read((kBox / (GetParam() + ".safetensors")).string());
+};
+
+// Targets round differently, so an answer on the edge may fall to the other side.
+constexpr double kAccuracy = 1e-3;
+constexpr double kWeight = 1e-3;
+
+TEST_P(Box, AnswersAsItsCardSays) {
+  const TaskAccuracy accuracy = task_accuracy(trained_.task(), trained_.model(), card_["examples"].get<std::int64_t>());
+  EXPECT_EQ(accuracy.asked, card_["answers"].get<std::int64_t>());
+  EXPECT_NEAR(accuracy.share(), card_["accuracy"].get<double>(), kAccuracy);
+  EXPECT_GE(accuracy.share(), trained_.task().info().accuracy);
+}
+
+TEST_P(Box, ShowsThePatternsOfItsCard) {
+  const std::vector<RelationScores> scores =
+      task_patterns(trained_.task(), trained_.model(), card_["pattern_examples"].get<std::int64_t>());
+  ASSERT_EQ(scores.size(), card_["patterns"].size());
+  for (std::size_t n = 0; n < scores.size(); ++n) {
+    const nlohmann::json& pattern = card_["patterns"][n];
+    EXPECT_EQ(scores[n].relation, pattern["relation"]);
+    const BestHead best = best_head(scores[n]);
+    EXPECT_NEAR(best.score.mean_weight(), pattern["best"]["weight"].get<double>(), kWeight) << scores[n].relation;
+  }
+}
+
+TEST_P(Box, HasAsManyNumbersAsItsCardSays) {
+  EXPECT_EQ(trained_.model().parameter_count(), card_["parameters"].get<std::int64_t>());
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const TaskInfo& info : tasks()) all.push_back(info.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Box, testing::ValuesIn(names()), [](const auto& made) { return made.param; });
+
+TEST(BoxOfModels, TakesLittleRoom) {
+  std::uintmax_t bytes = 0;
+  for (const std::string& name : names()) bytes += std::filesystem::file_size(kBox / (name + ".safetensors"));
+  EXPECT_LE(bytes, 6U << 20U);
+}
+
+TEST(BoxOfModels, IsInTheTables) {
+  for (const char* path : {"README.md", "models/README.md"}) {
+    std::stringstream text;
+    text << std::ifstream(std::filesystem::path(QKV_SOURCE_DIR) / path).rdbuf();
+    for (const std::string& name : names()) {
+      const auto card = nlohmann::json::parse(std::ifstream(kBox / (name + ".json")));
+      std::array<char, 16> share{};
+      std::snprintf(share.data(), share.size(), "%.2f %%", 100 * card["accuracy"].get<double>());
+      EXPECT_THAT(text.str(), testing::ContainsRegex("`" + name + "` .* " + share.data())) << path;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qkv
