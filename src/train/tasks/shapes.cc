@@ -74,8 +74,8 @@ class ShapesTask final : public GeneratedTask {
 
  private:
   // One thing; another in its column or its row; or one in each. Which thing comes first, said by its place, and which
-  // of two relations, are free: they are to be learned, but not scored. Without the place in words a captioner still had one
-  // relation in four wrong after 13,000 steps: nothing else asks for where a thing is.
+  // of two relations, are free: they are to be learned, but not scored. Without the place in words a captioner still
+  // had one relation in four wrong after 13,000 steps: nothing else asks for where a thing is.
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     std::vector<Thing> things = place(random);
     Tensor image(DType::f32, {3, kSide, kSide});
