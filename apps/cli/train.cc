@@ -101,6 +101,11 @@ TrainReporting resumed_reporting(const TrainArguments& arguments, const TrainRep
   return reporting;
 }
 
+void require_length(const TrainSettings& settings) {
+  if (takes_data(settings.task)) return;
+  static_cast<void>(of_option("--length", [&] { return make_task(settings.task, {.length = settings.length}); }));
+}
+
 void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI::App& command) {
   require_alone(command);
   require_sound(TrainSettings{}, arguments.reporting);
@@ -116,6 +121,7 @@ void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI:
   const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
   if (settings.task != arguments.settings.task) misuse("TASK", held(settings.task), arguments.settings.task);
   if (settings.data != arguments.settings.data) misuse("DATA", held(settings.data), arguments.settings.data);
+  of_checkpoint(place, [&] { require_length(settings); });
   run_training(settings, place, resumed_reporting(arguments, reporting, command), TrainStart::resumed);
 }
 

@@ -64,6 +64,7 @@ Json scores_of(const RelationScores& scores) {
   Json json = {{"relation", scores.relation}, {"site", name_of(scores.site)}, {"layers", std::move(layers)}};
   if (scores.layers.empty()) return json;
   const BestHead best = best_head(scores);
+  if (best.score.rows == 0) return json;
   json["best"] = {{"layer", best.layer}, {"head", best.head}};
   json["best"].update(score_of(best.score));
   return json;

@@ -105,6 +105,8 @@ TEST(TrainAgain, NamesTheDamagedWordOfACheckpoint) {
   EXPECT_EQ(complaint("run.dtype", "f77"), begin + "run.dtype: expected f32 or bf16, got \"f77\"\n");
   EXPECT_EQ(complaint("run.optimizer", "adamx"), begin + "run.optimizer: expected adamw or sgd, got \"adamx\"\n");
   EXPECT_EQ(complaint("run.batch", "-2"), begin + "run.batch: expected a whole number from 1 to 1048576, got -2\n");
+  EXPECT_EQ(complaint("run.length", "5000"),
+            begin + "run.length: expected from 4 to 4096 letters for previous, got 5000\n");
   EXPECT_EQ(complaint("run.warm_up", "x"), begin + "run.warm_up: expected a number, got \"x\"\n");
   EXPECT_EQ(complaint("run.learning_rate", "nan"), begin + "run.learning_rate: expected more than 0, got nan\n");
   EXPECT_EQ(complaint("run.report.examples", "0"),
