@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::array kModelOptions = {"--heads", "--d-model", "--d-k", "--d-v", "--seed", "--position", "--block"};
 constexpr std::array kAttentionOptions = {"--causal", "--mask", "--bias", "--scale", "--softcap", "--context"};
+constexpr std::int64_t kMostWritten = 4096;
 constexpr std::array kQuestions = {"--query", "--why"};
 
 struct Arguments {
@@ -43,6 +44,7 @@ struct Arguments {
   std::optional<std::string> steps;
   std::string worked;
   ModelQuestion trained;
+  bool all = false;
   bool json = false;
   std::string color = "auto";
   std::optional<int> width;
@@ -123,6 +125,9 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
     if (arguments.trained.example) misuse("--example", "a --model, whose task has the example", "none");
     if (arguments.trained.site) misuse("--site", "a --model", "none");
     if (arguments.trained.layer) misuse("--layer", "a --model", "none");
+    if (arguments.trained.answer) misuse("--answer", "a --model", "none");
+    if (arguments.trained.captions) misuse("--caption", "a --model", "none");
+    if (arguments.all) misuse("--all", "a --model, of which a part is shown without it", "none");
   } else {
     refuse("--model", "a trained model brings its own", kModelOptions);
     refuse("--model", "a trained model brings its own", kAttentionOptions);
@@ -135,6 +140,7 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
 }
 
 void require_sense(const CLI::App& command, const Arguments& arguments) {
+  if (arguments.steps && arguments.all) misuse("--all", "no --step beside it", "one");
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
@@ -175,6 +181,20 @@ Explanation explanation_of(const Arguments& arguments) {
   return explain(options_of(arguments));
 }
 
+// What the terminal leaves out of a model's explanation, and how to see it.
+std::string rest_of(const Explanation& whole, const std::string& shown) {
+  Explanation part = whole;
+  keep_steps(part, shown);
+  std::string ids;
+  for (std::size_t n = part.steps.size(); n < whole.steps.size(); ++n) {
+    ids += (ids.empty() ? "" : ", ") + whole.steps[n].id;
+  }
+  return fmt::format(
+      "\nThis is {} of {} steps. --all prints the others, --step NAMES some of them:\n  {}\n--html FILE, --png DIR and "
+      "--json hold everything.\n",
+      part.steps.size(), whole.steps.size(), ids);
+}
+
 void run(const CLI::App& command, Arguments& arguments) {
   give_back_text(arguments);
   require_sense(command, arguments);
@@ -191,10 +211,16 @@ void run(const CLI::App& command, Arguments& arguments) {
     print(to_json(explanation));
     return;
   }
+  std::string rest;
+  if (!arguments.trained.model.empty() && !arguments.steps && !arguments.all) {
+    const std::string shown = short_steps(explanation);
+    rest = rest_of(explanation, shown);
+    keep_steps(explanation, shown);
+  }
   ExplainTextOptions text;
   text.terminal = terminal_options(arguments.color, arguments.width);
   text.whys_in_full = arguments.whys.has_value();
-  print(to_text(explanation, text));
+  print(to_text(explanation, text) + rest);
   print(arguments.files.report());
 }
 
@@ -233,7 +259,7 @@ void add_trained_options(CLI::App& command, Arguments& arguments) {
       ->group(group);
   command.add_option("--example", arguments.trained.example, "Held-out example N of its task in place of a text")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(between(0, std::int64_t{1} << 40))
       ->group(group);
   command.add_option("--site", arguments.trained.site, "Whose steps to show: tokens, source or cross")
       ->type_name("SITE")
@@ -241,6 +267,14 @@ void add_trained_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--layer", arguments.trained.layer, "Likewise [where a head shows its task's pattern best]")
       ->type_name("N")
       ->group(group);
+  command.add_option("--answer", arguments.trained.answer, "Write N tokens after the text [as its task asks]")
+      ->type_name("N")
+      ->check(between(1, kMostWritten))
+      ->group(group);
+  command.add_option("--caption", arguments.trained.captions, "Of a two-tower model: texts to hold a picture against")
+      ->type_name("A|B|…")
+      ->group(group);
+  command.add_flag("--all", arguments.all, "Every head and every step, not the summary")->group(group);
 }
 
 void add_view_options(CLI::App& command, Arguments& arguments) {
@@ -275,6 +309,7 @@ void add_explain(CLI::App& app) {
       "  qkv explain \"The cat sat down\" --query cat\n"
       "  qkv explain \"The cat sat down\" --block pre-norm --html explain.html\n"
       "  qkv explain --model induction \"a b c x y a b\"\n"
+      "  qkv explain --model translation \"some umbrellas are heavy\" --all\n"
       "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("TEXT", arguments->text, "The text; white space parts its tokens");

@@ -93,6 +93,7 @@ struct Section {
   std::vector<Formula> formulas;
   std::string shape;  // e.g. "[H, T, d_k] = [2, 4, 4]"
   std::vector<NamedHeatmap> heatmaps;
+  bool is_gallery = false;  // many small heatmaps: a terminal shows them side by side, without their numbers
   std::vector<Table> tables;
   std::vector<NamedChart> charts;
   std::vector<std::string> notes;

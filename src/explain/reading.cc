@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -77,54 +79,190 @@ Tensor hidden_of(const ReadingSite& site, const TensorView& weights) {
   return hidden;
 }
 
-// All heads of one site, a picture each.
-Section heads_step(const ReadingSite& site) {
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// Weights far below 1 would all look like none on a scale that ends there.
+double high_end(const TensorView& weights) {
+  constexpr double kFaint = 0.5;
+  double most = 0;
+  for (const double weight : weights.to_vector()) most = std::max(most, weight);
+  return most > kFaint || most <= 0 ? 1 : most;
+}
+
+NamedHeatmap head_map(const ReadingSite& site, std::size_t layer, std::int64_t head, const std::string& id) {
+  const TensorView weights = site.weights[layer];
+  NamedHeatmap map = matrix_picture(id, fmt::format("{}, layer {}, head {}", capital(site.name), layer, head),
+                                    weights.select(0, head), {site.queries, site.keys});
+  map.heatmap.value_name = "weight";
+  map.heatmap.low = 0;
+  map.heatmap.high = high_end(map.heatmap.values);
+  // A matrix too large to be drawn whole is drawn as means, which have cells of their own.
+  const Tensor hidden = hidden_of(site, weights);
+  if (map.heatmap.values.shape() == hidden.shape()) map.heatmap.hidden = hidden;
+  return map;
+}
+
+constexpr std::string_view kRows =
+    "Each row is a query and says how it shares its attention out; a row's weights sum to 1.";
+
+Section head_step(const Reading& reading) {
+  const ReadingSite& site = reading.sites[reading.site];
   Section step;
-  step.id = site.name == "tokens" ? "heads" : "heads-" + site.name;
-  step.title = fmt::format("What every head looks at: {}", site.name);
-  step.text = "Each row is a query and says how it shares its attention out; a row's weights sum to 1.";
-  for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
-    const TensorView weights = site.weights[layer];
-    const Tensor hidden = hidden_of(site, weights);
-    for (std::int64_t head = 0; head < weights.dim(0); ++head) {
-      NamedHeatmap map = matrix_picture(fmt::format("{}-layer{}-head{}", step.id, layer, head),
-                                        fmt::format("Layer {}, head {}", layer, head), weights.select(0, head),
-                                        {site.queries, site.keys});
-      map.heatmap.colours = ColourMap::sequential;
-      map.heatmap.value_name = "weight";
-      map.heatmap.low = 0;
-      map.heatmap.high = 1;
-      // A matrix too large to be drawn whole is drawn as means, which have cells of their own.
-      if (map.heatmap.values.shape() == hidden.shape()) map.heatmap.hidden = hidden;
-      step.heatmaps.push_back(std::move(map));
-    }
-  }
-  step.shape =
-      fmt::format("{} layers of [H, Tq, Tk] = {}", site.weights.size(), site.weights.front().shape().to_string());
+  step.id = "head";
+  step.title = fmt::format("One head: {}, layer {}, head {}", site.name, reading.layer, reading.head);
+  step.text = kRows;
+  step.heatmaps = {head_map(site, reading.layer, static_cast<std::int64_t>(reading.head), "head")};
   return step;
 }
 
-// Where in the image each token of the chosen head looks.
+// All heads of one site, a picture each.
+Section heads_step(const ReadingSite& site) {
+  Section step;
+  step.id = "heads-" + site.name;
+  step.title = fmt::format("What every head looks at: {}", site.name);
+  step.text = kRows;
+  for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
+    for (std::int64_t head = 0; head < site.weights[layer].dim(0); ++head) {
+      step.heatmaps.push_back(head_map(site, layer, head, fmt::format("{}-layer{}-head{}", step.id, layer, head)));
+    }
+  }
+  const std::size_t layers = site.weights.size();
+  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers",
+                           site.weights.front().shape().to_string());
+  return step;
+}
+
+// A picture has one number a cell: how far a pixel stands from the colour in the middle of all, which is the ground
+// where most of an image is ground.
+Tensor distance_from_ground(const TensorView& image) {
+  const auto pixels = static_cast<std::size_t>(image.dim(1) * image.dim(2));
+  std::vector<double> far(pixels);
+  for (std::int64_t channel = 0; channel < image.dim(0); ++channel) {
+    const std::vector<double> values = image.select(0, channel).to_vector();
+    std::vector<double> sorted = values;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(pixels / 2);
+    std::ranges::nth_element(sorted, middle);
+    for (std::size_t n = 0; n < pixels; ++n) far[n] = std::max(far[n], std::abs(values[n] - *middle));
+  }
+  return {far, {image.dim(1), image.dim(2)}};
+}
+
+Section picture_step(const Reading& reading) {
+  Section step;
+  step.id = "picture";
+  step.title = "The image";
+  step.text =
+      "A cell is a pixel as the model sees it: the most by which its red, green or blue differs from the "
+      "image's median.";
+  step.shape = fmt::format("[3, H, W] = {}", reading.image.shape().to_string());
+  Heatmap map;
+  map.title = "image";
+  map.values = distance_from_ground(reading.image);
+  map.row_axis = "row";
+  map.column_axis = "column";
+  map.value_name = "difference";
+  map.low = 0;
+  map.high = 1;
+  step.heatmaps.push_back({.id = "picture", .heatmap = std::move(map)});
+  return step;
+}
+
+Heatmap patches_map(std::string title, const std::vector<double>& values, std::int64_t columns) {
+  Heatmap map;
+  map.title = std::move(title);
+  map.values = Tensor(values, {static_cast<std::int64_t>(values.size()) / columns, columns});
+  map.row_axis = "row";
+  map.column_axis = "column";
+  map.low = 0;
+  return map;
+}
+
+// What the query at this token is asked for.
+std::string asked_at(const Reading& reading, std::size_t query) {
+  return query < reading.right.size() ? reading.right[query] : "";
+}
+
+// The weight of the head that is shown on the keys of each row.
+Table rows_table(const Reading& reading, const TensorView& head) {
+  Table table;
+  table.title = "The weight on the patches where the right ones are";
+  table.columns = {"", "token", "asked for", "pattern", "patches", "weight on them"};
+  for (const ReadingRelation& relation : reading.sites[reading.site].relations) {
+    for (const ReadingRow& row : relation.rows) {
+      const std::vector<double> weights = head.select(0, static_cast<std::int64_t>(row.query)).to_vector();
+      double sum = 0;
+      for (const std::size_t key : row.keys) sum += weights[key];
+      table.rows.push_back({{.text = fmt::format("{}", row.query)},
+                            {.text = reading.sites[reading.site].queries[row.query]},
+                            {.text = asked_at(reading, row.query)},
+                            {.text = relation.name},
+                            {.text = fmt::format("{} of {}", row.keys.size(), weights.size())},
+                            number_cell(sum)});
+    }
+  }
+  return table;
+}
+
+// Where in the image each token of the chosen head looks, and beside it where what it is asked for is.
 Section image_step(const Reading& reading) {
   const ReadingSite& site = reading.sites[reading.site];
   Section step;
   step.id = "image";
+  step.is_gallery = true;
   step.title = fmt::format("Where each token looks: layer {}, head {}", reading.layer, reading.head);
-  step.text = "A row of the weights, laid out as the patches lie in the image.";
+  step.text =
+      "A row of the weights, laid out as the patches lie in the image, each on a scale that ends at its own largest "
+      "weight.";
   const TensorView head = site.weights[reading.layer].view().select(0, static_cast<std::int64_t>(reading.head));
   const std::int64_t rows = head.dim(1) / site.key_columns;
   step.shape = fmt::format("{} tokens of [rows, columns] = [{}, {}]", head.dim(0), rows, site.key_columns);
-  for (std::int64_t token = 0; token < head.dim(0); ++token) {
-    Heatmap map;
-    map.title = fmt::format("{} {}", token, site.queries[static_cast<std::size_t>(token)]);
-    map.values = Tensor(head.select(0, token).to_vector(), {rows, site.key_columns});
-    map.row_axis = "row";
-    map.column_axis = "column";
+  for (std::size_t token = 0; token < site.queries.size(); ++token) {
+    const std::vector<double> weights = head.select(0, static_cast<std::int64_t>(token)).to_vector();
+    Heatmap map = patches_map(fmt::format("{} {}", token, site.queries[token]), weights, site.key_columns);
+    const double most = *std::ranges::max_element(weights);
     map.value_name = "weight";
-    map.low = 0;
-    map.high = 1;
+    map.high = most > 0 ? most : 1;
     step.heatmaps.push_back({.id = fmt::format("image-token{}", token), .heatmap = std::move(map)});
+    for (const ReadingRelation& relation : site.relations) {
+      const auto row = std::ranges::find(relation.rows, token, &ReadingRow::query);
+      if (row == relation.rows.end()) continue;
+      std::vector<double> there(weights.size());
+      for (const std::size_t key : row->keys) there[key] = 1;
+      const std::string asked = asked_at(reading, token);
+      Heatmap where = patches_map(fmt::format("{} → {}: {}", token, asked, relation.name), there, site.key_columns);
+      where.value_name = "is there";
+      where.decimals = 0;
+      where.high = 1;
+      step.heatmaps.push_back(
+          {.id = fmt::format("image-token{}-{}", token, relation.name), .heatmap = std::move(where)});
+    }
   }
+  Table table = rows_table(reading, head);
+  if (!table.rows.empty()) {
+    step.text += " Beside it the patches of the pattern: where what the token is asked for is.";
+    step.tables.push_back(std::move(table));
+  }
+  return step;
+}
+
+Section captions_step(const Reading& reading) {
+  Section step;
+  step.id = "captions";
+  step.title = "How near each caption is to the image";
+  step.text =
+      "Both towers end in a vector of length 1; their product is the cosine of the angle between them: 1 where both "
+      "point the same way.";
+  Table table;
+  table.title = "Cosine of image and caption, the nearest first";
+  table.columns = {"caption", "cosine"};
+  std::vector<ReadingCaption> sorted = reading.captions;
+  std::ranges::stable_sort(sorted, std::greater<>(), &ReadingCaption::cosine);
+  for (const ReadingCaption& caption : sorted)
+    table.rows.push_back({{.text = caption.text}, number_cell(caption.cosine)});
+  step.tables.push_back(std::move(table));
   return step;
 }
 
@@ -184,18 +322,49 @@ Explanation explain_heads(const Reading& reading) {
   return explain(options);
 }
 
+// What explain() says of a reader's own tensors is not true of a model's.
+void say_whose(const Reading& reading, Explanation& explanation) {
+  for (Section& step : explanation.steps) {
+    if (step.id != "tensors") continue;
+    step.title = "Q, K and V";
+    step.text = fmt::format(
+        "These are the model's own: what the trained projections of layer {} ({}) make of the vectors that reach it{}. "
+        "What follows is exact for them.",
+        reading.layer, reading.sites[reading.site].name,
+        reading.turned ? ", Q and K after the rotary turn by their position" : "");
+  }
+}
+
+std::vector<Section> steps_of(const Reading& reading) {
+  std::vector<Section> steps;
+  if (!reading.probabilities.empty()) steps.push_back(says_step(reading));
+  if (!reading.captions.empty()) steps.push_back(captions_step(reading));
+  steps.push_back(head_step(reading));
+  if (std::ranges::any_of(reading.sites, [](const ReadingSite& site) { return !site.relations.empty(); })) {
+    steps.push_back(patterns_step(reading));
+  }
+  if (!reading.image.empty()) steps.push_back(picture_step(reading));
+  if (reading.sites[reading.site].key_columns > 0) steps.push_back(image_step(reading));
+  for (const ReadingSite& site : reading.sites) steps.push_back(heads_step(site));
+  return steps;
+}
+
 }  // namespace
+
+std::string short_steps(const Explanation& explanation) {
+  std::string ids;
+  for (const Section& step : explanation.steps) {
+    if (step.id.starts_with("heads")) break;
+    ids += (ids.empty() ? "" : ",") + step.id;
+  }
+  return ids;
+}
 
 Explanation explain(const Reading& reading) {
   require_sound(reading);
   Explanation explanation = explain_heads(reading);
-  std::vector<Section> steps;
-  if (!reading.probabilities.empty()) steps.push_back(says_step(reading));
-  for (const ReadingSite& site : reading.sites) steps.push_back(heads_step(site));
-  if (reading.sites[reading.site].key_columns > 0) steps.push_back(image_step(reading));
-  if (std::ranges::any_of(reading.sites, [](const ReadingSite& site) { return !site.relations.empty(); })) {
-    steps.push_back(patterns_step(reading));
-  }
+  say_whose(reading, explanation);
+  std::vector<Section> steps = steps_of(reading);
   const std::string where = fmt::format("Layer {}, {}: ", reading.layer, reading.sites[reading.site].name);
   for (Section& step : explanation.steps) step.title = where + step.title;
   std::ranges::move(explanation.steps, std::back_inserter(steps));
@@ -204,6 +373,7 @@ Explanation explain(const Reading& reading) {
   explanation.steps = std::move(steps);
   explanation.title = reading.title;
   explanation.settings.insert(explanation.settings.begin(), reading.settings.begin(), reading.settings.end());
+  explanation.notes.insert(explanation.notes.begin(), reading.notes.begin(), reading.notes.end());
   if (!reading.probabilities.empty()) explanation.tensors.push_back({"probabilities", reading.probabilities});
   return explanation;
 }

@@ -154,7 +154,7 @@ class TextPage {
     Panel panel;
     for (const NamedHeatmap& named : section.heatmaps) panel.heatmaps.push_back(named.heatmap);
     put("");
-    if (!fits_as_numbers(panel.heatmaps) || shows_numbers(panel, options_)) {
+    if (section.is_gallery || !fits_as_numbers(panel.heatmaps) || shows_numbers(panel, options_)) {
       text_ += to_terminal(panel, options_);
       if (!fits_as_numbers(panel.heatmaps)) say_where_numbers_are();
       return;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 using Words = std::map<std::string, std::string>;
 
 constexpr std::string_view kSuffix = ".safetensors";
+constexpr std::array<std::string_view, 3> kNeverSaid = {"<pad>", "<s>", "<unknown>"};
 
 std::vector<std::string> directories() {
   std::vector<std::string> all;
@@ -65,6 +67,16 @@ std::unique_ptr<const Task> task_of(const std::string& name, const Words& words)
                           .length = number_in<std::int64_t>(words, "length")});
 }
 
+// A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
+bool is_other_file(const std::string& path) {
+  constexpr std::size_t kLength = 8;
+  std::array<char, kLength + 1> begin = {};
+  std::ifstream file(path, std::ios::binary);
+  if (fs::is_directory(path) || !file) return false;
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file.gcount() < static_cast<std::streamsize>(begin.size()) || begin[kLength] != '{';
+}
+
 void blank(TaskExample& example) {
   example.labels.assign(example.tokens.size(), std::nullopt);
   example.scored.assign(example.tokens.size(), false);
@@ -89,6 +101,7 @@ std::string trained_model_path(std::string_view name) {
 }
 
 TrainedModel TrainedModel::read(const std::string& path) {
+  if (is_other_file(path)) throw Error(path + ": expected a safetensors file that qkv train wrote, got another file");
   const Checkpoint checkpoint = Checkpoint::read(path);
   TrainedModel trained;
   trained.facts_ = checkpoint.facts();
@@ -127,7 +140,8 @@ TaskBatch TrainedModel::batch_of(const TaskExample& example) const {
   return qkv::batch_of(*task_, std::span(&example, 1), model_->layout());
 }
 
-Tensor TrainedModel::probabilities(const TaskExample& example) const {
+// [T, vocabulary], of the example's own tokens.
+Tensor TrainedModel::scores(const TaskExample& example) const {
   const auto* const says = dynamic_cast<const TokenModel*>(model_.get());
   if (says == nullptr) {
     throw InvalidArgument("TrainedModel", "model", "one that says tokens", std::string(name_of(kind_)));
@@ -136,19 +150,30 @@ Tensor TrainedModel::probabilities(const TaskExample& example) const {
   const TaskBatch batch = batch_of(example);
   const std::int64_t all = batch.lengths[0];
   const auto own = static_cast<std::int64_t>(example.tokens.size());
-  const Variable scores = says->scores(batch, {});
-  return softmax(Tensor(scores.value().select(0, 0).slice(0, all - own, all), DType::f64), -1);
+  return Tensor(says->scores(batch, {}).value().select(0, 0).slice(0, all - own, all));
+}
+
+Tensor TrainedModel::probabilities(const TaskExample& example) const {
+  return softmax(Tensor(scores(example), DType::f64), -1);
 }
 
 std::int32_t TrainedModel::next_token(const TaskExample& example, const AnswerOptions& options, double draw) const {
-  TaskExample seen = example;
   const std::int64_t most = task_->lengths().tokens;
-  if (example.source.empty() && example.image.empty() && static_cast<std::int64_t>(seen.tokens.size()) > most) {
-    seen.tokens.erase(seen.tokens.begin(), seen.tokens.end() - most);
-    blank(seen);
+  TaskExample end;
+  const bool is_cut =
+      example.source.empty() && example.image.empty() && static_cast<std::int64_t>(example.tokens.size()) > most;
+  if (is_cut) {
+    end.tokens.assign(example.tokens.end() - most, example.tokens.end());
+    blank(end);
   }
-  const auto last = static_cast<std::int64_t>(seen.tokens.size()) - 1;
-  std::vector<double> shares = probabilities(seen).view().select(0, last).to_vector();
+  const Tensor all = scores(is_cut ? end : example);
+  // What a joined text counts after its answers' tokens, those of its source, is never said.
+  const std::int64_t own = task_->vocabulary().size();
+  const TensorView last = all.view().slice(0, all.dim(0) - 1, all.dim(0)).slice(1, 0, own);
+  std::vector<double> shares = softmax(Tensor(last, DType::f64), -1).to_vector();
+  for (const std::string_view never : kNeverSaid) {
+    if (const auto token = task_->vocabulary().find(never)) shares[static_cast<std::size_t>(*token)] = 0;
+  }
   if (options.temperature == 0) return static_cast<std::int32_t>(std::ranges::max_element(shares) - shares.begin());
   for (double& share : shares) share = std::pow(share, 1 / options.temperature);
   double left = draw * std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -164,12 +189,40 @@ void TrainedModel::answer(TaskExample& example, const AnswerOptions& options) co
   Generator generator(options.seed);
   const std::vector<double> draws = generator.rand({std::max<std::int64_t>(options.most, 1)}, DType::f64).to_vector();
   const std::optional<std::int32_t> end = task_->vocabulary().find("</s>");
+  blank(example);
   for (std::int64_t n = 0; n < options.most; ++n) {
     const std::int32_t next = next_token(example, options, draws[static_cast<std::size_t>(n)]);
     if (next == end) return;
     example.tokens.push_back(next);
-    blank(example);
+    example.labels.emplace_back();
+    example.scored.push_back(false);
   }
+}
+
+std::int64_t TrainedModel::answer_length(std::int32_t last) const {
+  if (!has_examples_ || kind_ != ModelKind::decoder || task_->lengths().source > 0) return 0;
+  std::int64_t count = 0;
+  // A token that a few examples only happen to ask after is no question.
+  for (std::int64_t n = 0; n < 8; ++n) {
+    const TaskExample example = task_->example(Split::test, n);
+    const auto first = std::ranges::find_if(example.labels, [](const auto& label) { return label.has_value(); });
+    if (first == example.labels.end()) return 0;
+    const auto place = static_cast<std::size_t>(first - example.labels.begin());
+    if (example.tokens[place] != last) return 0;
+    for (std::size_t p = place; p + 1 < example.tokens.size(); ++p) {
+      if (example.labels[p] != example.tokens[p + 1]) return 0;
+    }
+    count = std::max(count, static_cast<std::int64_t>(example.tokens.size() - place));
+  }
+  return count;
+}
+
+Tensor TrainedModel::cosines(std::span<const TaskExample> examples) const {
+  const auto* const pairs = dynamic_cast<const PairModel*>(model_.get());
+  if (pairs == nullptr) {
+    throw InvalidArgument("TrainedModel", "model", "a two-tower model", std::string(name_of(kind_)));
+  }
+  return pairs->cosines(qkv::batch_of(*task_, examples, model_->layout()));
 }
 
 }  // namespace qkv

@@ -199,18 +199,23 @@ TEST(ExplainModel, ShowsWhatItSaysItsHeadsAndTheirSteps) {
   const std::string model = trained_for_moments(directory, "induction");
   const Outcome outcome = run_qkv({"explain", "--model", model, "--example", "0", "--query", "3"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the model says"), HasSubstr("Layer 0, head 1"),
-                                 HasSubstr("induction (tokens)"), HasSubstr("Layer 0, tokens: Raw scores")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the model says"), HasSubstr("Tokens, layer 0, head "),
+                                 HasSubstr("induction (tokens)"), HasSubstr("--all prints the others"),
+                                 HasSubstr("best: a mean weight of"), Not(HasSubstr("Raw scores"))));
+  const std::string all = run_qkv({"explain", "--model", model, "--example", "0", "--all"}).out;
+  EXPECT_THAT(all, AllOf(HasSubstr("Layer 0, tokens: Raw scores"), HasSubstr("These are the model's own"),
+                         Not(HasSubstr("--all")), Not(HasSubstr("model heads"))));
   EXPECT_EQ(run_qkv({"explain", "--model", model, "abcxyzab", "--step", "says"}).code, 0);
 }
 
 TEST(ExplainModel, AnswersInTheOtherLanguage) {
   const TemporaryDirectory directory;
   const std::string model = trained_for_moments(directory, "translation");
-  const Outcome outcome = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--site", "cross"});
+  const Outcome outcome = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--width", "120"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What every head looks at: cross"), HasSubstr("Layer 0, cross: Raw scores"),
-                                 HasSubstr("umbrellas")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("says: "), HasSubstr("Cross, layer 0, head"), HasSubstr("umbrel")));
+  const Outcome whole = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--all"});
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("What every head looks at: cross"), HasSubstr("Layer 0, cross: Raw scores")));
 }
 
 TEST(ExplainModel, ReadsAPicture) {
@@ -220,6 +225,65 @@ TEST(ExplainModel, ReadsAPicture) {
   const Outcome outcome = run_qkv({"explain", "--model", model, directory / "m.png", "--step", "heads-cross"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("[H, Tq, Tk] = [2, "));
+}
+
+TEST(ExplainModel, WritesTheSum) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "addition");
+  const auto json_of = [&](Words more) {
+    more.insert(more.begin(), {"explain", "--model", model, "1234+3421=", "--json"});
+    return nlohmann::json::parse(run_qkv(more).out);
+  };
+  const nlohmann::json sum = json_of({});
+  EXPECT_EQ(sum["tokens"].size(), 14U);  // the sum's fifth digit is said at the fourth
+  EXPECT_EQ(sum["notes"].at(0).get<std::string>().size(), std::string("says: 12345").size());
+  EXPECT_EQ(json_of({"--answer", "2"})["tokens"].size(), 12U);
+}
+
+TEST(ExplainModel, LaysTheWordsOfACaptionOverItsImage) {
+  const TemporaryDirectory directory;
+  const std::string model = trained_for_moments(directory, "shapes");
+  const Outcome outcome = run_qkv({"explain", "--model", model, "--example", "0"});
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("The image"), HasSubstr("Where each token looks"), HasSubstr(": object"),
+                                 HasSubstr("weight on them"), HasSubstr("right: ")));
+}
+
+TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "pair";
+  ASSERT_EQ(run_qkv({"train", "shapes", "--model", "two-tower", "--layers", "1", "--d-model", "16", "--heads", "2",
+                     "--steps", "2", "--batch", "2", "--examples", "2", "--out", out})
+                .code,
+            0);
+  ASSERT_EQ(run_qkv({"mask", "causal", "--tq", "8", "--tk", "8", "--png", directory / "m.png"}).code, 0);
+  const auto ask = [&](Words words) {
+    words.insert(words.begin(), {"explain", "--model", out + "/model.safetensors"});
+    return run_qkv(words);
+  };
+  const Outcome outcome = ask({directory / "m.png", "--caption", "a red circle|a blue square", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["steps"][0]["id"], "captions");
+  EXPECT_EQ(json["steps"][0]["tables"][0]["rows"].size(), 2U);
+  EXPECT_THAT(json["notes"].at(0).get<std::string>(), testing::MatchesRegex("nearest: a .* \\(cosine .*\\)"));
+  EXPECT_EQ(ask({"--example", "1"}).code, 0);
+  EXPECT_THAT(ask({directory / "m.png"}).err, HasSubstr("--caption: expected what the image may show"));
+  EXPECT_THAT(ask({directory / "m.png", "--caption", "a pink cat"}).err, HasSubstr("--caption: expected a token"));
+  EXPECT_EQ(ask({"a red circle"}).err,
+            "qkv explain: TEXT: expected a PNG file that is there, for this model reads images; what it may show goes "
+            "to --caption, got \"a red circle\"\n");
+}
+
+TEST(ExplainModel, SaysThatATextIsTooLong) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "copy";
+  ASSERT_EQ(run_qkv({"train", "copy", "--positions", "learned", "--layers", "1", "--d-model", "16", "--heads", "2",
+                     "--steps", "2", "--batch", "2", "--examples", "2", "--out", out})
+                .code,
+            0);
+  const Outcome outcome = run_qkv({"explain", "--model", out + "/model.safetensors", "abcdefghijklmnopqrstuvwxyz"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: expected at most "));
 }
 
 TEST(ExplainModel, RefusesWhatHasNoMeaning) {
@@ -236,6 +300,17 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab", "--causal"}),
             "qkv explain: --causal: expected no --model beside it, for a trained model brings its own, got --model\n");
   EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
+  EXPECT_EQ(refused({"ab", "--caption", "a"}),
+            "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
+  EXPECT_EQ(refused({"--example", "1", "--answer", "2"}),
+            "qkv explain: --answer: expected a text, for an example brings its answer, got --example\n");
+  EXPECT_EQ(refused({"ab", "--all", "--step", "says"}), "qkv explain: --all: expected no --step beside it, got one\n");
+  EXPECT_THAT(refused({"--example", "-1"}), HasSubstr("from 0 to 1099511627776, got -1"));
+  for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--all"}}) {
+    Words call = {"explain", "ab"};
+    call.insert(call.end(), words.begin(), words.end());
+    EXPECT_THAT(run_qkv(call).err, HasSubstr("qkv explain: " + words[0] + ": expected a --model"));
+  }
   EXPECT_THAT(run_qkv({"explain", "--model", "nonesuch", "ab"}).err, HasSubstr("no model \"nonesuch\" in the box"));
   EXPECT_EQ(run_qkv({"explain", "ab", "--layer", "0"}).err, "qkv explain: --layer: expected a --model, got none\n");
 }

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "core/error_message.h"
 #include "qkv/explain_reading.h"
 #include "qkv/random.h"
@@ -41,13 +43,53 @@ TEST(Reading, PutsTheModelBeforeTheStepsOfItsHeads) {
   }
   ASSERT_GE(ids.size(), 6U);
   EXPECT_EQ(ids[0], "says");
-  EXPECT_EQ(ids[1], "heads");
+  EXPECT_EQ(ids[1], "head");
   EXPECT_EQ(ids[2], "patterns");
+  EXPECT_EQ(ids[3], "heads-tokens");
+  EXPECT_EQ(short_steps(explanation), "says,head,patterns");
   EXPECT_THAT(ids, testing::Contains("softmax"));
-  EXPECT_EQ(explanation.steps[1].heatmaps.size(), 4U);
-  EXPECT_EQ(explanation.steps[1].heatmaps[0].heatmap.hidden.to_vector(),
+  EXPECT_EQ(explanation.steps[1].heatmaps.at(0).heatmap.title, "Tokens, layer 1, head 0");
+  EXPECT_EQ(explanation.steps[3].heatmaps.size(), 4U);
+  EXPECT_EQ(explanation.steps[3].heatmaps[1].heatmap.title, "Tokens, layer 0, head 1");
+  EXPECT_EQ(explanation.steps[3].heatmaps[0].heatmap.hidden.to_vector(),
             (std::vector<double>{0, 1, 1, 0, 0, 1, 0, 0, 0}));
-  EXPECT_THAT(explanation.steps[3].title, HasSubstr("Layer 1, tokens: "));
+  EXPECT_THAT(explanation.steps[3].shape, testing::StartsWith("2 layers of "));
+  EXPECT_THAT(explanation.steps[4].title, HasSubstr("Layer 1, tokens: "));
+}
+
+TEST(Reading, SaysThatTheTensorsAreTheModels) {
+  const auto text_of = [](const Reading& reading) {
+    const Explanation explanation = explain(reading);
+    const auto step = std::ranges::find(explanation.steps, "tensors", &Section::id);
+    return step->title + ". " + step->text;
+  };
+  Reading reading = small_reading();
+  EXPECT_EQ(text_of(reading),
+            "Layer 1, tokens: Q, K and V. These are the model's own: what the trained projections of layer 1 (tokens) "
+            "make of the vectors that reach it. What follows is exact for them.");
+  reading.turned = true;
+  EXPECT_THAT(text_of(reading), HasSubstr("reach it, Q and K after the rotary turn by their position."));
+}
+
+TEST(Reading, SaysItsNotesFirstAndCountsALayer) {
+  Reading reading = small_reading();
+  reading.notes = {"says: ba"};
+  reading.sites[0].weights.pop_back();
+  reading.sites[0].relations.clear();
+  reading.layer = 0;
+  const Explanation explanation = explain(reading);
+  EXPECT_THAT(explanation.notes, testing::ElementsAre("says: ba"));
+  EXPECT_THAT(explanation.steps.at(2).shape, testing::StartsWith("1 layer of "));
+}
+
+TEST(Reading, HoldsCaptionsAgainstTheImageTheNearestFirst) {
+  Reading reading = small_reading();
+  reading.probabilities = {};
+  reading.captions = {{"a red circle", 0.25}, {"a blue square", 0.75}};
+  const Explanation explanation = explain(reading);
+  EXPECT_EQ(explanation.steps.at(0).id, "captions");
+  EXPECT_EQ(explanation.steps[0].tables.at(0).rows.at(0).at(0).text, "a blue square");
+  EXPECT_EQ(explanation.steps[0].tables[0].rows[0][1].number, 0.75);
 }
 
 TEST(Reading, SaysWhetherTheModelIsRight) {
@@ -67,18 +109,40 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   site.key_columns = 2;
   site.weights.back() = Tensor(std::vector<double>{0, 0, 0, 1, 0, 0, 1, 0, 0.5, 0.5, 0, 0}, {1, 3, 4});
   site.weights.front() = site.weights.back();
-  site.relations.clear();
+  site.relations = {{.name = "object",
+                     .description = "its patches",
+                     .layers = {{0.5}, {0.5}},
+                     .rows = {{.query = 2, .keys = {1, 2}}}}};
   site.mask = {};
+  reading.image = Tensor(DType::f32, {3, 2, 2});
+  reading.image.values<float>()[5] = 0.75F;
   Generator generator(3);
   reading.heads = {.q = generator.randn({1, 3, 4}), .k = generator.randn({1, 4, 4}), .v = generator.randn({1, 4, 4})};
   const Explanation explanation = explain(reading);
-  const Section& image = explanation.steps.at(2);
+  EXPECT_EQ(explanation.steps.at(3).id, "picture");
+  EXPECT_EQ(explanation.steps[3].heatmaps.at(0).heatmap.values.to_vector(), (std::vector<double>{0, 0.75, 0, 0}));
+  const Section& image = explanation.steps.at(4);
   EXPECT_EQ(image.id, "image");
-  ASSERT_EQ(image.heatmaps.size(), 3U);
+  ASSERT_EQ(image.heatmaps.size(), 4U);
+  EXPECT_EQ(image.heatmaps[3].heatmap.title, "2 → a: object");
+  EXPECT_EQ(image.heatmaps[3].heatmap.values.to_vector(), (std::vector<double>{0, 1, 1, 0}));
+  EXPECT_EQ(image.heatmaps[2].heatmap.high, 0.5);
+  ASSERT_EQ(image.tables.at(0).rows.size(), 1U);
+  EXPECT_EQ(image.tables[0].rows[0].back().number, 0.5);
   EXPECT_EQ(image.heatmaps[1].heatmap.title, "1 b");
   EXPECT_EQ(image.heatmaps[1].heatmap.values.at({1, 0}), 1.0);
   reading.head = 1;
   EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }), "explain: head: expected fewer than 1, got 1");
+}
+
+TEST(Reading, DrawsFaintWeightsOnAScaleOfTheirOwn) {
+  Reading reading = small_reading();
+  const Tensor faint(std::vector<double>(18, 0.125), {2, 3, 3});
+  reading.sites[0].weights[1] = faint;
+  const Explanation explanation = explain(reading);
+  const std::vector<NamedHeatmap>& maps = explanation.steps.at(3).heatmaps;
+  EXPECT_EQ(maps.at(0).heatmap.high, 1);
+  EXPECT_EQ(maps.at(2).heatmap.high, 0.125);
 }
 
 TEST(Reading, RefusesALayerThatIsNotThere) {

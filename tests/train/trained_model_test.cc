@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -81,6 +82,93 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
             "TrainedModel::answer: temperature: expected 0 or more, got -1.000000");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
               HasSubstr("the examples of text are not in its model's file"));
+}
+
+TEST(TrainedModel, SaysNoTokenThatIsNoText) {
+  const TemporaryDirectory directory;
+  for (const char* kind : {"translation", "shapes"}) {
+    const auto task = make_task(kind);
+    const std::string path = directory / (std::string(kind) + ".safetensors");
+    save_untrained(path, *task, usual_model(task->info().kind));
+    const TrainedModel trained = TrainedModel::read(path);
+    std::size_t said = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      TaskExample example = task->example(Split::test, 0);
+      example.tokens.resize(1);
+      trained.answer(example, {.most = 40, .temperature = 50, .seed = seed});
+      for (std::size_t n = 1; n < example.tokens.size(); ++n, ++said) {
+        EXPECT_THAT(task->vocabulary().text(example.tokens[n]), testing::Not(testing::AnyOf("<pad>", "<s>", "</s>")));
+      }
+    }
+    EXPECT_GT(said, 100U);
+  }
+}
+
+// A joined text has the source's tokens after those of the answers, and they have no text among the answers.
+TEST(TrainedModel, SaysNoTokenOfTheSource) {
+  const TemporaryDirectory directory;
+  const auto task = make_task("translation");
+  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
+  std::size_t said = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    TaskExample example = task->example(Split::test, 0);
+    example.tokens.resize(1);
+    trained.answer(example, {.most = 20, .temperature = 50, .seed = seed});
+    for (const std::int32_t token : example.tokens) EXPECT_LT(token, task->vocabulary().size());
+    said += example.tokens.size();
+  }
+  EXPECT_GT(said, 50U);
+}
+
+TEST(TrainedModel, KnowsHowLongAnAnswerIs) {
+  const TemporaryDirectory directory;
+  const auto length_after = [&](const char* name, const char* token) {
+    const auto task = make_task(name);
+    const std::string path = directory / (std::string(name) + ".safetensors");
+    save_untrained(path, *task, usual_model(task->info().kind));
+    return TrainedModel::read(path).answer_length(task->vocabulary().token(token));
+  };
+  EXPECT_EQ(length_after("addition", "="), 5);  // of two numbers of four digits
+  EXPECT_EQ(length_after("addition", "+"), 0);
+  EXPECT_EQ(length_after("induction", "a"), 0);
+  EXPECT_EQ(length_after("brackets", "("), 0);
+}
+
+TEST(TrainedModel, SaysHowNearAnImageAndATextAre) {
+  const TemporaryDirectory directory;
+  const auto task = make_task("shapes");
+  save_untrained(directory / "m.safetensors", *task, ModelKind::two_tower);
+  save_untrained(directory / "other.safetensors", *task, ModelKind::captioner);
+  const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
+  const std::vector<TaskExample> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
+  const std::vector<double> together = trained.cosines(examples).to_vector();
+  ASSERT_EQ(together.size(), 2U);
+  EXPECT_NE(together[0], together[1]);
+  EXPECT_LE(std::abs(together[0]), 1.0 + 1e-6);
+  EXPECT_NEAR(trained.cosines(std::span(examples).subspan(1)).to_vector()[0], together[1], 1e-6);
+  const TrainedModel captioner = TrainedModel::read(directory / "other.safetensors");
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner.cosines(examples)); }),
+            "TrainedModel: model: expected a two-tower model, got captioner");
+}
+
+TEST(TrainedModel, RefusesAFileOfAnotherKind) {
+  const TemporaryDirectory directory;
+  for (const char* content : {"# a text, not a model", "short", ""}) {
+    write_file(directory / "notes.txt", std::string_view(content));
+    EXPECT_EQ(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "notes.txt")); }),
+              directory / "notes.txt" + ": expected a safetensors file that qkv train wrote, got another file");
+  }
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "none")); }),
+              testing::Not(HasSubstr("safetensors")));
+}
+
+TEST(TaskVocabulary, CutsLettersByCharacter) {
+  const TaskVocabulary vocabulary({"<pad>", "h", "é"}, TextForm::letters);
+  EXPECT_EQ(vocabulary.encode("hé h"), (std::vector<std::int32_t>{1, 2, 1}));
+  EXPECT_THAT(error_message([&] { static_cast<void>(vocabulary.encode("hü")); }), HasSubstr("got \"ü\""));
+  EXPECT_EQ(error_message([&] { static_cast<void>(vocabulary.encode("h\303")); }),
+            "TaskVocabulary::encode: text: expected UTF-8, got bytes that are none");
 }
 
 TEST(TrainedModel, RefusesWhatItDoesNotKnow) {

@@ -36,7 +36,7 @@ enum class AttentionSite : std::uint8_t {
 [[nodiscard]] std::string_view name_of(AttentionSite site) noexcept;
 
 enum class TextForm : std::uint8_t {
-  letters,     // a token is a character: "abc"
+  letters,     // a token is a character of UTF-8: "abc"; spaces are left out
   words,       // a token is a word; a space or an apostrophe ends it: "l'homme dort"
   characters,  // a token is a character of UTF-8, a space too
 };
@@ -54,7 +54,7 @@ class TaskVocabulary {
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const noexcept;
   /// Throws InvalidArgument, with the nearest token, for a text that is none.
   [[nodiscard]] std::int32_t token(std::string_view text) const;
-  /// The tokens of a whole text. Throws as token() does.
+  /// The tokens of a whole text. Throws as token() does, and for a text that is not UTF-8.
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
   /// The counterpart of encode().
   [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens) const;

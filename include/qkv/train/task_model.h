@@ -96,6 +96,16 @@ class TokenModel : public TaskModel {
   [[nodiscard]] TaskAccuracy examine(const TaskBatch& batch) const final;
 };
 
+/// A model that says how near an image and a text are.
+class PairModel : public TaskModel {
+ public:
+  /// f64 [B]: the cosine of image n and text n of the batch.
+  [[nodiscard]] virtual Tensor cosines(const TaskBatch& batch) const = 0;
+
+ protected:
+  PairModel() = default;
+};
+
 /// The kind that a task is for.
 [[nodiscard]] ModelKind usual_model(TaskKind kind) noexcept;
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,12 +52,19 @@ class TrainedModel {
   /// What the model says at each place of the example's tokens, [T, vocabulary], as probabilities in f64. Throws
   /// InvalidArgument for a two-tower model, which says nothing.
   [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
-  /// Adds a token after the last, up to "</s>" or options.most tokens. Of a text without a source the model sees the
-  /// last tokens, as many as its examples had. Throws as probabilities().
+  /// Adds a token after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
+  /// without a source the model sees the last tokens, as many as its examples had. Throws as probabilities().
   void answer(TaskExample& example, const AnswerOptions& options) const;
+  /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 where it asks
+  /// for none there.
+  [[nodiscard]] std::int64_t answer_length(std::int32_t last) const;
+  /// f64 [B]: the cosine of each example's image and its tokens. Throws InvalidArgument for a model other than
+  /// two-tower.
+  [[nodiscard]] Tensor cosines(std::span<const TaskExample> examples) const;
 
  private:
   TrainedModel() = default;
+  [[nodiscard]] Tensor scores(const TaskExample& example) const;
   [[nodiscard]] std::int32_t next_token(const TaskExample& example, const AnswerOptions& options, double draw) const;
 
   CheckpointFacts facts_;

@@ -15,7 +15,7 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-class TwoTowerModel final : public TaskModel {
+class TwoTowerModel final : public PairModel {
  public:
   TwoTowerModel(const learn::TwoTowerOptions& options, Generator& generator) : towers_(options, generator) {}
 
@@ -41,6 +41,17 @@ class TwoTowerModel final : public TaskModel {
     total.loss_places = static_cast<double>(batch.size());
     total.loss_sum = towers_.loss_of_embeddings(images, texts).item() * total.loss_places;
     return total;
+  }
+
+  [[nodiscard]] Tensor cosines(const TaskBatch& batch) const override {
+    const NoGradient constant;
+    const Variable images = towers_.embed_images(batch.images);
+    const Variable texts = towers_.embed_texts({batch.ids, batch.lengths});
+    std::vector<double> all;
+    for (std::int64_t b = 0; b < batch.size(); ++b) {
+      all.push_back(cosine(row_of(images.value(), b), row_of(texts.value(), b)));
+    }
+    return {all, {batch.size()}};
   }
 
   void tap(const TaskBatch& batch, Taps& taps) const override {

@@ -15,7 +15,11 @@ std::size_t end_of_token(std::string_view text, std::size_t begin, TextForm form
     const std::size_t close = text.find('>', begin);
     return close == std::string_view::npos ? text.size() : close + 1;
   }
-  if (form == TextForm::letters) return begin + 1;
+  if (form == TextForm::letters) {
+    const auto* after = text.begin() + begin;
+    utf8::unchecked::next(after);
+    return static_cast<std::size_t>(after - text.begin());
+  }
   std::size_t end = begin;
   while (end < text.size() && text[end] != ' ') {
     if (text[end++] == '\'') break;
@@ -63,6 +67,9 @@ std::int32_t TaskVocabulary::token(std::string_view text) const {
 }
 
 std::vector<std::int32_t> TaskVocabulary::encode(std::string_view text) const {
+  if (!utf8::is_valid(text.begin(), text.end())) {
+    throw InvalidArgument("TaskVocabulary::encode", "text", "UTF-8", "bytes that are none");
+  }
   if (form_ == TextForm::characters) return encode_characters(text);
   std::vector<std::int32_t> tokens;
   std::size_t at = text.find_first_not_of(' ');
@@ -75,9 +82,6 @@ std::vector<std::int32_t> TaskVocabulary::encode(std::string_view text) const {
 }
 
 std::vector<std::int32_t> TaskVocabulary::encode_characters(std::string_view text) const {
-  if (!utf8::is_valid(text.begin(), text.end())) {
-    throw InvalidArgument("TaskVocabulary::encode", "text", "UTF-8", "bytes that are none");
-  }
   std::vector<std::int32_t> tokens;
   const std::optional<std::int32_t> unknown = find("<unknown>");
   for (const auto* at = text.begin(); at != text.end();) {
