@@ -182,17 +182,19 @@ Explanation explanation_of(const Arguments& arguments) {
 }
 
 // What the terminal leaves out of a model's explanation, and how to see it.
-std::string rest_of(const Explanation& whole, const std::string& shown) {
-  Explanation part = whole;
-  keep_steps(part, shown);
+std::string rest_of(const Explanation& whole, const Explanation& part) {
+  constexpr std::size_t kLine = 76;
   std::string ids;
+  std::string line;
   for (std::size_t n = part.steps.size(); n < whole.steps.size(); ++n) {
-    ids += (ids.empty() ? "" : ", ") + whole.steps[n].id;
+    const std::string id = whole.steps[n].id + (n + 1 < whole.steps.size() ? "," : "");
+    if (line.size() + id.size() + 1 > kLine) ids += std::exchange(line, "") + "\n";
+    line += (line.empty() ? "  " : " ") + id;
   }
   return fmt::format(
-      "\nThis is {} of {} steps. --all prints the others, --step NAMES some of them:\n  {}\n--html FILE, --png DIR and "
+      "\nThis is {} of {} steps. --all prints the others, --step NAMES some of them:\n{}\n--html FILE, --png DIR and "
       "--json hold everything.\n",
-      part.steps.size(), whole.steps.size(), ids);
+      part.steps.size(), whole.steps.size(), ids + line);
 }
 
 void run(const CLI::App& command, Arguments& arguments) {
@@ -213,9 +215,9 @@ void run(const CLI::App& command, Arguments& arguments) {
   }
   std::string rest;
   if (!arguments.trained.model.empty() && !arguments.steps && !arguments.all) {
-    const std::string shown = short_steps(explanation);
-    rest = rest_of(explanation, shown);
-    keep_steps(explanation, shown);
+    Explanation part = in_short(explanation);
+    rest = rest_of(explanation, part);
+    explanation = std::move(part);
   }
   ExplainTextOptions text;
   text.terminal = terminal_options(arguments.color, arguments.width);

@@ -66,7 +66,8 @@ struct Reading {
 /// where the keys are places of one, "heads" of each site; then those of explain() for own tensors. Throws
 /// InvalidArgument naming site, layer, head, probabilities or what explain() refuses.
 [[nodiscard]] Explanation explain(const Reading& reading);
-/// The ids of the steps that say the most in the least room, joined by commas: all before "heads".
-[[nodiscard]] std::string short_steps(const Explanation& explanation);
+/// What says the most in the least room: the steps before "heads", and of the maps over an image those of the tokens
+/// that have a pattern, where any has one.
+[[nodiscard]] Explanation in_short(const Explanation& explanation);
 
 }  // namespace qkv

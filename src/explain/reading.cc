@@ -351,13 +351,20 @@ std::vector<Section> steps_of(const Reading& reading) {
 
 }  // namespace
 
-std::string short_steps(const Explanation& explanation) {
-  std::string ids;
-  for (const Section& step : explanation.steps) {
-    if (step.id.starts_with("heads")) break;
-    ids += (ids.empty() ? "" : ",") + step.id;
-  }
-  return ids;
+Explanation in_short(const Explanation& explanation) {
+  Explanation part = explanation;
+  const auto heads =
+      std::ranges::find_if(part.steps, [](const Section& step) { return step.id.starts_with("heads-"); });
+  part.steps.erase(heads, part.steps.end());
+  const auto image = std::ranges::find(part.steps, "image", &Section::id);
+  if (image == part.steps.end() || image->tables.empty()) return part;
+  const std::vector<NamedHeatmap> all = image->heatmaps;
+  std::erase_if(image->heatmaps, [&](const NamedHeatmap& map) {
+    return std::ranges::none_of(all, [&](const NamedHeatmap& other) {
+      return map.id == other.id ? std::ranges::count(map.id, '-') > 1 : other.id.starts_with(map.id + "-");
+    });
+  });
+  return part;
 }
 
 Explanation explain(const Reading& reading) {

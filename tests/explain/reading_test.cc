@@ -46,7 +46,8 @@ TEST(Reading, PutsTheModelBeforeTheStepsOfItsHeads) {
   EXPECT_EQ(ids[1], "head");
   EXPECT_EQ(ids[2], "patterns");
   EXPECT_EQ(ids[3], "heads-tokens");
-  EXPECT_EQ(short_steps(explanation), "says,head,patterns");
+  ASSERT_EQ(in_short(explanation).steps.size(), 3U);
+  EXPECT_EQ(in_short(explanation).steps.back().id, "patterns");
   EXPECT_THAT(ids, testing::Contains("softmax"));
   EXPECT_EQ(explanation.steps[1].heatmaps.at(0).heatmap.title, "Tokens, layer 1, head 0");
   EXPECT_EQ(explanation.steps[3].heatmaps.size(), 4U);
@@ -129,6 +130,10 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   EXPECT_EQ(image.heatmaps[2].heatmap.high, 0.5);
   ASSERT_EQ(image.tables.at(0).rows.size(), 1U);
   EXPECT_EQ(image.tables[0].rows[0].back().number, 0.5);
+  const std::vector<NamedHeatmap> few = in_short(explanation).steps.back().heatmaps;
+  ASSERT_EQ(few.size(), 2U);
+  EXPECT_EQ(few[0].id, "image-token2");
+  EXPECT_EQ(few[1].id, "image-token2-object");
   EXPECT_EQ(image.heatmaps[1].heatmap.title, "1 b");
   EXPECT_EQ(image.heatmaps[1].heatmap.values.at({1, 0}), 1.0);
   reading.head = 1;
