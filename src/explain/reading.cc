@@ -122,6 +122,7 @@ Section head_step(const Reading& reading) {
 Section heads_step(const ReadingSite& site) {
   Section step;
   step.id = "heads-" + site.name;
+  std::ranges::replace(step.id, ' ', '-');  // fit for a file name
   step.title = fmt::format("What every head looks at: {}", site.name);
   step.text = kRows;
   for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {

@@ -75,12 +75,14 @@ TEST(Reading, SaysThatTheTensorsAreTheModels) {
 TEST(Reading, SaysItsNotesFirstAndCountsALayer) {
   Reading reading = small_reading();
   reading.notes = {"says: ba"};
+  reading.sites[0].name = "whole text";
   reading.sites[0].weights.pop_back();
   reading.sites[0].relations.clear();
   reading.layer = 0;
   const Explanation explanation = explain(reading);
   EXPECT_THAT(explanation.notes, testing::ElementsAre("says: ba"));
   EXPECT_THAT(explanation.steps.at(2).shape, testing::StartsWith("1 layer of "));
+  EXPECT_EQ(explanation.steps[2].id, "heads-whole-text");
 }
 
 TEST(Reading, HoldsCaptionsAgainstTheImageTheNearestFirst) {
