@@ -151,16 +151,18 @@ class Pool {
   std::vector<std::jthread> workers_;  // joined before the rest goes
 };
 
-// The threads of a pool do not follow into a forked process: there it is left as it is, and callers work alone.
+// The threads of a pool do not follow into a forked process, where its lock may be held for good by one of them: there
+// it is left as it is, and callers work alone.
 class PoolOfProcess {
  public:
   PoolOfProcess() : pool_(new Pool), process_(getpid()) {}
   PoolOfProcess(const PoolOfProcess&) = delete;
   PoolOfProcess& operator=(const PoolOfProcess&) = delete;
   ~PoolOfProcess() {
-    if (getpid() == process_) delete pool_;
+    if (is_here()) delete pool_;
   }
 
+  [[nodiscard]] bool is_here() const { return getpid() == process_; }
   [[nodiscard]] Pool& pool() const { return *pool_; }
 
  private:
@@ -168,9 +170,9 @@ class PoolOfProcess {
   pid_t process_;
 };
 
-Pool& pool() {
+const PoolOfProcess& pool_of_process() {
   static const PoolOfProcess kPool;
-  return kPool.pool();
+  return kPool;
 }
 
 }  // namespace
@@ -178,7 +180,10 @@ Pool& pool() {
 void run_on_pool(int threads, std::int64_t tasks, ParallelBody body) {
   const auto most_helpers = static_cast<int>(std::min<std::int64_t>(threads, tasks)) - 1;
   Job job = {.body = body, .tasks = tasks, .most_helpers = most_helpers};
-  pool().run(job);
+  const PoolOfProcess& home = pool_of_process();
+  if (home.is_here()) return home.pool().run(job);
+  const std::exception_ptr failure = job.work(0);
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 }  // namespace qkv::core
