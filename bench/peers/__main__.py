@@ -58,7 +58,7 @@ def warn_of_other_work():
 def measure_ceilings(options, threads):
     path = pathlib.Path(options.out, "ceilings.json")
     command = [f"{options.build}/bench/ceilings/ceilings", "--json", str(path)]
-    for count in threads:
+    for count in sorted({1, *threads}):  # the roofline is that of one
         command += ["--threads", str(count)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return json.loads(path.read_text())
