@@ -3,12 +3,13 @@
 #include <sched.h>
 
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "core/number.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -28,13 +29,11 @@ int default_threads() {
   const char* text = std::getenv("QKV_THREADS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   const std::string_view word = text == nullptr ? "" : text;
   if (word.empty()) return cores_of_process();
-  int count = 0;
-  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), count);
-  const bool valid = fault == std::errc{} && end == word.data() + word.size() && count >= 1 && count <= kMost;
-  if (!valid) {
+  const std::optional<int> count = core::number_from<int>(word);
+  if (!count || *count < 1 || *count > kMost) {
     throw InvalidArgument("threads", "QKV_THREADS", "a whole number from 1 to 65536", "\"" + std::string(word) + "\"");
   }
-  return count;
+  return *count;
 }
 
 // 0 until set_threads() was called.

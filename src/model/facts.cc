@@ -1,6 +1,6 @@
 #include "model/facts.h"
 
-#include <charconv>
+#include "core/number.h"
 
 namespace qkv::learn {
 
@@ -12,9 +12,7 @@ const std::string& FactReader::text(const std::string& word) const {
 
 std::int64_t FactReader::number(const std::string& word) const {
   const std::string& digits = text(word);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc() && end == digits.data() + digits.size()) return value;
+  if (const auto value = core::number_from<std::int64_t>(digits)) return *value;
   throw InvalidArgument(function_, word, "a whole number", "\"" + digits + "\"");
 }
 

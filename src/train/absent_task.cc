@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/number.h"
+#include "core/number.h"
 
 namespace qkv::train {
 namespace {
@@ -48,7 +48,7 @@ const std::string& text_of(const Words& words, const std::string& word) {
 
 std::int64_t number_of(const Words& words, const std::string& word) {
   const std::string& text = text_of(words, word);
-  const auto value = number_from<std::int64_t>(text);
+  const auto value = core::number_from<std::int64_t>(text);
   if (!value || *value < 0) fail(word, text);
   return *value;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/number.h"
+#include "core/number.h"
 
 namespace qkv {
 namespace {
@@ -136,7 +136,7 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
     if (word.starts_with(kRun)) facts_.run[word.substr(kRun.size())] = what;
     if (word == kOptimizer) optimizer_ = what;
     if (word != kSteps) continue;
-    const auto steps = train::number_from<std::int64_t>(what);
+    const auto steps = core::number_from<std::int64_t>(what);
     if (!steps || *steps < 0) {
       throw Error(path_ + ": " + kSteps + ": expected a whole number >= 0, got \"" + what + "\"");
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/number.h"
 #include "qkv/softmax.h"
 #include "train/absent_task.h"
 
@@ -54,10 +54,7 @@ template <class Number>
 std::optional<Number> number_in(const Words& words, const std::string& word) {
   const auto found = words.find(word);
   if (found == words.end()) return std::nullopt;
-  Number value = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [at, error] = std::from_chars(found->second.data(), end, value);
-  if (error == std::errc() && at == end) return value;
+  if (const auto value = core::number_from<Number>(found->second)) return value;
   throw Error("the model's file says of " + word + ": \"" + found->second + "\", which is no number");
 }
 

@@ -1,11 +1,11 @@
-// Numbers among the words of a file.
+// Numbers among words.
 #pragma once
 
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-namespace qkv::train {
+namespace qkv::core {
 
 /// The number that the whole text is; nullopt for any other text, and for a number that Number does not hold.
 template <class Number>
@@ -17,4 +17,4 @@ template <class Number>
   return value;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::core
