@@ -132,6 +132,11 @@ std::unique_ptr<const TaskModel> make_task_model(const std::map<std::string, std
   return maker_of(model_kind_named(kind->second)).from_facts(facts, generator);
 }
 
+SiteScope train::scope_in_stacks(AttentionSite site, const StackLayers& layers) {
+  if (site == AttentionSite::source) return {.stack = "encoder.", .part = "attn", .layers = layers.encoder};
+  return {.stack = "decoder.", .part = site == AttentionSite::cross ? "cross" : "attn", .layers = layers.decoder};
+}
+
 void train::require_fit(bool holds, const TaskModelOptions& options, const Task& task, const char* expected) {
   if (holds) return;
   throw InvalidArgument(kFunction, "task",

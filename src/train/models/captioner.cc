@@ -20,12 +20,8 @@ class CaptionerModel final : public TokenModel {
   void tap(const TaskBatch& batch, Taps& taps) const override { captioner_.tap(batch.images, batch.ids, &taps); }
 
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
-    if (site == AttentionSite::source) {
-      return SiteScope{.stack = "encoder.", .part = "attn", .layers = captioner_.options().encoder_layers};
-    }
-    return SiteScope{.stack = "decoder.",
-                     .part = site == AttentionSite::cross ? "cross" : "attn",
-                     .layers = captioner_.options().layers};
+    return scope_in_stacks(site,
+                           {.encoder = captioner_.options().encoder_layers, .decoder = captioner_.options().layers});
   }
 
  private:

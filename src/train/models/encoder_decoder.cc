@@ -22,12 +22,7 @@ class EncoderDecoderModel final : public TokenModel {
   }
 
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
-    if (site == AttentionSite::source) {
-      return SiteScope{.stack = "encoder.", .part = "attn", .layers = model_.options().encoder_layers};
-    }
-    return SiteScope{.stack = "decoder.",
-                     .part = site == AttentionSite::cross ? "cross" : "attn",
-                     .layers = model_.options().layers};
+    return scope_in_stacks(site, {.encoder = model_.options().encoder_layers, .decoder = model_.options().layers});
   }
 
  private:

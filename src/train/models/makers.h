@@ -1,6 +1,7 @@
 // The kinds of models, each made for a task or from the facts of a checkpoint.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,14 @@ struct ModelMaker {
 [[nodiscard]] ModelMaker encoder_decoder_maker();
 [[nodiscard]] ModelMaker captioner_maker();
 [[nodiscard]] ModelMaker two_tower_maker();
+
+struct StackLayers {
+  std::int64_t encoder = 0;
+  std::int64_t decoder = 0;
+};
+
+/// Where a site stands in a model whose taps are those of "encoder" and "decoder".
+[[nodiscard]] SiteScope scope_in_stacks(AttentionSite site, const StackLayers& layers);
 
 /// Throws InvalidArgument unless `holds`.
 void require_fit(bool holds, const TaskModelOptions& options, const Task& task, const char* expected);
