@@ -63,7 +63,7 @@ void read_lengths(const Arguments& arguments, PositionSetup& setup) {
 
 void read_kinds(const Arguments& arguments, PositionSetup& setup) {
   for (const std::string& name : arguments.kinds) {
-    setup.kinds.push_back(of_option("--kinds", [&] { return learn::positions_named(name); }));
+    setup.kinds.push_back(of_option("--kinds", [&] { return positions_named(name); }));
   }
 }
 

@@ -67,10 +67,10 @@ ExplainOptions options_of(const Arguments& arguments) {
   options.text = arguments.text.value_or("");
   options.mask = mask_of(arguments);
   options.seed = seed_of(arguments.seed);
-  options.position = parse_position(arguments.position);
+  options.position = positions_named(arguments.position);
   // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
   if (arguments.bias == "t5") {
-    options.position = Position::t5;
+    options.position = Positions::t5;
   } else if (!arguments.bias.empty()) {
     options.bias = parse_bias(arguments.bias);
   }

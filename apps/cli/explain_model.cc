@@ -11,7 +11,7 @@
 
 #include "misuse.h"
 #include "qkv/files.h"
-#include "qkv/nn/taps.h"
+#include "qkv/nn/trace.h"
 #include "qkv/png.h"
 #include "qkv/train/examine.h"
 #include "qkv/train/picture_task.h"
@@ -155,10 +155,9 @@ class ModelReader {
       : question_(question),
         trained_(std::move(trained)),
         asked_(asked_of(trained_, question)),
-        batch_(trained_.batch_of(asked_.shown)),
-        taps_({"*"}) {
+        batch_(trained_.batch_of(asked_.shown)) {
     // A text may be longer than the model learnt vectors for.
-    of_option(question.text ? "TEXT" : "--example", [&] { trained_.model().tap(batch_, taps_); });
+    of_option(question.text ? "TEXT" : "--example", [&] { trained_.model().run(batch_, trace_); });
     reading_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
     reading_.query = question.query;
   }
@@ -265,7 +264,7 @@ class ModelReader {
 
   // The part of a whole layer's tensor that belongs to the site: of a joined text, some rows and columns.
   Tensor weights_at(AttentionSite site, const SiteScope& scope, std::size_t layer) const {
-    return Tensor(weights_of_example(batch_, 0, site, taps_[scope.name(layer, "weights")]));
+    return Tensor(weights_of_example(batch_, 0, site, trace_[scope.name(layer, "weights")]));
   }
 
   // Queries across a joined text see all of its source.
@@ -350,21 +349,13 @@ class ModelReader {
   // q, k and v of the layer, as its scores see them, with its mask and bias.
   void add_heads() {
     const SiteScope scope = *trained_.model().scope_of(places_[reading_.site]);
-    const auto tap = [&](const char* leaf) -> const Tensor& { return taps_[scope.name(reading_.layer, leaf)]; };
-    const auto has = [&](const char* leaf) { return taps_.contains(scope.name(reading_.layer, leaf)); };
-    reading_.turned = has("q_rotated");
-    reading_.heads.q = Tensor(tap(has("q_rotated") ? "q_rotated" : "q").view().select(0, 0));
-    reading_.heads.k = Tensor(tap(has("k_rotated") ? "k_rotated" : "k").view().select(0, 0));
-    reading_.heads.v = Tensor(tap("v").view().select(0, 0));
-    if (has("biased")) reading_.bias = added(tap("biased"), tap("scaled"));
+    const Trace::Attention& call = trace_.attention(scope.name(reading_.layer));
+    reading_.turned = trace_.contains(scope.name(reading_.layer, "q_rotated"));
+    reading_.heads.q = Tensor(call.q.value().select(0, 0));
+    reading_.heads.k = Tensor(call.k.value().select(0, 0));
+    reading_.heads.v = Tensor(call.v.value().select(0, 0));
+    reading_.bias = call.options.bias;
     if (batch_.layout == BatchLayout::joined) show_whole_text();
-  }
-
-  static Bias added(const TensorView& biased, const TensorView& scaled) {
-    std::vector<double> difference = biased.to_vector();
-    const std::vector<double> before = scaled.to_vector();
-    for (std::size_t n = 0; n < difference.size(); ++n) difference[n] -= before[n];
-    return dense_bias(Tensor(difference, biased.shape()));
   }
 
   // The steps of a joined text show source and tokens together, as its heads do.
@@ -377,7 +368,7 @@ class ModelReader {
     whole.keys = whole.queries;
     whole.mask = causal();
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
-      whole.weights.push_back(Tensor(taps_[scope.name(layer, "weights")].view().select(0, 0)));
+      whole.weights.push_back(Tensor(trace_[scope.name(layer, "weights")].view().select(0, 0)));
     }
     reading_.site = reading_.sites.size();
     reading_.sites.push_back(std::move(whole));
@@ -387,7 +378,7 @@ class ModelReader {
   TrainedModel trained_;
   Asked asked_;
   TaskBatch batch_;
-  Taps taps_;
+  Trace trace_;
   Reading reading_;
   std::vector<AttentionSite> places_;  // of reading_.sites
 };

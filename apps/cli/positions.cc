@@ -21,7 +21,7 @@ std::unique_ptr<const Task> longest_task(const PositionSetup& setup) {
   return task_of(setup, std::max(setup.train_length, setup.test_lengths.back()));
 }
 
-std::unique_ptr<const TaskModel> model_of(const PositionSetup& setup, learn::Positions kind) {
+std::unique_ptr<const TaskModel> model_of(const PositionSetup& setup, Positions kind) {
   Generator generator(setup.seed);
   return make_task_model({.kind = ModelKind::decoder,
                           .layers = setup.layers,
@@ -65,7 +65,7 @@ bool examine(const PositionSetup& setup, const TaskModel& model, const PositionW
 }
 
 // None where the watch stopped it.
-std::optional<PositionResult> run_kind(const PositionSetup& setup, learn::Positions kind, const Task& task,
+std::optional<PositionResult> run_kind(const PositionSetup& setup, Positions kind, const Task& task,
                                        const PositionWatch& watch) {
   const auto model = model_of(setup, kind);
   PositionResult result = {.kind = kind, .failed = "", .parameters = model->parameter_count(), .shares = {}};
@@ -79,16 +79,16 @@ std::optional<PositionResult> run_kind(const PositionSetup& setup, learn::Positi
 
 }  // namespace
 
-std::string_view sort_of(learn::Positions kind) {
+std::string_view sort_of(Positions kind) {
   switch (kind) {
-    case learn::Positions::sinusoidal:
-    case learn::Positions::learned:
+    case Positions::sinusoidal:
+    case Positions::learned:
       return "absolute";
-    case learn::Positions::rotary:
-    case learn::Positions::alibi:
-    case learn::Positions::t5:
+    case Positions::rotary:
+    case Positions::alibi:
+    case Positions::t5:
       return "relative";
-    case learn::Positions::none:
+    case Positions::none:
       break;
   }
   return "-";
@@ -101,7 +101,7 @@ std::int64_t all_places(const PositionSetup& setup) { return places_of(*longest_
 std::vector<PositionResult> run_positions(const PositionSetup& setup, const PositionWatch& watch) {
   const auto task = task_of(setup, setup.train_length);
   std::vector<PositionResult> results;
-  for (const learn::Positions kind : setup.kinds) {
+  for (const Positions kind : setup.kinds) {
     if (watch.stopped()) break;
     std::optional<PositionResult> result = run_kind(setup, kind, *task, watch);
     if (!result) break;

@@ -13,7 +13,7 @@ namespace qkv::cli {
 
 struct PositionSetup {
   std::string task = "previous";
-  std::vector<learn::Positions> kinds;
+  std::vector<Positions> kinds;
   std::int64_t train_length = 0;           // in the task's unit, as are those of the tests
   std::vector<std::int64_t> test_lengths;  // rising
   std::int64_t layers = 2;
@@ -27,7 +27,7 @@ struct PositionSetup {
 };
 
 struct PositionResult {
-  learn::Positions kind = learn::Positions::none;
+  Positions kind = Positions::none;
   std::string failed;  // why training ended; the rest is then empty
   std::int64_t parameters = 0;
   double loss = 0;             // of the last step
@@ -42,7 +42,7 @@ struct PositionWatch {
 };
 
 /// Whether it says where a token is ("absolute"), or how far two are apart ("relative"); "-" for none.
-[[nodiscard]] std::string_view sort_of(learn::Positions kind);
+[[nodiscard]] std::string_view sort_of(Positions kind);
 
 /// Places of the longest text, its source included: of training, and of training and tests. A table of learned
 /// positions has a row for each of these.

@@ -18,7 +18,7 @@ std::string unit_of(const PositionSetup& setup) {
 }
 
 bool has_learned(const std::vector<PositionResult>& results) {
-  return std::ranges::find(results, learn::Positions::learned, &PositionResult::kind) != results.end();
+  return std::ranges::find(results, Positions::learned, &PositionResult::kind) != results.end();
 }
 
 std::string row_of(const PositionResult& result) {

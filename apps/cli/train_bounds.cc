@@ -63,7 +63,7 @@ void require_words(const TrainSettings& settings) {
   }
   of_option("--schedule", [&] { return schedule_named(settings.schedule); });
   of_option("--model", [&] { return model_kind_named(settings.model); });
-  of_option("--positions", [&] { return learn::positions_named(settings.positions); });
+  of_option("--positions", [&] { return positions_named(settings.positions); });
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const T
                             .d_model = settings.d_model,
                             .heads = settings.heads,
                             .d_ff = settings.d_ff,
-                            .positions = learn::positions_named(settings.positions)},
+                            .positions = positions_named(settings.positions)},
                            task, generator);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "task") throw;

@@ -149,7 +149,7 @@ TrainReporting reporting_of(const Words& words) {
   return reporting;
 }
 
-std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, learn::Parameters parameters) {
+std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, Parameters parameters) {
   if (settings.optimizer == "sgd") {
     return make_sgd(std::move(parameters), {.momentum = settings.momentum, .weight_decay = settings.weight_decay});
   }

@@ -78,6 +78,6 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
 [[nodiscard]] TrainReporting reporting_of(const std::map<std::string, std::string>& words);
 
 [[nodiscard]] TrainingOptions training_of(const TrainSettings& settings);
-[[nodiscard]] std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, learn::Parameters parameters);
+[[nodiscard]] std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, Parameters parameters);
 
 }  // namespace qkv::cli

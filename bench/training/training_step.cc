@@ -27,20 +27,20 @@ constexpr std::int64_t kBatch = 16;
 constexpr std::int64_t kLength = 256;
 constexpr double kLearningRate = 1e-3;
 
-qkv::learn::Decoder model() {
+qkv::Decoder model() {
   qkv::Generator generator(1);
-  return qkv::learn::Decoder({.vocabulary = kVocabulary,
+  return qkv::Decoder({.vocabulary = kVocabulary,
                               .length = kLength,
                               .layers = 6,
                               .d_model = 384,
                               .heads = 6,
-                              .positions = qkv::learn::Positions::learned},
+                              .positions = qkv::Positions::learned},
                              generator);
 }
 
 void train(qkv::DType dtype) {
   using namespace qkv;
-  const learn::Decoder decoder = model();
+  const Decoder decoder = model();
   const std::unique_ptr<Optimizer> optimizer = make_adamw(decoder.parameters(), {.decay = Decay::all});
   Generator generator(2);
   const Tensor text = generator.randint(0, kVocabulary, {kBatch, kLength});

@@ -11,17 +11,12 @@
 
 #include "qkv/bias.h"
 #include "qkv/mask.h"
+#include "qkv/model/token_input.h"
 #include "qkv/picture/chart.h"
 #include "qkv/picture/heatmap.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
-
-/// How the model learns where a token stands.
-enum class Position : std::uint8_t { none, sinusoidal, learned, rotary, alibi, t5 };
-[[nodiscard]] std::string_view name_of(Position position) noexcept;
-/// Throws InvalidArgument listing the six names.
-[[nodiscard]] Position parse_position(std::string_view name);
 
 /// How much of a transformer is shown: attention alone, or the block around it with its LayerNorms before
 /// (Xiong et al. 2020) or after (Vaswani et al. 2017) each sublayer.
@@ -45,7 +40,7 @@ struct ExplainOptions {
   std::optional<std::int64_t> d_k = std::nullopt;  // d_model / heads where not given
   std::optional<std::int64_t> d_v = std::nullopt;  // d_k where not given
   std::uint64_t seed = 42;
-  Position position = Position::sinusoidal;
+  Positions position = Positions::sinusoidal;
   Mask mask = {};
   Bias bias = {};  // added to the one that `position` brings
   std::optional<double> scale = std::nullopt;

@@ -33,20 +33,6 @@ Bias bias_of(const LearnedBias& term) {
   return alibi(numbers.to_vector(), std::get<LearnedAlibi>(term).align);
 }
 
-AttentionOptions options_with(const AttentionOptions& options, const LearnedTerms& learned) {
-  AttentionOptions all = options;
-  for (const LearnedBias& term : learned.bias) all.bias = all.bias + bias_of(term);
-  if (learned.sinks.empty()) return all;
-  if (!options.sinks.empty()) {
-    throw InvalidArgument(kOperation, "learned.sinks", "none beside options.sinks", learned.sinks.shape().to_string());
-  }
-  if (learned.sinks.rank() != 1) {
-    throw InvalidArgument(kOperation, "learned.sinks", "[Hq]", learned.sinks.shape().to_string());
-  }
-  all.sinks = learned.sinks.value().to_vector();
-  return all;
-}
-
 // Those of the walk back: what only the forward call's memory holds is left out.
 AttentionOptions kept_options(AttentionOptions options, DType dtype) {
   if (!options.target.empty()) options.target = attention_target(dtype, options);
@@ -106,8 +92,22 @@ void walk_back(const Call& call, const std::vector<DType>& dtypes, const Value& 
 
 }  // namespace
 
-Variable attention(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
-                   const LearnedTerms& learned) {
+AttentionOptions options_with(const AttentionOptions& options, const LearnedTerms& learned) {
+  AttentionOptions all = options;
+  for (const LearnedBias& term : learned.bias) all.bias = all.bias + bias_of(term);
+  if (learned.sinks.empty()) return all;
+  if (!options.sinks.empty()) {
+    throw InvalidArgument(kOperation, "learned.sinks", "none beside options.sinks", learned.sinks.shape().to_string());
+  }
+  if (learned.sinks.rank() != 1) {
+    throw InvalidArgument(kOperation, "learned.sinks", "[Hq]", learned.sinks.shape().to_string());
+  }
+  all.sinks = learned.sinks.value().to_vector();
+  return all;
+}
+
+AttentionRun attention_run(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
+                           const LearnedTerms& learned) {
   const Value& queries = value_of(kOperation, "q", q);
   const Value& keys = value_of(kOperation, "k", k);
   const Value& values = value_of(kOperation, "v", v);
@@ -125,19 +125,26 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v, cons
   std::vector<DType> dtypes;
   dtypes.reserve(inputs.size());
   for (const Variable& input : inputs) dtypes.push_back(input.dtype());
+  const AttentionOptions kept = kept_options(all, queries.dtype());
   Call call{.q = Kept(kOperation, "q", queries),
             .k = Kept(kOperation, "k", keys),
             .v = Kept(kOperation, "v", values),
             .out = Kept(kOperation, "the result", out),
             .lse = lse,
-            .options = kept_options(all, queries.dtype()),
+            .options = kept,
             .first_learned = options.bias.terms().size(),
             .learned = learned.bias.size(),
             .sinks = !learned.sinks.empty()};
-  return autograd::recorded(kOperation, std::move(out), inputs,
-                            [call = std::move(call), dtypes](const Value& d_out, Gradients& gradients) {
-                              walk_back(call, dtypes, d_out, gradients);
-                            });
+  Variable result = autograd::recorded(kOperation, std::move(out), inputs,
+                                       [call = std::move(call), dtypes](const Value& d_out, Gradients& gradients) {
+                                         walk_back(call, dtypes, d_out, gradients);
+                                       });
+  return {.out = std::move(result), .lse = autograd::constant(lse), .options = kept};
+}
+
+Variable attention(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
+                   const LearnedTerms& learned) {
+  return attention_run(q, k, v, options, learned).out;
 }
 
 }  // namespace qkv

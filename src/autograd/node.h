@@ -82,6 +82,8 @@ struct Body {
 [[nodiscard]] const Value& value_of(std::string_view operation, std::string_view argument, const Variable& variable);
 
 [[nodiscard]] Variable constant(Value value);
+/// A leaf whose gradient is kept.
+[[nodiscard]] Variable parameter(Value value);
 
 /// The result of an operation, with the record of it where an input requires a gradient and recording is on.
 [[nodiscard]] Variable recorded(std::string_view operation, Value out, std::initializer_list<const Variable*> inputs,

@@ -2,8 +2,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
-#include "nn/require.h"
-#include "qkv/autograd/attention.h"
+#include "qkv/autograd/rotary.h"
 
 namespace qkv {
 namespace autograd {
@@ -91,7 +90,9 @@ Variable rotary(const Variable& x, const RotaryTables& tables) {
   if (from.view.rank() != 4) throw InvalidArgument("rotary", "x", "[B, H, T, D]", from.shape().to_string());
   autograd::require_table("cos", tables.cos, from.view);
   autograd::require_table("sin", tables.sin, from.view);
-  nn::require_shape("rotary", "sin", tables.cos.shape(), tables.sin.shape());
+  if (!(tables.cos.shape() == tables.sin.shape())) {
+    throw InvalidArgument("rotary", "sin", tables.cos.shape().to_string(), tables.sin.shape().to_string());
+  }
   const DType computed = from.dtype() == DType::f64 ? DType::f64 : DType::f32;
   autograd::Tables used{.cos = autograd::value_of(tables.cos.to(computed)),
                         .sin = autograd::value_of(tables.sin.to(computed)),

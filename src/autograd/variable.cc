@@ -39,15 +39,17 @@ Variable::Variable(Tensor value) : Variable(autograd::constant(checked_value(std
 
 Variable::Variable(std::shared_ptr<const autograd::Body> body) : body_(std::move(body)) {}
 
-Variable Variable::parameter(Tensor value) {
+Variable autograd::parameter(Value value) {
   auto body = std::make_shared<Body>();
-  body->value = checked_value(std::move(value));
+  body->value = std::move(value);
   body->node = std::make_shared<Node>();
   body->node->dtype = body->value.dtype();
   body->node->shape = body->value.shape();
-  body->node->number = autograd::next_number();
+  body->node->number = next_number();
   return Variable(std::move(body));
 }
+
+Variable Variable::parameter(Tensor value) { return autograd::parameter(checked_value(std::move(value))); }
 
 const TensorView& Variable::value() const { return body_of("Variable::value", *this).value.view; }
 
@@ -71,6 +73,17 @@ MutableTensorView Variable::mutable_value() const {
   }
   body.value.storage->raise_version();
   return body.value.writable();
+}
+
+void Variable::replace_value(Tensor value) const {
+  Node& node = parameter_of("Variable::replace_value", *this);
+  if (!(value.shape() == node.shape)) {
+    throw InvalidArgument("Variable::replace_value", "value", node.shape.to_string(), value.shape().to_string());
+  }
+  autograd::Value checked = checked_value(std::move(value));
+  node.dtype = checked.dtype();
+  node.gradient = {};
+  const_cast<Body&>(*body_).value = std::move(checked);
 }
 
 TensorView Variable::gradient() const { return parameter_of("Variable::gradient", *this).gradient.view; }

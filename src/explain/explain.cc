@@ -19,7 +19,6 @@ namespace {
 using namespace explain_detail;
 
 constexpr std::int64_t kKeptWhole = 256;
-constexpr std::array<std::string_view, 6> kPositionNames = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
 
 void append(std::vector<Section>& sections, std::vector<Section> more) {
   std::move(more.begin(), more.end(), std::back_inserter(sections));
@@ -96,7 +95,7 @@ void keep_tensors(Explanation& explanation, const Scene& scene) {
 }
 
 void keep_parameters(Explanation& explanation, const Model& model) {
-  const Parameters& parameters = model.parameters();
+  const DrawnParameters& parameters = model.parameters();
   keep(explanation, "embedding_table", parameters.embedding);
   keep(explanation, "w_q", parameters.w_q);
   keep(explanation, "w_k", parameters.w_k);
@@ -156,16 +155,6 @@ void keep_selected(std::vector<Section>& sections, std::string_view argument, st
 }
 
 }  // namespace
-
-std::string_view name_of(Position position) noexcept { return kPositionNames[static_cast<std::size_t>(position)]; }
-
-Position parse_position(std::string_view name) {
-  for (std::size_t i = 0; i < kPositionNames.size(); ++i) {
-    if (kPositionNames[i] == name) return static_cast<Position>(i);
-  }
-  throw InvalidArgument("parse_position", "position", fmt::format("one of {}", fmt::join(kPositionNames, ", ")),
-                        "\"" + std::string(name) + "\"");
-}
 
 const Tensor& Explanation::tensor(std::string_view name) const {
   std::vector<std::string> names;

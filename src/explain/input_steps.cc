@@ -118,7 +118,7 @@ Section positions_step(const Scene& scene) {
   step.id = "positions";
   step.title = "Positions";
   step.shape = rows_by_model(scene.run->queries);
-  if (scene.options->position == Position::sinusoidal) {
+  if (scene.options->position == Positions::sinusoidal) {
     step.text =
         "Attention alone cannot tell first from last: it sums over a set. Each position therefore gets its own pattern "
         "of sines and cosines, fast ones on the left, slow ones on the right (Vaswani et al. 2017, section 3.5).";
@@ -138,17 +138,17 @@ Section positions_step(const Scene& scene) {
   return step;
 }
 
-std::string where_position_goes(Position position) {
+std::string where_position_goes(Positions position) {
   switch (position) {
-    case Position::sinusoidal:
-    case Position::learned:
+    case Positions::sinusoidal:
+    case Positions::learned:
       return "What a word is and where it stands are added into one vector; every later step sees only this.";
-    case Position::rotary:
+    case Positions::rotary:
       return "With rotary positions nothing is added here: queries and keys will be turned by their position instead.";
-    case Position::alibi:
-    case Position::t5:
+    case Positions::alibi:
+    case Positions::t5:
       return "Nothing is added here: the position will enter as a bias on the scores.";
-    case Position::none:
+    case Positions::none:
       break;
   }
   return "No positions were asked for, so X is the embeddings: from here on the order of the words is unknown.";

@@ -7,10 +7,9 @@
 #include <numeric>
 
 #include "explain/target.h"
-#include "qkv/nn/activation.h"
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/nn/block.h"
 #include "qkv/nn/embedding.h"
-#include "qkv/nn/matmul.h"
-#include "qkv/nn/norm.h"
 #include "qkv/nn/position.h"
 #include "qkv/random.h"
 
@@ -36,18 +35,24 @@ Tensor projection(Generator& generator, std::int64_t in, std::int64_t out) {
   return draw(generator, {in, out}, 1.0 / std::sqrt(static_cast<double>(in)));
 }
 
-Tensor sum_of(const TensorView& a, const TensorView& b) {
-  Tensor sum(a, DType::f64);
-  const std::vector<double> right = b.to_vector();
-  std::size_t i = 0;
-  for (double& value : sum.values<double>()) value += right[i++];
-  return sum;
+Tensor looked_up(const Tensor& table, const std::vector<std::int64_t>& ids) {
+  const Embedding rows{Variable(table)};
+  return Tensor(rows.forward(Tensor(ids, {static_cast<std::int64_t>(ids.size())}), DType::f64).value());
 }
 
-// The layers keep weights [outputs, inputs]; here they are drawn as the formulas have them.
-Linear linear(const Tensor& weight) { return Linear(Tensor(weight.view().transpose(0, 1))); }
+Tensor sum_of(const Tensor& a, const Tensor& b) { return Tensor((Variable(a) + Variable(b)).value()); }
 
-Tensor layer_norm(const TensorView& x) { return LayerNorm({.normalized = {x.dim(-1)}}).forward(x); }
+// One text is a batch of one.
+Variable as_batch(const Tensor& x) { return Variable(Tensor(x.view().unsqueeze(0))); }
+
+// The layers keep weights [outputs, inputs]; here they are drawn as the formulas have them.
+void assign_map(const Parameters& parameters, const std::string& name, const Tensor& weight) {
+  assign(parameters, name + ".weight", weight.view().transpose(0, 1));
+}
+
+void fill_norm(const Parameters& parameters, const std::string& name, std::int64_t width) {
+  assign(parameters, name + ".weight", Tensor(std::vector<double>(static_cast<std::size_t>(width), 1.0), {width}));
+}
 
 }  // namespace
 
@@ -74,7 +79,7 @@ void Model::resolve_widths() {
   d_v_ = options_.d_v.value_or(d_k_);
   require_width("d_k", d_k_);
   require_width("d_v", d_v_);
-  if (options_.position == Position::rotary && d_k_ % 2 != 0) {
+  if (options_.position == Positions::rotary && d_k_ % 2 != 0) {
     throw InvalidArgument("explain", "d_k", "an even width, because rotary positions turn pairs",
                           fmt::format("{}", d_k_));
   }
@@ -94,18 +99,23 @@ void Model::draw_parameters() {
   }
   Generator positions(options_.seed + 1);
   const auto longest = static_cast<std::int64_t>(std::max(tokens_.size(), context_tokens_.size()));
-  if (options_.position == Position::learned) parameters_.learned = draw(positions, {longest, width}, 1.0);
-  if (options_.position == Position::t5) parameters_.t5 = draw(positions, {kT5.buckets, options_.heads}, 1.0);
+  if (options_.position == Positions::learned) parameters_.learned = draw(positions, {longest, width}, 1.0);
+  if (options_.position == Positions::t5) parameters_.t5 = draw(positions, {kT5.buckets, options_.heads}, 1.0);
 }
 
 Side Model::side_of(const std::vector<std::string>& tokens, const std::vector<std::int64_t>& ids) const {
   Side side;
   side.tokens = tokens;
   side.ids = ids;
-  const auto count = static_cast<std::int64_t>(ids.size());
-  side.embedded = gather_rows(parameters_.embedding, Tensor(ids, {count}), "explain", "text");
-  if (options_.position == Position::sinusoidal) side.encoding = sinusoidal(count, options_.d_model);
-  if (options_.position == Position::learned) side.encoding = LearnedPositions(parameters_.learned).forward(count);
+  side.embedded = looked_up(parameters_.embedding, ids);
+  if (options_.position == Positions::sinusoidal) {
+    side.encoding = sinusoidal(static_cast<std::int64_t>(ids.size()), options_.d_model);
+  }
+  if (options_.position == Positions::learned) {
+    std::vector<std::int64_t> places(ids.size());
+    std::iota(places.begin(), places.end(), 0);
+    side.encoding = looked_up(parameters_.learned, places);
+  }
   side.x = side.encoding.empty() ? side.embedded : sum_of(side.embedded, side.encoding);
   return side;
 }
@@ -117,46 +127,106 @@ AttentionOptions Model::attention_options() const {
   attention.mask = options_.mask;
   attention.bias = options_.bias;
   // ALiBi and T5 count from the diagonal that the mask counts from; the default of both is bottom_right.
-  if (options_.position == Position::alibi) attention.bias = attention.bias + alibi();
-  if (options_.position == Position::t5) attention.bias = attention.bias + t5_bias(parameters_.t5, kT5);
+  if (options_.position == Positions::alibi) attention.bias = attention.bias + alibi();
+  if (options_.position == Positions::t5) attention.bias = attention.bias + t5_bias(parameters_.t5, kT5);
   return attention;
 }
 
-MultiHeadAttention Model::layer(Encoding encoding) const {
+MultiHeadOptions Model::layer_options(Encoding encoding) const {
   MultiHeadOptions layer;
   layer.d_model = options_.d_model;
   layer.heads = options_.heads;
   layer.d_k = d_k_;
   layer.d_v = d_v_;
   layer.bias = false;
-  if (options_.position == Position::rotary && encoding == Encoding::as_chosen) {
+  if (is_cross()) layer.d_context = options_.d_model;
+  if (options_.position == Positions::rotary && encoding == Encoding::as_chosen) {
     layer.rotary.emplace();
     layer.rotary->dim = d_k_;
     layer.rotary->layout = RotaryLayout::interleaved;
   }
-  return {layer, {linear(parameters_.w_q), linear(parameters_.w_k), linear(parameters_.w_v), linear(parameters_.w_o)}};
+  return layer;
 }
 
-void Model::attend(Run& run, const TensorView& query_input, const TensorView& key_input) const {
-  Taps taps;
-  MultiHeadForward call;
-  call.attention = run.attention;
-  call.taps = &taps;
-  run.output = layer(Encoding::as_chosen).forward_cross(query_input, key_input, call);
-  run.q = taps["q"];
-  run.k = taps["k"];
-  run.v = taps["v"];
-  if (taps.contains("q_rotated")) {
+void Model::assign_attention(const Parameters& parameters, const std::string& scope) const {
+  assign_map(parameters, scope + "q", parameters_.w_q);
+  assign_map(parameters, scope + "k", parameters_.w_k);
+  assign_map(parameters, scope + "v", parameters_.w_v);
+  assign_map(parameters, scope + "out", parameters_.w_o);
+}
+
+MultiHeadAttention Model::layer(Encoding encoding) const {
+  MultiHeadAttention made(layer_options(encoding), Init::undrawn(), DType::f64);
+  assign_attention(made.parameters(), "");
+  return made;
+}
+
+TransformerBlock Model::block() const {
+  BlockOptions options{.attention = layer_options(Encoding::as_chosen), .d_ff = kFeedForward * options_.d_model};
+  options.order = options_.surroundings == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post;
+  TransformerBlock made(options, Init::undrawn(), DType::f64);
+  const Parameters parameters = made.parameters();
+  assign_attention(parameters, "attn.");
+  assign_map(parameters, "ffn.up", parameters_.w_1);
+  assign_map(parameters, "ffn.down", parameters_.w_2);
+  fill_norm(parameters, "ln1", options_.d_model);
+  fill_norm(parameters, "ln2", options_.d_model);
+  return made;
+}
+
+// Everything that is shown is what the layers computed.
+void Model::read_attention(Run& run, const Trace& trace, const std::string& scope) {
+  run.q = trace[scope + "q"];
+  run.k = trace[scope + "k"];
+  run.v = trace[scope + "v"];
+  if (trace.contains(scope + "q_rotated")) {
     run.q_plain = run.q;
     run.k_plain = run.k;
-    run.q = taps["q_rotated"];
-    run.k = taps["k_rotated"];
+    run.q = trace[scope + "q_rotated"];
+    run.k = trace[scope + "k_rotated"];
   }
-  run.out = taps["heads"];
-  run.concat = Tensor(taps["concat"].view().select(0, 0));
+  run.out = trace[scope + "heads"];
+  run.concat = Tensor(trace[scope + "concat"].view().select(0, 0));
+  run.output = Tensor(trace[scope + "out"].view().select(0, 0));
+}
+
+void Model::run_attention(Run& run) const {
+  Trace trace;
+  const MultiHeadAttention attention = layer(Encoding::as_chosen);
+  const MultiHeadCall call{.attention = run.attention, .trace = &trace};
+  const Variable x = as_batch(run.queries.x);
+  if (is_cross()) {
+    static_cast<void>(attention.forward_cross(x, as_batch(run.keys.x), call));
+  } else {
+    static_cast<void>(attention.forward(x, call));
+  }
+  read_attention(run, trace, "");
+}
+
+void Model::run_block(Run& run) const {
+  Trace trace;
+  const BlockCall call{.attention = run.attention, .trace = &trace};
+  const Variable x = as_batch(run.queries.x);
+  if (is_cross()) {
+    static_cast<void>(block().forward_cross(x, as_batch(run.keys.x), call));
+  } else {
+    static_cast<void>(block().forward(x, call));
+  }
+  read_attention(run, trace, "attn.");
+  const bool is_pre = options_.surroundings == Surroundings::pre_norm_block;
+  const auto value = [&](const char* name) { return Tensor(trace[name].view().select(0, 0)); };
+  run.block = BlockRun{.norm_1 = value("ln1"),
+                       .residual_1 = value("resid_mid"),
+                       .norm_2 = value("ln2"),
+                       .up = value("ffn.up"),
+                       .activated = value("ffn.activated"),
+                       .down = value("ffn.down"),
+                       .residual_2 = value(is_pre ? "resid_post" : "resid_ffn"),
+                       .result = value("resid_post")};
 }
 
 Run Model::run() const {
+  const NoGradient constant;
   Run run;
   run.heads = options_.heads;
   run.kv_heads = options_.heads;
@@ -165,35 +235,17 @@ Run Model::run() const {
   run.queries = side_of(tokens_, ids_);
   run.keys = is_cross() ? side_of(context_tokens_, context_ids_) : run.queries;
   run.attention = attention_options();
-  if (options_.surroundings == Surroundings::pre_norm_block) {
-    run.block.emplace();
-    run.block->norm_1 = layer_norm(run.queries.x);
-    attend(run, run.block->norm_1, is_cross() ? run.keys.x : run.block->norm_1);
+  if (options_.surroundings == Surroundings::attention_only) {
+    run_attention(run);
   } else {
-    attend(run, run.queries.x, run.keys.x);
+    run_block(run);
   }
-  if (options_.surroundings != Surroundings::attention_only) add_block_after(run);
   return run;
 }
 
-void Model::add_block_after(Run& run) const {
-  if (!run.block) run.block.emplace();
-  BlockRun& block = *run.block;
-  const bool is_pre = options_.surroundings == Surroundings::pre_norm_block;
-  block.residual_1 = sum_of(run.queries.x, run.output);
-  if (is_pre) block.norm_2 = layer_norm(block.residual_1);
-  if (!is_pre) block.norm_1 = layer_norm(block.residual_1);
-  const Tensor& feed_forward_input = is_pre ? block.norm_2 : block.norm_1;
-  block.up = matmul(feed_forward_input, parameters_.w_1);
-  block.activated = activate(Activation::gelu, block.up);
-  block.down = matmul(block.activated, parameters_.w_2);
-  block.residual_2 = sum_of(is_pre ? block.residual_1 : block.norm_1, block.down);
-  if (!is_pre) block.norm_2 = layer_norm(block.residual_2);
-  block.result = is_pre ? block.residual_2 : block.norm_2;
-}
-
 Tensor Model::output_in_order(const std::vector<std::int64_t>& order, Encoding encoding) const {
-  MultiHeadForward call;
+  const NoGradient constant;
+  MultiHeadCall call;
   call.attention = attention_options();
   call.attention.mask = Mask();
   if (encoding == Encoding::left_out) call.attention.bias = Bias();
@@ -201,7 +253,8 @@ Tensor Model::output_in_order(const std::vector<std::int64_t>& order, Encoding e
   ids.reserve(order.size());
   for (const std::int64_t place : order) ids.push_back(ids_[static_cast<std::size_t>(place)]);
   const Side side = side_of(tokens_, ids);
-  return layer(encoding).forward(encoding == Encoding::left_out ? side.embedded : side.x, call);
+  const Tensor& x = encoding == Encoding::left_out ? side.embedded : side.x;
+  return Tensor(layer(encoding).forward(as_batch(x), call).value().select(0, 0));
 }
 
 }  // namespace qkv::explain_detail

@@ -8,7 +8,7 @@
 #include "explain/run.h"
 #include "explain/words.h"
 #include "qkv/explain.h"
-#include "qkv/nn/multi_head_attention.h"
+#include "qkv/nn/block.h"
 
 namespace qkv::explain_detail {
 
@@ -25,7 +25,7 @@ class Model {
   enum class Encoding : std::uint8_t { as_chosen, left_out };
   [[nodiscard]] Tensor output_in_order(const std::vector<std::int64_t>& order, Encoding encoding) const;
 
-  [[nodiscard]] const Parameters& parameters() const noexcept { return parameters_; }
+  [[nodiscard]] const DrawnParameters& parameters() const noexcept { return parameters_; }
   [[nodiscard]] const std::vector<std::string>& vocabulary() const noexcept { return vocabulary_.words(); }
   [[nodiscard]] bool is_cross() const noexcept { return options_.context.has_value(); }
   [[nodiscard]] std::int64_t d_model() const noexcept { return options_.d_model; }
@@ -36,8 +36,12 @@ class Model {
   [[nodiscard]] Side side_of(const std::vector<std::string>& tokens, const std::vector<std::int64_t>& ids) const;
   [[nodiscard]] AttentionOptions attention_options() const;
   [[nodiscard]] MultiHeadAttention layer(Encoding encoding) const;
-  void attend(Run& run, const TensorView& query_input, const TensorView& key_input) const;
-  void add_block_after(Run& run) const;
+  [[nodiscard]] TransformerBlock block() const;
+  [[nodiscard]] MultiHeadOptions layer_options(Encoding encoding) const;
+  void assign_attention(const Parameters& parameters, const std::string& scope) const;
+  void run_attention(Run& run) const;
+  void run_block(Run& run) const;
+  static void read_attention(Run& run, const Trace& trace, const std::string& scope);
 
   ExplainOptions options_;
   std::int64_t d_k_ = 0;
@@ -47,7 +51,7 @@ class Model {
   std::vector<std::int64_t> ids_;
   std::vector<std::string> context_tokens_;
   std::vector<std::int64_t> context_ids_;
-  Parameters parameters_;
+  DrawnParameters parameters_;
 };
 
 /// The pass that starts at the reader's own tensors.

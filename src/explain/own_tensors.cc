@@ -75,7 +75,7 @@ Run run_own_tensors(const ExplainOptions& options) {
   run.attention.scale = options.scale;
   run.attention.softcap = options.softcap;
   run.attention.mask = options.mask;
-  run.attention.bias = options.position == Position::alibi ? options.bias + alibi() : options.bias;
+  run.attention.bias = options.position == Positions::alibi ? options.bias + alibi() : options.bias;
   run.attention.target = kTarget;
   run.out = attention(run.q, run.k, run.v, run.attention).out;
   run.concat = pack_heads(run.out);

@@ -119,7 +119,7 @@ Section own_step(const Scene& scene) {
 std::vector<Section> projection_steps(const Scene& scene) {
   if (scene.model == nullptr) return {own_step(scene)};
   const Run& run = *scene.run;
-  const Parameters& parameters = scene.model->parameters();
+  const DrawnParameters& parameters = scene.model->parameters();
   const bool is_rotary = !run.q_plain.empty();
   std::vector<Section> steps = {
       projection_step(

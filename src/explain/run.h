@@ -12,7 +12,7 @@
 namespace qkv::explain_detail {
 
 /// Drawn once from the seed, in f64, laid out [inputs, outputs]: x W, as the formulas have it.
-struct Parameters {
+struct DrawnParameters {
   Tensor embedding;  // [vocabulary, d_model]
   Tensor w_q;        // [d_model, H d_k]
   Tensor w_k;        // [d_model, H d_k]

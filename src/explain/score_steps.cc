@@ -74,13 +74,13 @@ Section softcap_step(const Run& run) {
   return step;
 }
 
-std::string bias_text(Position position) {
-  if (position == Position::alibi) {
+std::string bias_text(Positions position) {
+  if (position == Positions::alibi) {
     return "ALiBi subtracts a penalty that grows with the distance, with a slope of its own for each head; no position "
            "is "
            "added to X (Press et al. 2022).";
   }
-  if (position == Position::t5) {
+  if (position == Positions::t5) {
     return "T5 adds a learned number for each bucket of relative distance and each head; near distances have buckets "
            "of "
            "their own, far ones share (Raffel et al. 2020). Untrained, the table is drawn from the seed.";

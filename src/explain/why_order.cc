@@ -76,7 +76,7 @@ Section own_text_why(const Scene& scene) {
   if (scene.run->tq() == 1) {
     why.finding = "one token cannot show it: a text of one word reads the same backwards; try a longer one";
   }
-  if (scene.options->position == Position::none) {
+  if (scene.options->position == Positions::none) {
     why.notes.emplace_back("No positions were asked for, so both lines say the same.");
   }
   return why;

@@ -9,10 +9,9 @@
 #include "explain/drawing.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
+#include "explain/plain.h"
 #include "explain/sections.h"
 #include "qkv/heads.h"
-#include "qkv/nn/matmul.h"
-#include "qkv/nn/norm.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 
@@ -103,7 +102,7 @@ std::string slip_in_words(const Run& run, double slip) {
 
 Section packing_why(const Scene& scene) {
   const Run& run = *scene.run;
-  const Parameters& parameters = scene.model->parameters();
+  const DrawnParameters& parameters = scene.model->parameters();
   const Tensor& input =
       run.block && !run.block->norm_1.empty() && scene.options->surroundings == Surroundings::pre_norm_block
           ? run.block->norm_1
@@ -153,8 +152,9 @@ Section epsilon_why(const Scene& scene) {
     Generator generator(scene.options->seed);
     Tensor row = generator.randn({1, 8}, DType::f64);
     for (double& value : row.values<double>()) value *= spread;
-    const LayerNorm norm({.normalized = {8}, .epsilon = kEpsilon});
-    const double inverse = norm.statistics(row).inv_std.at({0, 0});
+    // How far LayerNorm pulls the row together: by 1 / sqrt(var + epsilon).
+    const Tensor normed = layer_norm(row, kEpsilon);
+    const double inverse = (normed.at({0, 0}) - normed.at({0, 1})) / (row.at({0, 0}) - row.at({0, 1}));
     const double deviation = std::sqrt(std::max(0.0, 1.0 / (inverse * inverse) - kEpsilon));
     last = inverse * (deviation + kEpsilon);
     table.rows.push_back(

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "model/text_options.h"
-#include "qkv/autograd/watch.h"
+#include "nn/tracing.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kName = "Captioner";
@@ -49,42 +49,33 @@ CaptionerOptions checked(const CaptionerOptions& options) {
 
 }  // namespace
 
-Captioner::Captioner(const CaptionerOptions& options, Generator& generator, DType dtype)
+Captioner::Captioner(const CaptionerOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
-      encoder_(encoder_of(options), generator, dtype),
-      decoder_(decoder_of(options), generator, dtype) {}
+      encoder_(encoder_of(options), init, dtype),
+      decoder_(decoder_of(options), init, dtype) {}
 
 Variable Captioner::forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call) const {
-  DecoderContext patches;
-  {
-    const OperationScope scope("encoder");
-    patches.hidden = encoder_.forward(images, part_of(call, 0));
-  }
+  const nn::Tracing tracing(call.trace);
+  const Variable patches = nn::named("encoder", [&] { return encoder_.forward(images, part_of(call, 0)); });
   const OperationScope scope("decoder");
-  return decoder_.forward_cross(ids, patches, part_of(call, 1));
+  return decoder_.forward_cross(ids, {.hidden = patches}, part_of(call, 1));
 }
 
 std::vector<std::vector<std::int64_t>> Captioner::generate(const TensorView& images, std::int64_t first,
                                                            const GreedyOptions& options) const {
   const NoGradient constant;
   const CaptionerCall call{.dtype = encoder_.dtype()};
-  const DecoderContext patches{.hidden = encoder_.forward(images, call)};
   Tensor prompt(DType::i64, {images.dim(0), 1});
   std::ranges::fill(prompt.values<std::int64_t>(), first);
-  return greedy(prompt, options, [&](const TensorView& ids) { return decoder_.forward_cross(ids, patches, call); });
-}
-
-void Captioner::tap(const TensorView& images, const TensorView& ids, const TapScope& taps) const {
-  const NoGradient constant;
-  encoder_.tap(images, taps.inner("encoder"));
-  const CaptionerCall call{.dtype = encoder_.dtype()};
-  decoder_.tap_cross(ids, {.hidden = encoder_.forward(images, call)}, taps.inner("decoder"));
+  return decoder_.generate_cross(prompt, {.hidden = encoder_.forward(images, call)}, options);
 }
 
 DecoderWeights Captioner::weights(const TensorView& images, const TensorView& ids) const {
   const NoGradient constant;
-  const CaptionerCall call{.dtype = encoder_.dtype()};
-  return decoder_.weights_cross(ids, {.hidden = encoder_.forward(images, call)});
+  Trace trace({"decoder.*.attn.weights", "*.cross.weights"});
+  static_cast<void>(forward(images, ids, {.dtype = encoder_.dtype(), .trace = &trace}));
+  return {.tokens = weights_of(trace, "decoder.", "attn", options_.layers),
+          .cross = weights_of(trace, "decoder.", "cross", options_.layers)};
 }
 
 Parameters Captioner::parameters() const {
@@ -99,4 +90,4 @@ std::int64_t parameter_count(const CaptionerOptions& options) {
   return parameter_count(encoder_of(sound)) + parameter_count(decoder_of(sound));
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -1,7 +1,7 @@
 #include "model/facts.h"
 #include "qkv/model/captioner.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 std::map<std::string, std::string> facts_of(const CaptionerOptions& options) {
   return {{"kind", "captioner"},
@@ -36,4 +36,4 @@ CaptionerOptions captioner_options(const std::map<std::string, std::string>& fac
           .relative = read.truth("relative")};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -7,7 +7,7 @@
 #include "qkv/autograd/watch.h"
 #include "qkv/model/two_tower.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kFunction = "contrastive_loss";
@@ -35,4 +35,4 @@ Variable contrastive_loss(const Variable& images, const Variable& texts, const V
   return 0.5 * (cross_entropy(scores, own) + cross_entropy(transpose(scores, 0, 1), own));
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "model/text_options.h"
-#include "qkv/autograd/watch.h"
+#include "nn/tracing.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kName = "Decoder";
@@ -38,17 +38,17 @@ Mask padding_of(const DecoderContext& context) {
 
 }  // namespace
 
-Decoder::Decoder(const DecoderOptions& options, Generator& generator, DType dtype)
-    : Decoder(options, TokenInput(kName, input_of(options), generator, dtype), generator) {}
+Decoder::Decoder(const DecoderOptions& options, const Init& init, DType dtype)
+    : Decoder(options, TokenInput(kName, input_of(options), init, dtype), init) {}
 
-Decoder::Decoder(const DecoderOptions& options, const Embedding& tokens, Generator& generator)
-    : Decoder(options, TokenInput(kName, input_of(options), tokens, generator), generator) {}
+Decoder::Decoder(const DecoderOptions& options, const Embedding& tokens, const Init& init)
+    : Decoder(options, TokenInput(kName, input_of(options), tokens, init), init) {}
 
-Decoder::Decoder(const DecoderOptions& options, TokenInput input, Generator& generator)
+Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& init)
     : options_(options),
       input_(std::move(input)),
-      stack_(stack_of(options), generator, input_.dtype()),
-      output_(output_map(options.tied, input_, generator)) {}
+      stack_(stack_of(options), init, input_.dtype()),
+      output_(output_map(options.tied, input_, init)) {}
 
 Variable Decoder::forward(const TensorView& ids, const DecoderCall& call) const { return run(ids, nullptr, call); }
 
@@ -74,46 +74,73 @@ void Decoder::require_context(const TensorView& ids, const DecoderContext* conte
 
 Variable Decoder::run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const {
   require_context(ids, context);
-  BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
-  inner.attention.bias = input_.fixed_bias();
+  const nn::Tracing tracing(call.trace);
+  BlockCall inner = block_call(call);
   if (context != nullptr) inner.cross_attention.mask = padding_of(*context);
-  if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
   const Variable x = input_.forward(ids, call);
   const Variable y = context == nullptr ? stack_.forward(x, inner) : stack_.forward_cross(x, context->hidden, inner);
-  const OperationScope scope("output");
-  return output_ ? output_->forward(y) : input_.tokens().logits(y);
+  return nn::traced("logits", scores_of(y, output_, input_, call));
+}
+
+BlockCall Decoder::block_call(const DecoderCall& call) const {
+  BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
+  inner.attention.bias = input_.fixed_bias();
+  if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
+  return inner;
+}
+
+DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, DType dtype) const {
+  return {.blocks = stack_.make_cache(B, capacity, dtype), .dtype = dtype};
+}
+
+DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t capacity) const {
+  const NoGradient constant;
+  return {.blocks = stack_.make_cache(context.hidden.dim(0), capacity, context.hidden.dtype(), context.hidden),
+          .context_mask = padding_of(context),
+          .dtype = context.hidden.dtype()};
+}
+
+Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call) const {
+  const NoGradient constant;
+  const nn::Tracing tracing(call.trace);
+  BlockCall inner = block_call(call);
+  inner.cross_attention.mask = cache.context_mask;
+  const Variable x = input_.forward(ids, call, cache.length);
+  const Variable y = stack_.forward_cached(x, cache.blocks, inner);
+  cache.length += ids.dim(1);
+  return nn::traced("logits", scores_of(y, output_, input_, call));
+}
+
+std::vector<std::vector<std::int64_t>> Decoder::generate(const TensorView& prompt,
+                                                         const GreedyOptions& options) const {
+  return generate_over(prompt, make_cache(prompt.dim(0), prompt.dim(-1) + options.most, input_.dtype()), options);
+}
+
+std::vector<std::vector<std::int64_t>> Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
+                                                               const GreedyOptions& options) const {
+  require_context(prompt, &context);
+  return generate_over(prompt, make_cache(context, prompt.dim(-1) + options.most), options);
+}
+
+std::vector<std::vector<std::int64_t>> Decoder::generate_over(const TensorView& prompt, DecoderCache cache,
+                                                              const GreedyOptions& options) const {
+  const DecoderCall call{.dtype = input_.dtype(), .scores = Scores::last};
+  return greedy(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {
-  Taps taps({"*.attn.weights"});
-  tap(ids, &taps);
-  return weights_of(taps, "attn", options_.layers);
+  const NoGradient constant;
+  Trace trace({"*.attn.weights"});
+  static_cast<void>(forward(ids, {.dtype = input_.dtype(), .trace = &trace}));
+  return weights_of(trace, "", "attn", options_.layers);
 }
 
 DecoderWeights Decoder::weights_cross(const TensorView& ids, const DecoderContext& context) const {
-  Taps taps({"*.attn.weights", "*.cross.weights"});
-  tap_cross(ids, context, &taps);
-  return {.tokens = weights_of(taps, "attn", options_.layers), .cross = weights_of(taps, "cross", options_.layers)};
-}
-
-void Decoder::tap(const TensorView& ids, const TapScope& taps) const { tap_over(ids, nullptr, taps); }
-
-void Decoder::tap_cross(const TensorView& ids, const DecoderContext& context, const TapScope& taps) const {
-  tap_over(ids, &context, taps);
-}
-
-void Decoder::tap_over(const TensorView& ids, const DecoderContext* context, const TapScope& taps) const {
-  require_context(ids, context);
   const NoGradient constant;
-  BlockForward call{.taps = taps};
-  call.attention.bias = input_.frozen_bias();
-  const Variable x = input_.forward(ids, {.dtype = input_.dtype()});
-  if (context == nullptr) {
-    static_cast<void>(stack_.frozen().forward(x.value(), call));
-    return;
-  }
-  call.cross_attention.mask = padding_of(*context);
-  static_cast<void>(stack_.frozen().forward_cross(x.value(), context->hidden.value(), call));
+  Trace trace({"*.attn.weights", "*.cross.weights"});
+  static_cast<void>(forward_cross(ids, context, {.dtype = input_.dtype(), .trace = &trace}));
+  return {.tokens = weights_of(trace, "", "attn", options_.layers),
+          .cross = weights_of(trace, "", "cross", options_.layers)};
 }
 
 Parameters Decoder::parameters() const {
@@ -128,4 +155,4 @@ std::int64_t parameter_count(const DecoderOptions& options) {
   return options.tied ? count : count + options.vocabulary * options.d_model;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

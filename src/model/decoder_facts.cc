@@ -1,7 +1,7 @@
 #include "model/facts.h"
 #include "qkv/model/decoder.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 std::map<std::string, std::string> facts_of(const DecoderOptions& options) {
   const DecoderOptions usual;
@@ -40,4 +40,4 @@ DecoderOptions decoder_options(const std::map<std::string, std::string>& facts) 
           .d_context = read.number_if_there("d_context")};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

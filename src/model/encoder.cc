@@ -1,9 +1,9 @@
 #include "qkv/model/encoder.h"
 
 #include "model/text_options.h"
-#include "qkv/autograd/watch.h"
+#include "nn/tracing.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kName = "Encoder";
@@ -34,11 +34,11 @@ EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept {
   return options.embedding.value_or(options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::normed);
 }
 
-Encoder::Encoder(const EncoderOptions& options, Generator& generator, DType dtype)
+Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)
     : options_(options),
-      input_(kName, input_of(options), generator, dtype),
-      stack_(stack_of(options), generator, dtype),
-      output_(output_map(options.tied, input_, generator)) {}
+      input_(kName, input_of(options), init, dtype),
+      stack_(stack_of(options), init, dtype),
+      output_(output_map(options.tied, input_, init)) {}
 
 Mask Encoder::mask_of(const PaddedTokens& tokens) const {
   if (tokens.ids.rank() != 2) throw InvalidArgument(kName, "ids", "[B, T]", tokens.ids.shape().to_string());
@@ -46,6 +46,7 @@ Mask Encoder::mask_of(const PaddedTokens& tokens) const {
 }
 
 Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) const {
+  const nn::Tracing tracing(call.trace);
   BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
   inner.attention.mask = mask_of(tokens);
   inner.attention.bias = input_.fixed_bias();
@@ -54,23 +55,17 @@ Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) co
 }
 
 Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) const {
-  const Variable x = hidden(tokens, call);
-  const OperationScope scope("output");
-  return output_ ? output_->forward(x) : input_.tokens().logits(x);
-}
-
-void Encoder::tap(const PaddedTokens& tokens, const TapScope& taps) const {
-  const NoGradient constant;
-  BlockForward call{.taps = taps};
-  call.attention.mask = mask_of(tokens);
-  call.attention.bias = input_.frozen_bias();
-  static_cast<void>(stack_.frozen().forward(input_.forward(tokens.ids, {.dtype = input_.dtype()}).value(), call));
+  const nn::Tracing tracing(call.trace);
+  ModelCall inner = call;
+  inner.trace = nullptr;
+  return nn::traced("logits", scores_of(hidden(tokens, inner), output_, input_, call));
 }
 
 std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
-  Taps taps({"*.attn.weights"});
-  tap(tokens, &taps);
-  return weights_of(taps, "attn", options_.layers);
+  const NoGradient constant;
+  Trace trace({"*.attn.weights"});
+  static_cast<void>(hidden(tokens, {.dtype = input_.dtype(), .trace = &trace}));
+  return weights_of(trace, "", "attn", options_.layers);
 }
 
 Parameters Encoder::parameters() const {
@@ -85,4 +80,4 @@ std::int64_t parameter_count(const EncoderOptions& options) {
   return options.tied ? count : count + options.vocabulary * options.d_model;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "model/text_options.h"
-#include "qkv/autograd/watch.h"
+#include "nn/tracing.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kName = "EncoderDecoder";
@@ -61,57 +61,43 @@ EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
           .bias = o.bias};
 }
 
-Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder, Generator& generator, DType dtype) {
-  if (options.shared) return {decoder_of(options), encoder.tokens(), generator};
-  return {decoder_of(options), generator, dtype};
+Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder, const Init& init, DType dtype) {
+  if (options.shared) return {decoder_of(options), encoder.tokens(), init};
+  return {decoder_of(options), init, dtype};
 }
 
 }  // namespace
 
-EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, Generator& generator, DType dtype)
+EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, const Init& init, DType dtype)
     : options_(options),
-      encoder_(encoder_of(options), generator, dtype),
-      decoder_(decoder_for(options, encoder_, generator, dtype)) {}
+      encoder_(encoder_of(options), init, dtype),
+      decoder_(decoder_for(options, encoder_, init, dtype)) {}
 
 Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& target,
                                  const EncoderDecoderCall& call) const {
-  ModelCall reading = call;
-  ModelCall saying = call;
-  if (call.dropout) {
-    reading.dropout = dropout_at(*call.dropout, 0);
-    saying.dropout = dropout_at(*call.dropout, 1);
-  }
-  Variable hidden;
-  {
-    const OperationScope scope("encoder");
-    hidden = encoder_.hidden(source, reading);
-  }
+  const nn::Tracing tracing(call.trace);
+  const auto read = [&] { return encoder_.hidden(source, part_of(call, 0)); };
+  const Variable hidden = nn::named("encoder", read);
   const OperationScope scope("decoder");
-  return decoder_.forward_cross(target, {.hidden = hidden, .lengths = source.lengths}, saying);
+  return decoder_.forward_cross(target, {.hidden = hidden, .lengths = source.lengths}, part_of(call, 1));
 }
 
 std::vector<std::vector<std::int64_t>> EncoderDecoder::generate(const PaddedTokens& source, std::int64_t first,
                                                                 const GreedyOptions& options) const {
   const NoGradient constant;
   const ModelCall call{.dtype = encoder_.tokens().dtype()};
-  const DecoderContext context{.hidden = encoder_.hidden(source, call), .lengths = source.lengths};
   Tensor prompt(DType::i64, {source.ids.dim(0), 1});
   std::ranges::fill(prompt.values<std::int64_t>(), first);
-  return greedy(prompt, options, [&](const TensorView& ids) { return decoder_.forward_cross(ids, context, call); });
-}
-
-void EncoderDecoder::tap(const PaddedTokens& source, const TensorView& target, const TapScope& taps) const {
-  const NoGradient constant;
-  encoder_.tap(source, taps.inner("encoder"));
-  const Variable hidden = encoder_.hidden(source, {.dtype = encoder_.tokens().dtype()});
-  decoder_.tap_cross(target, {.hidden = hidden, .lengths = source.lengths}, taps.inner("decoder"));
+  return decoder_.generate_cross(prompt, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
 }
 
 EncoderDecoderWeights EncoderDecoder::weights(const PaddedTokens& source, const TensorView& target) const {
   const NoGradient constant;
-  const Variable hidden = encoder_.hidden(source, {.dtype = encoder_.tokens().dtype()});
-  DecoderWeights said = decoder_.weights_cross(target, {.hidden = hidden, .lengths = source.lengths});
-  return {.source = encoder_.weights(source), .tokens = std::move(said.tokens), .cross = std::move(said.cross)};
+  Trace trace({"*.attn.weights", "*.cross.weights"});
+  static_cast<void>(forward(source, target, {.dtype = encoder_.tokens().dtype(), .trace = &trace}));
+  return {.source = weights_of(trace, "encoder.", "attn", options_.encoder_layers),
+          .tokens = weights_of(trace, "decoder.", "attn", options_.layers),
+          .cross = weights_of(trace, "decoder.", "cross", options_.layers)};
 }
 
 Parameters EncoderDecoder::parameters() const {
@@ -130,4 +116,4 @@ std::int64_t parameter_count(const EncoderDecoderOptions& options) {
   return options.shared ? both - options.vocabulary * options.d_model : both;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

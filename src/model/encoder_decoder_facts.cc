@@ -1,7 +1,7 @@
 #include "model/facts.h"
 #include "qkv/model/encoder_decoder.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 std::map<std::string, std::string> facts_of(const EncoderDecoderOptions& options) {
   return {{"kind", "encoder-decoder"},
@@ -42,4 +42,4 @@ EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::s
           .tied = read.truth("tied")};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

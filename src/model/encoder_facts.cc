@@ -1,7 +1,7 @@
 #include "model/facts.h"
 #include "qkv/model/encoder.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 std::map<std::string, std::string> facts_of(const EncoderOptions& options) {
   return {{"kind", "encoder"},
@@ -36,4 +36,4 @@ EncoderOptions encoder_options(const std::map<std::string, std::string>& facts) 
           .bias = read.truth("bias")};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -2,7 +2,7 @@
 
 #include "core/number.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 const std::string& FactReader::text(const std::string& word) const {
   const auto found = facts_.find(word);
@@ -29,4 +29,4 @@ void FactReader::require(const std::string& word, const std::string& value) cons
   if (text(word) != value) throw InvalidArgument(function_, word, value, "\"" + text(word) + "\"");
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -10,7 +10,7 @@
 
 #include "qkv/model/token_input.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
@@ -49,4 +49,4 @@ class FactReader {
 
 [[nodiscard]] inline std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kFunction = "greedy";
@@ -20,21 +20,10 @@ std::vector<std::int64_t> best_tokens(const TensorView& scores) {
   return best;
 }
 
-Tensor with_column(const TensorView& ids, const std::vector<std::int64_t>& column) {
-  Tensor wider(DType::i64, {ids.dim(0), ids.dim(1) + 1});
-  auto to = wider.values<std::int64_t>().begin();
-  for (std::int64_t b = 0; b < ids.dim(0); ++b) {
-    const TensorView row = ids.select(0, b);
-    to = std::copy_n(row.data_as<std::int64_t>(), ids.dim(1), to);
-    *to++ = column[static_cast<std::size_t>(b)];
-  }
-  return wider;
-}
-
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> greedy(const TensorView& prompt, const GreedyOptions& options,
-                                              const TokenScores& scores) {
+                                              const NextScores& scores) {
   if (prompt.rank() != 2 || prompt.dim(1) == 0 || prompt.dtype() != DType::i64) {
     throw InvalidArgument(kFunction, "prompt", "i64 [B, T] of one token or more",
                           std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
@@ -51,9 +40,9 @@ std::vector<std::vector<std::int64_t>> greedy(const TensorView& prompt, const Gr
       has_ended[b] = has_ended[b] || best[b] == options.last;
       if (!has_ended[b]) said[b].push_back(best[b]);
     }
-    ids = with_column(ids, best);
+    ids = Tensor(best, {prompt.dim(0), 1});
   }
   return said;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "model/text_options.h"
+#include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/autograd/watch.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kFunction = "PatchEncoder";
@@ -47,9 +48,9 @@ std::int64_t across(const PatchEncoderOptions& options) { return options.image_s
 // Steps down and across from one patch to another: from 1 - across to across - 1 each.
 std::int64_t steps(const PatchEncoderOptions& options) { return 2 * across(options) - 1; }
 
-Variable relative_table(const PatchEncoderOptions& options, DType dtype) {
+Variable relative_table(const PatchEncoderOptions& options, const Init& init, DType dtype) {
   if (!options.relative) return {};
-  return Variable::parameter(Tensor(dtype, {steps(options) * steps(options), options.heads}));
+  return init.constant({steps(options) * steps(options), options.heads}, 0, dtype);
 }
 
 // The table's row for each query and key.
@@ -112,13 +113,12 @@ std::int64_t PatchEncoderOptions::patches() const noexcept {
   return row * row;
 }
 
-PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype)
+PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
-      patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, generator),
-      positions_(
-          Embedding(options.patches(), options.d_model, generator, kDeviation, dtype).parameters().front().value),
-      relative_(relative_table(options, dtype)),
-      stack_(stack_of(options), generator, dtype) {}
+      patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, init),
+      positions_(init.normal({options.patches(), options.d_model}, kDeviation, dtype)),
+      relative_(relative_table(options, init, dtype)),
+      stack_(stack_of(options), init, dtype) {}
 
 // [1, heads, patches, patches].
 Variable PatchEncoder::relative_bias() const {
@@ -128,7 +128,6 @@ Variable PatchEncoder::relative_bias() const {
 }
 
 Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall& call) const {
-  const OperationScope scope("patches");
   const Shape expected{images.rank() > 0 ? images.dim(0) : 0, kChannels, options_.image_side, options_.image_side};
   if (images.dtype() != DType::f32 || !(images.shape() == expected)) {
     const std::string side = std::to_string(options_.image_side);
@@ -136,28 +135,24 @@ Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall
                           std::string(name_of(images.dtype())) + " " + images.shape().to_string());
   }
   const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), call.dtype);
-  const Variable x = patch_.forward(pixels) + cast(positions_, call.dtype);
+  const Variable patches = nn::named("patch", [&] { return patch_.forward(pixels); });
+  const Variable x = patches + cast(positions_, call.dtype);
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
 
 Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall& call) const {
+  const nn::Tracing tracing(call.trace);
   BlockCall inner{.memory = call.memory};
   if (options_.relative) inner.learned.bias.emplace_back(LearnedDenseBias{.values = relative_bias()});
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
   return stack_.forward(embedded(images, call), inner);
 }
 
-void PatchEncoder::tap(const TensorView& images, const TapScope& taps) const {
-  const NoGradient constant;
-  BlockForward call{.taps = taps};
-  if (options_.relative) call.attention.bias = dense_bias(relative_bias().value());
-  static_cast<void>(stack_.frozen().forward(embedded(images, {.dtype = dtype()}).value(), call));
-}
-
 std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
-  Taps taps({"*.attn.weights"});
-  tap(images, &taps);
-  return weights_of(taps, "attn", options_.layers);
+  const NoGradient constant;
+  Trace trace({"*.attn.weights"});
+  static_cast<void>(forward(images, {.dtype = dtype(), .trace = &trace}));
+  return weights_of(trace, "", "attn", options_.layers);
 }
 
 Parameters PatchEncoder::parameters() const {
@@ -175,4 +170,4 @@ std::int64_t parameter_count(const PatchEncoderOptions& options) {
   return o.relative ? count + steps(o) * steps(o) * o.heads : count;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -2,7 +2,10 @@
 
 #include <string>
 
-namespace qkv::learn {
+#include "qkv/autograd/shape.h"
+#include "qkv/autograd/watch.h"
+
+namespace qkv {
 
 void require_sound(std::string_view model, const TextOptions& options) {
   const auto require = [&](bool holds, std::string_view argument, std::string_view expected, std::int64_t got) {
@@ -55,6 +58,7 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
 ModelCall part_of(const ModelCall& call, std::uint64_t part) {
   ModelCall inner = call;
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, part);
+  inner.trace = nullptr;
   return inner;
 }
 
@@ -72,17 +76,26 @@ Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengt
   return key_lengths(lengths);
 }
 
-std::optional<Linear> output_map(bool is_tied, const TokenInput& input, Generator& generator) {
+std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init) {
   if (is_tied) return std::nullopt;
-  const Shape& table = input.tokens().shape();
-  return Linear({.in = table[1], .out = table[0], .bias = false, .dtype = input.dtype()}, generator);
+  return Linear({.in = input.tokens().width(), .out = input.tokens().count(), .bias = false, .dtype = input.dtype()},
+                init);
 }
 
-std::vector<Tensor> weights_of(const Taps& taps, std::string_view part, std::int64_t layers) {
+Variable scores_of(const Variable& x, const std::optional<Linear>& output, const TokenInput& input,
+                   const ModelCall& call) {
+  const Variable read = call.scores == Scores::all ? x : slice(x, 1, x.dim(1) - 1, x.dim(1));
+  const OperationScope scope("output");
+  return output ? output->forward(read) : input.tokens().logits(read);
+}
+
+std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part,
+                               std::int64_t layers) {
   std::vector<Tensor> all;
   all.reserve(static_cast<std::size_t>(layers));
   for (std::int64_t n = 0; n < layers; ++n) {
-    all.push_back(taps["blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
+    all.push_back(
+        trace[std::string(stack) + "blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
   }
   return all;
 }
@@ -100,4 +113,4 @@ std::int64_t parameter_count(const StackOptions& options) {
   return options.layers * count + (block.order == NormOrder::pre ? norm : 0);
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

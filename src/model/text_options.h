@@ -7,7 +7,7 @@
 
 #include "qkv/model/token_input.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct TextOptions {
   std::int64_t vocabulary = 0;
@@ -29,7 +29,7 @@ void require_sound(std::string_view model, const TextOptions& options);
 [[nodiscard]] TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale);
 [[nodiscard]] StackOptions stack_options(const TextOptions& options, StackKind kind);
 
-/// The call of one of several parts of a model: the same, with dropout of its own.
+/// The call of one of several parts of a model: the same, with dropout of its own, under the trace of the whole.
 [[nodiscard]] ModelCall part_of(const ModelCall& call, std::uint64_t part);
 
 /// Lengths of B texts of at most T tokens as a mask of their keys; everything where there are none. Throws
@@ -38,12 +38,17 @@ void require_sound(std::string_view model, const TextOptions& options);
                                 std::int64_t T);
 
 /// The map from what the blocks give to scores; none where it is the table of the tokens.
-[[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, Generator& generator);
+[[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init);
 
-/// What taps of "*.attn.weights" hold of each block of a stack, `part` being "attn" or "cross".
-[[nodiscard]] std::vector<Tensor> weights_of(const Taps& taps, std::string_view part, std::int64_t layers);
+/// Scores of what the blocks gave: by the map, or by the table of the tokens where there is none.
+[[nodiscard]] Variable scores_of(const Variable& x, const std::optional<Linear>& output, const TokenInput& input,
+                                 const ModelCall& call);
+
+/// The weights of "<stack>blocks.<n>.<part>" for each layer n; `part` is "attn" or "cross".
+[[nodiscard]] std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part,
+                                             std::int64_t layers);
 
 /// How many numbers a stack learns, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const StackOptions& options);
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
-#include "qkv/autograd/watch.h"
 #include "qkv/nn/position.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr double kDeviation = 0.02;  // of embeddings at the start, as in GPT-2 and BERT
@@ -25,31 +25,32 @@ double deviation_of(const TokenInputOptions& options) {
   return 1 / std::sqrt(static_cast<double>(options.d_model));
 }
 
-std::optional<Embedding> position_table(const TokenInputOptions& options, Generator& generator, DType dtype) {
+std::optional<Embedding> position_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::learned) return std::nullopt;
-  return Embedding(options.length, options.d_model, generator, deviation_of(options), dtype);
+  return Embedding(
+      {.count = options.length, .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype}, init);
 }
 
-std::optional<Norm> input_norm(const TokenInputOptions& options, DType dtype) {
+std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.scale != EmbeddingScale::normed) return std::nullopt;
-  const Tensor ones(std::vector<double>(static_cast<std::size_t>(options.d_model), 1.0), {options.d_model});
-  return Norm(LayerNorm({.normalized = {options.d_model}, .weight = Tensor(ones, dtype)}));
+  return Norm({.width = options.d_model, .dtype = dtype}, init);
 }
 
-Variable t5_table(const TokenInputOptions& options, DType dtype) {
+Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::t5) return {};
-  return Variable::parameter(Tensor(dtype, {buckets_of(options.sight).buckets, options.heads}));
+  return init.constant({buckets_of(options.sight).buckets, options.heads}, 0, dtype);
 }
 
 // As large as the embeddings are: a sine has the deviation 1 / sqrt(2), and the paper adds it as it is.
-Variable sines(std::int64_t length, const TokenInputOptions& options, DType dtype) {
-  const Variable values(sinusoidal(length, options.d_model, 10000.0, dtype));
+Variable sines(std::int64_t first, std::int64_t length, const TokenInputOptions& options, DType dtype) {
+  const Tensor table = sinusoidal(first + length, options.d_model, 10000.0, dtype);
+  const Variable values(Tensor(table.view().slice(0, first, first + length)));
   return options.scale == EmbeddingScale::root_width ? values : scale(values, kDeviation * std::numbers::sqrt2);
 }
 
-Tensor counted_to(std::int64_t length) {
+Tensor counted(std::int64_t first, std::int64_t length) {
   Tensor numbers(DType::i64, {length});
-  std::int64_t next = 0;
+  std::int64_t next = first;
   for (std::int64_t& number : numbers.values<std::int64_t>()) number = next++;
   return numbers;
 }
@@ -75,39 +76,43 @@ std::string_view name_of(EmbeddingScale scale) noexcept {
   return kNames[static_cast<std::size_t>(scale)];
 }
 
-TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Generator& generator, DType dtype)
+TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, const Init& init, DType dtype)
     : TokenInput(model, options,
-                 Embedding(options.vocabulary, options.d_model, generator, deviation_of(options), dtype), generator) {}
+                 Embedding({.count = options.vocabulary,
+                            .width = options.d_model,
+                            .deviation = deviation_of(options),
+                            .dtype = dtype},
+                           init),
+                 init) {}
 
-TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator)
+TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, const Init& init)
     : model_(model),
       options_(options),
       tokens_(std::move(tokens)),
-      positions_(position_table(options, generator, dtype())),
-      norm_(input_norm(options, dtype())),
-      t5_(t5_table(options, dtype())) {
-  const Shape& table = tokens_.shape();
+      positions_(position_table(options, init, dtype())),
+      norm_(input_norm(options, init, dtype())),
+      t5_(t5_table(options, init, dtype())) {
+  const Shape& table = tokens_.weight().shape();
   const Shape expected{options.vocabulary, options.d_model};
   if (!(table == expected)) {
     throw InvalidArgument(model, "vocabulary", "a table of " + expected.to_string(), table.to_string());
   }
 }
 
-Variable TokenInput::forward(const TensorView& ids, const ModelCall& call) const {
-  const OperationScope scope("embedding");
+Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::int64_t first) const {
   if (ids.rank() != 2) throw InvalidArgument(model_, "ids", "[B, T]", ids.shape().to_string());
-  Variable x = tokens_.forward(ids, dtype());
+  Variable x = nn::named("embedding", [&] { return tokens_.forward(ids, dtype()); });
   const std::int64_t length = ids.dim(1);
   if (positions_) {
-    if (length > options_.length) {
+    if (first + length > options_.length) {
       throw InvalidArgument(model_, "ids", "at most " + std::to_string(options_.length) + " learned positions",
-                            std::to_string(length));
+                            std::to_string(first + length));
     }
-    x = x + positions_->forward(counted_to(length), dtype());
+    x = x + nn::named("positions", [&] { return positions_->forward(counted(first, length), dtype()); });
   }
   if (options_.scale == EmbeddingScale::root_width) x = x * std::sqrt(static_cast<double>(options_.d_model));
-  if (options_.positions == Positions::sinusoidal) x = x + sines(length, options_, dtype());
-  if (norm_) x = norm_->forward(x);
+  if (options_.positions == Positions::sinusoidal) x = x + nn::traced("positions", sines(first, length, options_, dtype()));
+  if (norm_) x = nn::named("ln_embedding", [&] { return norm_->forward(x); });
   x = cast(x, call.dtype);
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
@@ -118,10 +123,6 @@ LearnedTerms TokenInput::learned_bias() const {
 }
 
 Bias TokenInput::fixed_bias() const { return options_.positions == Positions::alibi ? alibi() : Bias(); }
-
-Bias TokenInput::frozen_bias() const {
-  return t5_.empty() ? fixed_bias() : t5_bias(t5_.value(), buckets_of(options_.sight));
-}
 
 Parameters TokenInput::parameters() const {
   Parameters all;
@@ -140,4 +141,4 @@ std::int64_t parameter_count(const TokenInputOptions& options) {
   return count;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "model/text_options.h"
+#include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/reduce.h"
-#include "qkv/autograd/watch.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr const char* kName = "TwoTower";
@@ -57,8 +57,8 @@ TwoTowerOptions checked(const TwoTowerOptions& options) {
 
 std::int64_t embedding_width(const TwoTowerOptions& options) { return options.d_embedding.value_or(options.d_model); }
 
-Linear map_of(const TwoTowerOptions& options, Generator& generator, DType dtype) {
-  return {{.in = options.d_model, .out = embedding_width(options), .bias = false, .dtype = dtype}, generator};
+Linear map_of(const TwoTowerOptions& options, const Init& init, DType dtype) {
+  return {{.in = options.d_model, .out = embedding_width(options), .bias = false, .dtype = dtype}, init};
 }
 
 // Rows of length 1.
@@ -78,30 +78,34 @@ Tensor shares(const PaddedTokens& texts, DType dtype) {
 
 }  // namespace
 
-TwoTower::TwoTower(const TwoTowerOptions& options, Generator& generator, DType dtype)
+TwoTower::TwoTower(const TwoTowerOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
-      image_(image_of(options), generator, dtype),
-      text_(text_of(options), generator, dtype),
-      image_map_(map_of(options, generator, dtype)),
-      text_map_(map_of(options, generator, dtype)),
+      image_(image_of(options), init, dtype),
+      text_(text_of(options), init, dtype),
+      image_map_(map_of(options, init, dtype)),
+      text_map_(map_of(options, init, dtype)),
       log_scale_(Variable::parameter(Tensor(std::vector<double>{-std::log(kTemperature)}, {1}).to(dtype))) {}
 
 Variable TwoTower::embed_images(const TensorView& images, const TwoTowerCall& call) const {
-  const OperationScope scope("image");
-  const Variable patches = cast(image_.forward(images, part_of(call, 0)), log_scale_.dtype());
-  return normalised(image_map_.forward(mean(patches, {1})));
+  const nn::Tracing tracing(call.trace);
+  const Variable patches = nn::named("image", [&] { return image_.forward(images, part_of(call, 0)); });
+  const Variable pooled = mean(cast(patches, log_scale_.dtype()), {1});
+  return normalised(nn::named("image_map", [&] { return image_map_.forward(pooled); }));
 }
 
 Variable TwoTower::embed_texts(const PaddedTokens& texts, const TwoTowerCall& call) const {
-  const OperationScope scope("text");
-  const Variable tokens = cast(text_.hidden(texts, part_of(call, 1)), log_scale_.dtype());
-  const Variable pooled = sum(tokens * Variable(shares(texts, log_scale_.dtype())), {1});
-  return normalised(text_map_.forward(pooled));
+  const nn::Tracing tracing(call.trace);
+  const Variable tokens = nn::named("text", [&] { return text_.hidden(texts, part_of(call, 1)); });
+  const Variable pooled = sum(cast(tokens, log_scale_.dtype()) * Variable(shares(texts, log_scale_.dtype())), {1});
+  return normalised(nn::named("text_map", [&] { return text_map_.forward(pooled); }));
 }
 
 Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call) const {
-  const Variable embedded = embed_images(images, call);
-  return loss_of_embeddings(embedded, embed_texts(texts, call));
+  const nn::Tracing tracing(call.trace);
+  TwoTowerCall inner = call;
+  inner.trace = nullptr;
+  const Variable embedded = embed_images(images, inner);
+  return loss_of_embeddings(embedded, embed_texts(texts, inner));
 }
 
 Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& texts) const {
@@ -110,13 +114,12 @@ Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& te
   return contrastive_loss(images, texts, log_scale_);
 }
 
-void TwoTower::tap(const TensorView& images, const PaddedTokens& texts, const TapScope& taps) const {
-  image_.tap(images, taps.inner("image"));
-  text_.tap(texts, taps.inner("text"));
-}
-
 TwoTowerWeights TwoTower::weights(const TensorView& images, const PaddedTokens& texts) const {
-  return {.patches = image_.weights(images), .tokens = text_.weights(texts)};
+  const NoGradient constant;
+  Trace trace({"*.attn.weights"});
+  static_cast<void>(loss(images, texts, {.dtype = log_scale_.dtype(), .trace = &trace}));
+  return {.patches = weights_of(trace, "image.", "attn", options_.image_layers),
+          .tokens = weights_of(trace, "text.", "attn", options_.text_layers)};
 }
 
 Parameters TwoTower::parameters() const {
@@ -135,4 +138,4 @@ std::int64_t parameter_count(const TwoTowerOptions& options) {
          2 * sound.d_model * embedding_width(sound) + 1;
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

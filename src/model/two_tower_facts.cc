@@ -1,7 +1,7 @@
 #include "model/facts.h"
 #include "qkv/model/two_tower.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 std::map<std::string, std::string> facts_of(const TwoTowerOptions& options) {
   return {{"kind", "two-tower"},
@@ -36,4 +36,4 @@ TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& fact
           .relative = read.truth("relative")};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

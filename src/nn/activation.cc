@@ -1,51 +1,47 @@
 #include "qkv/nn/activation.h"
 
-#include <cmath>
-#include <numbers>
+#include <array>
+#include <string>
 
-#include "nn/elementwise.h"
-#include "nn/require.h"
+#include "qkv/autograd/arithmetic.h"
 
 namespace qkv {
 namespace {
 
-// erfc(-z) is 1 + erf(z) without its cancellation for negative z.
-double gelu(double x) noexcept { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
-
-double gelu_tanh(double x) noexcept {
-  constexpr double kRootTwoOverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-  return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x)));
-}
+constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,
+                                     Activation::silu};
 
 }  // namespace
 
 std::string_view name_of(Activation activation) noexcept {
-  switch (activation) {
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_tanh";
-    case Activation::relu:
-      return "relu";
-  }
-  __builtin_unreachable();
+  constexpr std::array<std::string_view, kActivations.size()> kNames = {"gelu", "gelu_tanh", "quick_gelu", "relu",
+                                                                        "silu"};
+  return kNames[static_cast<std::size_t>(activation)];
 }
 
-double activate(Activation activation, double x) noexcept {
+Activation activation_named(std::string_view name) {
+  std::string names;
+  for (const Activation activation : kActivations) {
+    if (name == name_of(activation)) return activation;
+    names += (names.empty() ? "" : ", ") + std::string(name_of(activation));
+  }
+  throw InvalidArgument("activation_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
+}
+
+Variable activate(Activation activation, const Variable& x) {
   switch (activation) {
     case Activation::gelu:
       return gelu(x);
     case Activation::gelu_tanh:
       return gelu_tanh(x);
+    case Activation::quick_gelu:
+      return x * sigmoid(scale(x, 1.702));
     case Activation::relu:
-      return x < 0 ? 0.0 : x;
+      return relu(x);
+    case Activation::silu:
+      return silu(x);
   }
   __builtin_unreachable();
-}
-
-Tensor activate(Activation activation, const TensorView& x) {
-  nn::require_floating("activate", "x", x.dtype());
-  return nn::map(x, [activation](double element) { return activate(activation, element); });
 }
 
 }  // namespace qkv

@@ -1,45 +1,33 @@
 #include "qkv/nn/embedding.h"
 
-#include <fmt/format.h>
-
-#include <cstring>
 #include <utility>
 
 #include "nn/require.h"
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/matmul.h"
 
 namespace qkv {
+namespace {
 
-Tensor gather_rows(const TensorView& table, const TensorView& ids, std::string_view function,
-                   std::string_view argument) {
-  if (table.rank() != 2) throw InvalidArgument(function, "table", "rank 2", table.shape().to_string());
-  nn::require_integers(function, argument, ids.dtype());
-  const Tensor dense(table);
-  const std::int64_t count = table.dim(0);
-  const std::size_t row_bytes = static_cast<std::size_t>(table.dim(1)) * size_of(table.dtype());
-  Tensor out(table.dtype(), ids.shape().inserted(ids.rank(), table.dim(1)));
-  auto* target = static_cast<std::byte*>(out.data());
-  const Tensor wanted(ids, DType::i64);
-  for (const std::int64_t id : wanted.values<std::int64_t>()) {
-    if (id < 0 || id >= count) {
-      throw InvalidArgument(function, argument, fmt::format("0 to {} (a table of {} rows)", count - 1, count),
-                            fmt::format("{}", id));
-    }
-    std::memcpy(target, static_cast<const std::byte*>(dense.data()) + static_cast<std::size_t>(id) * row_bytes,
-                row_bytes);
-    target += row_bytes;
-  }
-  return out;
+Shape shape_of(const EmbeddingOptions& options) {
+  nn::require_positive("Embedding", "count", options.count);
+  nn::require_positive("Embedding", "width", options.width);
+  nn::require_positive("Embedding", "deviation", options.deviation);
+  return {options.count, options.width};
 }
 
-Embedding::Embedding(std::int64_t count, std::int64_t width, Generator& generator, DType dtype) {
-  nn::require_positive("Embedding", "count", count);
-  nn::require_positive("Embedding", "width", width);
-  nn::require_floating("Embedding", "dtype", dtype);
-  table_ = dtype == DType::f64 ? generator.randn({count, width}, dtype) : generator.randn({count, width}).to(dtype);
+}  // namespace
+
+Embedding::Embedding(const EmbeddingOptions& options, const Init& init)
+    : weight_(init.normal(shape_of(options), options.deviation, options.dtype)) {}
+
+Embedding::Embedding(Variable weight) : weight_(std::move(weight)) {
+  nn::require_table("Embedding", "weight", weight_.value());
 }
 
-Embedding::Embedding(Tensor table) : table_(std::move(table)) { nn::require_table("Embedding", "table", table_); }
+Variable Embedding::forward(const TensorView& ids, DType dtype) const { return cast(embedding(weight_, ids), dtype); }
 
-Tensor Embedding::forward(const TensorView& ids) const { return gather_rows(table_, ids, "Embedding", "ids"); }
+Variable Embedding::logits(const Variable& x) const { return linear(x, weight_); }
 
 }  // namespace qkv

@@ -1,8 +1,8 @@
 #include "qkv/nn/feed_forward.h"
 
-#include <utility>
-
 #include "nn/require.h"
+#include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
 
 namespace qkv {
 namespace {
@@ -14,30 +14,46 @@ std::int64_t width_of(const FeedForwardOptions& options) {
   return d_ff;
 }
 
-Linear map_of(const FeedForwardOptions& options, std::int64_t in, std::int64_t out, Generator& generator) {
-  return {{.in = in, .out = out, .bias = options.bias, .dtype = options.dtype}, generator};
+LinearOptions up_of(const FeedForwardOptions& options) {
+  return {.in = options.d_model, .out = width_of(options), .bias = options.bias, .dtype = options.dtype};
+}
+
+LinearOptions down_of(const FeedForwardOptions& options) {
+  return {.in = width_of(options), .out = options.d_model, .bias = options.bias, .dtype = options.dtype};
+}
+
+std::optional<Linear> gate_of(const FeedForwardOptions& options, const Init& init) {
+  if (options.kind == FeedForwardKind::plain) return std::nullopt;
+  return Linear(up_of(options), init);
 }
 
 }  // namespace
 
-FeedForward::FeedForward(const FeedForwardOptions& options, Generator& generator)
-    : up_(map_of(options, options.d_model, width_of(options), generator)),
-      down_(map_of(options, width_of(options), options.d_model, generator)),
-      activation_(options.activation) {}
+FeedForward::FeedForward(const FeedForwardOptions& options, const Init& init)
+    : activation_(options.activation),
+      gate_(gate_of(options, init)),
+      up_(up_of(options), init),
+      down_(down_of(options), init) {}
 
-FeedForward::FeedForward(Linear up, Linear down, Activation activation)
-    : up_(std::move(up)), down_(std::move(down)), activation_(activation) {
-  nn::require_shape("FeedForward", "down", {up_.in(), up_.out()}, down_.weight().shape());
+Variable FeedForward::forward(const Variable& x) const {
+  const auto up = [&] { return nn::named("up", [&] { return up_.forward(x); }); };
+  Variable activated;
+  if (gate_) {
+    const Variable gate = nn::named("gate", [&] { return gate_->forward(x); });
+    activated = activate(activation_, gate) * up();
+  } else {
+    activated = activate(activation_, up());
+  }
+  activated = nn::traced("activated", activated);
+  return nn::named("down", [&] { return down_.forward(activated); });
 }
 
-Tensor FeedForward::forward(const TensorView& x, const TapScope& taps) const {
-  const Tensor hidden = up_.forward(x);
-  taps.put("hidden", hidden);
-  const Tensor activated = activate(activation_, hidden);
-  taps.put("activated", activated);
-  Tensor out = down_.forward(activated);
-  taps.put("out", out);
-  return out;
+Parameters FeedForward::parameters() const {
+  Parameters all;
+  if (gate_) append(all, "gate", gate_->parameters());
+  append(all, "up", up_.parameters());
+  append(all, "down", down_.parameters());
+  return all;
 }
 
 }  // namespace qkv

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
-#include "nn/elementwise.h"
 #include "nn/require.h"
-#include "qkv/nn/embedding.h"
 
 namespace qkv {
 
@@ -28,31 +25,6 @@ Tensor sinusoidal(std::int64_t T, std::int64_t d_model, double base, DType dtype
     }
   }
   return Tensor(values, {T, d_model}).to(dtype);
-}
-
-LearnedPositions::LearnedPositions(std::int64_t length, std::int64_t d_model, Generator& generator, DType dtype) {
-  nn::require_positive("LearnedPositions", "length", length);
-  nn::require_positive("LearnedPositions", "d_model", d_model);
-  nn::require_floating("LearnedPositions", "dtype", dtype);
-  constexpr double kStandardDeviation = 0.02;
-  const Tensor drawn = generator.randn({length, d_model}, dtype == DType::f64 ? DType::f64 : DType::f32);
-  table_ = nn::map(drawn, [](double value) { return kStandardDeviation * value; }).to(dtype);
-}
-
-LearnedPositions::LearnedPositions(Tensor table) : table_(std::move(table)) {
-  nn::require_table("LearnedPositions", "table", table_);
-}
-
-Tensor LearnedPositions::forward(std::int64_t T) const {
-  if (T < 0 || T > length()) {
-    throw InvalidArgument("LearnedPositions", "T", fmt::format("0 to {} (the table's length)", length()),
-                          fmt::format("{}", T));
-  }
-  return Tensor(table_.view().slice(0, 0, T));
-}
-
-Tensor LearnedPositions::forward(const TensorView& positions) const {
-  return gather_rows(table_, positions, "LearnedPositions", "positions");
 }
 
 }  // namespace qkv

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <span>
 
-#include "core/element.h"
 #include "nn/require.h"
 #include "qkv/nn/position.h"
 
@@ -111,30 +109,6 @@ std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& sc
 
 double yarn_magnitude(double factor, double mscale) { return 0.1 * mscale * std::log(factor) + 1.0; }
 
-// The leading axes of a table that stands over x [B, H, T, D]: [T] or [B, T].
-void require_table_shape(std::string_view name, const TensorView& table, const TensorView& x) {
-  nn::require_floating("apply_rotary", name, table.dtype());
-  const bool per_batch = table.rank() == 3;
-  const bool fits = (table.rank() == 2 || (per_batch && table.dim(0) == x.dim(0))) && table.dim(-2) == x.dim(2) &&
-                    2 * table.dim(-1) <= x.dim(3) && table.dim(-1) > 0;
-  if (fits) return;
-  throw InvalidArgument(
-      "apply_rotary", name,
-      fmt::format("[{1}, pairs] or [{0}, {1}, pairs] with 1 to {2} pairs", x.dim(0), x.dim(2), x.dim(3) / 2),
-      table.shape().to_string());
-}
-
-void turn(std::span<double> row, std::span<const double> cos, std::span<const double> sin, RotaryLayout layout) {
-  const std::size_t pairs = cos.size();
-  for (std::size_t i = 0; i < pairs; ++i) {
-    double& a = layout == RotaryLayout::interleaved ? row[2 * i] : row[i];
-    double& b = layout == RotaryLayout::interleaved ? row[2 * i + 1] : row[i + pairs];
-    const double turned = a * cos[i] - b * sin[i];
-    b = a * sin[i] + b * cos[i];
-    a = turned;
-  }
-}
-
 }  // namespace
 
 std::vector<double> rotary_frequencies(const RotaryOptions& options) {
@@ -179,32 +153,6 @@ RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType d
   std::vector<std::int64_t> positions(static_cast<std::size_t>(T));
   for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<std::int64_t>(t);
   return rotary_tables(options, Tensor(positions, {T}), dtype);
-}
-
-Tensor apply_rotary(const TensorView& x, const RotaryTables& tables) {
-  nn::require_floating("apply_rotary", "x", x.dtype());
-  if (x.rank() != 4) throw InvalidArgument("apply_rotary", "x", "[B, H, T, D]", x.shape().to_string());
-  require_table_shape("cos", tables.cos, x);
-  require_table_shape("sin", tables.sin, x);
-  nn::require_shape("apply_rotary", "sin", tables.cos.shape(), tables.sin.shape());
-  const auto pairs = static_cast<std::size_t>(tables.cos.dim(-1));
-  const bool per_batch = tables.cos.rank() == 3;
-  const std::vector<double> cos = tables.cos.to_vector();
-  const std::vector<double> sin = tables.sin.to_vector();
-  std::vector<double> row(static_cast<std::size_t>(x.dim(3)));
-  Tensor out(x.dtype(), x.shape());
-  for (std::int64_t b = 0; b < x.dim(0); ++b) {
-    for (std::int64_t h = 0; h < x.dim(1); ++h) {
-      for (std::int64_t t = 0; t < x.dim(2); ++t) {
-        const std::array leading{b, h, t};
-        const std::size_t start = static_cast<std::size_t>(per_batch ? b * x.dim(2) + t : t) * pairs;
-        x.load_row(leading, row);
-        turn(row, std::span(cos).subspan(start, pairs), std::span(sin).subspan(start, pairs), tables.layout);
-        out.store_row(leading, row);
-      }
-    }
-  }
-  return out;
 }
 
 }  // namespace qkv

@@ -37,13 +37,13 @@ QKV_INLINED inline void adamw_piece(const Factors<Real>& by, Real* value, const 
 
 class AdamW final : public Optimizer {
  public:
-  AdamW(learn::Parameters parameters, const AdamWOptions& options)
+  AdamW(Parameters parameters, const AdamWOptions& options)
       : Optimizer(kFunction, std::move(parameters), kMoments), options_(options) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "adamw"; }
 
  private:
-  void update(const learn::Parameter& parameter, std::span<const OptimizerMoment> moments,
+  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
               double learning_rate) override {
     const auto count = static_cast<double>(steps());
     const double decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
@@ -68,7 +68,7 @@ class AdamW final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adamw(learn::Parameters parameters, const AdamWOptions& options) {
+std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions& options) {
   train::require_share(kFunction, "beta1", options.beta1);
   train::require_share(kFunction, "beta2", options.beta2);
   if (!(options.epsilon > 0) || std::isinf(options.epsilon)) {

@@ -25,9 +25,9 @@ std::map<std::string, std::string> metadata_of(const CheckpointFacts& facts) {
   return metadata;
 }
 
-std::vector<NamedView> views_of(std::span<const learn::Parameter> parameters) {
+std::vector<NamedView> views_of(std::span<const Parameter> parameters) {
   std::vector<NamedView> views;
-  for (const learn::Parameter& parameter : parameters) views.push_back({parameter.name, parameter.value.value()});
+  for (const Parameter& parameter : parameters) views.push_back({parameter.name, parameter.value.value()});
   return views;
 }
 
@@ -106,16 +106,16 @@ void restore_places(const Safetensors& file, const std::vector<Slot>& places, Wa
   }
 }
 
-std::vector<Slot> places_of(std::span<const learn::Parameter> parameters) {
+std::vector<Slot> places_of(std::span<const Parameter> parameters) {
   std::vector<Slot> places;
-  for (const learn::Parameter& parameter : parameters)
+  for (const Parameter& parameter : parameters)
     places.push_back({parameter.name, parameter.value.mutable_value()});
   return places;
 }
 
 }  // namespace
 
-void save_model(const std::string& path, std::span<const learn::Parameter> parameters, const CheckpointFacts& facts) {
+void save_model(const std::string& path, std::span<const Parameter> parameters, const CheckpointFacts& facts) {
   write_file(path, encode_safetensors(views_of(parameters), metadata_of(facts)));
 }
 
@@ -146,7 +146,7 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
 
 Checkpoint Checkpoint::read(const std::string& path) { return {path, Safetensors::read(path)}; }
 
-void Checkpoint::restore(std::span<const learn::Parameter> parameters,
+void Checkpoint::restore(std::span<const Parameter> parameters,
                          const std::map<std::string, std::string>& model) const {
   Differences differences(path_);
   differences.compare(facts_.model, model);

@@ -12,10 +12,10 @@
 namespace qkv {
 namespace {
 
-void require_parameters(std::string_view function, const learn::Parameters& parameters) {
+void require_parameters(std::string_view function, const Parameters& parameters) {
   std::set<std::string_view> names;
   std::set<const autograd::Body*> seen;
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     const Variable& variable = parameter.value;
     if (!names.insert(parameter.name).second) {
       throw InvalidArgument(function, "parameters", "a name for each", parameter.name + " twice");
@@ -71,11 +71,11 @@ double sum_of_squares_in_pieces(const Real* values, std::int64_t count) {
 
 }  // namespace
 
-Optimizer::Optimizer(std::string_view function, learn::Parameters parameters, std::span<const std::string_view> moments)
+Optimizer::Optimizer(std::string_view function, Parameters parameters, std::span<const std::string_view> moments)
     : parameters_(std::move(parameters)), moments_of_one_(moments.size()) {
   require_parameters(function, parameters_);
   storage_.reserve(parameters_.size() * moments.size());
-  for (const learn::Parameter& parameter : parameters_) {
+  for (const Parameter& parameter : parameters_) {
     for (const std::string_view moment : moments) {
       Tensor& values = storage_.emplace_back(parameter.value.dtype(), parameter.value.shape());
       moments_.push_back({.name = parameter.name + "/" + std::string(moment), .values = values});
@@ -102,13 +102,13 @@ void Optimizer::set_steps(std::int64_t steps) {
   steps_ = steps;
 }
 
-void clear_gradients(std::span<const learn::Parameter> parameters) {
-  for (const learn::Parameter& parameter : parameters) parameter.value.clear_gradient();
+void clear_gradients(std::span<const Parameter> parameters) {
+  for (const Parameter& parameter : parameters) parameter.value.clear_gradient();
 }
 
-double gradient_norm(std::span<const learn::Parameter> parameters) {
+double gradient_norm(std::span<const Parameter> parameters) {
   double sum = 0;
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) continue;
     const TensorView gradient = parameter.value.gradient();
     autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {
@@ -118,12 +118,12 @@ double gradient_norm(std::span<const learn::Parameter> parameters) {
   return std::sqrt(sum);
 }
 
-double clip_gradients(std::span<const learn::Parameter> parameters, double most) {
+double clip_gradients(std::span<const Parameter> parameters, double most) {
   if (!(most > 0)) throw InvalidArgument("clip_gradients", "most", "more than 0", std::to_string(most));
   const double norm = gradient_norm(parameters);
   const double factor = most / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) continue;
     const MutableTensorView gradient = parameter.value.mutable_gradient();
     autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {

@@ -14,13 +14,13 @@ std::span<const std::string_view> moments_with(double momentum) {
 
 class Sgd final : public Optimizer {
  public:
-  Sgd(learn::Parameters parameters, const SgdOptions& options)
+  Sgd(Parameters parameters, const SgdOptions& options)
       : Optimizer(kFunction, std::move(parameters), moments_with(options.momentum)), options_(options) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "sgd"; }
 
  private:
-  void update(const learn::Parameter& parameter, std::span<const OptimizerMoment> moments,
+  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
               double learning_rate) override {
     const double weight_decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
     const MutableTensorView target = parameter.value.mutable_value();
@@ -50,7 +50,7 @@ class Sgd final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_sgd(learn::Parameters parameters, const SgdOptions& options) {
+std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options) {
   train::require_share(kFunction, "momentum", options.momentum);
   train::require_decay(kFunction, options.weight_decay);
   return std::make_unique<Sgd>(std::move(parameters), options);

@@ -76,17 +76,23 @@ TaskAccuracy& TaskAccuracy::operator+=(const TaskAccuracy& other) noexcept {
 }
 
 std::string SiteScope::name(std::size_t layer, std::string_view leaf) const {
-  return stack + "blocks." + std::to_string(layer) + "." + part + "." + std::string(leaf);
+  const std::string attention = stack + "blocks." + std::to_string(layer) + "." + part;
+  return leaf.empty() ? attention : attention + "." + std::string(leaf);
+}
+
+void TaskModel::run(const TaskBatch& batch, Trace& trace) const {
+  const NoGradient constant;
+  forward(batch, {.trace = &trace});
 }
 
 std::vector<Tensor> TaskModel::weights(const TaskBatch& batch, AttentionSite site) const {
   const std::optional<SiteScope> scope = scope_of(site);
   if (!scope) return {};
-  Taps taps({scope->stack + "*." + scope->part + ".weights"});
-  tap(batch, taps);
+  Trace trace({scope->stack + "*." + scope->part + ".weights"});
+  run(batch, trace);
   std::vector<Tensor> all;
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope->layers); ++layer) {
-    all.push_back(taps[scope->name(layer, "weights")]);
+    all.push_back(trace[scope->name(layer, "weights")]);
   }
   return all;
 }
@@ -128,8 +134,7 @@ std::unique_ptr<const TaskModel> make_task_model(const TaskModelOptions& options
 std::unique_ptr<const TaskModel> make_task_model(const std::map<std::string, std::string>& facts) {
   const auto kind = facts.find("kind");
   if (kind == facts.end()) throw InvalidArgument(kFunction, "kind", "a kind of model", "none");
-  Generator generator(0);
-  return maker_of(model_kind_named(kind->second)).from_facts(facts, generator);
+  return maker_of(model_kind_named(kind->second)).from_facts(facts, Init::undrawn());
 }
 
 SiteScope train::scope_in_stacks(AttentionSite site, const StackLayers& layers) {

@@ -60,7 +60,7 @@ class Loop {
 
   // The step once more, with every tensor looked at.
   std::string first_bad(std::int64_t step) {
-    for (const learn::Parameter& parameter : optimizer_.parameters()) {
+    for (const Parameter& parameter : optimizer_.parameters()) {
       if (!autograd::is_finite(parameter.value.value())) return "the parameter " + parameter.name;
     }
     clear_gradients(optimizer_.parameters());
@@ -70,7 +70,7 @@ class Loop {
       if (!watch.first()) backward(batch.loss);
       if (watch.first()) return *watch.first();
     }
-    for (const learn::Parameter& parameter : optimizer_.parameters()) {
+    for (const Parameter& parameter : optimizer_.parameters()) {
       const Variable& variable = parameter.value;
       if (variable.has_gradient() && !autograd::is_finite(variable.gradient())) {
         return "the gradient of " + parameter.name;

@@ -14,7 +14,7 @@ namespace qkv::train {
 /// body(real, begin, end) for pieces of a parameter, with the C++ type of its numbers; compiled for the machine's
 /// vectors.
 template <class Body>
-void for_numbers(const learn::Parameter& parameter, const Body& body) {
+void for_numbers(const Parameter& parameter, const Body& body) {
   const auto run = [&]<class Real>(Real real) {
     autograd::for_pieces(parameter.value.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
       autograd::vectorised([&]() QKV_INLINED { body(real, begin, end); });
@@ -24,7 +24,7 @@ void for_numbers(const learn::Parameter& parameter, const Body& body) {
   run(float{});
 }
 
-inline bool decays(const learn::Parameter& parameter, Decay decay) {
+inline bool decays(const Parameter& parameter, Decay decay) {
   return decay == Decay::all || parameter.value.rank() >= 2;
 }
 

@@ -166,7 +166,7 @@ TEST(Explain, EveryPositionSchemeHasItsSteps) {
        {std::pair{"sinusoidal", "positions"}, std::pair{"learned", "positions"}, std::pair{"rotary", "rotation"},
         std::pair{"alibi", "biased"}, std::pair{"t5", "biased"}}) {
     ExplainOptions options = options_for("The cat sat");
-    options.position = parse_position(name);
+    options.position = positions_named(name);
     EXPECT_EQ(step(explain(options), id).id, id) << name;
   }
 }

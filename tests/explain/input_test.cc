@@ -58,7 +58,7 @@ TEST(ExplainInput, NamesTheOptionAtFault) {
   options.heads = 3;
   EXPECT_THAT(refusal(options), HasSubstr("heads: expected a divisor of d_model = 8"));
   options.d_k = 3;
-  options.position = Position::rotary;
+  options.position = Positions::rotary;
   EXPECT_THAT(refusal(options), HasSubstr("d_k: expected an even width"));
   options = options_for("The cat");
   options.d_model = 0;

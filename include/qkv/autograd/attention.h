@@ -1,4 +1,4 @@
-// Attention with gradients, and rotary positions.
+// Attention with gradients.
 #pragma once
 
 #include <variant>
@@ -6,7 +6,6 @@
 
 #include "qkv/attention.h"
 #include "qkv/autograd/variable.h"
-#include "qkv/nn/position.h"
 
 namespace qkv {
 
@@ -31,6 +30,9 @@ struct LearnedTerms {
   Variable sinks = {};                 // [Hq], in place of options.sinks; empty for none
 };
 
+/// The options with the learned terms as numbers of their own. Throws InvalidArgument for a term that does not fit.
+[[nodiscard]] AttentionOptions options_with(const AttentionOptions& options, const LearnedTerms& learned);
+
 /// attention() of the engine with every option of it: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv] of one
 /// dtype
 /// -> [B, Hq, Tq, Dv], which lies so that merge_heads() shares it. Keeps q, k, v, the result and a number a query; the
@@ -39,8 +41,14 @@ struct LearnedTerms {
 [[nodiscard]] Variable attention(const Variable& q, const Variable& k, const Variable& v,
                                  const AttentionOptions& options = {}, const LearnedTerms& learned = {});
 
-/// apply_rotary() of position.h with its gradient, the turn back. x [B, H, T, D]; the result lies so that merge_heads()
-/// shares it. f32 and bf16 in f32. Throws InvalidArgument naming x, cos or sin.
-[[nodiscard]] Variable rotary(const Variable& x, const RotaryTables& tables);
+/// The same with all that a look at the call needs: lse f64 [B, Hq, Tq] of f64, else f32, a constant; and the options
+/// with the learned terms as numbers, which hold after the call.
+struct AttentionRun {
+  Variable out;
+  Variable lse;
+  AttentionOptions options;
+};
+[[nodiscard]] AttentionRun attention_run(const Variable& q, const Variable& k, const Variable& v,
+                                         const AttentionOptions& options = {}, const LearnedTerms& learned = {});
 
 }  // namespace qkv

@@ -51,6 +51,11 @@ class Variable {
   /// value then throws and names it. Throws InvalidArgument for the result of an operation.
   [[nodiscard]] MutableTensorView mutable_value() const;
 
+  /// Another value for this parameter in place of the one it has, of the same shape and of any dtype that a variable
+  /// may have; its gradient is cleared, and views of the former value end. Shares the tensor's memory. For models whose parameters come from a file. Throws
+  /// InvalidArgument naming value, or unless this is a parameter.
+  void replace_value(Tensor value) const;
+
   /// The sum of the gradients that backward() has brought to this parameter, of the value's shape and dtype; without
   /// elements (shape [0], null data) where none came yet. Throws InvalidArgument unless this is a parameter.
   [[nodiscard]] TensorView gradient() const;

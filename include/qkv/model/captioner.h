@@ -11,7 +11,7 @@
 #include "qkv/model/greedy.h"
 #include "qkv/model/patch_encoder.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct CaptionerOptions {
   std::int64_t image_side = 0;  // pixels
@@ -44,7 +44,7 @@ class Captioner {
  public:
   /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as
   /// a patch_side that does not divide image_side.
-  Captioner(const CaptionerOptions& options, Generator& generator, DType dtype = DType::f32);
+  Captioner(const CaptionerOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// images f32 [B, 3, image_side, image_side] and ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype
   /// of the token after each. A query sees tokens up to its own, so captions that are padded at their end need no mask:
@@ -56,10 +56,8 @@ class Captioner {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& images, std::int64_t first,
                                                                 const GreedyOptions& options) const;
 
-  /// Runs the layers that explain, in f64: encoder.blocks.* and decoder.blocks.* of docs/taps.md.
-  void tap(const TensorView& images, const TensorView& ids, const TapScope& taps) const;
-  /// Weights of every head, f64, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches]. Computed by
-  /// the layers that explain. Allocates them all.
+  /// Weights of every head, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches], in the dtype of
+  /// the parameters. Allocates them all.
   [[nodiscard]] DecoderWeights weights(const TensorView& images, const TensorView& ids) const;
 
   /// encoder.* and decoder.*, as the parts name them.
@@ -74,4 +72,4 @@ class Captioner {
   Decoder decoder_;
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "qkv/model/greedy.h"
 #include "qkv/model/token_input.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct DecoderOptions {
   std::int64_t vocabulary = 0;
@@ -43,7 +44,15 @@ struct DecoderContext {
   std::vector<std::int64_t> lengths = {};  // [B]: places of each that are there, 0 to Tk; empty where none is padded
 };
 
-/// Weights of every head, f64, one tensor a layer.
+/// What a decoder keeps between the tokens of a text.
+struct DecoderCache {
+  StackCache blocks;
+  Mask context_mask = {};   // of the cross-attention
+  std::int64_t length = 0;  // tokens that were read
+  DType dtype = DType::f32;
+};
+
+/// Weights of every head, one tensor a layer.
 struct DecoderWeights {
   std::vector<Tensor> tokens;  // [B, heads, T, T]
   std::vector<Tensor> cross;   // [B, heads, T, Tk]; none without a context
@@ -56,10 +65,10 @@ class Decoder {
  public:
   /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
   /// d_model that heads do not divide.
-  Decoder(const DecoderOptions& options, Generator& generator, DType dtype = DType::f32);
+  Decoder(const DecoderOptions& options, const Init& init, DType dtype = DType::f32);
   /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where it has
   /// another shape.
-  Decoder(const DecoderOptions& options, const Embedding& tokens, Generator& generator);
+  Decoder(const DecoderOptions& options, const Embedding& tokens, const Init& init);
 
   /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, or context
   /// where the decoder needs one.
@@ -69,10 +78,19 @@ class Decoder {
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const DecoderCall& call = {}) const;
 
-  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
-  void tap(const TensorView& ids, const TapScope& taps) const;
-  void tap_cross(const TensorView& ids, const DecoderContext& context, const TapScope& taps) const;
-  /// Computed by tap(). Allocates them all. weights() are those of the tokens.
+  /// Empty caches of B texts of up to `capacity` tokens; over a context, with its keys and values.
+  [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype = DType::f32) const;
+  [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
+  /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is recorded.
+  [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call = {}) const;
+  /// What greedy() says after prompt [B, T]; a token costs one token's work. With a context, over it.
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& prompt,
+                                                                const GreedyOptions& options) const;
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate_cross(const TensorView& prompt,
+                                                                      const DecoderContext& context,
+                                                                      const GreedyOptions& options) const;
+
+  /// In the dtype of the parameters. Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 
@@ -81,9 +99,11 @@ class Decoder {
   [[nodiscard]] const DecoderOptions& options() const noexcept { return options_; }
 
  private:
-  Decoder(const DecoderOptions& options, TokenInput input, Generator& generator);
+  Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const;
-  void tap_over(const TensorView& ids, const DecoderContext* context, const TapScope& taps) const;
+  [[nodiscard]] BlockCall block_call(const DecoderCall& call) const;
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate_over(const TensorView& prompt, DecoderCache cache,
+                                                                     const GreedyOptions& options) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;
@@ -92,4 +112,4 @@ class Decoder {
   std::optional<Linear> output_;
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -9,7 +9,7 @@
 
 #include "qkv/model/token_input.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct EncoderOptions {
   std::int64_t vocabulary = 0;
@@ -47,7 +47,7 @@ class Encoder {
  public:
   /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
   /// d_model that heads do not divide.
-  Encoder(const EncoderOptions& options, Generator& generator, DType dtype = DType::f32);
+  Encoder(const EncoderOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
   /// of padding hold numbers without meaning. Throws InvalidArgument naming ids or lengths.
@@ -55,9 +55,7 @@ class Encoder {
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
 
-  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
-  void tap(const PaddedTokens& tokens, const TapScope& taps) const;
-  /// Weights of every head, f64 [B, heads, T, T] a layer, computed by tap(). Allocates them all.
+  /// Weights of every head, [B, heads, T, T] a layer, in the dtype of the parameters. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
   /// embedding.weight, positions.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight, as far as they are
@@ -76,4 +74,4 @@ class Encoder {
   std::optional<Linear> output_;
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -11,7 +11,7 @@
 #include "qkv/model/encoder.h"
 #include "qkv/model/greedy.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct EncoderDecoderOptions {
   std::int64_t source_vocabulary = 0;
@@ -41,7 +41,7 @@ struct EncoderDecoderOptions {
 
 using EncoderDecoderCall = ModelCall;
 
-/// Weights of every head, f64, one tensor a layer.
+/// Weights of every head, one tensor a layer.
 struct EncoderDecoderWeights {
   std::vector<Tensor> source;  // [B, heads, S, S], of the encoder
   std::vector<Tensor> tokens;  // [B, heads, T, T], of the decoder
@@ -55,7 +55,7 @@ class EncoderDecoder {
  public:
   /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as
   /// vocabularies that differ though the table is shared.
-  EncoderDecoder(const EncoderDecoderOptions& options, Generator& generator, DType dtype = DType::f32);
+  EncoderDecoder(const EncoderDecoderOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// Source [B, S] and target [B, T] -> scores [B, T, vocabulary] of the token after each of the target, in call.dtype.
   /// Padding of the target stands at its end, where no earlier token sees it. Throws InvalidArgument naming ids or
@@ -67,8 +67,6 @@ class EncoderDecoder {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const PaddedTokens& source, std::int64_t first,
                                                                 const GreedyOptions& options) const;
 
-  /// Runs the layers that explain, in f64: encoder.blocks.* and decoder.blocks.* of docs/taps.md.
-  void tap(const PaddedTokens& source, const TensorView& target, const TapScope& taps) const;
   /// Computed by the layers that explain. Allocates them all.
   [[nodiscard]] EncoderDecoderWeights weights(const PaddedTokens& source, const TensorView& target) const;
 
@@ -85,4 +83,4 @@ class EncoderDecoder {
   Decoder decoder_;
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

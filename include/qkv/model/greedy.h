@@ -7,20 +7,20 @@
 
 #include "qkv/autograd/variable.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 struct GreedyOptions {
   std::int64_t last = 0;   // the token that ends a text
   std::int64_t most = 64;  // tokens said, at most
 };
 
-/// Scores [B, T, vocabulary] of the token after each of ids [B, T].
-using TokenScores = std::function<Variable(const TensorView& ids)>;
+/// Reads on: scores [B, 1, vocabulary] of the token after the last of ids [B, T], which come after those of the calls
+/// before.
+using NextScores = std::function<Variable(const TensorView& ids)>;
 
 /// Goes on from prompt [B, T] of i64, T > 0: what follows in each text, up to but without `last`. Of equal scores the
-/// first token wins. Asks for the scores of all of a text for each token that is said. Throws InvalidArgument naming
-/// prompt or most.
+/// first token wins. Throws InvalidArgument naming prompt or most.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> greedy(const TensorView& prompt, const GreedyOptions& options,
-                                                            const TokenScores& scores);
+                                                            const NextScores& scores);
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -7,7 +7,7 @@
 
 #include "qkv/model/token_input.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 /// images [B, C, H, W], any dtype and strides -> [B, patches, C * patch_side^2] of that dtype: patches row by row, of
 /// each its channels, and of each channel its rows, as the weight of a convolution lies. Allocates the result. Throws
@@ -38,15 +38,13 @@ class PatchEncoder {
  public:
   /// Draws in the order of parameters(), positions as large as what the map gives; f32, or f64 for checks. Throws
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
-  PatchEncoder(const PatchEncoderOptions& options, Generator& generator, DType dtype = DType::f32);
+  PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
   /// Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
 
-  /// Runs the layers that explain, in f64, and leaves blocks.* of docs/taps.md in `taps`.
-  void tap(const TensorView& images, const TapScope& taps) const;
-  /// Weights of every head, f64 [B, heads, patches, patches] a layer, computed by tap(). Allocates them all.
+  /// Weights of every head, [B, heads, patches, patches] a layer, in the dtype of the parameters. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
   /// patch, positions.weight, relative.weight where it is there, blocks.*, ln_final.
@@ -66,4 +64,4 @@ class PatchEncoder {
   TransformerStack stack_;
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/layers/transformer.h"
+#include "qkv/nn/embedding.h"
+#include "qkv/nn/stack.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 /// How a model knows where a token stands.
 enum class Positions : std::uint8_t {
@@ -33,11 +34,19 @@ enum class EmbeddingScale : std::uint8_t {
 /// "small", "root_width", "normed"
 [[nodiscard]] std::string_view name_of(EmbeddingScale scale) noexcept;
 
+/// Which scores a model of text is asked for.
+enum class Scores : std::uint8_t {
+  all,   // [B, T, vocabulary]
+  last,  // [B, 1, vocabulary], of the last token alone
+};
+
 /// How a model is run.
 struct ModelCall {
   DType dtype = DType::f32;                       // that it computes in: f32 or bf16; f64 where its parameters are
   std::optional<Dropout> dropout = std::nullopt;  // of the embeddings and of each sublayer's result
   BlockMemory memory = BlockMemory::keep;
+  Scores scores = Scores::all;
+  Trace* trace = nullptr;  // sees the pass by the names of docs/trace.md
 };
 
 /// Texts side by side, the shorter ones padded at their end with any token.
@@ -64,18 +73,17 @@ struct TokenInputOptions {
 class TokenInput {
  public:
   /// Draws the tables in the order of parameters(). `model` stands first in messages.
-  TokenInput(std::string_view model, const TokenInputOptions& options, Generator& generator, DType dtype = DType::f32);
+  TokenInput(std::string_view model, const TokenInputOptions& options, const Init& init, DType dtype = DType::f32);
   /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where the table
   /// is not [vocabulary, d_model].
-  TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, Generator& generator);
+  TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, const Init& init);
 
-  /// ids [B, T] -> [B, T, d_model] in call.dtype; dropout has its first place. Throws InvalidArgument naming ids.
-  [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call) const;
+  /// ids [B, T] of the tokens from number `first` on -> [B, T, d_model] in call.dtype; dropout has its first place.
+  /// Throws InvalidArgument naming ids.
+  [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call, std::int64_t first = 0) const;
   /// What the self-attention of each block adds to its scores; empty where positions act elsewhere.
   [[nodiscard]] LearnedTerms learned_bias() const;
   [[nodiscard]] Bias fixed_bias() const;
-  /// Both as numbers, for the layers that explain.
-  [[nodiscard]] Bias frozen_bias() const;
   /// The table of tokens.
   [[nodiscard]] const Embedding& tokens() const noexcept { return tokens_; }
   /// That of the parameters.
@@ -96,4 +104,4 @@ class TokenInput {
 /// How many numbers a TokenInput learns, by arithmetic, its table of tokens included.
 [[nodiscard]] std::int64_t parameter_count(const TokenInputOptions& options);
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -11,7 +11,7 @@
 #include "qkv/model/encoder.h"
 #include "qkv/model/patch_encoder.h"
 
-namespace qkv::learn {
+namespace qkv {
 
 /// The loss of CLIP (Radford et al. 2021, figure 3) over B pairs, of which image n and text n belong together: the mean
 /// of the two cross-entropies of the cosines [B, B] times exp(log_scale), to find the text of each image and the image
@@ -44,7 +44,7 @@ struct TwoTowerOptions {
 
 using TwoTowerCall = ModelCall;
 
-/// Weights of every head, f64, one tensor a layer.
+/// Weights of every head, one tensor a layer.
 struct TwoTowerWeights {
   std::vector<Tensor> patches;  // [B, heads, patches, patches]
   std::vector<Tensor> tokens;   // [B, heads, T, T]
@@ -56,7 +56,7 @@ class TwoTower {
  public:
   /// Draws in the order of parameters(); f32, or f64 for checks. log_scale starts at ln(1 / 0.07). Throws
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
-  TwoTower(const TwoTowerOptions& options, Generator& generator, DType dtype = DType::f32);
+  TwoTower(const TwoTowerOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// images f32 [B, 3, image_side, image_side] -> [B, d_embedding], each of length 1; the encoder computes in
   /// call.dtype, what follows in the dtype of the parameters. The cosine of two embeddings is their product. Throws
@@ -72,9 +72,7 @@ class TwoTower {
   /// The same of what embed_images() and embed_texts() gave.
   [[nodiscard]] Variable loss_of_embeddings(const Variable& images, const Variable& texts) const;
 
-  /// Runs the layers that explain, in f64: image.blocks.* and text.blocks.* of docs/taps.md.
-  void tap(const TensorView& images, const PaddedTokens& texts, const TapScope& taps) const;
-  /// Computed by the layers that explain. Allocates them all.
+  /// Weights of every head, one tensor a layer, in the dtype of the parameters. Allocates them all.
   [[nodiscard]] TwoTowerWeights weights(const TensorView& images, const PaddedTokens& texts) const;
 
   /// image.*, text.*, image_map.weight, text_map.weight, log_scale.
@@ -90,4 +88,4 @@ class TwoTower {
   Variable log_scale_;  // [1]
 };
 
-}  // namespace qkv::learn
+}  // namespace qkv

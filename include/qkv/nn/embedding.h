@@ -2,38 +2,41 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "qkv/random.h"
-#include "qkv/tensor.h"
+#include "qkv/nn/init.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv {
 
-/// Rows of `table` [N, D] at integer `ids` [...] -> [..., D] in the dtype of the table. Negative ids do not wrap.
-/// Throws InvalidArgument from `function` naming `argument` and the id where one lies outside the table.
-[[nodiscard]] Tensor gather_rows(const TensorView& table, const TensorView& ids, std::string_view function,
-                                 std::string_view argument);
+struct EmbeddingOptions {
+  std::int64_t count = 0;
+  std::int64_t width = 0;
+  double deviation = 0.02;  // of the drawn numbers, as in GPT-2: small enough for logits() to start near 0
+  DType dtype = DType::f32;
+};
 
-/// A learned vector for each token id.
+/// A learned vector for each id: of a token, a position, a kind of text. Parameter: weight [count, width].
 class Embedding {
  public:
-  /// Standard normal, as torch.nn.Embedding draws. Throws InvalidArgument naming count or width where not positive, or
-  /// dtype where not floating.
-  Embedding(std::int64_t count, std::int64_t width, Generator& generator, DType dtype = DType::f32);
+  /// Draws normal numbers. Throws InvalidArgument naming count, width, deviation or dtype.
+  Embedding(const EmbeddingOptions& options, const Init& init);
+  /// A table [count, width]. Throws InvalidArgument naming weight.
+  explicit Embedding(Variable weight);
 
-  /// Table [count, width]. Throws InvalidArgument naming table.
-  explicit Embedding(Tensor table);
+  /// Ids [...] of i64 or i32 -> [..., width] in `dtype`. Throws InvalidArgument naming ids and the id that lies outside.
+  [[nodiscard]] Variable forward(const TensorView& ids, DType dtype = DType::f32) const;
+  /// x [..., width] times each row, [..., count]: the output map of a model that ties it to the input (Press and Wolf
+  /// 2017).
+  [[nodiscard]] Variable logits(const Variable& x) const;
+  [[nodiscard]] Parameters parameters() const { return {{"weight", weight_}}; }
 
-  /// Integer ids [...] -> [..., width] in the dtype of the table. Throws InvalidArgument naming ids and the id at
-  /// fault.
-  [[nodiscard]] Tensor forward(const TensorView& ids) const;
-
-  [[nodiscard]] std::int64_t count() const { return table_.dim(0); }
-  [[nodiscard]] std::int64_t width() const { return table_.dim(1); }
-  [[nodiscard]] const Tensor& table() const noexcept { return table_; }
+  [[nodiscard]] std::int64_t count() const { return weight_.dim(0); }
+  [[nodiscard]] std::int64_t width() const { return weight_.dim(1); }
+  [[nodiscard]] DType dtype() const { return weight_.dtype(); }
+  [[nodiscard]] const Variable& weight() const noexcept { return weight_; }
 
  private:
-  Tensor table_;
+  Variable weight_;
 };
 
 }  // namespace qkv

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
-#include "qkv/random.h"
-#include "qkv/tensor.h"
+#include "qkv/nn/init.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv {
 
@@ -16,31 +15,29 @@ struct LinearOptions {
   DType dtype = DType::f32;
 };
 
-/// An affine map of the last axis. The weight is [Dout, Din], as PyTorch and its checkpoints keep it.
+/// An affine map of the last axis. The weight is [Dout, Din], as PyTorch and its checkpoints keep it. Parameters: weight
+/// and, where there is one, bias. Copies of a layer share its parameters, as those of all layers do.
 class Linear {
  public:
   /// Weight and then bias uniform on (-1/sqrt(Din), 1/sqrt(Din)): the same numbers as torch.nn.Linear draws from the
-  /// same generator. Throws InvalidArgument naming in or out where it is not positive, or dtype where not floating.
-  Linear(const LinearOptions& options, Generator& generator);
+  /// same generator. Throws InvalidArgument naming in or out if it is not positive, or dtype if it is not floating.
+  Linear(const LinearOptions& options, const Init& init);
+  /// Weight [Dout, Din], bias [Dout] or empty. Throws InvalidArgument naming weight or bias.
+  explicit Linear(Variable weight, Variable bias = {});
 
-  /// Weight [Dout, Din], bias [Dout] or none. Throws InvalidArgument naming weight or bias.
-  explicit Linear(Tensor weight, std::optional<Tensor> bias = std::nullopt);
-
-  /// x [..., Din] -> [..., Dout] in the dtype of `x`: f64 sums, bias included, rounded once. The weights may have
-  /// another dtype. Throws InvalidArgument naming x. Allocates as matmul() does.
-  [[nodiscard]] Tensor forward(const TensorView& x) const;
-
-  /// The map of outputs [begin, end) alone: one head of a packed projection. Copies the rows of the weight.
-  [[nodiscard]] Linear slice(std::int64_t begin, std::int64_t end) const;
+  /// x [..., Din] -> [..., Dout], as linear() of autograd/matmul.h. Throws InvalidArgument naming x.
+  [[nodiscard]] Variable forward(const Variable& x) const;
+  [[nodiscard]] Parameters parameters() const;
 
   [[nodiscard]] std::int64_t in() const { return weight_.dim(1); }
   [[nodiscard]] std::int64_t out() const { return weight_.dim(0); }
-  [[nodiscard]] const Tensor& weight() const noexcept { return weight_; }
-  [[nodiscard]] const std::optional<Tensor>& bias() const noexcept { return bias_; }
+  [[nodiscard]] const Variable& weight() const noexcept { return weight_; }
+  /// Empty if there is none.
+  [[nodiscard]] const Variable& bias() const noexcept { return bias_; }
 
  private:
-  Tensor weight_;
-  std::optional<Tensor> bias_;
+  Variable weight_;
+  Variable bias_;
 };
 
 }  // namespace qkv

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "qkv/random.h"
+#include "qkv/autograd/rotary.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -16,33 +16,6 @@ namespace qkv {
 /// d_model ends on a sine that has no cosine. Vaswani et al. 2017, section 3.5. Throws InvalidArgument naming T,
 /// d_model, base or dtype.
 [[nodiscard]] Tensor sinusoidal(std::int64_t T, std::int64_t d_model, double base = 10000.0, DType dtype = DType::f64);
-
-/// A learned vector for each position: a table [length, d_model] that ends.
-class LearnedPositions {
- public:
-  /// Normal with standard deviation 0.02, as GPT-2 draws. Throws InvalidArgument naming length, d_model or dtype.
-  LearnedPositions(std::int64_t length, std::int64_t d_model, Generator& generator, DType dtype = DType::f32);
-
-  /// Throws InvalidArgument naming table.
-  explicit LearnedPositions(Tensor table);
-
-  /// Positions 0 … T-1 -> [T, d_model]. Throws InvalidArgument naming T and the table's length.
-  [[nodiscard]] Tensor forward(std::int64_t T) const;
-  /// Integer positions [...] -> [..., d_model]. Throws InvalidArgument naming the position and the table's length.
-  [[nodiscard]] Tensor forward(const TensorView& positions) const;
-
-  [[nodiscard]] std::int64_t length() const { return table_.dim(0); }
-  [[nodiscard]] const Tensor& table() const noexcept { return table_; }
-
- private:
-  Tensor table_;
-};
-
-/// Which elements of a head make a pair.
-enum class RotaryLayout : std::uint8_t {
-  interleaved,  // (2i, 2i + 1): the paper, GPT-J, Llama's own code
-  half_split,   // (i, i + dim / 2): GPT-NeoX, Hugging Face
-};
 
 /// Positions divided by `factor` (Chen et al. 2023, position interpolation).
 struct LinearScaling {
@@ -92,23 +65,11 @@ struct RotaryOptions {
 /// What cos and sin are multiplied with: YaRN's attention factor, else 1.
 [[nodiscard]] double rotary_magnitude(const RotaryOptions& options);
 
-/// cos and sin of every (position, pair): [T, dim / 2], or [B, T, dim / 2] where each batch entry has its own
-/// positions.
-struct RotaryTables {
-  Tensor cos;
-  Tensor sin;
-  RotaryLayout layout = RotaryLayout::half_split;
-};
-
 /// Tables at integer `positions` [T] or [B, T], any values, negative ones too. Throws InvalidArgument as
 /// rotary_frequencies does, or naming positions or dtype.
 [[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions,
                                          DType dtype = DType::f64);
 /// Positions 0 … T-1.
 [[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype = DType::f64);
-
-/// x [B, H, T, D] with each pair (a, b) of its first dim elements turned into (a cos - b sin, a sin + b cos); the other
-/// D - dim elements pass. The dtype of `x`; f64 inside. Throws InvalidArgument naming x, cos or sin.
-[[nodiscard]] Tensor apply_rotary(const TensorView& x, const RotaryTables& tables);
 
 }  // namespace qkv

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 #include "qkv/safetensors.h"
 #include "qkv/train/optimizer.h"
 
@@ -19,7 +19,7 @@ struct CheckpointFacts {
 
 /// Writes parameters under their names; the file appears whole or not at all (files.h, write_file). Metadata are the
 /// facts, as "model.<word>" and "run.<word>". Throws Error as write_file().
-void save_model(const std::string& path, std::span<const learn::Parameter> parameters, const CheckpointFacts& facts);
+void save_model(const std::string& path, std::span<const Parameter> parameters, const CheckpointFacts& facts);
 
 /// The same, with the optimiser's moments as "optimizer/<name>", and its name and steps among the metadata.
 void save_checkpoint(const std::string& path, const Optimizer& optimizer, const CheckpointFacts& facts);
@@ -37,7 +37,7 @@ class Checkpoint {
   /// Writes what was saved into the parameters, all or none of them. Throws Error with the first differences where it
   /// is of another model: a fact of `model` that is not the same, a parameter that one of them lacks, or another shape
   /// or dtype.
-  void restore(std::span<const learn::Parameter> parameters, const std::map<std::string, std::string>& model) const;
+  void restore(std::span<const Parameter> parameters, const std::map<std::string, std::string>& model) const;
   /// Into the optimiser's parameters, moments and steps; throws likewise, for another optimiser and for a
   /// model without its training too.
   void restore(Optimizer& optimizer, const std::map<std::string, std::string>& model) const;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -40,7 +40,7 @@ class Optimizer {
   /// learning_rate is a number >= 0.
   void step(double learning_rate);
 
-  [[nodiscard]] std::span<const learn::Parameter> parameters() const noexcept { return parameters_; }
+  [[nodiscard]] std::span<const Parameter> parameters() const noexcept { return parameters_; }
   /// Steps taken.
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
   /// All that the next step depends on besides parameters, gradients and steps(), in the order of the parameters; zero
@@ -51,13 +51,13 @@ class Optimizer {
 
  protected:
   /// `moments` are the names after the slash.
-  Optimizer(std::string_view function, learn::Parameters parameters, std::span<const std::string_view> moments);
+  Optimizer(std::string_view function, Parameters parameters, std::span<const std::string_view> moments);
 
  private:
-  virtual void update(const learn::Parameter& parameter, std::span<const OptimizerMoment> moments,
+  virtual void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
                       double learning_rate) = 0;
 
-  learn::Parameters parameters_;
+  Parameters parameters_;
   std::vector<Tensor> storage_;
   std::vector<OptimizerMoment> moments_;
   std::size_t moments_of_one_;
@@ -75,7 +75,7 @@ struct AdamWOptions {
 /// Adam with weight decay of its own (Loshchilov and Hutter 2019, algorithm 2), as torch.optim.AdamW has it. Remembers
 /// two tensors a parameter. Throws InvalidArgument naming an option, or parameters where two have one name or are one
 /// variable, or one is not f32 or f64 or requires no gradient.
-[[nodiscard]] std::unique_ptr<Optimizer> make_adamw(learn::Parameters parameters, const AdamWOptions& options = {});
+[[nodiscard]] std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions& options = {});
 
 struct SgdOptions {
   double momentum = 0.0;      // in [0, 1): velocity = momentum * velocity + gradient
@@ -85,17 +85,17 @@ struct SgdOptions {
 
 /// Gradient descent with momentum, as torch.optim.SGD has it. Remembers one tensor a parameter, none without momentum.
 /// Throws as make_adamw().
-[[nodiscard]] std::unique_ptr<Optimizer> make_sgd(learn::Parameters parameters, const SgdOptions& options = {});
+[[nodiscard]] std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options = {});
 
 /// Forgets the gradients of all.
-void clear_gradients(std::span<const learn::Parameter> parameters);
+void clear_gradients(std::span<const Parameter> parameters);
 
 /// The square root of the sum of squares of all gradients, summed in f64 in a fixed order.
-[[nodiscard]] double gradient_norm(std::span<const learn::Parameter> parameters);
+[[nodiscard]] double gradient_norm(std::span<const Parameter> parameters);
 
 /// Multiplies all gradients with most / (norm + 1e-6) where that is less than 1 (Pascanu et al. 2013, as
 /// torch.nn.utils.clip_grad_norm_ has it). Returns the norm before; where it is not finite the gradients are left
 /// alone. Throws InvalidArgument unless most > 0.
-double clip_gradients(std::span<const learn::Parameter> parameters, double most);
+double clip_gradients(std::span<const Parameter> parameters, double most);
 
 }  // namespace qkv

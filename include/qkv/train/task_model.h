@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 #include "qkv/model/decoder.h"
 #include "qkv/random.h"
 #include "qkv/train/batch.h"
@@ -34,7 +34,7 @@ struct TaskModelOptions {
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
-  learn::Positions positions = learn::Positions::rotary;
+  Positions positions = Positions::rotary;
 };
 
 struct TaskAccuracy {
@@ -47,16 +47,16 @@ struct TaskAccuracy {
   TaskAccuracy& operator+=(const TaskAccuracy& other) noexcept;
 };
 
-using TaskModelCall = learn::ModelCall;
+using TaskModelCall = ModelCall;
 
-/// The taps of one kind of attention: "<stack>blocks.<n>.<part>.weights" and its kin.
+/// Where a trace has one kind of attention: "<stack>blocks.<n>.<part>" and what stands below it.
 struct SiteScope {
   std::string stack;        // "", "decoder."
   std::string part;         // "attn" or "cross"
   std::int64_t layers = 0;  // n from 0
 
-  /// "decoder.blocks.1.cross.weights"
-  [[nodiscard]] std::string name(std::size_t layer, std::string_view leaf) const;
+  /// "decoder.blocks.1.cross.weights"; without a leaf "decoder.blocks.1.cross".
+  [[nodiscard]] std::string name(std::size_t layer, std::string_view leaf = {}) const;
 };
 
 class TaskModel {
@@ -69,21 +69,22 @@ class TaskModel {
   [[nodiscard]] virtual BatchLayout layout() const noexcept { return BatchLayout::apart; }
   /// The options of the model inside, for a checkpoint; "kind" says which it is.
   [[nodiscard]] virtual std::map<std::string, std::string> facts() const = 0;
-  [[nodiscard]] virtual learn::Parameters parameters() const = 0;
+  [[nodiscard]] virtual Parameters parameters() const = 0;
   /// By the arithmetic of the model's options.
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
   /// Of rank 0: the mean over what the batch asks.
   [[nodiscard]] virtual Variable loss(const TaskBatch& batch, const TaskModelCall& call) const = 0;
   [[nodiscard]] virtual TaskAccuracy examine(const TaskBatch& batch) const = 0;
-  /// Runs the layers that explain, in f64, and leaves in `taps` what docs/taps.md names, under scope_of().
-  virtual void tap(const TaskBatch& batch, Taps& taps) const = 0;
-  /// Where the attention of a site stands among the taps; nullopt where the model has none.
+  /// A forward pass for its trace, in the dtype of the parameters; nothing is recorded.
+  void run(const TaskBatch& batch, Trace& trace) const;
+  /// Where a trace has the attention of a site; nullopt if the model has none.
   [[nodiscard]] virtual std::optional<SiteScope> scope_of(AttentionSite site) const = 0;
-  /// Weights of every head, f64 [B, H, Tq, Tk] a layer; empty where the model has no such site. Allocates them all.
+  /// Weights of every head, [B, H, Tq, Tk] a layer; empty if the model has no such site. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const TaskBatch& batch, AttentionSite site) const;
 
  protected:
   TaskModel() = default;
+  virtual void forward(const TaskBatch& batch, const TaskModelCall& call) const = 0;
 };
 
 /// A model that says a token at each place of its text.
@@ -94,6 +95,11 @@ class TokenModel : public TaskModel {
   [[nodiscard]] Variable loss(const TaskBatch& batch, const TaskModelCall& call) const final;
   /// The most likely token at each scored place against its target.
   [[nodiscard]] TaskAccuracy examine(const TaskBatch& batch) const final;
+
+ protected:
+  void forward(const TaskBatch& batch, const TaskModelCall& call) const final {
+    static_cast<void>(scores(batch, call));
+  }
 };
 
 /// A model that says how near an image and a text are.
@@ -104,6 +110,7 @@ class PairModel : public TaskModel {
 
  protected:
   PairModel() = default;
+  void forward(const TaskBatch& batch, const TaskModelCall& call) const final { static_cast<void>(loss(batch, call)); }
 };
 
 /// The kind that a task is for.

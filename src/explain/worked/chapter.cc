@@ -2,14 +2,17 @@
 
 #include <cmath>
 
+#include "explain/plain.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/cost.h"
-#include "qkv/nn/matmul.h"
+#include "qkv/autograd/rotary.h"
 #include "qkv/nn/position.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 const std::vector<std::string> kTokens = {"the", "cat", "sat"};
 
@@ -150,7 +153,7 @@ void rotary(Worked& worked) {
   const auto score = [&](std::int64_t i, std::int64_t j) {
     const auto turned = [](const Tensor& row, std::int64_t position) {
       const Tensor positions(std::vector<std::int64_t>{position}, {1});
-      return apply_rotary(as_head(row), rotary_tables({.dim = 4}, positions));
+      return Tensor(rotary(Variable(Tensor(as_head(row))), rotary_tables({.dim = 4}, positions)).value());
     };
     return attention_stage(turned(q, i), turned(k, j), {}, Stage::raw).at({0, 0, 0, 0});
   };

@@ -6,7 +6,7 @@
 
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
-#include "qkv/nn/norm.h"
+#include "explain/plain.h"
 
 namespace qkv::worked {
 namespace {
@@ -83,10 +83,9 @@ Tensor divided_by_std_plus_eps(const TensorView& x, double eps) {
 }
 
 void layer_norm_epsilon(Worked& worked) {
-  const LayerNorm norm({.normalized = {4}, .epsilon = 1e-5});
   const auto compare = [&](const char* title, const Tensor& x) {
     const Tensor of_listing = divided_by_std_plus_eps(x, 1e-5);
-    const Tensor ours = norm.forward(x);
+    const Tensor ours = explain_detail::layer_norm(x);
     worked.steps.push_back({title,
                             "(x - mean) / (std + eps) against (x - mean) / sqrt(var + eps), eps = 1e-5",
                             "",

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/plain.h"
 #include "explain/target.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
-#include "qkv/nn/matmul.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 double sum_of(const TensorView& values) {
   double sum = 0;

@@ -2,14 +2,16 @@
 
 #include <cmath>
 
+#include "explain/plain.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
-#include "qkv/nn/matmul.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 constexpr const char* kX =
     "[[ 1.93  1.49  0.9  -2.11  0.68 -1.23 -0.04 -1.6 ] [-0.75  1.65 -0.39 -1.4  -0.73 -0.56 -0.77  0.76] "

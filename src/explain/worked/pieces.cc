@@ -7,11 +7,13 @@
 #include <cmath>
 #include <limits>
 
+#include "explain/plain.h"
 #include "explain/target.h"
-#include "qkv/nn/matmul.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 

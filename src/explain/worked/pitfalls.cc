@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/plain.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/error.h"
-#include "qkv/nn/matmul.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 /// Four tokens of width 4, seed 42: small enough to be read, random enough to be nobody's choice.
 struct FourTokens {

@@ -1,3 +1,4 @@
+#include "explain/plain.h"
 #include "explain/worked/scratch_notebook.h"
 
 #include <fmt/format.h>
@@ -8,12 +9,13 @@
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/heads.h"
-#include "qkv/nn/matmul.h"
 #include "qkv/nn/position.h"
 #include "qkv/random.h"
 
 namespace qkv::worked {
 namespace {
+
+using explain_detail::matmul;
 
 const std::vector<std::string>& tokens() {
   static const std::vector<std::string> kTokens = {"The", "cat", "sat", "down"};

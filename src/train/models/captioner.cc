@@ -7,17 +7,15 @@ namespace {
 
 class CaptionerModel final : public TokenModel {
  public:
-  CaptionerModel(const learn::CaptionerOptions& options, Generator& generator) : captioner_(options, generator) {}
+  CaptionerModel(const CaptionerOptions& options, const Init& init) : captioner_(options, init) {}
 
-  [[nodiscard]] Facts facts() const override { return learn::facts_of(captioner_.options()); }
-  [[nodiscard]] learn::Parameters parameters() const override { return captioner_.parameters(); }
-  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(captioner_.options()); }
+  [[nodiscard]] Facts facts() const override { return qkv::facts_of(captioner_.options()); }
+  [[nodiscard]] Parameters parameters() const override { return captioner_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return qkv::parameter_count(captioner_.options()); }
 
   [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
     return captioner_.forward(batch.images, batch.ids, call);
   }
-
-  void tap(const TaskBatch& batch, Taps& taps) const override { captioner_.tap(batch.images, batch.ids, &taps); }
 
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
     return scope_in_stacks(site,
@@ -25,13 +23,13 @@ class CaptionerModel final : public TokenModel {
   }
 
  private:
-  learn::Captioner captioner_;
+  Captioner captioner_;
 };
 
-MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+MadeModel for_task(const TaskModelOptions& options, const Task& task, const Init& init) {
   const TaskLengths& lengths = task.lengths();
   require_fit(lengths.image_side > 0, options, task, "a task with images");
-  return std::make_unique<CaptionerModel>(learn::CaptionerOptions{.image_side = lengths.image_side,
+  return std::make_unique<CaptionerModel>(CaptionerOptions{.image_side = lengths.image_side,
                                                                   .patch_side = lengths.patch_side,
                                                                   .vocabulary = task.vocabulary().size(),
                                                                   .length = lengths.tokens,
@@ -41,11 +39,11 @@ MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator&
                                                                   .heads = options.heads,
                                                                   .d_ff = options.d_ff,
                                                                   .positions = options.positions},
-                                          generator);
+                                          init);
 }
 
-MadeModel from_facts(const Facts& facts, Generator& generator) {
-  return std::make_unique<CaptionerModel>(learn::captioner_options(facts), generator);
+MadeModel from_facts(const Facts& facts, const Init& init) {
+  return std::make_unique<CaptionerModel>(captioner_options(facts), init);
 }
 
 }  // namespace

@@ -7,17 +7,15 @@ namespace {
 
 class EncoderModel final : public TokenModel {
  public:
-  EncoderModel(const learn::EncoderOptions& options, Generator& generator) : encoder_(options, generator) {}
+  EncoderModel(const EncoderOptions& options, const Init& init) : encoder_(options, init) {}
 
-  [[nodiscard]] Facts facts() const override { return learn::facts_of(encoder_.options()); }
-  [[nodiscard]] learn::Parameters parameters() const override { return encoder_.parameters(); }
-  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(encoder_.options()); }
+  [[nodiscard]] Facts facts() const override { return qkv::facts_of(encoder_.options()); }
+  [[nodiscard]] Parameters parameters() const override { return encoder_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return qkv::parameter_count(encoder_.options()); }
 
   [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
     return encoder_.forward({batch.ids, batch.lengths}, call);
   }
-
-  void tap(const TaskBatch& batch, Taps& taps) const override { encoder_.tap({batch.ids, batch.lengths}, &taps); }
 
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
     if (site != AttentionSite::tokens) return std::nullopt;
@@ -25,24 +23,24 @@ class EncoderModel final : public TokenModel {
   }
 
  private:
-  learn::Encoder encoder_;
+  Encoder encoder_;
 };
 
-MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+MadeModel for_task(const TaskModelOptions& options, const Task& task, const Init& init) {
   // Where the next token is asked for, an encoder would read it.
   require_fit(task.info().kind == TaskKind::encoder, options, task, "a task whose answers are not in its text");
-  return std::make_unique<EncoderModel>(learn::EncoderOptions{.vocabulary = task.vocabulary().size(),
+  return std::make_unique<EncoderModel>(EncoderOptions{.vocabulary = task.vocabulary().size(),
                                                               .length = task.lengths().tokens,
                                                               .layers = options.layers,
                                                               .d_model = options.d_model,
                                                               .heads = options.heads,
                                                               .d_ff = options.d_ff,
                                                               .positions = options.positions},
-                                        generator);
+                                        init);
 }
 
-MadeModel from_facts(const Facts& facts, Generator& generator) {
-  return std::make_unique<EncoderModel>(learn::encoder_options(facts), generator);
+MadeModel from_facts(const Facts& facts, const Init& init) {
+  return std::make_unique<EncoderModel>(encoder_options(facts), init);
 }
 
 }  // namespace

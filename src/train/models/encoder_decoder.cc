@@ -7,18 +7,14 @@ namespace {
 
 class EncoderDecoderModel final : public TokenModel {
  public:
-  EncoderDecoderModel(const learn::EncoderDecoderOptions& options, Generator& generator) : model_(options, generator) {}
+  EncoderDecoderModel(const EncoderDecoderOptions& options, const Init& init) : model_(options, init) {}
 
-  [[nodiscard]] Facts facts() const override { return learn::facts_of(model_.options()); }
-  [[nodiscard]] learn::Parameters parameters() const override { return model_.parameters(); }
-  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(model_.options()); }
+  [[nodiscard]] Facts facts() const override { return qkv::facts_of(model_.options()); }
+  [[nodiscard]] Parameters parameters() const override { return model_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return qkv::parameter_count(model_.options()); }
 
   [[nodiscard]] Variable scores(const TaskBatch& batch, const TaskModelCall& call) const override {
     return model_.forward({batch.source, batch.source_lengths}, batch.ids, call);
-  }
-
-  void tap(const TaskBatch& batch, Taps& taps) const override {
-    model_.tap({batch.source, batch.source_lengths}, batch.ids, &taps);
   }
 
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
@@ -26,13 +22,13 @@ class EncoderDecoderModel final : public TokenModel {
   }
 
  private:
-  learn::EncoderDecoder model_;
+  EncoderDecoder model_;
 };
 
-MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+MadeModel for_task(const TaskModelOptions& options, const Task& task, const Init& init) {
   require_fit(task.lengths().source > 0, options, task, "a task with a source");
   return std::make_unique<EncoderDecoderModel>(
-      learn::EncoderDecoderOptions{.source_vocabulary = task.source_vocabulary().size(),
+      EncoderDecoderOptions{.source_vocabulary = task.source_vocabulary().size(),
                                    .vocabulary = task.vocabulary().size(),
                                    .source_length = task.lengths().source,
                                    .length = task.lengths().tokens,
@@ -44,11 +40,11 @@ MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator&
                                    .positions = options.positions,
                                    .order = NormOrder::pre,
                                    .activation = Activation::gelu},
-      generator);
+      init);
 }
 
-MadeModel from_facts(const Facts& facts, Generator& generator) {
-  return std::make_unique<EncoderDecoderModel>(learn::encoder_decoder_options(facts), generator);
+MadeModel from_facts(const Facts& facts, const Init& init) {
+  return std::make_unique<EncoderDecoderModel>(encoder_decoder_options(facts), init);
 }
 
 }  // namespace

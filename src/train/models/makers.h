@@ -14,8 +14,8 @@ using Facts = std::map<std::string, std::string>;
 using MadeModel = std::unique_ptr<const TaskModel>;
 
 struct ModelMaker {
-  MadeModel (*for_task)(const TaskModelOptions& options, const Task& task, Generator& generator);
-  MadeModel (*from_facts)(const Facts& facts, Generator& generator);
+  MadeModel (*for_task)(const TaskModelOptions& options, const Task& task, const Init& init);
+  MadeModel (*from_facts)(const Facts& facts, const Init& init);
 };
 
 [[nodiscard]] ModelMaker decoder_maker();
@@ -29,7 +29,7 @@ struct StackLayers {
   std::int64_t decoder = 0;
 };
 
-/// Where a site stands in a model whose taps are those of "encoder" and "decoder".
+/// Where a site stands in a model whose trace has "encoder" and "decoder".
 [[nodiscard]] SiteScope scope_in_stacks(AttentionSite site, const StackLayers& layers);
 
 /// Throws InvalidArgument unless `holds`.

@@ -17,11 +17,11 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
 
 class TwoTowerModel final : public PairModel {
  public:
-  TwoTowerModel(const learn::TwoTowerOptions& options, Generator& generator) : towers_(options, generator) {}
+  TwoTowerModel(const TwoTowerOptions& options, const Init& init) : towers_(options, init) {}
 
-  [[nodiscard]] Facts facts() const override { return learn::facts_of(towers_.options()); }
-  [[nodiscard]] learn::Parameters parameters() const override { return towers_.parameters(); }
-  [[nodiscard]] std::int64_t parameter_count() const override { return learn::parameter_count(towers_.options()); }
+  [[nodiscard]] Facts facts() const override { return qkv::facts_of(towers_.options()); }
+  [[nodiscard]] Parameters parameters() const override { return towers_.parameters(); }
+  [[nodiscard]] std::int64_t parameter_count() const override { return qkv::parameter_count(towers_.options()); }
 
   [[nodiscard]] Variable loss(const TaskBatch& batch, const TaskModelCall& call) const override {
     return towers_.loss(batch.images, {batch.ids, batch.lengths}, call);
@@ -54,10 +54,6 @@ class TwoTowerModel final : public PairModel {
     return {all, {batch.size()}};
   }
 
-  void tap(const TaskBatch& batch, Taps& taps) const override {
-    towers_.tap(batch.images, {batch.ids, batch.lengths}, &taps);
-  }
-
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const override {
     if (site == AttentionSite::cross) return std::nullopt;
     const bool is_image = site == AttentionSite::source;
@@ -73,13 +69,13 @@ class TwoTowerModel final : public PairModel {
     return std::ranges::max_element(cosines) - cosines.begin();
   }
 
-  learn::TwoTower towers_;
+  TwoTower towers_;
 };
 
-MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator& generator) {
+MadeModel for_task(const TaskModelOptions& options, const Task& task, const Init& init) {
   const TaskLengths& lengths = task.lengths();
   require_fit(lengths.image_side > 0, options, task, "a task with images");
-  return std::make_unique<TwoTowerModel>(learn::TwoTowerOptions{.image_side = lengths.image_side,
+  return std::make_unique<TwoTowerModel>(TwoTowerOptions{.image_side = lengths.image_side,
                                                                 .patch_side = lengths.patch_side,
                                                                 .vocabulary = task.vocabulary().size(),
                                                                 .length = lengths.tokens,
@@ -89,11 +85,11 @@ MadeModel for_task(const TaskModelOptions& options, const Task& task, Generator&
                                                                 .heads = options.heads,
                                                                 .d_ff = options.d_ff,
                                                                 .positions = options.positions},
-                                         generator);
+                                         init);
 }
 
-MadeModel from_facts(const Facts& facts, Generator& generator) {
-  return std::make_unique<TwoTowerModel>(learn::two_tower_options(facts), generator);
+MadeModel from_facts(const Facts& facts, const Init& init) {
+  return std::make_unique<TwoTowerModel>(two_tower_options(facts), init);
 }
 
 }  // namespace

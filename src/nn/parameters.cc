@@ -1,9 +1,9 @@
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 
 #include <algorithm>
 #include <set>
 
-namespace qkv::learn {
+namespace qkv {
 
 void append(Parameters& to, std::string_view prefix, const Parameters& more) {
   for (const Parameter& parameter : more) {
@@ -28,10 +28,7 @@ void assign(const Parameters& parameters, std::string_view name, const TensorVie
   if (!(found->value.shape() == value.shape())) {
     throw InvalidArgument("assign", std::string(name), found->value.shape().to_string(), value.shape().to_string());
   }
-  const Tensor converted(value, found->value.dtype());
-  const MutableTensorView to = found->value.mutable_value();
-  const auto bytes = static_cast<std::size_t>(converted.size()) * size_of(converted.dtype());
-  std::copy_n(static_cast<const std::byte*>(converted.data()), bytes, static_cast<std::byte*>(to.data()));
+  found->value.replace_value(Tensor(value, found->value.dtype()));
 }
 
 Dropout dropout_at(const Dropout& dropout, std::uint64_t n) {
@@ -41,4 +38,4 @@ Dropout dropout_at(const Dropout& dropout, std::uint64_t n) {
   return {.p = dropout.p, .seed = state ^ (state >> 31U)};
 }
 
-}  // namespace qkv::learn
+}  // namespace qkv

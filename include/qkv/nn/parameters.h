@@ -9,9 +9,9 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/random.h"
 
-namespace qkv::learn {
+namespace qkv {
 
-/// A parameter and where it stands: "blocks.0.attention.q.weight". The handle is that of the layer.
+/// A parameter and where it stands: "blocks.0.attn.q.weight". The handle is that of the layer.
 struct Parameter {
   std::string name;
   Variable value;
@@ -26,7 +26,7 @@ void append(Parameters& to, std::string_view prefix, const Parameters& more);
 /// Elements of all of them; one that stands under two names (a tied embedding) counts once.
 [[nodiscard]] std::int64_t parameter_count(const Parameters& parameters);
 
-/// Copies values into the parameter of that name, converting its dtype. Throws InvalidArgument naming a parameter that
+/// Gives the parameter of that name a copy of these values in its own dtype; views of the former ones end. Throws InvalidArgument naming a parameter that
 /// is not there or has another shape.
 void assign(const Parameters& parameters, std::string_view name, const TensorView& value);
 
@@ -34,4 +34,4 @@ void assign(const Parameters& parameters, std::string_view name, const TensorVie
 /// al. 2014). A pure function, so a checkpoint's second run drops the same.
 [[nodiscard]] Dropout dropout_at(const Dropout& dropout, std::uint64_t n);
 
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -1,0 +1,94 @@
+// Multi-head attention: project, attend in every head, join, project (Vaswani et al. 2017, section 3.2.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "qkv/autograd/attention.h"
+#include "qkv/kv_cache.h"
+#include "qkv/nn/linear.h"
+#include "qkv/nn/norm.h"
+#include "qkv/nn/position.h"
+#include "qkv/nn/trace.h"
+
+namespace qkv {
+
+struct MultiHeadOptions {
+  std::int64_t d_model = 0;
+  std::int64_t heads = 1;                               // Hq
+  std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; heads where not given
+  std::optional<std::int64_t> d_k = std::nullopt;       // D of each head; d_model / heads where not given
+  std::optional<std::int64_t> d_v = std::nullopt;       // Dv of each head; d_k where not given
+  // The width of what keys and values are made from, for cross-attention; d_model where not given.
+  std::optional<std::int64_t> d_context = std::nullopt;
+  bool bias = true;                                    // of the maps that make q, k and v
+  std::optional<bool> out_bias = std::nullopt;         // of the last map; `bias` where not given
+  std::optional<RotaryOptions> rotary = std::nullopt;  // turns q and k of every head; dim at most d_k
+  std::optional<double> qk_norm = std::nullopt;        // an RMSNorm of each head's q and k with this epsilon: Qwen 3
+  std::optional<double> scale = std::nullopt;          // in place of 1 / sqrt(D): 1 for T5
+  std::optional<double> softcap = std::nullopt;        // Gemma 2
+  std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, itself among them: Mistral
+};
+
+/// How one call runs. Scale, softcap and mask of `attention` come on top of the layer's own: they replace the layer's
+/// scale and softcap, and are added to its window.
+struct MultiHeadCall {
+  AttentionOptions attention = {};                     // counts query heads 0 … Hq-1
+  LearnedTerms learned = {};                           // biases and sinks that get gradients
+  std::optional<TensorView> positions = std::nullopt;  // rotary: i64 [T] or [B, T]; where not given, 0 … T-1, or from
+                                                       // the length of the cache on
+  KvCache* cache = nullptr;  // of this layer: keys and values of x are appended, and its queries see all of it
+  const Trace* trace = nullptr;
+};
+
+/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight where there are such norms, out.*. Head h owns the rows
+/// from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and k_rotated; heads
+/// [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and the attention itself under the name of the layer.
+class MultiHeadAttention {
+ public:
+  /// q, k, v and out in this order, each as Linear draws. Throws InvalidArgument naming the option at fault.
+  MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype = DType::f32);
+
+  /// Self-attention: x [B, T, d_model] -> the same shape and dtype. With a cache nothing may be recorded. Throws
+  /// InvalidArgument naming x, positions, cache or an attention option.
+  [[nodiscard]] Variable forward(const Variable& x, const MultiHeadCall& call = {}) const;
+  /// Cross-attention: keys and values from context [B, Tk, d_context]; without rotary. Throws as forward() does.
+  [[nodiscard]] Variable forward_cross(const Variable& x, const Variable& context,
+                                       const MultiHeadCall& call = {}) const;
+  /// Cross-attention over a context that read_context() has put into call.cache.
+  [[nodiscard]] Variable forward_remembered(const Variable& x, const MultiHeadCall& call) const;
+  /// Appends the keys and values of context [B, Tk, d_context].
+  void read_context(const Variable& context, KvCache& cache) const;
+
+  [[nodiscard]] Parameters parameters() const;
+  [[nodiscard]] const MultiHeadOptions& options() const noexcept { return options_; }
+  [[nodiscard]] std::int64_t heads() const noexcept { return options_.heads; }
+  [[nodiscard]] std::int64_t kv_heads() const noexcept { return options_.kv_heads.value_or(options_.heads); }
+  [[nodiscard]] std::int64_t d_k() const noexcept { return options_.d_k.value_or(options_.d_model / options_.heads); }
+  [[nodiscard]] std::int64_t d_v() const noexcept { return options_.d_v.value_or(d_k()); }
+  [[nodiscard]] std::int64_t d_context() const noexcept { return options_.d_context.value_or(options_.d_model); }
+  /// What a cache of this layer holds of each token.
+  [[nodiscard]] KvFormat cache_format(DType dtype) const;
+
+ private:
+  enum class Side : std::uint8_t { queries, keys };
+
+  [[nodiscard]] Variable projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const;
+  [[nodiscard]] Variable values_of(const Variable& context) const;
+  [[nodiscard]] Variable attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
+                                const std::optional<RotaryTables>& tables) const;
+  [[nodiscard]] Variable attend_over_cache(const Variable& q, const MultiHeadCall& call) const;
+  [[nodiscard]] Variable joined(const Variable& heads) const;
+  [[nodiscard]] AttentionOptions own_options(const AttentionOptions& call) const;
+  [[nodiscard]] std::optional<RotaryTables> tables_of(const Variable& x, const MultiHeadCall& call) const;
+
+  MultiHeadOptions options_;
+  Linear q_;
+  Linear k_;
+  Linear v_;
+  std::optional<Norm> q_norm_;
+  std::optional<Norm> k_norm_;
+  Linear out_;
+};
+
+}  // namespace qkv

@@ -1,0 +1,105 @@
+// A transformer block: attention and a feed-forward layer, each with its norm and its residual sum.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "qkv/nn/attention.h"
+#include "qkv/nn/feed_forward.h"
+#include "qkv/nn/norm.h"
+
+namespace qkv {
+
+/// Where the norm of a sublayer stands.
+enum class NormOrder : std::uint8_t {
+  pre,   // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
+  post,  // norm(x + f(x)): Vaswani et al. 2017, BERT
+};
+/// "pre" or "post".
+[[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
+
+struct BlockOptions {
+  // Of the self-attention. With a d_context of its own it reads the context in place of the block's input.
+  MultiHeadOptions attention = {};
+  // The width of the context: with it the block has cross-attention too, of the same heads, without rotary and window.
+  std::optional<std::int64_t> d_context = std::nullopt;
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  Activation activation = Activation::gelu;
+  FeedForwardKind feed_forward = FeedForwardKind::plain;
+  std::optional<bool> feed_forward_bias = std::nullopt;  // attention.bias where not given
+  NormOrder order = NormOrder::pre;
+  NormKind norm = NormKind::layer;
+  double epsilon = 1e-5;
+};
+
+/// What the backward pass finds of a block.
+enum class BlockMemory : std::uint8_t {
+  keep,       // all that it needs
+  recompute,  // the block's input; the rest is computed again (autograd/checkpoint.h)
+};
+
+/// Keys and values that a block has seen.
+struct BlockCache {
+  KvCache tokens;                                 // of the self-attention
+  std::optional<KvCache> context = std::nullopt;  // of the cross-attention, filled by read_context()
+};
+
+struct BlockCall {
+  AttentionOptions attention = {};        // of the self-attention
+  LearnedTerms learned = {};              // likewise; a stack gives the same to each of its blocks
+  AttentionOptions cross_attention = {};  // of the cross-attention
+  std::optional<TensorView> positions = std::nullopt;  // rotary positions of x
+  // Of the result of each sublayer, before its sum; a stack gives each block seeds of its own. Dropout of attention's
+  // weights is an option of the attention, whose seed grows by 2 a block in a stack.
+  std::optional<Dropout> dropout = std::nullopt;
+  BlockMemory memory = BlockMemory::keep;  // recompute: without a trace
+  const Trace* trace = nullptr;
+};
+
+/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* where it has cross-attention, ln2.*, ffn.*. A trace sees
+/// these parts, resid_pre (the input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
+class TransformerBlock {
+ public:
+  /// Draws attention, cross-attention and feed-forward in this order; norms start with weight 1 and bias 0. Throws
+  /// InvalidArgument naming the option.
+  TransformerBlock(const BlockOptions& options, const Init& init, DType dtype = DType::f32);
+
+  /// x [B, T, d_model] -> the same shape and dtype. Throws InvalidArgument naming x, an option, or context if the block
+  /// reads one.
+  [[nodiscard]] Variable forward(const Variable& x, const BlockCall& call = {}) const;
+  /// The same with context [B, Tk, d_context]. Throws InvalidArgument naming context if the block reads none.
+  [[nodiscard]] Variable forward_cross(const Variable& x, const Variable& context, const BlockCall& call = {}) const;
+  /// x holds the tokens after those of the cache, whose keys and values are appended.
+  [[nodiscard]] Variable forward_cached(const Variable& x, BlockCache& cache, const BlockCall& call = {}) const;
+  /// An empty cache of B sequences of up to `capacity` tokens; with a context [B, Tk, d_context], its keys and values.
+  [[nodiscard]] BlockCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
+                                      const Variable& context = {}) const;
+
+  [[nodiscard]] Parameters parameters() const;
+  [[nodiscard]] const MultiHeadAttention& attention() const noexcept { return attention_; }
+  [[nodiscard]] std::int64_t d_model() const noexcept { return attention_.options().d_model; }
+  /// Of either attention.
+  [[nodiscard]] bool reads_context() const noexcept {
+    return cross_.has_value() || attention_.options().d_context.has_value();
+  }
+
+ private:
+  struct Inputs;
+
+  [[nodiscard]] Variable run(const Inputs& inputs, const BlockCall& call) const;
+  [[nodiscard]] Variable compute(const Inputs& inputs, const BlockCall& call) const;
+  template <class Sublayer>
+  [[nodiscard]] Variable with_residual(const Variable& x, const char* norm_name, const Norm& norm, const char* name,
+                                       const char* sum_name, const Sublayer& sublayer) const;
+
+  NormOrder order_;
+  MultiHeadAttention attention_;
+  std::optional<MultiHeadAttention> cross_;
+  FeedForward feed_forward_;
+  Norm ln1_;
+  std::optional<Norm> ln_cross_;
+  Norm ln2_;
+};
+
+}  // namespace qkv

@@ -1,0 +1,57 @@
+// Transformer blocks one after another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "qkv/nn/block.h"
+
+namespace qkv {
+
+enum class StackKind : std::uint8_t {
+  encoder,  // every token sees every other, unless the call's mask says otherwise
+  decoder,  // causal() is added to the call's mask of the self-attention
+};
+
+struct StackOptions {
+  StackKind kind = StackKind::encoder;
+  std::int64_t layers = 1;
+  BlockOptions block = {};
+  // What layer n has otherwise than `block`: a window, another base of its rotary positions. May be empty. Widths stay.
+  std::function<void(std::int64_t n, BlockOptions& options)> vary = {};
+};
+
+/// What each block of a stack has seen.
+using StackCache = std::vector<BlockCache>;
+
+/// Blocks, and a last norm where they are pre-norm. Dropout's seed grows by 2 a block (and by 1 for the
+/// cross-attention), so that no two layers drop the same places. Parameters: blocks.0.*, blocks.1.*, …, ln_final.*. A
+/// trace sees what the blocks show, blocks.<n>, and ln_final.
+class TransformerStack {
+ public:
+  /// Draws the blocks in order. Throws InvalidArgument naming layers or the block's option.
+  TransformerStack(const StackOptions& options, const Init& init, DType dtype = DType::f32);
+
+  /// As the block's calls.
+  [[nodiscard]] Variable forward(const Variable& x, const BlockCall& call = {}) const;
+  [[nodiscard]] Variable forward_cross(const Variable& x, const Variable& context, const BlockCall& call = {}) const;
+  [[nodiscard]] Variable forward_cached(const Variable& x, StackCache& cache, const BlockCall& call = {}) const;
+  [[nodiscard]] StackCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
+                                      const Variable& context = {}) const;
+
+  [[nodiscard]] Parameters parameters() const;
+  [[nodiscard]] StackKind kind() const noexcept { return kind_; }
+  [[nodiscard]] const std::vector<TransformerBlock>& blocks() const noexcept { return blocks_; }
+
+ private:
+  template <class RunBlock>
+  [[nodiscard]] Variable run(const Variable& x, const BlockCall& call, const RunBlock& run_block) const;
+
+  StackKind kind_;
+  std::vector<TransformerBlock> blocks_;
+  std::optional<Norm> last_;
+};
+
+}  // namespace qkv

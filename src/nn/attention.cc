@@ -1,0 +1,223 @@
+#include "qkv/nn/attention.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nn/require.h"
+#include "nn/tracing.h"
+#include "qkv/autograd/rotary.h"
+#include "qkv/autograd/shape.h"
+#include "qkv/decode.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kName = "MultiHeadAttention";
+
+void require_sizes(const MultiHeadOptions& options) {
+  nn::require_positive(kName, "d_model", options.d_model);
+  nn::require_positive(kName, "heads", options.heads);
+  if (!options.d_k && options.d_model % options.heads != 0) {
+    throw InvalidArgument(kName, "heads",
+                          "a divisor of d_model, " + std::to_string(options.d_model) + ", where d_k is not given",
+                          std::to_string(options.heads));
+  }
+  if (options.kv_heads && (*options.kv_heads < 1 || options.heads % *options.kv_heads != 0)) {
+    throw InvalidArgument(kName, "kv_heads", "a divisor of heads, " + std::to_string(options.heads),
+                          std::to_string(*options.kv_heads));
+  }
+  if (options.d_k) nn::require_positive(kName, "d_k", *options.d_k);
+  if (options.d_v) nn::require_positive(kName, "d_v", *options.d_v);
+  if (options.d_context) nn::require_positive(kName, "d_context", *options.d_context);
+  if (options.window) nn::require_positive(kName, "window", *options.window);
+}
+
+void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
+  if (!options.rotary) return;
+  static_cast<void>(rotary_frequencies(*options.rotary));
+  if (options.rotary->dim > d_k) {
+    throw InvalidArgument(kName, "rotary.dim", "at most d_k, " + std::to_string(d_k),
+                          std::to_string(options.rotary->dim));
+  }
+}
+
+const MultiHeadOptions& checked(const MultiHeadOptions& options) {
+  require_sizes(options);
+  require_rotary(options, options.d_k.value_or(options.d_model / options.heads));
+  return options;
+}
+
+void require_sequence(std::string_view argument, std::int64_t width, const Variable& x) {
+  if (!x.empty() && x.rank() == 3 && x.dim(2) == width) return;
+  throw InvalidArgument(kName, argument, "[B, T, " + std::to_string(width) + "]",
+                        x.empty() ? "an empty variable" : x.shape().to_string());
+}
+
+void require_positions(const TensorView& positions, const Variable& x) {
+  const Shape& shape = positions.shape();
+  if (shape == Shape{x.dim(1)} || shape == Shape{x.dim(0), x.dim(1)}) return;
+  const std::string T = std::to_string(x.dim(1));
+  throw InvalidArgument(kName, "positions", "[" + T + "] or [" + std::to_string(x.dim(0)) + ", " + T + "]",
+                        shape.to_string());
+}
+
+// Tokens that go on from what the cache holds.
+Tensor positions_after(const KvCache& cache, std::int64_t T) {
+  Tensor positions(DType::i64, {cache.B(), T});
+  auto place = positions.values<std::int64_t>().begin();
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    for (std::int64_t t = 0; t < T; ++t) *place++ = cache.length(b) + t;
+  }
+  return positions;
+}
+
+std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t width, const Init& init, DType dtype) {
+  if (!options.qk_norm) return std::nullopt;
+  return Norm({.kind = NormKind::rms, .width = width, .epsilon = *options.qk_norm, .dtype = dtype}, init);
+}
+
+// [B, Hk, T, width] of a cache whose sequences are of one length.
+template <class Rows>
+Variable whole(const KvCache& cache, const Rows& rows_of) {
+  std::vector<Variable> parts;
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    if (cache.length(b) != cache.length(0)) {
+      throw InvalidArgument("Trace", "cache", "sequences of one length, to keep their attention", "unequal ones");
+    }
+    const Tensor rows = rows_of(b);
+    parts.push_back(reshape(Variable(rows), rows.shape().inserted(0, 1)));
+  }
+  return concat(parts, 0);
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype)
+    : options_(checked(options)),
+      q_({.in = options.d_model, .out = heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
+      k_({.in = d_context(), .out = kv_heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
+      v_({.in = d_context(), .out = kv_heads() * d_v(), .bias = options.bias, .dtype = dtype}, init),
+      q_norm_(head_norm(options, d_k(), init, dtype)),
+      k_norm_(head_norm(options, d_k(), init, dtype)),
+      out_({.in = heads() * d_v(),
+            .out = options.d_model,
+            .bias = options.out_bias.value_or(options.bias),
+            .dtype = dtype},
+           init) {}
+
+Variable MultiHeadAttention::projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const {
+  const bool is_query = side == Side::queries;
+  const std::string name = is_query ? "q" : "k";
+  const std::optional<Norm>& norm = is_query ? q_norm_ : k_norm_;
+  Variable heads_of = nn::named(name, [&] {
+    const Variable packed = (is_query ? q_ : k_).forward(x);
+    const Variable split = split_heads(packed, is_query ? heads() : kv_heads());
+    return norm ? norm->forward(split) : split;
+  });
+  return tables ? nn::traced(name + "_rotated", rotary(heads_of, *tables)) : heads_of;
+}
+
+Variable MultiHeadAttention::values_of(const Variable& context) const {
+  return nn::named("v", [&] { return split_heads(v_.forward(context), kv_heads()); });
+}
+
+AttentionOptions MultiHeadAttention::own_options(const AttentionOptions& call) const {
+  AttentionOptions all = call;
+  if (!all.scale) all.scale = options_.scale;
+  if (!all.softcap) all.softcap = options_.softcap;
+  if (options_.window) all.mask = all.mask & window(*options_.window);
+  return all;
+}
+
+Variable MultiHeadAttention::joined(const Variable& heads_of) const {
+  const Variable merged = nn::traced("concat", merge_heads(nn::traced("heads", heads_of)));
+  return nn::named("out", [&] { return out_.forward(merged); });
+}
+
+Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHeadCall& call) const {
+  const AttentionOptions options = options_with(own_options(call.attention), call.learned);
+  AttentionResult result = decode(q.value(), call.cache->view(), options);
+  const Variable out(std::move(result.out));
+  if (nn::is_traced()) {
+    const DType dtype = q.dtype();
+    const KvCacheView view = call.cache->view();
+    nn::trace_attention({.q = q,
+                         .k = whole(*call.cache, [&](std::int64_t b) { return view.keys(b, dtype); }),
+                         .v = whole(*call.cache, [&](std::int64_t b) { return view.values(b, dtype); }),
+                         .out = out,
+                         .lse = Variable(std::move(result.lse)),
+                         .options = options});
+  }
+  return joined(out);
+}
+
+Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
+                                    const std::optional<RotaryTables>& tables) const {
+  const Variable q = projected(Side::queries, x, tables);
+  const Variable k = projected(Side::keys, context, tables);
+  const Variable v = values_of(context);
+  if (call.cache != nullptr) {
+    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none where gradients are recorded", "one");
+    call.cache->append(k.value(), v.value());
+    return attend_over_cache(q, call);
+  }
+  return joined(nn::traced_attention(q, k, v, own_options(call.attention), call.learned).out);
+}
+
+std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
+  if (!options_.rotary) {
+    if (!call.positions) return std::nullopt;
+    throw InvalidArgument(kName, "positions", "none without rotary", call.positions->shape().to_string());
+  }
+  if (call.positions) {
+    require_positions(*call.positions, x);
+    return rotary_tables(*options_.rotary, *call.positions);
+  }
+  if (call.cache != nullptr) return rotary_tables(*options_.rotary, positions_after(*call.cache, x.dim(1)));
+  return rotary_tables(*options_.rotary, x.dim(1));
+}
+
+Variable MultiHeadAttention::forward(const Variable& x, const MultiHeadCall& call) const {
+  require_sequence("x", options_.d_model, x);
+  const nn::Tracing tracing(call.trace);
+  return attend(x, x, call, tables_of(x, call));
+}
+
+Variable MultiHeadAttention::forward_cross(const Variable& x, const Variable& context,
+                                           const MultiHeadCall& call) const {
+  require_sequence("x", options_.d_model, x);
+  require_sequence("context", d_context(), context);
+  const nn::Tracing tracing(call.trace);
+  return attend(x, context, call, std::nullopt);
+}
+
+Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHeadCall& call) const {
+  require_sequence("x", options_.d_model, x);
+  if (call.cache == nullptr) throw InvalidArgument(kName, "cache", "one that read_context() has filled", "none");
+  const nn::Tracing tracing(call.trace);
+  return attend_over_cache(projected(Side::queries, x, std::nullopt), call);
+}
+
+void MultiHeadAttention::read_context(const Variable& context, KvCache& cache) const {
+  require_sequence("context", d_context(), context);
+  cache.append(projected(Side::keys, context, std::nullopt).value(), values_of(context).value());
+}
+
+KvFormat MultiHeadAttention::cache_format(DType dtype) const {
+  return {.Hk = kv_heads(), .D = d_k(), .Dv = d_v(), .dtype = dtype};
+}
+
+Parameters MultiHeadAttention::parameters() const {
+  Parameters all;
+  append(all, "q", q_.parameters());
+  append(all, "k", k_.parameters());
+  append(all, "v", v_.parameters());
+  if (q_norm_) append(all, "q_norm", q_norm_->parameters());
+  if (k_norm_) append(all, "k_norm", k_norm_->parameters());
+  append(all, "out", out_.parameters());
+  return all;
+}
+
+}  // namespace qkv

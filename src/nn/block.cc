@@ -1,0 +1,172 @@
+#include "qkv/nn/block.h"
+
+#include <string>
+#include <utility>
+
+#include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/checkpoint.h"
+#include "qkv/autograd/embedding.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kName = "TransformerBlock";
+
+Variable dropped(const Variable& x, const std::optional<Dropout>& dropout, std::uint64_t place) {
+  return dropout ? qkv::dropout(x, dropout_at(*dropout, place)) : x;
+}
+
+MultiHeadOptions cross_options(const BlockOptions& options) {
+  MultiHeadOptions cross = options.attention;
+  cross.d_context = options.d_context;
+  cross.rotary.reset();
+  cross.window.reset();
+  return cross;
+}
+
+std::optional<MultiHeadAttention> cross_of(const BlockOptions& options, const Init& init, DType dtype) {
+  if (!options.d_context) return std::nullopt;
+  return MultiHeadAttention(cross_options(options), init, dtype);
+}
+
+FeedForwardOptions feed_forward_of(const BlockOptions& options, DType dtype) {
+  return {.d_model = options.attention.d_model,
+          .d_ff = options.d_ff,
+          .activation = options.activation,
+          .kind = options.feed_forward,
+          .bias = options.feed_forward_bias.value_or(options.attention.bias),
+          .dtype = dtype};
+}
+
+NormOptions norm_of(const BlockOptions& options, DType dtype) {
+  return {.kind = options.norm, .width = options.attention.d_model, .epsilon = options.epsilon, .dtype = dtype};
+}
+
+}  // namespace
+
+std::string_view name_of(NormOrder order) noexcept { return order == NormOrder::pre ? "pre" : "post"; }
+
+struct TransformerBlock::Inputs {
+  Variable x;
+  Variable context = {};        // empty where there is none
+  BlockCache* cache = nullptr;  // in place of it
+};
+
+TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init, DType dtype)
+    : order_(options.order),
+      attention_(options.attention, init, dtype),
+      cross_(cross_of(options, init, dtype)),
+      feed_forward_(feed_forward_of(options, dtype), init),
+      ln1_(norm_of(options, dtype), init),
+      ln_cross_(cross_ ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt),
+      ln2_(norm_of(options, dtype), init) {
+  if (options.attention.d_context && options.d_context) {
+    throw InvalidArgument(kName, "attention.d_context", "none beside d_context",
+                          std::to_string(*options.attention.d_context));
+  }
+}
+
+Variable TransformerBlock::forward(const Variable& x, const BlockCall& call) const {
+  if (reads_context()) throw InvalidArgument(kName, "context", "one for the cross-attention", "none");
+  return run({.x = x}, call);
+}
+
+Variable TransformerBlock::forward_cross(const Variable& x, const Variable& context, const BlockCall& call) const {
+  if (!reads_context()) {
+    throw InvalidArgument(kName, "context", "none without cross-attention", context.shape().to_string());
+  }
+  return run({.x = x, .context = context}, call);
+}
+
+Variable TransformerBlock::forward_cached(const Variable& x, BlockCache& cache, const BlockCall& call) const {
+  if (cross_.has_value() != cache.context.has_value()) {
+    throw InvalidArgument(kName, "cache", cross_ ? "one with a context" : "one without a context", "the other");
+  }
+  return run({.x = x, .cache = &cache}, call);
+}
+
+BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
+                                        const Variable& context) const {
+  BlockCache cache{.tokens =
+                       KvCache({.format = attention_.cache_format(dtype), .B = B, .capacity = capacity})};
+  if (cross_.has_value() == context.empty()) {
+    throw InvalidArgument(kName, "context", cross_ ? "one for the cross-attention" : "none without cross-attention",
+                          context.empty() ? "none" : context.shape().to_string());
+  }
+  if (!cross_) return cache;
+  cache.context.emplace(
+      KvCacheOptions{.format = cross_->cache_format(dtype), .B = B, .capacity = context.dim(1)});
+  cross_->read_context(context, *cache.context);
+  return cache;
+}
+
+Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) const {
+  const nn::Tracing tracing(call.trace);
+  if (call.memory == BlockMemory::keep) return compute(inputs, call);
+  if (nn::is_traced()) throw InvalidArgument(kName, "memory", "keep, for a trace", "recompute");
+  // A second run needs the positions to be there still, so it has a copy.
+  std::optional<Tensor> positions;
+  if (call.positions) positions.emplace(*call.positions);
+  const auto block = [self = *this, call, positions](const std::vector<Variable>& again) {
+    BlockCall second = call;
+    if (positions) second.positions = positions->view();
+    return self.compute({.x = again[0], .context = again.size() > 1 ? again[1] : Variable()}, second);
+  };
+  return checkpoint(block, inputs.context.empty() ? std::vector<Variable>{inputs.x}
+                                                  : std::vector<Variable>{inputs.x, inputs.context});
+}
+
+// One sublayer with its norm and its residual sum, in either order.
+template <class Sublayer>
+Variable TransformerBlock::with_residual(const Variable& x, const char* norm_name, const Norm& norm, const char* name,
+                                         const char* sum_name, const Sublayer& sublayer) const {
+  const auto normed = [&](const Variable& input) { return nn::named(norm_name, [&] { return norm.forward(input); }); };
+  const auto inner = [&](const Variable& input) { return nn::named(name, [&] { return sublayer(input); }); };
+  if (order_ == NormOrder::pre) return nn::traced(sum_name, x + inner(normed(x)));
+  return normed(nn::traced(sum_name, x + inner(x)));
+}
+
+Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) const {
+  MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
+  MultiHeadCall cross{.attention = call.cross_attention};
+  if (inputs.cache != nullptr) {
+    self.cache = &inputs.cache->tokens;
+    if (inputs.cache->context) cross.cache = &*inputs.cache->context;
+  }
+  Variable state = nn::traced("resid_pre", inputs.x);
+  state = with_residual(state, "ln1", ln1_, "attn", "resid_mid", [&](const Variable& input) {
+    const bool reads_own = !attention_.options().d_context;
+    const Variable out =
+        reads_own ? attention_.forward(input, self) : attention_.forward_cross(input, inputs.context, self);
+    return dropped(out, call.dropout, 0);
+  });
+  if (cross_) {
+    state = with_residual(state, "ln_cross", *ln_cross_, "cross", "resid_cross", [&](const Variable& input) {
+      const Variable out = cross.cache != nullptr ? cross_->forward_remembered(input, cross)
+                                                  : cross_->forward_cross(input, inputs.context, cross);
+      return dropped(out, call.dropout, 1);
+    });
+  }
+  // Before a post-norm there is another sum, and the block's output is the norm's.
+  const bool is_pre = order_ == NormOrder::pre;
+  state = with_residual(state, "ln2", ln2_, "ffn", is_pre ? "resid_post" : "resid_ffn", [&](const Variable& input) {
+    return dropped(feed_forward_.forward(input), call.dropout, 2);
+  });
+  return is_pre ? state : nn::traced("resid_post", state);
+}
+
+Parameters TransformerBlock::parameters() const {
+  Parameters all;
+  append(all, "ln1", ln1_.parameters());
+  append(all, "attn", attention_.parameters());
+  if (cross_) {
+    append(all, "ln_cross", ln_cross_->parameters());
+    append(all, "cross", cross_->parameters());
+  }
+  append(all, "ln2", ln2_.parameters());
+  append(all, "ffn", feed_forward_.parameters());
+  return all;
+}
+
+}  // namespace qkv

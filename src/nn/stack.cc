@@ -1,0 +1,96 @@
+#include "qkv/nn/stack.h"
+
+#include <string>
+#include <utility>
+
+#include "nn/require.h"
+#include "nn/tracing.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kName = "TransformerStack";
+
+std::vector<TransformerBlock> blocks_of(const StackOptions& options, const Init& init, DType dtype) {
+  nn::require_positive(kName, "layers", options.layers);
+  std::vector<TransformerBlock> blocks;
+  for (std::int64_t n = 0; n < options.layers; ++n) {
+    BlockOptions block = options.block;
+    if (options.vary) options.vary(n, block);
+    blocks.emplace_back(block, init, dtype);
+  }
+  return blocks;
+}
+
+// After its last sum a pre-norm stack needs one more norm.
+std::optional<Norm> last_norm(const StackOptions& options, const Init& init, DType dtype) {
+  const BlockOptions& block = options.block;
+  if (block.order == NormOrder::post) return std::nullopt;
+  return Norm({.kind = block.norm, .width = block.attention.d_model, .epsilon = block.epsilon, .dtype = dtype}, init);
+}
+
+void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
+  if (dropout) dropout->seed += steps;
+}
+
+}  // namespace
+
+TransformerStack::TransformerStack(const StackOptions& options, const Init& init, DType dtype)
+    : kind_(options.kind), blocks_(blocks_of(options, init, dtype)), last_(last_norm(options, init, dtype)) {}
+
+template <class RunBlock>
+Variable TransformerStack::run(const Variable& x, const BlockCall& call, const RunBlock& run_block) const {
+  const nn::Tracing tracing(call.trace);
+  BlockCall inner = call;
+  inner.trace = nullptr;
+  if (kind_ == StackKind::decoder) inner.attention.mask = call.attention.mask & causal();
+  add_to_seed(inner.cross_attention.dropout, 1);
+  Variable state = x;
+  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    if (call.dropout) inner.dropout = dropout_at(*call.dropout, n);
+    state = nn::named("blocks." + std::to_string(n), [&] { return run_block(n, state, inner); });
+    add_to_seed(inner.attention.dropout, 2);
+    add_to_seed(inner.cross_attention.dropout, 2);
+  }
+  return last_ ? nn::named("ln_final", [&] { return last_->forward(state); }) : state;
+}
+
+Variable TransformerStack::forward(const Variable& x, const BlockCall& call) const {
+  return run(x, call, [&](std::size_t n, const Variable& state, const BlockCall& inner) {
+    return blocks_[n].forward(state, inner);
+  });
+}
+
+Variable TransformerStack::forward_cross(const Variable& x, const Variable& context, const BlockCall& call) const {
+  return run(x, call, [&](std::size_t n, const Variable& state, const BlockCall& inner) {
+    return blocks_[n].forward_cross(state, context, inner);
+  });
+}
+
+Variable TransformerStack::forward_cached(const Variable& x, StackCache& cache, const BlockCall& call) const {
+  if (cache.size() != blocks_.size()) {
+    throw InvalidArgument(kName, "cache", "one for each of " + std::to_string(blocks_.size()) + " blocks",
+                          std::to_string(cache.size()));
+  }
+  return run(x, call, [&](std::size_t n, const Variable& state, const BlockCall& inner) {
+    return blocks_[n].forward_cached(state, cache[n], inner);
+  });
+}
+
+StackCache TransformerStack::make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
+                                        const Variable& context) const {
+  StackCache cache;
+  for (const TransformerBlock& block : blocks_) cache.push_back(block.make_cache(B, capacity, dtype, context));
+  return cache;
+}
+
+Parameters TransformerStack::parameters() const {
+  Parameters all;
+  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    append(all, "blocks." + std::to_string(n), blocks_[n].parameters());
+  }
+  if (last_) append(all, "ln_final", last_->parameters());
+  return all;
+}
+
+}  // namespace qkv

@@ -1,0 +1,46 @@
+// How a layer names what it computes, and shows it to the trace of its thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "qkv/autograd/attention.h"
+#include "qkv/autograd/watch.h"
+#include "qkv/nn/trace.h"
+
+namespace qkv::nn {
+
+/// While it lives, values of its thread go to this trace, named from here on. Null: to the one that they went to.
+class Tracing {
+ public:
+  explicit Tracing(const Trace* trace);
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+  ~Tracing();
+
+ private:
+  std::shared_ptr<trace_detail::Record> before_;
+  std::size_t root_before_ = 0;
+  bool is_active_;
+};
+
+[[nodiscard]] bool is_traced() noexcept;
+
+/// `x`, or what the trace makes of it, as the value `leaf` of the current scope; the scope's own with an empty leaf.
+[[nodiscard]] Variable traced(std::string_view leaf, const Variable& x);
+
+/// attention_run() as the attention of the current scope: edits of its heads, and kept for a probe.
+[[nodiscard]] AttentionRun traced_attention(const Variable& q, const Variable& k, const Variable& v,
+                                            const AttentionOptions& options, const LearnedTerms& learned);
+/// A call that ran by itself is kept as the attention of the current scope.
+void trace_attention(Trace::Attention call);
+
+/// What `body` gives, its operations under `name`, and the value itself traced under that name.
+template <class Body>
+[[nodiscard]] Variable named(const std::string& name, const Body& body) {
+  const OperationScope scope(name);
+  return traced("", body());
+}
+
+}  // namespace qkv::nn
