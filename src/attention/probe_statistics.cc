@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "attention/probe_state.h"
+#include "core/exact_math.h"
 
 namespace qkv {
 namespace {
@@ -44,7 +45,7 @@ class BlockSums {
     if (entropy < 0) entropy = 0;  // by rounding: a weight of 1
     rows.visible.set({i}, visible);
     rows.entropy.set({i}, visible == 0 ? 0 : entropy);
-    rows.normalised_entropy.set({i}, visible > 1 ? entropy / std::log(visible) : 0);
+    rows.normalised_entropy.set({i}, visible > 1 ? entropy / core::log(visible) : 0);
     rows.mass.set({i}, mass_[n]);
     rows.distance.set({i}, distance_[n]);
     rows.largest.set({i}, largest_[n]);

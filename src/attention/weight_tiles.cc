@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
+
+#include "core/exact_math.h"
 
 namespace qkv::probe_detail {
 
@@ -89,7 +90,7 @@ struct Running {
     }
     for (std::size_t n = 0; n < kTile; ++n) {
       // A maximum that stays at +inf, too, makes the row NaN.
-      if (raised[n] != scale.shift[n]) sum[n] *= std::exp(static_cast<double>(scale.shift[n] - raised[n]));
+      if (raised[n] != scale.shift[n]) sum[n] *= core::exp(static_cast<double>(scale.shift[n] - raised[n]));
     }
     scale.shift = raised;
   }
@@ -106,9 +107,9 @@ struct Running {
   [[nodiscard]] double lse(std::size_t n, std::optional<double> sink) const {
     const auto maximum = static_cast<double>(scale.shift[n]);
     if (sum[n] == 0) return sink.value_or(-std::numeric_limits<double>::infinity());
-    if (!sink) return maximum + std::log(sum[n]);
+    if (!sink) return maximum + core::log(sum[n]);
     const double top = std::max(maximum, *sink);
-    return top + std::log(sum[n] * std::exp(maximum - top) + std::exp(*sink - top));
+    return top + core::log(sum[n] * core::exp(maximum - top) + core::exp(*sink - top));
   }
 };
 

@@ -184,7 +184,8 @@ Variable exp(const Variable& x) {
 }
 
 Variable log(const Variable& x) {
-  return autograd::of_input("log", x, [](auto at) { return std::log(at); }, [](auto at) QKV_INLINED { return 1 / at; });
+  return autograd::of_input(
+      "log", x, [](auto at) { return autograd::logarithm(at); }, [](auto at) QKV_INLINED { return 1 / at; });
 }
 
 Variable sqrt(const Variable& x) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/exact_math.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
@@ -135,7 +136,7 @@ std::vector<Column> softmax_columns(const Run& run, const HeadTrace& trace) {
   Column exponents{"exp(s − max)", std::vector<double>(trace.masked.size()), true};
   if (std::isfinite(top)) {
     std::transform(trace.masked.begin(), trace.masked.end(), exponents.values.begin(),
-                   [&](double score) { return std::exp(score - top); });
+                   [&](double score) { return core::exp(score - top); });
   }
   columns.push_back(std::move(exponents));
   columns.push_back({"weight α", trace.weights, true});

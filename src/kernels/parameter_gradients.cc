@@ -1,11 +1,11 @@
 #include "kernels/parameter_gradients.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
 
+#include "core/exact_math.h"
 #include "core/parallel.h"
 #include "kernels/gradient_tiles.h"
 #include "mask/bias_node.h"
@@ -296,7 +296,7 @@ void write_sink_gradient(Documents documents, int threads, Tensor& gradient) {
     RowDelta delta(*entry.problem);
     double sum = 0;
     for (std::int64_t i = 0; i < entry.queries(); ++i) {
-      sum -= std::exp(sink - entry.problem->lse.at({entry.b, h, i})) * delta.of(entry.b, h, i);
+      sum -= core::exp(sink - entry.problem->lse.at({entry.b, h, i})) * delta.of(entry.b, h, i);
     }
     sums[static_cast<std::size_t>(n)] = sum;
   });

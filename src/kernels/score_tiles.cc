@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "core/dropout.h"
+#include "core/exact_math.h"
 #include "kernels/cpu/task.h"
 #include "kernels/exponential.h"
 #include "mask/node.h"
@@ -25,7 +25,7 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
   const bool sees_nothing = lse == kMinusInfinity<double>;
   shift[n] = sees_nothing ? 0 : static_cast<Real>(lse);
   // What rounding lse to Real has left.
-  factor[n] = sees_nothing ? 0 : static_cast<Real>(std::exp(static_cast<double>(shift[n]) - lse));
+  factor[n] = sees_nothing ? 0 : static_cast<Real>(core::exp(static_cast<double>(shift[n]) - lse));
 }
 
 template <class Real>
@@ -145,7 +145,7 @@ void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Rea
       const double* scores = masked.data() + c * kTile;
       double* row = weights.data() + c * kTile;
       for (std::size_t n = 0; n < kTile; ++n) {
-        const double weight = std::exp(scores[n] - scale.shift[n]) * scale.factor[n];
+        const double weight = core::exp(scores[n] - scale.shift[n]) * scale.factor[n];
         row[n] = scores[n] == kMinusInfinity<double> ? 0 : weight;  // also where the row is NaN
       }
     }

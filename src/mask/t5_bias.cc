@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exact_math.h"
 #include "mask/array_text.h"
 #include "mask/toeplitz_bias.h"
 
@@ -37,7 +38,7 @@ std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets)
   const double distance = std::fabs(static_cast<double>(relative_position));
   const auto exact = static_cast<double>(side.exact);
   if (distance < exact) return base + static_cast<std::int64_t>(distance);
-  const double share = std::log(distance / exact) / std::log(static_cast<double>(buckets.max_distance) / exact);
+  const double share = core::log(distance / exact) / core::log(static_cast<double>(buckets.max_distance) / exact);
   const double beyond = std::floor(share * static_cast<double>(side.buckets - side.exact));
   const auto last = static_cast<double>(side.buckets - 1);
   return base + static_cast<std::int64_t>(std::min(exact + beyond, last));

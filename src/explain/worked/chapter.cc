@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/exact_math.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "qkv/cost.h"
@@ -21,7 +22,7 @@ struct TinyTokens {
 
 Tensor exponentials(const TensorView& row) {
   std::vector<double> values = row.to_vector();
-  for (double& value : values) value = std::exp(value);
+  for (double& value : values) value = core::exp(value);
   return vector_of(values);
 }
 

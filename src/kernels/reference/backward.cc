@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/exact_math.h"
 #include "kernels/reference/pair_scores.h"
 #include "kernels/row_delta.h"
 #include "mask/bias_node.h"
@@ -109,13 +110,13 @@ class Backward {
       if (pairs_.hides(j, bias)) continue;
       const PairScore score = pairs_.score(j, bias);
       if (score.biased == -INFINITY) continue;
-      run_pair(b, h, j, score, std::exp(score.biased - lse), delta);
+      run_pair(b, h, j, score, core::exp(score.biased - lse), delta);
     }
     if (problem_.d_q) problem_.d_q->store_row(place, d_query_);
     if (!shared_.bias.empty()) bias_.add(b, h, i, d_scores_);
     if (!shared_.sinks.empty()) {
       const auto head = static_cast<std::size_t>(h);
-      shared_.sinks[head] -= std::exp(forward_.sinks[head] - lse) * delta;
+      shared_.sinks[head] -= core::exp(forward_.sinks[head] - lse) * delta;
     }
   }
 

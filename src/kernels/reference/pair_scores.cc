@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/exact_math.h"
+
 namespace qkv::kernels::reference {
 
 PairScores::PairScores(const Problem& problem)
@@ -26,7 +28,7 @@ PairScore PairScores::score(std::int64_t j, double bias) {
   double raw = 0;
   for (std::size_t d = 0; d < q_.size(); ++d) raw += q_[d] * k_[d];
   const double scaled = problem_.scale * raw;
-  const double softcapped = problem_.softcap ? *problem_.softcap * std::tanh(scaled / *problem_.softcap) : scaled;
+  const double softcapped = problem_.softcap ? *problem_.softcap * core::tanh(scaled / *problem_.softcap) : scaled;
   return {.raw = raw, .scaled = scaled, .softcapped = softcapped, .biased = softcapped + bias};
 }
 
