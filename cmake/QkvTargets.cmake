@@ -1,5 +1,9 @@
 # How every target of ours is compiled, so that no CMakeLists repeats it.
 
+include(CheckCXXSourceCompiles)
+
+# No compiler may fuse a product with a sum unless the code says so: f64 has the same digits on every machine
+# (docs/decisions/0010-exact-f64.md).
 function(qkv_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Werror
@@ -12,6 +16,24 @@ function(qkv_compile_options target)
     target_compile_options(${target} PRIVATE
       -fsanitize=${QKV_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${QKV_SANITIZE})
+  endif()
+endfunction()
+
+# qkv_loop_options(<target> <sources>): for the loops of autograd (src/autograd/vectorised.h). GCC vectorises a loop with a
+# comparison of floats or a root only where nobody looks at exceptions and errno. Products and sums of f32 are fused where
+# the chosen vectors can; if what is compiled for any machine could too, f64 would be fused with them.
+function(qkv_loop_options target)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
+    -fno-trapping-math -fno-math-errno)
+  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
+  check_cxx_source_compiles("
+#if !defined(__x86_64__) || defined(__FMA__) || defined(__AVX512F__)
+#error every machine that this is compiled for fuses
+#endif
+int main() {}" QKV_BASELINE_FUSES_NOTHING)
+  if(QKV_BASELINE_FUSES_NOTHING)
+    set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
   endif()
 endfunction()
 

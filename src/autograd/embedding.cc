@@ -54,7 +54,7 @@ void scatter(const T* d_out, const Places& places, std::int64_t width, T* d_tabl
   for_rows(count, width, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Computed<T>> sums(static_cast<std::size_t>(width));
     Computed<T>* sum = sums.data();
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t id = begin; id < end; ++id) {
         for (std::int64_t i = 0; i < width; ++i) sum[i] = 0;
         const auto last = places.first[static_cast<std::size_t>(id) + 1];
@@ -94,7 +94,7 @@ void drop(Value& out, const Value& x, const Dropout& dropout) {
     const T* from = x.data<T>();
     T* to = out.data<T>();
     for_rows(x.size() / width, width, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         std::array<std::uint32_t, kCalls * kWords> words;
         for (std::int64_t row = begin; row < end; ++row) {
           for (std::int64_t first = 0; first < width; first += kCalls * kWords) {

@@ -15,7 +15,7 @@ template <class T, class Out, class Bias>
 void plain_piece(const ProductShape& shape, const T* a, const T* b, const Bias* bias, Out* c) {
   constexpr std::int64_t kColumns = 256;
   std::array<Computed<T>, kColumns> sums{};
-  vectorised([&]() QKV_INLINED {
+  vectorised<T>([&]() QKV_INLINED {
     for (std::int64_t row = 0; row < shape.M; ++row) {
       for (std::int64_t first = 0; first < shape.N; first += kColumns) {
         const std::int64_t count = std::min(kColumns, shape.N - first);
@@ -145,7 +145,7 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
   auto* sum = out.data<float>();
   const auto* more = others.data<float>();
   for_pieces(size, kPiece, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<float>([&]() QKV_INLINED {
       for (std::int64_t n = 0; n + 1 < pieces; ++n) {
         QKV_SAME_INDEX
         for (std::int64_t i = begin; i < end; ++i) sum[i] += more[n * size + i];
