@@ -1,5 +1,6 @@
 # cmake -D PROGRAM="PROGRAM;ARGUMENTS" [-D TARGET=…] -P compare.cmake: what exact_digits prints, where asked for on a
 # target, is line for line what digits.txt has.
+cmake_minimum_required(VERSION 3.25)
 if(TARGET)
   set(ENV{QKV_FORCE_TARGET} ${TARGET})
 endif()
@@ -15,6 +16,7 @@ file(READ ${CMAKE_CURRENT_LIST_DIR}/digits.txt wanted)
 if(got STREQUAL wanted)
   return()
 endif()
+string(STRIP "${got}" got)
 string(REPLACE "\n" ";" got "${got}")
 string(REPLACE "\n" ";" wanted "${wanted}")
 list(LENGTH got lines)
