@@ -1,4 +1,4 @@
-// Printed by scripts/make-exact-tables: change that.
+// Printed by scripts/make_exact_tables.py: change that.
 #pragma once
 
 #include <cstdint>

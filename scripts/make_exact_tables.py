@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints src/core/exact_tables.h: the constants of src/core/exact_math.cc and its neighbours, rounded from 1500 bits.
 
-    scripts/make-exact-tables > src/core/exact_tables.h
+    scripts/make_exact_tables.py > src/core/exact_tables.h
 
 Needs mpmath.
 """
@@ -150,7 +150,7 @@ def constants():
     print()
 
 
-print("""// Printed by scripts/make-exact-tables: change that.
+print("""// Printed by scripts/make_exact_tables.py: change that.
 #pragma once
 
 #include <cstdint>
