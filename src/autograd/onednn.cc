@@ -120,7 +120,7 @@ bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, co
       {DNNL_ARG_SRC, memory_of(description.src_desc(), a)},
       {DNNL_ARG_WEIGHTS, memory_of(description.weights_desc(), b)},
       {DNNL_ARG_DST, memory_of(description.dst_desc(), c)},
-      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.data())}};
+      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.block())}};
   if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory_of(description.bias_desc(), bias));
   try {
     primitive->call.execute(kStream, arguments);

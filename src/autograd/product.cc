@@ -177,7 +177,7 @@ bool split(Value& out, const ProductShape& whole, const void* a, const void* b, 
   Storage scratch(kernels::split_scratch_bytes(shape, threads()));
   return kernels::split_multiply(shape, static_cast<const float*>(a), static_cast<const float*>(b),
                                  bias == nullptr ? nullptr : bias->data<float>(), out.data<float>(), threads(),
-                                 static_cast<std::byte*>(scratch.data()));
+                                 static_cast<std::byte*>(scratch.block()));
 }
 
 }  // namespace

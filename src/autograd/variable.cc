@@ -41,7 +41,7 @@ Variable::Variable(std::shared_ptr<const autograd::Body> body) : body_(std::move
 
 Variable Variable::parameter(Tensor value) {
   auto body = std::make_shared<Body>();
-  body->value = checked_value(std::move(value));
+  body->value = checked_value(value.contiguous());
   body->node = std::make_shared<Node>();
   body->node->dtype = body->value.dtype();
   body->node->shape = body->value.shape();
@@ -70,6 +70,7 @@ MutableTensorView Variable::mutable_value() const {
                           "the result of " + std::string(body.node->operation));
   }
   body.value.storage->raise_version();
+  body.value = autograd::to_be_written(body.value);
   return body.value.writable();
 }
 
