@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 
@@ -18,5 +19,17 @@ inline constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limit
 /// more than `most`.
 [[nodiscard]] std::size_t checked_bytes(std::string_view function, const Dims& extents, std::size_t element_size,
                                         std::uint64_t most = kMostBytes);
+
+/// The same for a vector of T: how many elements, where their bytes fit.
+template <class T>
+[[nodiscard]] std::size_t checked_count(std::string_view function, const Dims& extents,
+                                        std::uint64_t most = kMostBytes) {
+  return checked_bytes(function, extents, sizeof(T), most) / sizeof(T);
+}
+
+/// Bytes of parts that lie one after the other. Throws InvalidArgument(function, "shape", …) where they are more than
+/// `most`.
+[[nodiscard]] std::size_t checked_sum(std::string_view function, std::initializer_list<std::uint64_t> parts,
+                                      std::uint64_t most = kMostBytes);
 
 }  // namespace qkv::core

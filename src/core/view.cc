@@ -2,6 +2,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/bytes.h"
 #include "core/walk.h"
 #include "qkv/tensor.h"
 
@@ -115,7 +116,7 @@ void TensorView::load_row(std::span<const std::int64_t> leading, std::span<doubl
 
 std::vector<double> TensorView::to_vector() const {
   std::vector<double> result;
-  result.reserve(static_cast<std::size_t>(size()));
+  result.reserve(core::checked_count<double>("TensorView::to_vector", shape_));
   core::with_type(dtype_, [&]<class T>(T) {
     const T* source = static_cast<const T*>(data_);
     core::for_each_offset(*this, [&](std::int64_t offset) { result.push_back(core::read(source + offset)); });

@@ -27,6 +27,15 @@ TEST(CheckedBytes, RefusesWhat32BitsCannotHold) {
             "f: shape: expected at most 2147483647 bytes, got [65536, 65536] of 4 bytes each");
 }
 
+TEST(CheckedBytes, CountsAndAddsWithinTheSameBound) {
+  EXPECT_EQ(checked_count<double>("f", {3, 5}), 15U);
+  EXPECT_EQ(error_message([] { (void)checked_count<double>("f", {1 << 28}, kMostOf32Bits); }),
+            "f: shape: expected at most 2147483647 bytes, got [268435456] of 8 bytes each");
+  EXPECT_EQ(checked_sum("f", {1, 2, 0x7FFFFFFC}, kMostOf32Bits), 0x7FFFFFFFU);
+  EXPECT_EQ(error_message([] { (void)checked_sum("f", {1, 2, 0x7FFFFFFD}, kMostOf32Bits); }),
+            "f: shape: expected at most 2147483647 bytes, got 3 and 2147483645 more");
+}
+
 TEST(CheckedBytes, RefusesWhat64BitsCannotHold) {
   EXPECT_EQ(error_message([] { (void)Tensor(DType::f32, {1LL << 31, 1LL << 30}); }),
             "Tensor: shape: expected at most 9223372036854775807 bytes, got [2147483648, 1073741824] of 4 bytes each");
