@@ -5,6 +5,7 @@
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "autograd/storage.h"
@@ -37,6 +38,7 @@ const dnnl::engine& engine() {
 }
 
 dnnl::memory::data_type type_of(DType dtype) {
+  if (dtype == DType::f16) return dnnl::memory::data_type::f16;
   return dtype == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
@@ -89,6 +91,28 @@ dnnl::memory memory_of(const dnnl::memory::desc& description, const void* data) 
 }
 
 }  // namespace
+
+bool onednn_has_f16() {
+  static const bool kHas = [] {
+    constexpr std::int64_t kSize = 64;
+    const Primitive* primitive = primitive_of({.M = kSize,
+                                               .N = kSize,
+                                               .K = kSize,
+                                               .a_row = kSize,
+                                               .a_column = 1,
+                                               .b_row = kSize,
+                                               .b_column = 1,
+                                               .c_row = kSize,
+                                               .dtype = DType::f16,
+                                               .out = DType::f16,
+                                               .bias = DType::i64,
+                                               .packed = false});
+    // A reference loop is slower than converting.
+    return primitive != nullptr &&
+           std::string_view(primitive->description.impl_info_str()).find("ref") == std::string_view::npos;
+  }();
+  return kHas;
+}
 
 std::size_t onednn_packed_bytes(const ProductShape& shape) {
   const OneOpenMPThread alone;

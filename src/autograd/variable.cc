@@ -16,10 +16,9 @@ const Body& body_of(const char* function, const Variable& variable) {
 }
 
 autograd::Value checked_value(Tensor tensor) {
-  const DType dtype = tensor.dtype();
-  if (tensor.empty() || (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16)) {
-    throw InvalidArgument("Variable", "value", "a tensor of f64, f32 or bf16",
-                          tensor.empty() ? "an empty one" : name_of(dtype));
+  if (tensor.empty() || !is_floating(tensor.dtype())) {
+    throw InvalidArgument("Variable", "value", "a tensor of f64, f32, bf16 or f16",
+                          tensor.empty() ? "an empty one" : name_of(tensor.dtype()));
   }
   return autograd::value_of(std::move(tensor));
 }

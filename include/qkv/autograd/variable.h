@@ -13,7 +13,7 @@ namespace autograd {
 struct Body;
 }
 
-/// A handle on a value and on the operation that made it; copying copies the handle. Values are f64, f32 or bf16,
+/// A handle on a value and on the operation that made it; copying copies the handle. Values are f64, f32, bf16 or f16,
 /// and the variable keeps them alive: views of them stay valid while one of its handles lives. A variable made of a
 /// tensor shares its elements, those of a mapped file among them, and never writes to what others hold.
 ///
@@ -25,8 +25,8 @@ class Variable {
  public:
   /// Nothing: only empty() may be asked of it, and operations refuse it.
   Variable() = default;
-  /// A constant that reads the tensor's elements in place. Throws InvalidArgument for a dtype other than f64, f32 and
-  /// bf16.
+  /// A constant that reads the tensor's elements in place. Throws InvalidArgument for a dtype other than f64, f32, bf16
+  /// and f16.
   explicit Variable(Tensor value);
   explicit Variable(std::shared_ptr<const autograd::Body> body);
 
