@@ -75,10 +75,10 @@ struct ManagedTensorVersioned {
 [[nodiscard]] Tensor from_dlpack(dlpack::ManagedTensor* managed);
 
 /// The tensor for another library, which calls the deleter when it is done. Shares the elements and marks them read
-/// only, unless nobody else holds them: std::move() a tensor in for one that may be written.
+/// only, unless is_private(): std::move() a tensor in that nobody else holds for one that may be written.
 [[nodiscard]] dlpack::ManagedTensorVersioned* to_dlpack(qkv::Tensor tensor);
-/// The same for a library that does not know versions and may write whatever it is given: where others hold the
-/// elements, it gets a copy.
+/// The same for a library that does not know versions and may write whatever it is given: unless is_private(), it gets
+/// a dense copy.
 [[nodiscard]] dlpack::ManagedTensor* to_dlpack_unversioned(qkv::Tensor tensor);
 
 }  // namespace qkv
