@@ -18,9 +18,9 @@ using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 // Without branches: a loop over either has no instruction for f16 that every target has. Same bits as Half's own.
 QKV_INLINED inline float from_half(std::uint16_t half) {
   const std::uint32_t moved = (half & 0x7FFFU) << 13U;
-  const float normal = std::bit_cast<float>(moved + 0x38000000U);
+  const auto normal = std::bit_cast<float>(moved + 0x38000000U);
   const float subnormal = std::bit_cast<float>(moved + 0x38800000U) - 0x1p-14F;  // exact: a multiple of 2^-24
-  const float special = std::bit_cast<float>(moved | 0x7F800000U);
+  const auto special = std::bit_cast<float>(moved | 0x7F800000U);
   const float finite = moved < 0x00800000U ? subnormal : normal;
   const float magnitude = moved >= 0x0F800000U ? special : finite;
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | (half & 0x8000U) << 16U);
