@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/element.h"
+
 namespace qkv::autograd {
 namespace {
 
@@ -36,6 +38,8 @@ void copy_elements(const TensorView& from, const MutableTensorView& out) {
       walk<From, To>(from, out, [](To& to, const From& element) QKV_INLINED {
         if constexpr (std::is_same_v<From, To>) {
           to = element;
+        } else if constexpr (std::is_same_v<From, double> && sizeof(To) == 2) {
+          store(to, core::round_to_odd(element));
         } else {
           store(to, static_cast<Computed<To>>(load(element)));
         }

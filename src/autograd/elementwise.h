@@ -91,7 +91,7 @@ void map_broadcast(Value& out, const TensorView& a, const TensorView& b, const F
   });
 }
 
-/// Any view of f64, f32 or bf16 into `out` of its shape, converting.
+/// Any view of f64, f32, bf16 or f16 into `out` of its shape, converting with one rounding.
 void copy_elements(const TensorView& from, const MutableTensorView& out);
 
 /// to += from, of one dtype and shape.

@@ -7,6 +7,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
+#include "core/bytes.h"
 #include "core/philox.h"
 
 namespace qkv {
@@ -18,7 +19,7 @@ std::vector<std::int64_t> checked_ids(const TensorView& ids, std::int64_t count)
     throw InvalidArgument("embedding", "ids", "i64 or i32", name_of(ids.dtype()));
   }
   std::vector<std::int64_t> result;
-  result.reserve(static_cast<std::size_t>(ids.size()));
+  result.reserve(core::checked_count<std::int64_t>("embedding", ids.shape()));
   for (const double number : ids.to_vector()) {
     const auto id = static_cast<std::int64_t>(number);
     if (id < 0 || id >= count) {

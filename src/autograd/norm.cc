@@ -120,8 +120,7 @@ void require_row(std::string_view operation, std::string_view argument, const Va
     throw InvalidArgument(operation, argument, wanted.to_string() + " for x " + x.shape().to_string(),
                           row.shape().to_string());
   }
-  if (row.dtype() == x.dtype() || (x.dtype() == DType::bf16 && row.dtype() == DType::f32)) return;
-  require_dtype(operation, argument, x.dtype(), "x", row.dtype());
+  if (!may_serve(row.dtype(), x.dtype())) require_dtype(operation, argument, x.dtype(), "x", row.dtype());
 }
 
 template <Centred kCentred>

@@ -8,6 +8,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
 #include "autograd/reduce.h"
+#include "core/bytes.h"
 
 namespace qkv {
 namespace autograd {
@@ -31,7 +32,7 @@ QKV_INLINED inline double sum_of_run(const T* x, std::int64_t count) {
 template <class T, class Out>
 void sum_rows(const T* x, Out* out, std::int64_t outer, std::int64_t width, double factor) {
   const std::int64_t pieces = std::max<std::int64_t>(1, (width + kPiece - 1) / kPiece);
-  std::vector<double> partial(static_cast<std::size_t>(outer * pieces));
+  std::vector<double> partial(core::checked_count<double>("sum", {outer, pieces}));
   for_rows(outer * pieces, std::min(width, kPiece), [&](std::int64_t begin, std::int64_t end) {
     vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t n = begin; n < end; ++n) {

@@ -8,6 +8,7 @@
 #include "autograd/node.h"
 #include "autograd/rows.h"
 #include "autograd/special.h"
+#include "core/bytes.h"
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
@@ -123,7 +124,7 @@ constexpr std::int64_t kIgnored = std::numeric_limits<std::int64_t>::min();
 std::vector<std::int64_t> classes_of(const TensorView& targets, std::int64_t classes,
                                      const CrossEntropyOptions& options) {
   std::vector<std::int64_t> result;
-  result.reserve(static_cast<std::size_t>(targets.size()));
+  result.reserve(core::checked_count<std::int64_t>("cross_entropy", targets.shape()));
   for (const double target : targets.to_vector()) {
     const auto id = static_cast<std::int64_t>(target);
     if (options.ignored && id == *options.ignored) {

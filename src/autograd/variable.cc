@@ -16,10 +16,9 @@ const Body& body_of(const char* function, const Variable& variable) {
 }
 
 autograd::Value checked_value(Tensor tensor) {
-  const DType dtype = tensor.dtype();
-  if (tensor.empty() || (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16)) {
-    throw InvalidArgument("Variable", "value", "a tensor of f64, f32 or bf16",
-                          tensor.empty() ? "an empty one" : name_of(dtype));
+  if (tensor.empty() || !is_floating(tensor.dtype())) {
+    throw InvalidArgument("Variable", "value", "a tensor of f64, f32, bf16 or f16",
+                          tensor.empty() ? "an empty one" : name_of(tensor.dtype()));
   }
   return autograd::value_of(std::move(tensor));
 }
@@ -41,7 +40,7 @@ Variable::Variable(std::shared_ptr<const autograd::Body> body) : body_(std::move
 
 Variable Variable::parameter(Tensor value) {
   auto body = std::make_shared<Body>();
-  body->value = checked_value(std::move(value));
+  body->value = checked_value(value.contiguous());
   body->node = std::make_shared<Node>();
   body->node->dtype = body->value.dtype();
   body->node->shape = body->value.shape();
@@ -70,6 +69,7 @@ MutableTensorView Variable::mutable_value() const {
                           "the result of " + std::string(body.node->operation));
   }
   body.value.storage->raise_version();
+  body.value = autograd::to_be_written(body.value);
   return body.value.writable();
 }
 

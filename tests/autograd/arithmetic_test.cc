@@ -61,6 +61,7 @@ TEST_P(OfOne, HasTheGradientOfCentralDifferences) {
 TEST_P(OfOne, RoundsLittle) {
   EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::f32, GetParam().steps), IsEmpty());
   EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::bf16, 3), IsEmpty());
+  EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::f16, 3), IsEmpty());
 }
 
 TEST_P(OfOne, IsTheSameOnAnyNumberOfThreads) {
@@ -98,6 +99,7 @@ TEST_P(OfTwo, RoundsLittle) {
     const std::vector<Tensor> inputs = {normal_numbers(1, {40, 17}), positive(2, shape)};
     EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::f32, GetParam().steps + 20), IsEmpty());
     EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::bf16, 4), IsEmpty());
+    EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::f16, 4), IsEmpty());
   }
 }
 
@@ -155,7 +157,7 @@ TEST(Cast, RoundsThereAndBack) {
   backward(y, Tensor(values, DType::bf16));
   EXPECT_EQ(x.gradient().dtype(), DType::f32);
   EXPECT_EQ(x.gradient().to_vector(), values.to(DType::bf16).to_vector());
-  EXPECT_EQ(error_message([&] { (void)cast(x, DType::i64); }), "cast: dtype: expected f64, f32 or bf16, got i64");
+  EXPECT_EQ(error_message([&] { (void)cast(x, DType::i64); }), "cast: dtype: expected f64, f32, bf16 or f16, got i64");
 }
 
 }  // namespace

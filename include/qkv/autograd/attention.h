@@ -40,7 +40,7 @@ struct LearnedTerms {
                                  const AttentionOptions& options = {}, const LearnedTerms& learned = {});
 
 /// apply_rotary() of position.h with its gradient, the turn back. x [B, H, T, D]; the result lies so that merge_heads()
-/// shares it. f32 and bf16 in f32. Throws InvalidArgument naming x, cos or sin.
+/// shares it. f32, bf16 and f16 in f32. Throws InvalidArgument naming x, cos or sin.
 [[nodiscard]] Variable rotary(const Variable& x, const RotaryTables& tables);
 
 }  // namespace qkv

@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/bytes.h"
 #include "core/parallel.h"
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/lanes.h"
@@ -45,7 +46,9 @@ class BackwardTasks {
 
   /// Of the first task of each segment, the progress of every task and the tasks left of every key head; then d_q.
   [[nodiscard]] std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(counter_bytes()) + static_cast<std::size_t>(slots_ * slot_floats_) * sizeof(float);
+    return core::checked_sum("attention_backward",
+                             {static_cast<std::uint64_t>(counter_bytes()),
+                              core::checked_bytes("attention_backward", {slots_, slot_floats_}, sizeof(float))});
   }
 
   void keep_shared_in(std::byte* place) {
@@ -154,8 +157,9 @@ void end_turn(const BackwardTask& task, std::int64_t block) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Backward& call, int threads) {
-  return padded_worker_bytes(target, call) * static_cast<std::size_t>(threads) +
-         BackwardTasks(target, call, threads).shared_bytes();
+  return core::checked_sum("attention_backward",
+                           {core::checked_bytes("attention_backward", {threads}, padded_worker_bytes(target, call)),
+                            BackwardTasks(target, call, threads).shared_bytes()});
 }
 
 void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch) {
