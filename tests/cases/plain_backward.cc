@@ -78,7 +78,6 @@ class PlainBackward {
         k_(numbers_.k.begin(), numbers_.k.end()),
         v_(numbers_.v.begin(), numbers_.v.end()),
         out_(floats_of(upstream.out)),
-        lse_(floats_of(upstream.lse)),
         d_out_(floats_of(upstream.d_out)),
         d_lse_(floats_of(upstream.d_lse)),
         d_q_(q_.size()),
@@ -127,11 +126,14 @@ class PlainBackward {
 
   void run(const Row& row) {
     row_.score(row);
+    const float own_lse = row_.weigh(row);
     const std::size_t place = place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, 1);
     const std::span<const float> d_out = row_of(d_out_, place, one_.Dv);
     const std::span<const float> out = row_of(out_, place, one_.Dv);
     float delta = -d_lse_[place];
-    const double lse = std::isfinite(lse_[place]) ? std::fabs(lse_[place]) : 0;
+    // A larger lse is not what weights are made of.
+    constexpr float kFineLse = 16;
+    const double lse = std::isfinite(own_lse) ? std::min(std::fabs(own_lse), kFineLse) : 0;
     RowSizes sizes = {.unit = (4 + sizes_.read(row).size + lse) * kUnit, .values = std::fabs(d_lse_[place])};
     // exp's own error, and that of log2(e) in f32, are much the same for all pairs.
     common_ = std::max(common_, (4 + lse / 4) * kUnit);
@@ -143,7 +145,7 @@ class PlainBackward {
     for (TermSums& sums : d_bias_) add_to(sums, row);
     if (options_.sinks.empty()) return;
     const auto h = static_cast<std::size_t>(row.h);
-    const float weight = std::exp(static_cast<float>(options_.sinks[h]) - lse_[place]);
+    const float weight = row_.sink_weight();
     constexpr float kOne = 1;
     d_sinks_.add(h, -weight * delta, sizes.unit * sizes.values * static_cast<double>(weight), {&kOne, 1});
   }
@@ -161,7 +163,7 @@ class PlainBackward {
       d_weight += d_out[d] * value[d];
       sizes.values += std::fabs(d_out[d] * value[d] * kept);
     }
-    const float weight = std::exp(row_.scores()[n] - lse_[query]);
+    const float weight = row_.weights()[n];
     const float d_score = weight * (d_weight * kept - delta);
     const double error = sizes.unit * static_cast<double>(weight);
     d_scores_[n] = static_cast<double>(d_score);
@@ -215,7 +217,6 @@ class PlainBackward {
   Floats k_;
   Floats v_;
   Floats out_;
-  Floats lse_;
   Floats d_out_;
   Floats d_lse_;
   Sums d_q_;
