@@ -59,7 +59,7 @@ GradientMap GradientProbe::map(HeadPlace head, const MapSize& size, Stage stage,
 GradientMap GradientProbe::map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size, Stage stage,
                                Reduce reduce, const ProbeWatch& watch) const {
   probe_detail::check_heads("GradientProbe::map", b, heads, shape());
-  probe_detail::CellSums sums("GradientProbe::map", shape(), size, reduce);
+  probe_detail::CellSums sums("GradientProbe::map", shape(), size, reduce, heads.size());
   std::int64_t pairs = 0;
   for (const std::int64_t h : heads) pairs += sums.pairs(state_->problem.problem, {b, h});
   probe_detail::Clock clock(watch, pairs);
