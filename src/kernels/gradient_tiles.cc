@@ -44,7 +44,7 @@ void GradientTiles<Real>::compute() {
   scores_.weigh(scale_, masked_, d_scores_);
   d_products_.set_keys(problem_.v, b_, key_head_, range_);
   d_products_.multiply(d_weights_);
-  scores_.drop(d_weights_);
+  scores_.drop_gradients(d_weights_);
   for (std::int64_t c = 0; c < keys(); ++c) {
     const Real* masked = masked_.data() + c * kTile;
     Real* d_weights = d_weights_.data() + c * kTile;

@@ -242,7 +242,7 @@ class BackwardWorker {
            (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
   }
 
-  // A vector of partial sums for each lane, then all lanes at once.
+  // A vector of partial sums for each lane, then all lanes at once. Where out is 0, d_out is left out.
   void add_d_out_times_out(std::int64_t first) {
     alignas(64) float parts[S::kLanes * S::kLanes] = {};
     for (std::int64_t n = 0; n < S::kLanes && first + n < block_.lanes.count(); ++n) {
@@ -252,7 +252,11 @@ class BackwardWorker {
       load_row<S>(d_out_[lane], call_.dtype, call_.Dv, 1, rows_);
       load_row<S>(out, call_.dtype, call_.Dv, 1, other);
       typename S::F sum = S::zero();
-      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) {
+        const typename S::F result = S::load(other + d);
+        const auto zero = S::equal(result, S::zero());  // whose d_out may be anything
+        sum = S::fma(S::select(zero, S::zero(), S::load(rows_ + d)), result, sum);
+      }
       S::store(parts + n * S::kLanes, sum);
     }
     transpose_block<S>(parts, S::kLanes, parts, S::kLanes);
@@ -294,7 +298,7 @@ class BackwardWorker {
       return weights_;
     }
     Gradient::weigh_only(sums_, settings_.to_log2, keys, lanes, weights_);
-    for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::load(weights_ + n));
+    for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::splat(1.0F));
     drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
     Gradient::to_d_scores(sums_, keys, lanes, weights_, dropped_, d_scores_);
     return dropped_;

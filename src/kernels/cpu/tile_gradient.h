@@ -47,12 +47,12 @@ class TileGradient {
     }
   }
 
-  /// s becomes weights alone.
+  /// s becomes weights alone, and kHidden where a pair is hidden.
   static void weigh_only(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
       const Pair pair =
           rows.scales == nullptr ? by_lse(rows, to_log2, s + n, lane) : by_sum(*rows.scales, to_log2, s + n, lane);
-      S::store(s + n, pair.weight);
+      S::store(s + n, S::select(pair.hidden, S::splat(kHidden), pair.weight));
     });
   }
 
@@ -75,16 +75,19 @@ class TileGradient {
     }
   }
 
-  /// As the end of weigh(), where dropout made `dropped` of the weights, of which NaN is to stay.
-  static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights,
-                          float* dropped, float* d_weights) {
+  /// As the end of weigh_only(). `kept` is what dropout multiplies by, 0 or more, and becomes the dropped weights, in
+  /// which NaN stays; d_weights become d_scores.
+  static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights, float* kept,
+                          float* d_weights) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
       const F weight = S::load(weights + n);
-      const F kept = S::select(S::equal(weight, weight), S::load(dropped + n), weight);
-      const F arrived = S::select(S::equal(kept, S::zero()), S::zero(), S::mul(kept, S::load(d_weights + n)));
-      const F d_score = S::sub(arrived, S::mul(weight, S::load(rows.delta + lane)));
-      S::store(dropped + n, kept);
-      S::store(d_weights + n, S::select(S::equal(weight, S::zero()), S::zero(), d_score));
+      const F factor = S::load(kept + n);
+      const auto hidden = S::equal(weight, S::splat(kHidden));
+      const auto dropped = S::equal(factor, S::zero());
+      const F arrived = S::select(dropped, S::zero(), S::mul(factor, S::load(d_weights + n)));
+      const F d_score = S::mul(weight, S::sub(arrived, S::load(rows.delta + lane)));
+      S::store(kept + n, S::select(hidden, S::zero(), S::mul(weight, factor)));
+      S::store(d_weights + n, S::select(hidden, S::zero(), d_score));
     });
   }
 
@@ -98,6 +101,8 @@ class TileGradient {
   }
 
  private:
+  static constexpr float kHidden = -1;
+
   struct Pair {
     F weight;
     typename S::M hidden;
