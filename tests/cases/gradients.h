@@ -49,8 +49,9 @@ struct PlainGradients {
   std::vector<double> luck;
 };
 
-/// Rows of weights, which sum to 1, d_weights and d_scores in f32; weights and d_scores are rounded to the storage type
-/// before the products that make d_v, d_q and d_k, as FlashAttention's test does. Biases sum in f64.
+/// Rows of weights, by lse where that is fine enough, d_weights and d_scores in f32; weights and d_scores are rounded
+/// to the storage type before the products that make d_v, d_q and d_k, as FlashAttention's test does. Biases sum in
+/// f64.
 [[nodiscard]] PlainGradients run_plain_backward(const Case& one, const Inputs& inputs, const Upstream& upstream);
 
 struct GradientVerdict {
