@@ -60,13 +60,12 @@ class BlockSums {
 
     // p_first: position of the first query less the key.
     void add(const Real* scores, const Real* weights, const std::array<Real, kTile>& shift, Real p_first) {
-      constexpr Real kNothing = -200;  // log of a weight that is 0
       for (std::size_t n = 0; n < kTile; ++n) {
         const Real weight = weights[n];
         const Real log_weight = scores[n] - shift[n];
         const Real away = p_first + static_cast<Real>(static_cast<int>(n));
         mass[n] += weight;
-        surprise[n] -= weight * (log_weight < kNothing ? kNothing : log_weight);
+        surprise[n] -= weight == 0 ? Real{0} : weight * log_weight;
         distance[n] += weight * (away < 0 ? -away : away);
         visible[n] += scores[n] == -std::numeric_limits<Real>::infinity() ? Real{0} : Real{1};
         largest[n] = probe_detail::larger(largest[n], weight);

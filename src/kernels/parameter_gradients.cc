@@ -124,7 +124,10 @@ class Walk {
         tile_.i_begin == queries.begin) {
       return;
     }
-    if (!tiles_ || problem_ != entry.problem) tiles_.emplace(*entry.problem, &target_);
+    if (!tiles_ || problem_ != entry.problem) {
+      lse_.emplace(entry.problem->problem, entry.problem->lse, LseRows::Kind::settled);
+      tiles_.emplace(*entry.problem, &target_, *lse_);
+    }
     problem_ = entry.problem;
     tile_ = {.b = problem_->problem.first_b + entry.b, .h = h, .i_begin = queries.begin, .i_end = queries.end};
     tiles_->set_queries(entry.b, h, queries.begin, queries.end);
@@ -160,6 +163,7 @@ class Walk {
   const TermNode& term_;
   const cpu::Target& target_;
   const BackwardProblem* problem_ = nullptr;
+  std::optional<LseRows> lse_;
   std::optional<GradientTiles<float>> tiles_;
   Tile tile_;
   std::array<double, kTile * kTile> rows_{};

@@ -152,8 +152,10 @@ void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Rea
   }
 }
 
+// What is kept is divided by 1 - p; what is not becomes drop(number).
 template <class Real>
-void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
+template <class Drop>
+void ScoreTiles<Real>::drop_each(ScoreTile<Real>& tile, const Drop& drop) const {
   if (!problem_.dropout) return;
   const auto [p, seed] = *problem_.dropout;
   for (std::int64_t n = 0; n < queries(); ++n) {
@@ -162,12 +164,22 @@ void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
       const auto kept = core::dropout_keeps_group(seed, p, first);
       const std::int64_t in_group = core::kDropoutGroup - first.j % core::kDropoutGroup;
       for (const std::int64_t end = std::min(c + in_group, keys()); c < end; ++c) {
-        Real& weight = weights[static_cast<std::size_t>(c * kTile + n)];
+        Real& number = tile[static_cast<std::size_t>(c * kTile + n)];
         const auto place = static_cast<std::size_t>((place_.j_begin + c) % core::kDropoutGroup);
-        weight = kept[place] ? static_cast<Real>(weight / (1 - p)) : 0;
+        number = kept[place] ? static_cast<Real>(number / (1 - p)) : drop(number);
       }
     }
   }
+}
+
+template <class Real>
+void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
+  drop_each(weights, [](Real weight) { return std::isnan(weight) ? weight : Real{0}; });
+}
+
+template <class Real>
+void ScoreTiles<Real>::drop_gradients(ScoreTile<Real>& gradients) const {
+  drop_each(gradients, [](Real) { return Real{0}; });
 }
 
 template struct WeightScale<float>;

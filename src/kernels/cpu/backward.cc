@@ -10,6 +10,7 @@
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/scaled_rows.h"
 #include "kernels/cpu/targets.h"
 
 namespace qkv::kernels::cpu {
@@ -29,9 +30,10 @@ void wait_until(const Condition& met) {
 // many slots as there are workers.
 class BackwardTasks {
  public:
-  BackwardTasks(const Target& target, const Backward& call, int threads)
+  BackwardTasks(const Target& target, const Backward& call, const ScaledRows& scaled, int threads)
       : target_(target),
         call_(call),
+        scaled_(scaled),
         columns_(std::clamp<std::int64_t>(columns() / kFewTasks, 1, target.backward.columns_a_task(call.forward))),
         slots_(std::min<std::int64_t>(threads, heads())) {
     for (const BackwardSegment& segment : call_.segments) {
@@ -84,7 +86,8 @@ class BackwardTasks {
          .columns = std::min(columns_, columns_of(segment) - turn * columns_),
          .d_q = d_q_ + head % slots_ * slot_floats_,
          .progress = progress_ + first + key_head * a_head,
-         .turn = turn},
+         .turn = turn,
+         .scales = scaled_.of(static_cast<std::size_t>(place), key_head)},
         settings, head, scratch);
   }
 
@@ -129,6 +132,7 @@ class BackwardTasks {
 
   const Target& target_;
   const Backward& call_;
+  const ScaledRows& scaled_;
   std::int64_t columns_;
   std::int64_t slots_;
   std::int64_t count_ = 0;
@@ -157,16 +161,21 @@ void end_turn(const BackwardTask& task, std::int64_t block) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Backward& call, int threads) {
+  const ScaledRows scaled(call);
   return core::checked_sum("attention_backward",
                            {core::checked_bytes("attention_backward", {threads}, padded_worker_bytes(target, call)),
-                            BackwardTasks(target, call, threads).shared_bytes()});
+                            scaled.bytes(), BackwardTasks(target, call, scaled, threads).shared_bytes()});
 }
 
 void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call.forward);
   const std::size_t bytes = padded_worker_bytes(target, call);
-  BackwardTasks tasks(target, call, threads);
-  tasks.keep_shared_in(scratch.data() + bytes * static_cast<std::size_t>(threads));
+  ScaledRows scaled(call);
+  BackwardTasks tasks(target, call, scaled, threads);
+  std::byte* shared = scratch.data() + bytes * static_cast<std::size_t>(threads);
+  scaled.keep_in(shared);
+  tasks.keep_shared_in(shared + scaled.bytes());
+  scaled.find(target, settings, threads, scratch.data(), bytes);
   core::parallel_for(threads, tasks.count(), [&](int worker, std::int64_t n) {
     tasks.run(settings, n, scratch.data() + bytes * static_cast<std::size_t>(worker));
   });

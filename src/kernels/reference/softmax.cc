@@ -10,10 +10,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct RowSum {
-  double max;
-  double sum;  // of exp(score - max), the sink included
-};
+}  // namespace
+
+double RowSum::lse() const { return sum == 0 ? -kInfinity : max + core::log(sum); }
 
 RowSum sum_row(std::span<const double> scores, std::optional<double> sink) {
   RowSum row = {sink.value_or(-kInfinity), 0};
@@ -30,19 +29,14 @@ RowSum sum_row(std::span<const double> scores, std::optional<double> sink) {
   return row;
 }
 
-}  // namespace
-
-double log_sum_exp(std::span<const double> scores) {
-  const RowSum row = sum_row(scores, std::nullopt);
-  return row.sum == 0 ? -kInfinity : row.max + core::log(row.sum);
-}
+double log_sum_exp(std::span<const double> scores) { return sum_row(scores, std::nullopt).lse(); }
 
 double softmax_row(std::span<const double> scores, std::span<double> weights, std::optional<double> sink) {
   const RowSum row = sum_row(scores, sink);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     weights[j] = scores[j] == -kInfinity ? 0 : core::exp(scores[j] - row.max) / row.sum;
   }
-  return row.sum == 0 ? -kInfinity : row.max + core::log(row.sum);
+  return row.lse();
 }
 
 }  // namespace qkv::kernels::reference
