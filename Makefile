@@ -14,12 +14,14 @@ demo:
 
 test:
 	scripts/install-packages build test
+	scripts/onnx-vectors
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release
 	ctest --preset release
 
 test-sanitize:
 	scripts/install-packages build test sanitize
+	scripts/onnx-vectors
 	scripts/quietly cmake --preset sanitize
 	cmake --build --preset sanitize
 	ctest --preset sanitize
