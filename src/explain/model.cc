@@ -51,7 +51,7 @@ Tensor layer_norm(const TensorView& x) { return LayerNorm({.normalized = {x.dim(
 
 }  // namespace
 
-Model::Model(const ExplainOptions& options) : options_(options) {
+Model::Model(ExplainOptions options) : options_(std::move(options)) {
   tokens_ = split_words("text", options_.text);
   ids_ = vocabulary_.ids(tokens_);
   if (options_.context) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
@@ -142,7 +143,7 @@ TEST(Arithmetic, KeepsWhatIsNotANumber) {
 
 TEST(Arithmetic, GeluKeepsTheDigitsOfItsTail) {
   for (const double x : {-8.0, -5.0, -3.0, -1.0, 0.0, 1.0, 6.0}) {
-    const double expected = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+    const double expected = 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
     const Variable y = gelu(Variable(Tensor(std::vector<double>{x}, {1}).to(DType::f32)));
     EXPECT_NEAR(y.item(), expected, 40 * 0x1p-24 * std::fabs(expected))
         << x;  // exp(-32) multiplies its argument's error

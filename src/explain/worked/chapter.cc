@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "core/exact_math.h"
 #include "explain/worked/pieces.h"
@@ -12,6 +13,7 @@
 namespace qkv::worked {
 namespace {
 
+// NOLINTNEXTLINE(cert-err58-cpp): three short words
 const std::vector<std::string> kTokens = {"the", "cat", "sat"};
 
 struct TinyTokens {
@@ -64,7 +66,7 @@ void y3(Worked& worked) {
   };
   worked.claims = {
       figure("raw scores", "1, 1, 2", head.raw.view().select(0, 2)),
-      figure("square root of 2", "1.414", std::sqrt(2.0)),
+      figure("square root of 2", "1.414", std::numbers::sqrt2),
       figure("scaled scores", "[0.707, 0.707, 1.414]", scaled),
       figure("exponentials", "[2.028, 2.028, 4.113]", exps),
       figure("their sum", "8.169", sum_of(exps)),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/tile_gradient.h"
@@ -228,7 +229,7 @@ class BackwardWorker {
       const std::int64_t i = lanes.query_of(lane);
       q_[lane] = row_of(segment_.q, h, i);
       d_out_[lane] = row_of(task_.segment->d_out, h, i);
-      constexpr float kLog2e = 1.44269504088896341F;
+      constexpr auto kLog2e = std::numbers::log2e_v<float>;
       sums_.log2_sum[lane] = row_number(task_.segment->lse, h, i) * kLog2e;
       if (task_.segment->d_lse.rank() == 2) sums_.delta[lane] = -row_number(task_.segment->d_lse, h, i);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 
 #include "core/bytes.h"
 #include "core/parallel.h"
@@ -13,7 +14,7 @@
 namespace qkv::kernels::cpu {
 namespace {
 
-constexpr double kLog2e = 1.4426950408889634;
+constexpr double kLog2e = std::numbers::log2e;
 
 // A scale or softcap beyond what f32 can multiply by, and divide 8 or a scale by, gives the weights of the nearest one
 // that it can.

@@ -7,7 +7,7 @@
 #include "kernels/linear/loops.h"
 
 namespace qkv::kernels::linear::QKV_LOOPS {
-namespace {
+namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target
 
 template <class T>
 struct Lanes;
