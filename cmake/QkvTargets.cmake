@@ -25,6 +25,8 @@ endfunction()
 function(qkv_loop_options target)
   set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
     -fno-trapping-math -fno-math-errno)
+  # A precompiled header knows whether math sets errno.
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
   check_cxx_source_compiles("
@@ -48,6 +50,8 @@ function(qkv_library target name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   qkv_compile_options(${target})
+  qkv_use_fmt(${target})
+  qkv_precompile(${target} libraries <fmt/format.h>)
 endfunction()
 
 # qkv_test(<room> SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its label.
@@ -59,6 +63,7 @@ function(qkv_test room)
   target_compile_definitions(test_${room} PRIVATE QKV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   QKV_BINARY_DIR="${PROJECT_BINARY_DIR}")
   qkv_compile_options(test_${room})
+  qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
   gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
                        DISCOVERY_MODE PRE_TEST)
 endfunction()

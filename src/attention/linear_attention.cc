@@ -1,6 +1,6 @@
 #include "qkv/linear_attention.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "qkv/probe.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 
