@@ -1,7 +1,9 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize fuzz ceilings bench bench-peers models lint format clean
+.PHONY: demo test test-sanitize test-sanitize-rooms fuzz ceilings bench bench-peers models lint format clean
 
+# How long test-sanitize-rooms may take.
+MINUTES = 60
 QKV = build/release/apps/cli/qkv
 
 demo:
@@ -14,15 +16,23 @@ demo:
 
 test:
 	scripts/install-packages build test
+	scripts/onnx-vectors
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release
 	ctest --preset release
 
 test-sanitize:
 	scripts/install-packages build test sanitize
+	scripts/onnx-vectors
 	scripts/quietly cmake --preset sanitize
 	cmake --build --preset sanitize
 	ctest --preset sanitize
+
+test-sanitize-rooms:
+	scripts/install-packages build test sanitize
+	scripts/onnx-vectors
+	scripts/quietly cmake --preset sanitize
+	scripts/test-rooms sanitize $(MINUTES) $(ROOMS)
 
 fuzz:
 	scripts/install-packages build sanitize
@@ -52,8 +62,9 @@ models:
 
 lint:
 	scripts/install-packages build test bench sanitize lint
-	scripts/quietly cmake --preset clang -D QKV_BENCH=ON
-	scripts/lint build/clang
+	scripts/environment build/lint-environment scripts/lint-requirements.txt
+	scripts/quietly cmake --preset lint
+	scripts/lint build/lint $(OPTIONS)
 
 format:
 	scripts/install-packages lint

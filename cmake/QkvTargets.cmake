@@ -1,5 +1,9 @@
 # How every target of ours is compiled, so that no CMakeLists repeats it.
 
+include(CheckCXXSourceCompiles)
+
+# No compiler may fuse a product with a sum unless the code says so: f64 has the same digits on every machine
+# (docs/decisions/0010-exact-f64.md).
 function(qkv_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Werror
@@ -15,6 +19,26 @@ function(qkv_compile_options target)
   endif()
 endfunction()
 
+# qkv_loop_options(<target> <sources>): for the loops of autograd (src/autograd/vectorised.h). GCC vectorises a loop with a
+# comparison of floats or a root only where nobody looks at exceptions and errno. Products and sums of f32 are fused where
+# the chosen vectors can; if what is compiled for any machine could too, f64 would be fused with them.
+function(qkv_loop_options target)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
+    -fno-trapping-math -fno-math-errno)
+  # A precompiled header knows whether math sets errno.
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
+  check_cxx_source_compiles("
+#if !defined(__x86_64__) || defined(__FMA__) || defined(__AVX512F__)
+#error every machine that this is compiled for fuses
+#endif
+int main() {}" QKV_BASELINE_FUSES_NOTHING)
+  if(QKV_BASELINE_FUSES_NOTHING)
+    set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+  endif()
+endfunction()
+
 # qkv_library(<target> <exported name>): a library whose rooms add their sources with target_sources.
 function(qkv_library target name)
   add_library(${target})
@@ -26,6 +50,8 @@ function(qkv_library target name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   qkv_compile_options(${target})
+  qkv_use_fmt(${target})
+  qkv_precompile(${target} libraries <fmt/format.h>)
 endfunction()
 
 # qkv_test(<room> SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its label.
@@ -37,6 +63,7 @@ function(qkv_test room)
   target_compile_definitions(test_${room} PRIVATE QKV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   QKV_BINARY_DIR="${PROJECT_BINARY_DIR}")
   qkv_compile_options(test_${room})
+  qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
   gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
                        DISCOVERY_MODE PRE_TEST)
 endfunction()

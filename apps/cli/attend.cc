@@ -1,6 +1,7 @@
 // qkv attend: the operator on files.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,6 +1,7 @@
 // qkv bench: measurements that anybody can repeat on their own machine.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>

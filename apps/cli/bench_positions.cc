@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -68,8 +69,9 @@ void read_kinds(const Arguments& arguments, PositionSetup& setup) {
 }
 
 void require_sound(const PositionSetup& setup) {
-  if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0)
+  if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0) {
     misuse("--learning-rate", "more than 0", fmt::format("{}", setup.learning_rate));
+  }
   if (setup.d_model % (2 * setup.heads) != 0) {
     misuse("--d-model", fmt::format("a multiple of {}, twice the heads", 2 * setup.heads),
            std::to_string(setup.d_model));

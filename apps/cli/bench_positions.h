@@ -1,7 +1,7 @@
 // qkv bench positions.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli11_names.h"
 
 namespace qkv::cli {
 

@@ -1,6 +1,7 @@
 // qkv check: two files, element by element.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <string>

@@ -77,7 +77,7 @@ std::string text_of(const Comparison& pair) {
   text += fmt::format("{}, {} of {} elements beyond the tolerance", pair.equal() ? "equal" : "different",
                       pair.mismatches, pair.a_shape.product());
   if (pair.both_nan > 0) text += fmt::format(", {} NaN in both", pair.both_nan);
-  text += "\n";
+  text += '\n';
   if (pair.a_dtype != pair.b_dtype) {
     text += fmt::format("  element types: {} and {}\n", name_of(pair.a_dtype), name_of(pair.b_dtype));
   }

@@ -1,7 +1,7 @@
 // The subcommands: each file of this folder adds one, and its callback does the work when the command line is read.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli11_names.h"
 
 namespace qkv::cli {
 

@@ -1,12 +1,12 @@
 // Options that several commands take: how each is spelled, what it accepts and how its value is read.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli11_names.h"
 #include "qkv/mask.h"
 
 namespace qkv::cli {

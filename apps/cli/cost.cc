@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -56,7 +57,7 @@ DType dtype_named(const std::string& name) {
 
 template <class Value, class Target>
 void override_with(const std::optional<Value>& given, Target& target) {
-  if (given) target = *given;
+  if (given) target = *given;  // NOLINT(bugprone-optional-value-conversion)
 }
 
 CostConfig config_of(const CostOptions& options) {

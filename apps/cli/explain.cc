@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -131,8 +132,9 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
   } else {
     refuse("--model", "a trained model brings its own", kModelOptions);
     refuse("--model", "a trained model brings its own", kAttentionOptions);
-    if (command.count("--why") > 0)
+    if (command.count("--why") > 0) {
       misuse("--why", "no --model beside it: the answers draw numbers of their own", "--model");
+    }
   }
   if (arguments.npz.empty()) return;
   refuse("--npz", "your own tensors need no parameters", kModelOptions);

@@ -119,6 +119,7 @@ std::vector<std::string> keys_of(const TrainedModel& trained, const TaskExample&
   if (site == AttentionSite::tokens) return texts_of(trained.task().vocabulary(), example.tokens);
   if (example.image.empty()) return texts_of(trained.task().source_vocabulary(), example.source);
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(trained.task().lengths().patches()));
   const std::int64_t across = trained.task().lengths().image_side / trained.task().lengths().patch_side;
   for (std::int64_t patch = 0; patch < trained.task().lengths().patches(); ++patch) {
     names.push_back(fmt::format("{},{}", patch / across, patch % across));
@@ -285,8 +286,9 @@ class ModelReader {
       made.weights.push_back(weights_at(site, *scope, layer));
     }
     const TaskLengths& lengths = trained_.task().lengths();
-    if (site == AttentionSite::cross && lengths.image_side > 0)
+    if (site == AttentionSite::cross && lengths.image_side > 0) {
       made.key_columns = lengths.image_side / lengths.patch_side;
+    }
     made.relations = relations_at(trained_, shown(), site, made.weights);
     reading_.sites.push_back(std::move(made));
     places_.push_back(site);
@@ -368,7 +370,7 @@ class ModelReader {
     whole.keys = whole.queries;
     whole.mask = causal();
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
-      whole.weights.push_back(Tensor(trace_[scope.name(layer, "weights")].view().select(0, 0)));
+      whole.weights.emplace_back(trace_[scope.name(layer, "weights")].view().select(0, 0));
     }
     reading_.site = reading_.sites.size();
     reading_.sites.push_back(std::move(whole));

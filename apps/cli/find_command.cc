@@ -1,5 +1,6 @@
 #include "find_command.h"
 
+#include <CLI/CLI.hpp>
 #include <string_view>
 #include <vector>
 

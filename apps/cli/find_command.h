@@ -1,8 +1,9 @@
 // A subcommand by its name.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli11_names.h"
 
 namespace qkv::cli {
 

@@ -1,5 +1,6 @@
 #include "help_layout.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 #include <sstream>

@@ -1,4 +1,5 @@
 // qkv: reads the command line, hands over to one subcommand, and turns what it throws into a line and an exit code.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <exception>

@@ -1,7 +1,6 @@
 // An option whose value has no meaning.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "qkv/error.h"
@@ -9,14 +8,10 @@
 namespace qkv::cli {
 
 /// Throws what ends the command with exit code 2 and "<option>: <message>".
-[[noreturn]] inline void refuse(const std::string& option, const std::string& message) {
-  throw CLI::ParseError(option + ": " + message, CLI::ExitCodes::ValidationError);
-}
+[[noreturn]] void refuse(const std::string& option, const std::string& message);
 
 /// The same with "<option>: expected <expected>, got <got>".
-[[noreturn]] inline void misuse(const std::string& option, const std::string& expected, const std::string& got) {
-  refuse(option, "expected " + expected + ", got " + got);
-}
+[[noreturn]] void misuse(const std::string& option, const std::string& expected, const std::string& got);
 
 /// Runs `body`, which handles the value of this option: what the library says of its own function and argument is said
 /// of the option.

@@ -39,7 +39,7 @@ std::string positions_table(const PositionSetup& setup, const std::vector<Positi
                   setup.layers, setup.heads, setup.d_model, setup.steps, setup.batch, setup.learning_rate, setup.seed);
   text += fmt::format("{:<10}  {:<8}  {:>10}  ", "positions", "they are", "parameters");
   for (const std::int64_t length : setup.test_lengths) text += fmt::format("  {:>7}", length);
-  text += "\n";
+  text += '\n';
   for (const PositionResult& result : results) text += row_of(result);
   text += fmt::format("\nright: share of the scored answers of {} held-out examples of each length.\n", setup.examples);
   if (has_learned(results) && all_places(setup) > trained_places(setup)) {

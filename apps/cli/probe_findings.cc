@@ -123,7 +123,7 @@ std::string top_lines(const TopKeys& top, std::int64_t h) {
       if (weight == 0) break;
       text += fmt::format("  {}: {}", static_cast<std::int64_t>(top.keys.at({i, n})), number(weight));
     }
-    text += "\n";
+    text += '\n';
   }
   if (lines < Tq) text += fmt::format("{} of {} queries; --npz and --json have all\n", lines, Tq);
   return text;
@@ -139,7 +139,7 @@ std::string statistics_table(const ProbeFindings& findings) {
     for (const auto& [name, column] : columns()) {
       text += fmt::format(" {:>{}}", number(rows.mean(rows.*column)), column == &RowStatistics::mass ? 8 : 10);
     }
-    text += "\n";
+    text += '\n';
   }
   return text + "entropy in nats, and as a share of the most it could be, log of the keys seen; distance in tokens\n";
 }

@@ -1,5 +1,6 @@
 #include "problem_options.h"
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "common_options.h"

@@ -1,10 +1,10 @@
 // Options of qkv attend that other commands take, too.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "attend_problem.h"
+#include "cli11_names.h"
 #include "qkv/stage.h"
 
 namespace qkv::cli {

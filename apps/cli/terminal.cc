@@ -34,8 +34,8 @@ TerminalColour colour_named(const std::string& color) {
 int detected_width() {
   winsize size{};
   if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
-  const int columns =
-      std::atoi(std::string(environment("COLUMNS")).c_str());  // NOLINT(cert-err34-c): 0 where no number
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion,cert-err34-c): 0 where no number
+  const int columns = std::atoi(std::string(environment("COLUMNS")).c_str());
   return columns >= kNarrowest ? columns : kDefaultWidth;
 }
 

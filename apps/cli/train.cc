@@ -1,6 +1,7 @@
 // qkv train: a model learns a task, and its heads are scored.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -72,9 +72,9 @@ Json scores_of(const RelationScores& scores) {
 
 class Run {
  public:
-  Run(const TrainSettings& settings, const TrainPlace& place, const TrainReporting& reporting)
+  Run(const TrainSettings& settings, TrainPlace place, const TrainReporting& reporting)
       : settings_(settings),
-        place_(place),
+        place_(std::move(place)),
         reporting_(reporting),
         task_(task_of(settings)),
         model_(model_of(settings, *task_)),
@@ -234,7 +234,7 @@ class Run {
         for (const PatternScore& head : scores.layers[layer]) {
           text += "   " + score_text(head);
         }
-        text += "\n";
+        text += '\n';
       }
     }
     text += sample_text();

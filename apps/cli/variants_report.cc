@@ -88,7 +88,7 @@ std::string variants_table(const VariantSetup& setup, const std::vector<VariantC
                       "memory", "rms error", "max error", "pairs", "tiles");
   std::int64_t tokens = 0;
   for (const VariantCost& cost : costs) {
-    if (cost.tokens != tokens && tokens != 0) text += "\n";
+    if (cost.tokens != tokens && tokens != 0) text += '\n';
     tokens = cost.tokens;
     text += row_of(cost, width);
   }

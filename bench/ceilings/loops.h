@@ -34,8 +34,8 @@ VectorLoops vector_loops();
 
 namespace amx {
 
-inline constexpr std::int64_t kTileBytes = 1024;        // 16 rows of 64 bytes
-inline constexpr std::int64_t kStepFlops = 4 * 16'384;  // one step of K = 32 on a 2 x 2 block of tiles
+inline constexpr std::int64_t kTileBytes = 1024;                      // 16 rows of 64 bytes
+inline constexpr std::int64_t kStepFlops = std::int64_t{4} * 16'384;  // one step of K = 32 on a 2 x 2 block of tiles
 inline constexpr std::int64_t kStepBytes = 2 * kTileBytes;
 
 /// Asks the kernel for the tile registers, for this process. False where it refuses.

@@ -10,7 +10,7 @@
 #include <cstring>
 
 namespace qkv::bench::QKV_LOOPS {
-namespace {
+namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target
 
 constexpr std::int64_t kWidth = QKV_VECTOR_BYTES;
 constexpr std::int64_t kLanes = kWidth / 4;
@@ -38,7 +38,7 @@ inline Floats exp2_of(Floats x) {
   Floats p = f * 1.877576658e-3F + 8.989340131e-3F;
   p = p * f + 5.582631802e-2F;
   p = p * f + 2.401536171e-1F;
-  p = p * f + 6.931530732e-1F;
+  p = p * f + 6.931530732e-1F;  // NOLINT(modernize-use-std-numbers): fitted
   return _mm512_scalef_ps(p * f + 1.0F, x);
 }
 

@@ -118,7 +118,7 @@ void serve(Engine& engine) {
     } catch (const std::exception& error) {
       answer = {{"error", error.what()}};
     }
-    std::cout << answer.dump() << std::endl;
+    std::cout << answer.dump() << '\n' << std::flush;
   }
 }
 

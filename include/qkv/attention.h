@@ -77,8 +77,8 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
                     const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
 
 /// Bytes of options.scratch that let a call with these arguments do without its own: 0 for the reference, which keeps
-/// a few rows of Tk. Grows with the threads that find work. attention_into with options.plan, too, then allocates nothing but a copy
-/// of the sinks; a ragged batch makes its plans itself.
+/// a few rows of Tk. Grows with the threads that find work. attention_into with options.plan, too, then allocates
+/// nothing but a copy of the sinks; a ragged batch makes its plans itself.
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 

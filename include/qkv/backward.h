@@ -47,7 +47,8 @@ struct AttentionGradients {
 ///
 /// With delta = sum of d_out * out - d_lse for each query: w = exp(score - lse), d_w = d_out v^T, times dropout's
 /// factor, and d_score = w * (d_w - delta). A dense bias's gradient is d_score summed over what its tensor is repeated
-/// along; T5's and ALiBi's are summed over the scores that use a number.
+/// along; T5's and ALiBi's are summed over the scores that use a number. Where scores are so large that an lse of f32
+/// is too coarse, w is divided by its row's own sum, unless lse is that of more keys; docs/semantics.md says when.
 ///
 /// A forbidden pair adds nothing to any gradient, and its q, k and v are not used: a NaN there does not spread. A row
 /// that sees nothing and a key that no query sees get zeros.

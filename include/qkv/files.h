@@ -62,8 +62,9 @@ struct NamedView {
   TensorView view;
 };
 
-/// The tensor at a tensor path. An archive that holds only one needs no member's name. Throws Error naming the file for
-/// what is unreadable, malformed, of an element type that qkv does not have, or (listing the members) not there.
+/// The tensor at a tensor path; one of a safetensors file reads the mapped file in place, as Safetensors says. An
+/// archive that holds only one needs no member's name. Throws Error naming the file for what is unreadable, malformed,
+/// of an element type that qkv does not have, or (listing the members) not there.
 [[nodiscard]] Tensor read_tensor(const std::string& path);
 
 /// Every tensor of a file, in the file's order; a .npy has one, without a name.

@@ -34,8 +34,8 @@ struct KvBuffers {
   TensorView v_scales = {};
 };
 
-/// Reads a cache that somebody else owns: buffers and page table must outlive it unchanged. Cheap to make; copies lengths
-/// alone.
+/// Reads a cache that somebody else owns: buffers and page table must outlive it unchanged. Cheap to make; copies
+/// lengths alone.
 class KvCacheView {
  public:
   /// Sequence b is the first lengths[b] tokens of entry b. Throws InvalidArgument naming the sequence whose length is

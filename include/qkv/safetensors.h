@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,10 @@
 #include "qkv/files.h"
 
 namespace qkv {
+
+namespace files {
+struct SharedBytes;
+}
 
 /// A tensor as the header tells of it.
 struct SafetensorsEntry {
@@ -22,8 +27,9 @@ struct SafetensorsEntry {
   std::uint64_t end = 0;
 };
 
-/// A whole file in memory, its header checked when it is made. Tensors of types or ranks that qkv does not have (I8,
-/// U16, F8_E4M3, rank 9, …) are listed, but cannot be loaded.
+/// A file whose header is checked when it is made. Its data is read when it is touched: a file of 10 GB opens in
+/// milliseconds, and its tensors take no memory of the process's own. Copies share the bytes. Tensors of types or ranks
+/// that qkv does not have (U16, F8_E4M3, rank 9, …) are listed, but cannot be loaded.
 ///
 /// Throws Error "<source>: <name>: <what>", with the name that the format's reference implementation gives the fault:
 /// HeaderTooSmall, HeaderTooLarge, InvalidHeaderLength, InvalidHeader, InvalidHeaderDeserialization, InvalidOffset,
@@ -33,6 +39,8 @@ struct SafetensorsEntry {
 class Safetensors {
  public:
   explicit Safetensors(std::vector<std::byte> bytes, std::string source = "safetensors");
+  /// Maps the file, read only. It must not be cut short or written in place while this or one of its tensors lives (a
+  /// cut file ends the program with SIGBUS); replacing it by another, as write_file() does, is safe. A pipe is read.
   [[nodiscard]] static Safetensors read(const std::string& path);
 
   /// In the order of their data.
@@ -41,12 +49,17 @@ class Safetensors {
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const noexcept { return metadata_; }
   [[nodiscard]] bool contains(std::string_view name) const noexcept;
 
-  /// Copies one tensor. Throws Error for a name that is not there (listing those that are) or a type or rank that qkv
-  /// does not have (naming it).
+  /// One tensor, dense: it reads the file's bytes in place and keeps them alive, also when this object is gone. Writing
+  /// to it copies them first, and never reaches the file. Booleans are copied at once, as any byte but 0 means true,
+  /// and so is a tensor that does not lie aligned for its type: a file by encode_safetensors() has none. Throws Error
+  /// for a name that is not there (listing those that are) or a type or rank that qkv does not have (naming it).
   [[nodiscard]] Tensor load(std::string_view name) const;
 
  private:
-  std::vector<std::byte> bytes_;
+  Safetensors(files::SharedBytes bytes, std::string source);
+
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> bytes_;
   std::string source_;
   std::size_t data_begin_ = 0;
   std::vector<SafetensorsEntry> entries_;

@@ -1,4 +1,4 @@
-// Dims, views with strides, and the owning tensor. Attention reads views of [B, H, T, D].
+// Dims, views with strides, and tensors, which keep their elements alive. Attention reads views of [B, H, T, D].
 #pragma once
 
 #include <array>
@@ -166,53 +166,86 @@ class MutableTensorView {
   TensorView view_;
 };
 
-/// Owns a dense, row-major, 64-byte aligned block. Copying copies the elements; moving is free and leaves an empty
-/// tensor behind.
+/// Where elements lie. Only the processor's memory so far.
+enum class Device : std::uint8_t { cpu };
+
+/// Elements and who keeps them alive: a 64-byte aligned block of the tensor's own, or memory that it borrows (a mapped
+/// file, DLPack's memory, a caller's buffer) or shares with another tensor. Any strides; elements that qkv allocates
+/// are dense and row-major.
+///
+/// A tensor is a value, and shares until it is written. Copying it, slice(), transpose() and the like share the
+/// elements and allocate none. Writing access (data() and values() of a tensor that is not const, set(), store_row(), a
+/// MutableTensorView) first copies the elements into a dense block of the tensor's own unless is_private(); so writing
+/// to one tensor never changes another. Two rules for whoever keeps pointers, spans and views:
+/// - Those taken before such a copy still show the old elements, and are valid while another tensor shares these.
+/// - A pointer or view taken for writing must not be used after the tensor was copied: it would write to the copy, too.
+///
+/// Const access, copying included, is safe from several threads. Why: docs/decisions/0011-shared-tensors.md.
 class Tensor {
  public:
   /// No elements, shape [0].
   Tensor() = default;
-  /// Zero-filled. Throws InvalidArgument for a negative extent.
+  /// Zero-filled. Throws InvalidArgument for a negative extent, and for more bytes than the machine can address.
   Tensor(DType dtype, const Shape& shape);
   /// Copies `values` in row-major order. Throws InvalidArgument if their number is not the shape's.
   template <class T>
   Tensor(const std::vector<T>& values, const Shape& shape) : Tensor(dtype_of_v<T>, shape) {
     require_count(static_cast<std::int64_t>(values.size()));
-    std::size_t i = 0;
-    for (const T value : values) static_cast<T*>(data_.get())[i++] = value;
+    T* element = static_cast<T*>(data());
+    for (const T value : values) *element++ = value;
   }
   /// Copies any view into a dense tensor, converting to `dtype` (rounding to nearest even).
   Tensor(const TensorView& source, DType dtype);
   explicit Tensor(const TensorView& source) : Tensor(source, source.dtype()) {}
-  Tensor(const Tensor& other);
-  Tensor& operator=(const Tensor& other);
+  /// Shares the elements.
+  Tensor(const Tensor& other) = default;
+  Tensor& operator=(const Tensor& other) = default;
+  /// Leaves an empty tensor behind.
   Tensor(Tensor&& other) noexcept;
   Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor() = default;
 
-  [[nodiscard]] TensorView view() const;
-  operator TensorView() const { return view(); }  // NOLINT(google-explicit-constructor): as a span
+  /// The elements of the view, in place: nothing is copied, and they are read only. They must stay as they are while
+  /// `owner` lives, which the tensor and all that share with it keep. Without an owner the caller sees to that. A byte
+  /// of b8 is 0 or 1.
+  [[nodiscard]] static Tensor borrow(const TensorView& view, std::shared_ptr<const void> owner);
+  /// The same for elements that may be written: writing access to a tensor that nobody shares writes into the view.
+  [[nodiscard]] static Tensor borrow_writable(const MutableTensorView& view, std::shared_ptr<const void> owner);
 
-  [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-  [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
-  [[nodiscard]] std::int64_t dim(int axis) const { return view().dim(axis); }
-  [[nodiscard]] std::int64_t size() const { return shape_.product(); }
+  [[nodiscard]] const TensorView& view() const noexcept { return view_; }
+  operator TensorView() const { return view_; }  // NOLINT(google-explicit-constructor): as a span
+
+  [[nodiscard]] DType dtype() const noexcept { return view_.dtype(); }
+  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] const Shape& shape() const noexcept { return view_.shape(); }
+  [[nodiscard]] const Strides& strides() const noexcept { return view_.strides(); }
+  [[nodiscard]] int rank() const noexcept { return view_.rank(); }
+  [[nodiscard]] std::int64_t dim(int axis) const { return view_.dim(axis); }
+  [[nodiscard]] std::int64_t size() const { return view_.size(); }
+  [[nodiscard]] bool is_contiguous() const { return view_.is_contiguous(); }
   /// True for a default-constructed tensor and one that was moved from: not the same as a size of 0.
-  [[nodiscard]] bool empty() const noexcept { return data_ == nullptr; }
-  [[nodiscard]] double at(std::initializer_list<std::int64_t> index) const { return view().at(index); }
-  [[nodiscard]] std::vector<double> to_vector() const { return view().to_vector(); }
+  [[nodiscard]] bool empty() const noexcept { return owner_ == nullptr; }
+  /// True if writing access would not copy: the elements are dense, may be written, and no other tensor shares them.
+  [[nodiscard]] bool is_private() const;
+  [[nodiscard]] double at(std::initializer_list<std::int64_t> index) const { return view_.at(index); }
+  [[nodiscard]] std::vector<double> to_vector() const { return view_.to_vector(); }
 
-  [[nodiscard]] void* data() noexcept { return data_.get(); }
-  [[nodiscard]] const void* data() const noexcept { return data_.get(); }
-  /// All elements, typed; throws InvalidArgument if T is not the dtype.
+  /// The first element. Writing access: dense afterwards.
+  [[nodiscard]] void* data();
+  /// The first element; the others lie at strides().
+  [[nodiscard]] const void* data() const noexcept { return view_.data(); }
+  /// All elements in row-major order, typed; throws InvalidArgument if T is not the dtype. Writing access.
   template <class T>
   [[nodiscard]] std::span<T> values() {
-    return {const_cast<T*>(view().data_as<T>()), static_cast<std::size_t>(size())};
+    static_cast<void>(view_.data_as<T>());
+    return {static_cast<T*>(data()), static_cast<std::size_t>(size())};
   }
+  /// The same for reading. Throws InvalidArgument unless is_contiguous().
   template <class T>
   [[nodiscard]] std::span<const T> values() const {
-    return {view().data_as<T>(), static_cast<std::size_t>(size())};
+    const T* first = view_.data_as<T>();
+    require_contiguous();
+    return {first, static_cast<std::size_t>(size())};
   }
 
   /// Writes one element, rounding to the dtype. Throws InvalidArgument out of bounds.
@@ -220,20 +253,34 @@ class Tensor {
   /// Writes the last axis at this leading index; the counterpart of TensorView::load_row.
   void store_row(std::span<const std::int64_t> leading, std::span<const double> row);
 
-  /// The same elements under another shape. Throws InvalidArgument if the sizes differ.
+  // As those of TensorView, sharing the elements.
+  [[nodiscard]] Tensor transpose(int axis_a, int axis_b) const { return sharing(view_.transpose(axis_a, axis_b)); }
+  [[nodiscard]] Tensor slice(int axis, std::int64_t begin, std::int64_t end) const {
+    return sharing(view_.slice(axis, begin, end));
+  }
+  [[nodiscard]] Tensor select(int axis, std::int64_t index) const { return sharing(view_.select(axis, index)); }
+  [[nodiscard]] Tensor unsqueeze(int axis) const { return sharing(view_.unsqueeze(axis)); }
+  [[nodiscard]] Tensor reshape(const Shape& shape) const { return sharing(view_.reshape(shape)); }
+  [[nodiscard]] Tensor broadcast_to(const Shape& shape) const { return sharing(view_.broadcast_to(shape)); }
+
+  /// The tensor itself, sharing its elements, where it is contiguous; else a dense copy.
+  [[nodiscard]] Tensor contiguous() const { return is_contiguous() ? *this : Tensor(view_); }
+  /// The same elements under another shape, dense. Throws InvalidArgument if the sizes differ.
   [[nodiscard]] Tensor reshaped(const Shape& shape) &&;
-  [[nodiscard]] Tensor to(DType dtype) const { return {view(), dtype}; }
+  /// Dense and of this dtype; shares the elements where they are so already.
+  [[nodiscard]] Tensor to(DType dtype) const;
 
  private:
-  struct Free {
-    void operator()(void* block) const noexcept;
-  };
-  void swap(Tensor& other) noexcept;
-  void require_count(std::int64_t count) const;
+  enum class Access : std::uint8_t { read, write };
 
-  std::unique_ptr<void, Free> data_;
-  DType dtype_ = DType::f32;
-  Shape shape_{0};
+  [[nodiscard]] Tensor sharing(const TensorView& view) const;
+  void require_count(std::int64_t count) const;
+  void require_contiguous() const;
+
+  std::shared_ptr<const void> owner_;  // as many handles on it as tensors that share
+  TensorView view_;
+  Access access_ = Access::write;
+  Device device_ = Device::cpu;
 };
 
 }  // namespace qkv

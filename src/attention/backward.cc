@@ -7,6 +7,7 @@
 #include "attention/ragged.h"
 #include "attention/validate.h"
 #include "attention/validate_backward.h"
+#include "kernels/lse_rows.h"
 #include "kernels/parameter_gradients.h"
 #include "kernels/reference/backward.h"
 #include "kernels/targets.h"
@@ -116,8 +117,13 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
     run_fused_backward({.target = target, .problem = problem.problem, .v = problem.v, .options = options}, problem);
   }
   if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return;
-  const std::vector<BackwardProblem> documents = documents_of(problem, options);
+  std::vector<BackwardProblem> documents = documents_of(problem, options);
   const int workers = options.threads.value_or(threads());
+  std::vector<Tensor> settled;  // which documents keep views of
+  for (BackwardProblem& document : documents) {
+    settled.push_back(kernels::settled_lse(document.problem, document.lse, target, workers));
+    document.lse = settled.back();
+  }
   for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
     kernels::write_bias_gradient(documents, n, target, workers, gradients.d_bias[n]);
   }

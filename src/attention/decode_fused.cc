@@ -7,6 +7,7 @@
 
 #include "attention/dense_rows.h"
 #include "attention/kv_rows.h"
+#include "core/bytes.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"
 
@@ -96,8 +97,9 @@ SequencePlans::SequencePlans(const DecodeCall& call) {
 
 std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target) {
   const std::vector<Segment> segments = segments_of(call, call.q);
-  return kAlignment + rounded(bytes_of_rows(call.q)) +
-         kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
+  return core::checked_sum("decode",
+                           {kAlignment, rounded(bytes_of_rows(call.q)),
+                            kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call))});
 }
 
 void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/bytes.h"
 #include "core/element.h"
 
 namespace qkv {
@@ -26,7 +27,7 @@ void copy_rows(const TensorView& view, T* target) {
 }  // namespace
 
 std::size_t bytes_of_rows(const TensorView& view) {
-  return has_rows(view) ? 0 : static_cast<std::size_t>(view.size()) * size_of(view.dtype());
+  return has_rows(view) ? 0 : core::checked_bytes("attention", view.shape(), size_of(view.dtype()));
 }
 
 TensorView with_rows(const TensorView& view, std::byte* place) {

@@ -10,6 +10,7 @@
 
 #include "attention/dense_rows.h"
 #include "attention/fused_segments.h"
+#include "core/bytes.h"
 #include "qkv/threads.h"
 
 namespace qkv {
@@ -31,7 +32,9 @@ struct Layout {
   std::size_t v;
   std::size_t kernel;
 
-  [[nodiscard]] std::size_t total() const { return segments + q + k + v + kernel + kAlignment; }
+  [[nodiscard]] std::size_t total() const {
+    return core::checked_sum("attention", {segments, q, k, v, kernel, kAlignment});
+  }
 };
 
 std::size_t bytes_of_segments(const FusedCall& call) { return rounded(segments_of(call) * sizeof(Segment)); }

@@ -16,13 +16,13 @@ namespace {
 constexpr std::string_view kFunction = "GradientProbe";
 
 template <class Real>
-Tensor tile_of(const kernels::BackwardProblem& problem, const kernels::cpu::Target* target, const Tile& wanted,
-               Stage stage) {
+Tensor tile_of(const kernels::BackwardProblem& problem, const kernels::cpu::Target* target, const kernels::LseRows& lse,
+               const Tile& wanted, Stage stage) {
   using kernels::kTile;
   const std::int64_t columns = wanted.j_end - wanted.j_begin;
   Tensor result(dtype_of_v<Real>, {wanted.i_end - wanted.i_begin, columns});
   const std::span<Real> values = result.values<Real>();
-  kernels::GradientTiles<Real> tiles(problem, target);
+  kernels::GradientTiles<Real> tiles(problem, target, lse);
   for (std::int64_t i = wanted.i_begin; i < wanted.i_end; i += kTile) {
     tiles.set_queries(wanted.b, wanted.h, i, std::min(i + kTile, wanted.i_end));
     for (std::int64_t j = wanted.j_begin; j < wanted.j_end; j += kTile) {
@@ -57,8 +57,8 @@ const MaskShape& GradientProbe::shape() const noexcept { return state_->problem.
 
 Tensor GradientProbe::tile(const Tile& tile, Stage stage) const {
   probe_detail::check_tile("GradientProbe::tile", tile, shape());
-  if (state_->target == nullptr) return tile_of<double>(state_->problem, nullptr, tile, stage);
-  return tile_of<float>(state_->problem, state_->target, tile, stage);
+  if (state_->target == nullptr) return tile_of<double>(state_->problem, nullptr, state_->lse, tile, stage);
+  return tile_of<float>(state_->problem, state_->target, state_->lse, tile, stage);
 }
 
 Tensor GradientProbe::row(HeadPlace head, std::int64_t i, Stage stage) const {

@@ -18,8 +18,9 @@ class MappedGradients {
  public:
   using Number = Real;
 
-  MappedGradients(const kernels::BackwardProblem& problem, const kernels::cpu::Target* target, Stage stage)
-      : tiles_(problem, target), stage_(stage), Tk_(problem.problem.shape.Tk) {}
+  MappedGradients(const kernels::BackwardProblem& problem, const kernels::cpu::Target* target,
+                  const kernels::LseRows& lse, Stage stage)
+      : tiles_(problem, target, lse), stage_(stage), Tk_(problem.problem.shape.Tk) {}
 
   void set_queries(const HeadPlace& head, const probe_detail::QueryRange& queries) {
     tiles_.set_queries(head.b, head.h, queries.begin, queries.end);
@@ -58,14 +59,15 @@ GradientMap GradientProbe::map(HeadPlace head, const MapSize& size, Stage stage,
 GradientMap GradientProbe::map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size, Stage stage,
                                Reduce reduce, const ProbeWatch& watch) const {
   probe_detail::check_heads("GradientProbe::map", b, heads, shape());
-  probe_detail::CellSums sums("GradientProbe::map", shape(), size, reduce);
+  probe_detail::CellSums sums("GradientProbe::map", shape(), size, reduce, heads.size());
   std::int64_t pairs = 0;
   for (const std::int64_t h : heads) pairs += sums.pairs(state_->problem.problem, {b, h});
   probe_detail::Clock clock(watch, pairs);
   const auto walk = [&](auto real) {
     using Tiles = MappedGradients<decltype(real)>;
     probe_detail::add_tiles(
-        sums, heads.size(), state_->threads, clock, [&] { return Tiles(state_->problem, state_->target, stage); },
+        sums, heads.size(), state_->threads, clock,
+        [&] { return Tiles(state_->problem, state_->target, state_->lse, stage); },
         [&](Tiles& tiles, std::size_t n, const probe_detail::QueryRange& queries) {
           tiles.set_queries({b, heads[n]}, queries);
         });

@@ -1,12 +1,13 @@
 #include "qkv/linear_attention.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "attention/validate.h"
+#include "core/bytes.h"
 #include "kernels/linear/linear.h"
 #include "qkv/threads.h"
 
@@ -44,7 +45,8 @@ LinearAttentionState no_keys(const Tokens& tokens, FeatureMap features) {
                                 .peaks = {}};
   if (features != FeatureMap::softmax) return state;
   constexpr double kNone = -std::numeric_limits<double>::infinity();
-  state.peaks = Tensor(std::vector<double>(static_cast<std::size_t>(heads.product()), kNone), heads).to(dtype);
+  state.peaks =
+      Tensor(std::vector<double>(core::checked_count<double>("linear_attention", heads), kNone), heads).to(dtype);
   return state;
 }
 

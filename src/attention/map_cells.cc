@@ -1,6 +1,6 @@
 #include "attention/map_cells.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace qkv::probe_detail {
 namespace {
@@ -14,21 +14,22 @@ void check_size(std::string_view function, const MaskShape& shape, const MapSize
   check("size.columns", size.columns, shape.Tk, "Tk");
 }
 
-void divide(const Cells& rows, const Cells& columns, Tensor& sums) {
+void divide(const Cells& rows, const Cells& columns, double heads, Tensor& sums) {
   const auto cells = sums.values<double>();
   std::size_t place = 0;
   for (std::int64_t r = 0; r < rows.count; ++r) {
     const std::int64_t queries = rows.begin(r + 1) - rows.begin(r);
     for (std::int64_t c = 0; c < columns.count; ++c, ++place) {
-      cells[place] /= static_cast<double>(queries * (columns.begin(c + 1) - columns.begin(c)));
+      cells[place] /= heads * static_cast<double>(queries * (columns.begin(c + 1) - columns.begin(c)));
     }
   }
 }
 
 }  // namespace
 
-CellSums::CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how)
-    : rows{size.rows, shape.Tq}, columns{size.columns, shape.Tk}, reduce(how) {
+CellSums::CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how,
+                   std::size_t head_count)
+    : rows{size.rows, shape.Tq}, columns{size.columns, shape.Tk}, reduce(how), heads(static_cast<double>(head_count)) {
   check_size(function, shape, size);
   values = Tensor(DType::f64, {size.rows, size.columns});
   visible = Tensor(DType::f64, {size.rows, size.columns});
@@ -51,8 +52,12 @@ std::int64_t CellSums::pairs(const kernels::Problem& problem, const HeadPlace& h
 }
 
 void CellSums::finish() {
-  if (reduce == Reduce::mean) divide(rows, columns, values);
-  divide(rows, columns, visible);
+  if (reduce == Reduce::mean) {
+    divide(rows, columns, heads, values);
+  } else {
+    for (double& most : values.values<double>()) most /= heads;
+  }
+  divide(rows, columns, heads, visible);
 }
 
 }  // namespace qkv::probe_detail

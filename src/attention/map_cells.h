@@ -24,8 +24,8 @@ struct Cells {
 
 /// A map that is being made. A task owns whole rows of cells, so that no two add to one cell.
 struct CellSums {
-  /// Throws InvalidArgument naming `function` and size.rows or size.columns.
-  CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how);
+  /// Of `heads` matrices, whose mean it is. Throws InvalidArgument naming `function` and size.rows or size.columns.
+  CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how, std::size_t heads);
 
   /// The queries of each task.
   [[nodiscard]] std::vector<QueryRange> tasks() const;
@@ -37,7 +37,8 @@ struct CellSums {
   Cells rows;
   Cells columns;
   Reduce reduce;
-  Tensor values;   // f64 [rows, columns]
+  double heads;
+  Tensor values;   // f64 [rows, columns], of the heads' sum
   Tensor visible;  // likewise, of ones where a pair is visible
 };
 
@@ -100,7 +101,7 @@ class TileSink {
   std::array<std::int64_t, kernels::kTile> cell_of_lane_{};
 };
 
-/// The tiles of the same queries of several heads, averaged. Tiles has Number, queries(), pairs(), tiles() and
+/// The tiles of the same queries of several heads, added up. Tiles has Number, queries(), pairs(), tiles() and
 /// keys_of() of WeightTiles; make(keys), false where the mask hides all; and then values() and masked().
 template <class Tiles>
 class HeadsTiles {
@@ -109,7 +110,7 @@ class HeadsTiles {
 
   /// `make` gives a head's tiles.
   template <class Make>
-  HeadsTiles(std::size_t heads, const Make& make) : share_(Real{1} / static_cast<Real>(heads)) {
+  HeadsTiles(std::size_t heads, const Make& make) {
     tiles_.reserve(heads);
     for (std::size_t n = 0; n < heads; ++n) tiles_.push_back(make());
   }
@@ -131,12 +132,12 @@ class HeadsTiles {
     }
     for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
       const KeyRange keys = tiles_.front().keys_of(tile);
-      if (average(keys)) sink.add(keys, values_, visible_);
+      if (add(keys)) sink.add(keys, values_, visible_);
     }
   }
 
  private:
-  bool average(const KeyRange& keys) {
+  bool add(const KeyRange& keys) {
     bool any = false;
     for (auto& tiles : tiles_) {
       if (!tiles.make(keys)) continue;
@@ -146,14 +147,13 @@ class HeadsTiles {
       }
       any = true;
       for (std::size_t n = 0; n < values_.size(); ++n) {
-        values_[n] += tiles.values()[n] * share_;
-        visible_[n] += tiles.masked()[n] == -std::numeric_limits<Real>::infinity() ? Real{0} : share_;
+        values_[n] += tiles.values()[n];
+        visible_[n] += tiles.masked()[n] == -std::numeric_limits<Real>::infinity() ? Real{0} : Real{1};
       }
     }
     return any;
   }
 
-  Real share_;
   std::vector<Tiles> tiles_;
   kernels::ScoreTile<Real> values_{};
   kernels::ScoreTile<Real> visible_{};

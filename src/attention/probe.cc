@@ -1,6 +1,6 @@
 #include "qkv/probe.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 
@@ -38,18 +38,15 @@ State::State(kernels::Problem checked, std::optional<TensorView> given, const At
     : problem(std::move(checked)),
       lse(std::move(given)),
       threads(options.threads),
-      target(kernels::cpu::find_target(kernels::target_for("Probe", problem.q.dtype(), options.target))) {}
+      target(kernels::cpu::find_target(kernels::target_for("Probe", problem.q.dtype(), options.target))) {
+  if (lse) lse_rows.emplace(problem, *lse);
+}
 
 void State::require_head(std::string_view function, const HeadPlace& head) const {
   check_head(function, head, problem.shape);
 }
 
 std::shared_ptr<const State::Rows> State::find_lse(const HeadPlace& head) const {
-  if (lse) {
-    auto rows = std::make_shared<Rows>(static_cast<std::size_t>(problem.shape.Tq));
-    lse->load_row(std::array{head.b, head.h}, *rows);
-    return rows;
-  }
   const std::scoped_lock lock(mutex);
   const auto found = known_lse.find({head.b, head.h});
   return found == known_lse.end() ? nullptr : found->second;
@@ -84,8 +81,21 @@ std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head,
 }
 
 std::int64_t lse_pairs(const State& state, const HeadPlace& head) {
-  return state.find_lse(head) ? 0 : count_pairs(state.problem, head, {0, state.problem.shape.Tq});
+  return state.lse || state.find_lse(head) ? 0 : count_pairs(state.problem, head, {0, state.problem.shape.Tq});
 }
+
+namespace {
+
+template <class Real>
+void read_or_sum(const State& state, WeightTiles<Real>& tiles, std::int64_t i_begin, std::span<double> lse) {
+  if (state.lse) {
+    tiles.read_lse(*state.lse_rows, i_begin, lse);
+  } else {
+    tiles.log_sum_exp(lse);
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head, Clock& clock) {
   if (auto known = state.find_lse(head)) return known;
@@ -98,8 +108,10 @@ std::shared_ptr<const std::vector<double>> require_lse(const State& state, const
       const std::int64_t begin = task * kQueriesOfTask;
       each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
         tiles.set_queries(head, queries.begin, queries.end);
-        tiles.log_sum_exp(std::span(*rows).subspan(static_cast<std::size_t>(queries.begin)));
-        return clock.advance(tiles.pairs());
+        const std::span<double> lse = std::span(*rows).subspan(static_cast<std::size_t>(queries.begin),
+                                                               static_cast<std::size_t>(tiles.queries()));
+        read_or_sum(state, tiles, queries.begin, lse);
+        return clock.advance(state.lse ? 0 : tiles.pairs());
       });
     });
   });
@@ -156,7 +168,8 @@ Tensor Probe::tile(const Tile& tile, Stage stage) const {
       if (known) {
         tiles.set_lse(std::span(*known).subspan(static_cast<std::size_t>(queries.begin)));
       } else if (stage >= Stage::weights) {
-        tiles.log_sum_exp(lse);
+        probe_detail::read_or_sum(*state_, tiles, queries.begin,
+                                  std::span(lse).first(static_cast<std::size_t>(tiles.queries())));
         tiles.set_lse(lse);
       }
       probe_detail::write_block(tiles, tile, stage, queries.begin - tile.i_begin, result);
@@ -174,6 +187,7 @@ Tensor Probe::row(HeadPlace head, std::int64_t i, Stage stage) const {
 
 Tensor Probe::lse(HeadPlace head, const ProbeWatch& watch) const {
   state_->require_head("Probe::lse", head);
+  if (state_->lse) return Tensor(state_->lse->select(0, head.b).select(0, head.h), DType::f64);
   Clock clock(watch, probe_detail::lse_pairs(*state_, head));
   return {*probe_detail::require_lse(*state_, head, clock), {shape().Tq}};
 }

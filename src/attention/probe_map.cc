@@ -26,7 +26,7 @@ WeightMap Probe::map(std::int64_t b, std::span<const std::int64_t> heads, const 
                      const ProbeWatch& watch) const {
   const kernels::Problem& problem = state_->problem;
   probe_detail::check_heads("Probe::map", b, heads, problem.shape);
-  probe_detail::CellSums sums("Probe::map", problem.shape, size, reduce);
+  probe_detail::CellSums sums("Probe::map", problem.shape, size, reduce, heads.size());
   std::int64_t pairs = 0;
   for (const std::int64_t h : heads) pairs += probe_detail::lse_pairs(*state_, {b, h}) + sums.pairs(problem, {b, h});
   probe_detail::Clock clock(watch, pairs);

@@ -1,6 +1,6 @@
 #include "attention/probe_places.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace qkv::probe_detail {
 namespace {

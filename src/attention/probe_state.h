@@ -26,6 +26,7 @@ struct State {
 
   kernels::Problem problem;
   std::optional<TensorView> lse;
+  std::optional<kernels::LseRows> lse_rows;  // that lse
   std::optional<int> threads;
   const kernels::cpu::Target* target;  // null: the reference, where scores are in f64
   mutable std::mutex mutex;
@@ -35,7 +36,7 @@ struct State {
 
   [[nodiscard]] bool in_f64() const { return target == nullptr; }
   void require_head(std::string_view function, const HeadPlace& head) const;
-  /// Of all rows of a head, if they were given or have been computed.
+  /// Of all rows of a head, if they have been computed, or summed again where they were given.
   [[nodiscard]] std::shared_ptr<const Rows> find_lse(const HeadPlace& head) const;
   void keep_lse(const HeadPlace& head, std::shared_ptr<const Rows> rows) const;
 };
@@ -90,7 +91,8 @@ void each_block(const QueryRange& queries, const Body& body) {
 /// Pairs of a head's queries with the keys that the mask leaves to look at: what a walk by each_block() costs.
 [[nodiscard]] std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range);
 
-/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case.
+/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. Where it was given, it is
+/// what LseRows reads.
 [[nodiscard]] std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head,
                                                                      Clock& clock);
 

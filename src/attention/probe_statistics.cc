@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "attention/probe_state.h"
+#include "core/exact_math.h"
 
 namespace qkv {
 namespace {
@@ -44,7 +45,7 @@ class BlockSums {
     if (entropy < 0) entropy = 0;  // by rounding: a weight of 1
     rows.visible.set({i}, visible);
     rows.entropy.set({i}, visible == 0 ? 0 : entropy);
-    rows.normalised_entropy.set({i}, visible > 1 ? entropy / std::log(visible) : 0);
+    rows.normalised_entropy.set({i}, visible > 1 ? entropy / core::log(visible) : 0);
     rows.mass.set({i}, mass_[n]);
     rows.distance.set({i}, distance_[n]);
     rows.largest.set({i}, largest_[n]);
@@ -59,13 +60,12 @@ class BlockSums {
 
     // p_first: position of the first query less the key.
     void add(const Real* scores, const Real* weights, const std::array<Real, kTile>& shift, Real p_first) {
-      constexpr Real kNothing = -200;  // log of a weight that is 0
       for (std::size_t n = 0; n < kTile; ++n) {
         const Real weight = weights[n];
         const Real log_weight = scores[n] - shift[n];
         const Real away = p_first + static_cast<Real>(static_cast<int>(n));
         mass[n] += weight;
-        surprise[n] -= weight * (log_weight < kNothing ? kNothing : log_weight);
+        surprise[n] -= weight == 0 ? Real{0} : weight * log_weight;
         distance[n] += weight * (away < 0 ? -away : away);
         visible[n] += scores[n] == -std::numeric_limits<Real>::infinity() ? Real{0} : Real{1};
         largest[n] = probe_detail::larger(largest[n], weight);

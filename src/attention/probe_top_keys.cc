@@ -49,6 +49,7 @@ class Best {
   // Keys of tiles that the mask hides have not been offered: the lowest of them follow with weight 0.
   void fill(std::int64_t Tk) {
     std::vector<std::int64_t> taken;
+    taken.reserve(entries_.size());
     for (const Entry<Real>& entry : entries_) taken.push_back(entry.key);
     std::ranges::sort(taken);
     auto next = taken.begin();

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/bytes.h"
 #include "kernels/reference/softmax.h"
 
 namespace qkv {
@@ -23,7 +24,7 @@ Tensor map_rows(const char* function, const TensorView& x, int axis, const Map& 
   const std::int64_t width = rows.dim(-1);
   const Tensor dense = Tensor(rows).reshaped({width == 0 ? 0 : x.size() / width, width});
   Tensor mapped(x.dtype(), dense.shape());
-  std::vector<double> row(static_cast<std::size_t>(width));
+  std::vector<double> row(core::checked_count<double>("softmax", {width}));
   std::vector<double> result = row;
   for (std::int64_t r = 0; r < dense.dim(0); ++r) {
     dense.view().load_row(std::array{r}, row);

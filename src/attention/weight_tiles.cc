@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
+
+#include "core/exact_math.h"
 
 namespace qkv::probe_detail {
 
@@ -17,6 +18,7 @@ KeyRange tiles_that_meet(const KeyRange& keys) {
 
 template <class Real>
 void WeightTiles<Real>::set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end) {
+  b_ = head.b;
   h_ = head.h;
   tiles_.set_queries(head.b, head.h, i_begin, i_end);
 }
@@ -33,7 +35,7 @@ KeyRange WeightTiles<Real>::tiles() const {
 
 template <class Real>
 KeyRange WeightTiles<Real>::keys_of(std::int64_t tile) const {
-  return {tile * kTile, std::min((tile + 1) * kTile, problem_.shape.Tk)};
+  return kernels::keys_of_tile(tile, problem_.shape.Tk);
 }
 
 template <class Real>
@@ -66,68 +68,16 @@ auto WeightTiles<Real>::stage(Stage stage, const KeyRange& keys) -> const Tile& 
   return weights_;
 }
 
-namespace {
-
-// The maximum and the sum of exp(score - maximum) of the scores seen so far, one of each for each query.
-template <class Real>
-struct Running {
-  static constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-
-  kernels::WeightScale<Real> scale;  // shift: the maximum
-  std::array<double, kTile> sum{};
-
-  Running() {
-    scale.shift.fill(-kInfinity);
-    scale.factor.fill(1);
-  }
-
-  void raise(const kernels::ScoreTile<Real>& scores, std::int64_t keys) {
-    std::array<Real, kTile> raised = scale.shift;
-    for (std::int64_t c = 0; c < keys; ++c) {
-      const Real* row = scores.data() + c * kTile;
-      for (std::size_t n = 0; n < kTile; ++n) raised[n] = row[n] > raised[n] ? row[n] : raised[n];
-    }
-    for (std::size_t n = 0; n < kTile; ++n) {
-      // A maximum that stays at +inf, too, makes the row NaN.
-      if (raised[n] != scale.shift[n]) sum[n] *= std::exp(static_cast<double>(scale.shift[n] - raised[n]));
-    }
-    scale.shift = raised;
-  }
-
-  void add(const kernels::ScoreTile<Real>& weights, std::int64_t keys) {
-    std::array<Real, kTile> part{};
-    for (std::int64_t c = 0; c < keys; ++c) {
-      const Real* row = weights.data() + c * kTile;
-      for (std::size_t n = 0; n < kTile; ++n) part[n] += row[n];
-    }
-    for (std::size_t n = 0; n < kTile; ++n) sum[n] += static_cast<double>(part[n]);
-  }
-
-  [[nodiscard]] double lse(std::size_t n, std::optional<double> sink) const {
-    const auto maximum = static_cast<double>(scale.shift[n]);
-    if (sum[n] == 0) return sink.value_or(-std::numeric_limits<double>::infinity());
-    if (!sink) return maximum + std::log(sum[n]);
-    const double top = std::max(maximum, *sink);
-    return top + std::log(sum[n] * std::exp(maximum - top) + std::exp(*sink - top));
-  }
-};
-
-}  // namespace
-
 template <class Real>
 void WeightTiles<Real>::log_sum_exp(std::span<double> lse) {
-  Running<Real> running;
-  each_tile([&](const KeyRange& keys) {
-    if (!score(keys)) return;
-    running.raise(masked_, this->keys());
-    tiles_.weigh(running.scale, masked_, weights_);
-    running.add(weights_, this->keys());
-  });
   std::optional<double> sink;
   if (!problem_.sinks.empty()) sink = problem_.sinks[static_cast<std::size_t>(h_)];
-  for (std::int64_t n = 0; n < queries(); ++n) {
-    lse[static_cast<std::size_t>(n)] = running.lse(static_cast<std::size_t>(n), sink);
-  }
+  kernels::log_sum_exp(tiles_, problem_.shape.Tk, sink, lse);
+}
+
+template <class Real>
+void WeightTiles<Real>::read_lse(const kernels::LseRows& rows, std::int64_t i_begin, std::span<double> lse) {
+  rows.read(tiles_, b_, h_, i_begin, lse);
 }
 
 template class WeightTiles<float>;

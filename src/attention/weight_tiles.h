@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/lse_rows.h"
 #include "kernels/score_tiles.h"
 #include "qkv/probe.h"
 
@@ -30,6 +31,8 @@ class WeightTiles {
   [[nodiscard]] Real shift(std::int64_t n) const { return scale_.shift[static_cast<std::size_t>(n)]; }
   /// The queries' lse, computed by a walk over the keys.
   void log_sum_exp(std::span<double> lse);
+  /// Their lse as it was given, i_begin being the first query, summed again where it is too coarse.
+  void read_lse(const kernels::LseRows& rows, std::int64_t i_begin, std::span<double> lse);
 
   [[nodiscard]] std::int64_t queries() const { return tiles_.queries(); }
   [[nodiscard]] std::int64_t keys() const { return tiles_.keys(); }
@@ -67,6 +70,7 @@ class WeightTiles {
   }
 
   const kernels::Problem& problem_;
+  std::int64_t b_ = 0;
   std::int64_t h_ = 0;
   kernels::ScoreTiles<Real> tiles_;
   kernels::WeightScale<Real> scale_;

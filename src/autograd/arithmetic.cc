@@ -184,7 +184,8 @@ Variable exp(const Variable& x) {
 }
 
 Variable log(const Variable& x) {
-  return autograd::of_input("log", x, [](auto at) { return std::log(at); }, [](auto at) QKV_INLINED { return 1 / at; });
+  return autograd::of_input(
+      "log", x, [](auto at) { return autograd::logarithm(at); }, [](auto at) QKV_INLINED { return 1 / at; });
 }
 
 Variable sqrt(const Variable& x) {
@@ -241,9 +242,7 @@ Variable silu(const Variable& x) {
 
 Variable cast(const Variable& x, DType dtype) {
   const Value& value = autograd::value_of("cast", "x", x);
-  if (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16) {
-    throw InvalidArgument("cast", "dtype", "f64, f32 or bf16", name_of(dtype));
-  }
+  if (!is_floating(dtype)) throw InvalidArgument("cast", "dtype", "f64, f32, bf16 or f16", name_of(dtype));
   if (dtype == value.dtype()) return x;
   return autograd::recorded("cast", autograd::copied(value.view, dtype), {&x},
                             [from = value.dtype()](const Value& d_out, Gradients& gradients) {

@@ -54,8 +54,9 @@ class Walk {
     Gradients gradients(node);
     node.backward(std::move(gradient), gradients);
     if (autograd::is_watched()) {
-      for (const Gradients::Given& given : gradients.given())
+      for (const Gradients::Given& given : gradients.given()) {
         autograd::watch_gradient(node.operation, node.scope, given.gradient);
+      }
     }
     if (record_ == Record::release) {
       node.released = true;

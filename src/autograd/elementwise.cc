@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/element.h"
+
 namespace qkv::autograd {
 namespace {
 
@@ -17,7 +19,7 @@ void walk(const TensorView& from, const MutableTensorView& to, const Join& join)
   for_runs<2>(walk, [&](const std::array<std::int64_t, 2>& offsets, std::int64_t count) {
     To* t = target + offsets[0];
     const From* f = source + offsets[1];
-    vectorised([&]() QKV_INLINED {
+    vectorised<To>([&]() QKV_INLINED {
       const auto run = [&](std::int64_t by_t, std::int64_t by_f) QKV_INLINED {
         QKV_SAME_INDEX
         for (std::int64_t i = 0; i < count; ++i) join(t[i * by_t], f[i * by_f]);
@@ -36,6 +38,8 @@ void copy_elements(const TensorView& from, const MutableTensorView& out) {
       walk<From, To>(from, out, [](To& to, const From& element) QKV_INLINED {
         if constexpr (std::is_same_v<From, To>) {
           to = element;
+        } else if constexpr (std::is_same_v<From, double> && sizeof(To) == 2) {
+          store(to, core::round_to_odd(element));
         } else {
           store(to, static_cast<Computed<To>>(load(element)));
         }

@@ -14,7 +14,7 @@ void map(Value& out, const Value& x, const Function& function) {
     T* to = out.data<T>();
     const T* from = x.data<T>();
     for_pieces(x.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         QKV_SAME_INDEX
         for (std::int64_t i = begin; i < end; ++i) store(to[i], function(load(from[i])));
       });
@@ -30,7 +30,7 @@ void map_with_slope(Value& out, Value& slope, const Value& x, const Function& fu
     T* slopes = slope.data<T>();
     const T* from = x.data<T>();
     for_pieces(x.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         QKV_SAME_INDEX
         for (std::int64_t i = begin; i < end; ++i) {
           Computed<T> result;
@@ -52,7 +52,7 @@ void map(Value& out, const Value& a, const Value& b, const Function& function) {
     const T* left = a.data<T>();
     const T* right = b.data<T>();
     for_pieces(a.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         QKV_SAME_INDEX
         for (std::int64_t i = begin; i < end; ++i) store(to[i], function(load(left[i]), load(right[i])));
       });
@@ -77,7 +77,7 @@ void map_broadcast(Value& out, const TensorView& a, const TensorView& b, const F
       T* o = to + offsets[0];
       const T* l = left + offsets[1];
       const T* r = right + offsets[2];
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         const auto run = [&](std::int64_t by_a, std::int64_t by_b) QKV_INLINED {
           QKV_SAME_INDEX
           for (std::int64_t i = 0; i < count; ++i) store(o[i], function(load(l[i * by_a]), load(r[i * by_b])));
@@ -91,7 +91,7 @@ void map_broadcast(Value& out, const TensorView& a, const TensorView& b, const F
   });
 }
 
-/// Any view of f64, f32 or bf16 into `out` of its shape, converting.
+/// Any view of f64, f32, bf16 or f16 into `out` of its shape, converting with one rounding.
 void copy_elements(const TensorView& from, const MutableTensorView& out);
 
 /// to += from, of one dtype and shape.

@@ -7,6 +7,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
+#include "core/bytes.h"
 #include "core/philox.h"
 
 namespace qkv {
@@ -18,7 +19,7 @@ std::vector<std::int64_t> checked_ids(const TensorView& ids, std::int64_t count)
     throw InvalidArgument("embedding", "ids", "i64 or i32", name_of(ids.dtype()));
   }
   std::vector<std::int64_t> result;
-  result.reserve(static_cast<std::size_t>(ids.size()));
+  result.reserve(core::checked_count<std::int64_t>("embedding", ids.shape()));
   for (const double number : ids.to_vector()) {
     const auto id = static_cast<std::int64_t>(number);
     if (id < 0 || id >= count) {
@@ -54,7 +55,7 @@ void scatter(const T* d_out, const Places& places, std::int64_t width, T* d_tabl
   for_rows(count, width, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Computed<T>> sums(static_cast<std::size_t>(width));
     Computed<T>* sum = sums.data();
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t id = begin; id < end; ++id) {
         for (std::int64_t i = 0; i < width; ++i) sum[i] = 0;
         const auto last = places.first[static_cast<std::size_t>(id) + 1];
@@ -94,7 +95,7 @@ void drop(Value& out, const Value& x, const Dropout& dropout) {
     const T* from = x.data<T>();
     T* to = out.data<T>();
     for_rows(x.size() / width, width, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<T>([&]() QKV_INLINED {
         std::array<std::uint32_t, kCalls * kWords> words;
         for (std::int64_t row = begin; row < end; ++row) {
           for (std::int64_t first = 0; first < width; first += kCalls * kWords) {

@@ -52,8 +52,6 @@ Shape with_last(const Shape& shape, std::int64_t extent) {
   return result;
 }
 
-bool fits(DType parameter, DType x) { return parameter == x || (x == DType::bf16 && parameter == DType::f32); }
-
 void require_linear(const Value& x, const Value& weight, const Value* bias) {
   if (weight.view.rank() != 2) {
     throw InvalidArgument("linear", "weight", "[Dout, Din]", weight.shape().to_string());
@@ -63,7 +61,7 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
                           "[..., " + std::to_string(weight.shape()[1]) + "] for weight " + weight.shape().to_string(),
                           x.shape().to_string());
   }
-  if (!fits(weight.dtype(), x.dtype())) {
+  if (!autograd::may_serve(weight.dtype(), x.dtype())) {
     throw InvalidArgument("linear", "weight", std::string(name_of(x.dtype())) + ", the dtype of x",
                           name_of(weight.dtype()));
   }
@@ -76,12 +74,17 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   }
 }
 
+// In the dtype of x or f32, as products take it.
+Value bias_for(DType x, const Value& bias) {
+  return x == DType::f32 && autograd::is_half(bias.dtype()) ? autograd::copied(bias.view, x) : autograd::dense(bias);
+}
+
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {
   const Value rows = autograd::dense(value_of("linear", "x", x));
   const Value& matrix = value_of("linear", "weight", weight);
   const Value* shift = bias == nullptr ? nullptr : &value_of("linear", "bias", *bias);
   require_linear(rows, matrix, shift);
-  const Value dense_shift = shift == nullptr ? Value{} : autograd::dense(*shift);
+  const Value dense_shift = shift == nullptr ? Value{} : bias_for(rows.dtype(), *shift);
   const Value used = matrix.dtype() == rows.dtype() ? matrix : autograd::copied(matrix.view, rows.dtype());
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
@@ -93,9 +96,10 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
                   const Value& d_out, Gradients& gradients) {
     const Value d = autograd::dense(d_out);
     if (gradients.wanted(1)) {
-      Value d_weight = autograd::new_value(dtype, used.shape());
+      const DType summed = d.dtype() == DType::f32 ? DType::f32 : dtype;
+      Value d_weight = autograd::new_value(summed, used.shape());
       autograd::multiply(d_weight, as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
-      gradients.give(1, std::move(d_weight));
+      gradients.give(1, summed == dtype ? std::move(d_weight) : autograd::copied(d_weight.view, dtype));
     }
     if (gradients.inputs() == 3 && gradients.wanted(2)) {
       const TensorView all = as_rows(d);

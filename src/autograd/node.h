@@ -74,7 +74,7 @@ struct Node {
 };
 
 struct Body {
-  Value value;
+  mutable Value value;         // mutable_value() moves a leaf that shares its elements to memory of its own
   std::shared_ptr<Node> node;  // null for a constant
 };
 

@@ -32,7 +32,7 @@ void forward_rows(const T* x, const P* weight, const P* bias, double epsilon, Ro
   using Real = Computed<T>;
   const std::int64_t N = rows.width;
   for_rows(rows.count, N, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t row = begin; row < end; ++row) {
         const T* from = x + row * N;
         T* to = out + row * N;
@@ -105,7 +105,7 @@ template <Centred kCentred, class T, class P>
 void backward_rows(const BackwardRows<T, P>& run, Rows rows) {
   const std::int64_t size = rows_of_piece(rows.width);
   for_pieces(rows.count, size, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       Computed<T>* d_weight = run.partial + begin / size * 2 * rows.width;
       for (std::int64_t row = begin; row < end; ++row) {
         backward_row<kCentred>(run, row, rows.width, d_weight, d_weight + rows.width);
@@ -120,8 +120,7 @@ void require_row(std::string_view operation, std::string_view argument, const Va
     throw InvalidArgument(operation, argument, wanted.to_string() + " for x " + x.shape().to_string(),
                           row.shape().to_string());
   }
-  if (row.dtype() == x.dtype() || (x.dtype() == DType::bf16 && row.dtype() == DType::f32)) return;
-  require_dtype(operation, argument, x.dtype(), "x", row.dtype());
+  if (!may_serve(row.dtype(), x.dtype())) require_dtype(operation, argument, x.dtype(), "x", row.dtype());
 }
 
 template <Centred kCentred>

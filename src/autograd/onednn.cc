@@ -5,6 +5,7 @@
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "autograd/storage.h"
@@ -37,6 +38,7 @@ const dnnl::engine& engine() {
 }
 
 dnnl::memory::data_type type_of(DType dtype) {
+  if (dtype == DType::f16) return dnnl::memory::data_type::f16;
   return dtype == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
@@ -90,6 +92,28 @@ dnnl::memory memory_of(const dnnl::memory::desc& description, const void* data) 
 
 }  // namespace
 
+bool onednn_has_f16() {
+  static const bool kHas = [] {
+    constexpr std::int64_t kSize = 64;
+    const Primitive* primitive = primitive_of({.M = kSize,
+                                               .N = kSize,
+                                               .K = kSize,
+                                               .a_row = kSize,
+                                               .a_column = 1,
+                                               .b_row = kSize,
+                                               .b_column = 1,
+                                               .c_row = kSize,
+                                               .dtype = DType::f16,
+                                               .out = DType::f16,
+                                               .bias = DType::i64,
+                                               .packed = false});
+    // A reference loop is slower than converting.
+    return primitive != nullptr &&
+           std::string_view(primitive->description.impl_info_str()).find("ref") == std::string_view::npos;
+  }();
+  return kHas;
+}
+
 std::size_t onednn_packed_bytes(const ProductShape& shape) {
   const OneOpenMPThread alone;
   const Primitive* primitive = primitive_of(shape);
@@ -120,7 +144,7 @@ bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, co
       {DNNL_ARG_SRC, memory_of(description.src_desc(), a)},
       {DNNL_ARG_WEIGHTS, memory_of(description.weights_desc(), b)},
       {DNNL_ARG_DST, memory_of(description.dst_desc(), c)},
-      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.data())}};
+      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.block())}};
   if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory_of(description.bias_desc(), bias));
   try {
     primitive->call.execute(kStream, arguments);

@@ -13,13 +13,16 @@ namespace qkv::autograd {
 struct ProductShape {
   std::int64_t M, N, K;
   std::int64_t a_row, a_column, b_row, b_column, c_row;
-  DType dtype;  // of A and B: f32 or bf16
+  DType dtype;  // of A and B: f32, bf16 or, where onednn_has_f16(), f16
   DType out;    // of C
   DType bias;   // i64 where there is none
   bool packed;  // B lies as onednn_pack() laid it
 
   auto operator<=>(const ProductShape&) const = default;
 };
+
+/// Whether this machine multiplies f16 by instructions of its own.
+[[nodiscard]] bool onednn_has_f16();
 
 /// Bytes of B in the layout that oneDNN likes best for products of this shape, with `packed` set; 0 where it has none.
 [[nodiscard]] std::size_t onednn_packed_bytes(const ProductShape& shape);

@@ -15,7 +15,7 @@ template <class T, class Out, class Bias>
 void plain_piece(const ProductShape& shape, const T* a, const T* b, const Bias* bias, Out* c) {
   constexpr std::int64_t kColumns = 256;
   std::array<Computed<T>, kColumns> sums{};
-  vectorised([&]() QKV_INLINED {
+  vectorised<T>([&]() QKV_INLINED {
     for (std::int64_t row = 0; row < shape.M; ++row) {
       for (std::int64_t first = 0; first < shape.N; first += kColumns) {
         const std::int64_t count = std::min(kColumns, shape.N - first);
@@ -48,8 +48,8 @@ const std::byte* at(const void* data, std::int64_t offset, DType dtype) {
 void piece(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c) {
   if (shape.dtype != DType::f64 && shape.K > 0 && onednn_multiply(shape, a, b, bias, c)) return;
   with_real(shape.dtype, [&]<class T>(T) {
-    with_real(shape.out, [&]<class Out>(Out) {
-      with_real(bias == nullptr ? shape.dtype : shape.bias, [&]<class Bias>(Bias) {
+    with_own_or_f32<T>(shape.out, [&]<class Out>(Out) {
+      with_own_or_f32<T>(bias == nullptr ? shape.dtype : shape.bias, [&]<class Bias>(Bias) {
         plain_piece(shape, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<const Bias*>(bias),
                     static_cast<Out*>(c));
       });
@@ -145,7 +145,7 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
   auto* sum = out.data<float>();
   const auto* more = others.data<float>();
   for_pieces(size, kPiece, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<float>([&]() QKV_INLINED {
       for (std::int64_t n = 0; n + 1 < pieces; ++n) {
         QKV_SAME_INDEX
         for (std::int64_t i = begin; i < end; ++i) sum[i] += more[n * size + i];
@@ -177,13 +177,24 @@ bool split(Value& out, const ProductShape& whole, const void* a, const void* b, 
   Storage scratch(kernels::split_scratch_bytes(shape, threads()));
   return kernels::split_multiply(shape, static_cast<const float*>(a), static_cast<const float*>(b),
                                  bias == nullptr ? nullptr : bias->data<float>(), out.data<float>(), threads(),
-                                 static_cast<std::byte*>(scratch.data()));
+                                 static_cast<std::byte*>(scratch.block()));
+}
+
+// Where the machine has no products of f16: the factors are exact in f32, and the sums are rounded once.
+void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
+  const Value left = copied(a, DType::f32);
+  const Value right = copied(b, DType::f32);
+  const Value shift = bias == nullptr ? Value{} : copied(bias->view, DType::f32);
+  Value sums = out.dtype() == DType::f32 ? out : new_value(DType::f32, out.shape());
+  multiply(sums, left.view, right.view, bias == nullptr ? nullptr : &shift);
+  if (sums.storage != out.storage) copy_elements(sums.view, out.writable());
 }
 
 }  // namespace
 
 void multiply(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
   if (out.size() == 0) return;
+  if (a.dtype() == DType::f16 && !onednn_has_f16()) return multiply_in_f32(out, a, b, bias);
   const int rank = out.view.rank();
   Shape batch;
   for (int axis = 0; axis + 2 < rank; ++axis) batch.push_back(out.shape()[axis]);

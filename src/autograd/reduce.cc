@@ -8,6 +8,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
 #include "autograd/reduce.h"
+#include "core/bytes.h"
 
 namespace qkv {
 namespace autograd {
@@ -31,9 +32,9 @@ QKV_INLINED inline double sum_of_run(const T* x, std::int64_t count) {
 template <class T, class Out>
 void sum_rows(const T* x, Out* out, std::int64_t outer, std::int64_t width, double factor) {
   const std::int64_t pieces = std::max<std::int64_t>(1, (width + kPiece - 1) / kPiece);
-  std::vector<double> partial(static_cast<std::size_t>(outer * pieces));
+  std::vector<double> partial(core::checked_count<double>("sum", {outer, pieces}));
   for_rows(outer * pieces, std::min(width, kPiece), [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t n = begin; n < end; ++n) {
         const std::int64_t start = n % pieces * kPiece;
         partial[static_cast<std::size_t>(n)] =
@@ -61,7 +62,7 @@ void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extent
     const std::int64_t first = task % chunks * rows;
     const std::int64_t last = std::min(middle, first + rows);
     Computed<T>* to = sums + task * inner;
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t row = first; row < last; ++row) {
         const T* from = x + (task / chunks * middle + row) * inner;
         QKV_SAME_INDEX
@@ -70,7 +71,7 @@ void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extent
     });
   });
   for_rows(outer, chunks * inner, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t n = begin; n < end; ++n) {
         Computed<T>* total = sums + n * chunks * inner;
         for (std::int64_t chunk = 1; chunk < chunks; ++chunk) {

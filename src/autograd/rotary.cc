@@ -48,7 +48,7 @@ Value turned(const Value& x, const Tables& tables) {
     const auto* cos = tables.cos.data<Computed<E>>();
     const auto* sin = tables.sin.data<Computed<E>>();
     for_rows(B * T, H * D, [&](std::int64_t begin, std::int64_t end) {
-      vectorised([&]() QKV_INLINED {
+      vectorised<E>([&]() QKV_INLINED {
         for (std::int64_t row = begin; row < end; ++row) {
           const std::int64_t table = (per_batch ? row : row % T) * pairs;
           for (std::int64_t h = 0; h < H; ++h) {

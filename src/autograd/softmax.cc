@@ -1,6 +1,5 @@
 #include "qkv/autograd/softmax.h"
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "autograd/node.h"
 #include "autograd/rows.h"
 #include "autograd/special.h"
+#include "core/bytes.h"
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
@@ -34,12 +34,12 @@ QKV_INLINED inline RowSum<Computed<T>> row_sum(const T* x, std::int64_t width) {
   return {taken, sum};
 }
 
-template <class Body>
+template <class T, class Body>
 void for_each_row(const Value& x, const Body& body) {
   const std::int64_t width = x.view.dim(-1);
   const std::int64_t rows = width == 0 ? 0 : x.size() / width;
   for_rows(rows, width, [&](std::int64_t begin, std::int64_t end) {
-    vectorised([&]() QKV_INLINED {
+    vectorised<T>([&]() QKV_INLINED {
       for (std::int64_t row = begin; row < end; ++row) body(row * width, width);
     });
   });
@@ -51,7 +51,7 @@ Variable softmax_of_rows(const Variable& x) {
   with_real(from.dtype(), [&]<class T>(T) {
     const T* read = from.data<T>();
     T* write = out.data<T>();
-    for_each_row(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+    for_each_row<T>(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
       const auto [most, sum] = row_sum(read + start, width);
       const Computed<T> inverse = sum == 0 ? Computed<T>{0} : 1 / sum;
       for (std::int64_t i = start; i < start + width; ++i) store(write[i], exponential(load(read[i]) - most) * inverse);
@@ -65,7 +65,7 @@ Variable softmax_of_rows(const Variable& x) {
       const T* weights = kept.value().template data<T>();
       const T* d = std::as_const(d_out).data<T>();
       T* write = d_x.data<T>();
-      for_each_row(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+      for_each_row<T>(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
         const auto dot = sum_of<Computed<T>>(
             width, [&](std::int64_t i) QKV_INLINED { return load(d[start + i]) * load(weights[start + i]); });
         QKV_SAME_INDEX
@@ -82,9 +82,9 @@ Variable log_softmax_of_rows(const Variable& x) {
   with_real(from.dtype(), [&]<class T>(T) {
     const T* read = from.data<T>();
     T* write = out.data<T>();
-    for_each_row(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+    for_each_row<T>(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
       const auto [most, sum] = row_sum(read + start, width);
-      const Computed<T> log = sum == 0 ? Computed<T>{0} : std::log(sum);
+      const Computed<T> log = sum == 0 ? Computed<T>{0} : logarithm(sum);
       for (std::int64_t i = start; i < start + width; ++i) store(write[i], load(read[i]) - most - log);
     });
   });
@@ -96,7 +96,7 @@ Variable log_softmax_of_rows(const Variable& x) {
       const T* logs = kept.value().template data<T>();
       const T* d = std::as_const(d_out).data<T>();
       T* write = d_x.data<T>();
-      for_each_row(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+      for_each_row<T>(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
         const auto sum = sum_of<Computed<T>>(width, [&](std::int64_t i) QKV_INLINED { return load(d[start + i]); });
         QKV_SAME_INDEX
         for (std::int64_t i = start; i < start + width; ++i) {
@@ -124,7 +124,7 @@ constexpr std::int64_t kIgnored = std::numeric_limits<std::int64_t>::min();
 std::vector<std::int64_t> classes_of(const TensorView& targets, std::int64_t classes,
                                      const CrossEntropyOptions& options) {
   std::vector<std::int64_t> result;
-  result.reserve(static_cast<std::size_t>(targets.size()));
+  result.reserve(core::checked_count<std::int64_t>("cross_entropy", targets.shape()));
   for (const double target : targets.to_vector()) {
     const auto id = static_cast<std::int64_t>(target);
     if (options.ignored && id == *options.ignored) {
@@ -168,13 +168,13 @@ double losses(const Value& logits, const Targets& targets, Computed<T>* sums) {
   using Real = Computed<T>;
   const T* read = logits.data<T>();
   std::vector<double> loss(targets.classes.size());
-  for_each_row(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+  for_each_row<T>(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
     const auto row = static_cast<std::size_t>(start / width);
     const auto [most, sum] = row_sum(read + start, width);
     sums[2 * row] = most;
     sums[2 * row + 1] = sum;
     if (targets.classes[row] == kIgnored) return;
-    const auto log = static_cast<double>(most) + std::log(static_cast<double>(sum));
+    const auto log = static_cast<double>(most) + logarithm(static_cast<double>(sum));
     const double of_target = log - static_cast<double>(load(read[start + targets.classes[row]]));
     loss[row] = of_target;
     if (targets.smoothing == 0) return;
@@ -193,7 +193,7 @@ void d_losses(const Value& logits, const Targets& targets, const Computed<T>* su
   const T* read = logits.data<T>();
   T* write = d_logits.data<T>();
   const auto share = static_cast<Real>(d_loss / targets.counted);
-  for_each_row(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
+  for_each_row<T>(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
     const auto row = static_cast<std::size_t>(start / width);
     const std::int64_t target = targets.classes[row];
     if (target == kIgnored) {

@@ -1,5 +1,4 @@
-// exp, tanh and the normal distribution in f32, so that loops over them vectorise; in f64 those of the standard
-// library.
+// exp, tanh, log and the normal distribution: in f32 those that loops vectorise over, or libm's; in f64 the exact ones.
 #pragma once
 
 #include <cmath>
@@ -7,12 +6,16 @@
 #include <numbers>
 
 #include "autograd/vectorised.h"
+#include "core/exact_math.h"
 #include "kernels/exponential.h"
 
 namespace qkv::autograd {
 
 using kernels::exponential;
 using kernels::hyperbolic_tangent;
+
+QKV_INLINED inline float logarithm(float x) { return std::log(x); }
+QKV_INLINED inline double logarithm(double x) { return core::log(x); }
 
 template <class Real>
 QKV_INLINED inline Real logistic(Real x) {
@@ -28,7 +31,7 @@ struct Normal {
 
 QKV_INLINED inline Normal<double> normal(double x) {
   constexpr double kInverseRootTwoPi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  return {0.5 * std::erfc(-x / std::numbers::sqrt2), kInverseRootTwoPi * std::exp(-0.5 * x * x)};
+  return {0.5 * core::erfc(-x / std::numbers::sqrt2), kInverseRootTwoPi * core::exp(-0.5 * x * x)};
 }
 
 /// With z = |x| / sqrt(2): erfc(z) = exp(-z^2) * p(t), t = 1 / (1 + 0.5 z), where p is a polynomial without constant

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "autograd/elementwise.h"
+#include "core/bytes.h"
 #include "qkv/autograd/variable.h"
 
 namespace qkv::autograd {
@@ -106,25 +107,20 @@ Storage::~Storage() {
 }
 
 Value new_value(DType dtype, const Shape& shape) {
-  const auto bytes =
-      static_cast<std::size_t>(Dims{shape.product(), static_cast<std::int64_t>(size_of(dtype))}.product());
-  auto storage = std::make_shared<Storage>(bytes);
-  const TensorView view(storage->data(), dtype, shape, contiguous_strides(shape));
+  auto storage = std::make_shared<Storage>(core::checked_bytes("Variable", shape, size_of(dtype)));
+  const TensorView view(storage->block(), dtype, shape, contiguous_strides(shape));
   return {.storage = std::move(storage), .view = view};
 }
 
 Value zero_value(DType dtype, const Shape& shape) {
   Value value = new_value(dtype, shape);
-  std::memset(value.storage->data(), 0, static_cast<std::size_t>(value.size()) * size_of(dtype));
+  std::memset(value.storage->block(), 0, static_cast<std::size_t>(value.size()) * size_of(dtype));
   return value;
 }
 
 Value value_of(Tensor tensor) {
-  const DType dtype = tensor.dtype();
-  const Shape shape = tensor.shape();
-  auto storage = std::make_shared<Storage>(std::move(tensor));
-  const TensorView view(storage->data(), dtype, shape, contiguous_strides(shape));
-  return {.storage = std::move(storage), .view = view};
+  const TensorView view = tensor.view();
+  return {.storage = std::make_shared<Storage>(std::move(tensor)), .view = view};
 }
 
 Value dense(const Value& value) { return value.view.is_contiguous() ? value : copied(value.view, value.dtype()); }
@@ -133,6 +129,13 @@ Value copied(const TensorView& view, DType dtype) {
   Value value = new_value(dtype, view.shape());
   copy_elements(view, value.writable());
   return value;
+}
+
+Value to_be_written(const Value& value) {
+  if (value.storage->is_private()) return value;
+  Value own = copied(value.view, value.dtype());
+  own.storage->keep(value.storage);
+  return own;
 }
 
 Value place_like(const Value& value) { return value.is_exclusive() ? value : new_value(value.dtype(), value.shape()); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "qkv/tensor.h"
 
@@ -13,17 +14,24 @@ class Storage {
  public:
   /// At least `bytes`, 64-byte aligned, from the pool; not initialised.
   explicit Storage(std::size_t bytes);
+  /// Shares the tensor's elements, which may be read only.
   explicit Storage(Tensor tensor);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage();
 
-  [[nodiscard]] void* data() noexcept { return block_ == nullptr ? tensor_.data() : block_; }
+  /// Of a block from the pool; null where the storage is a tensor's.
+  [[nodiscard]] void* block() const noexcept { return block_; }
+  /// Nobody outside holds these bytes, and they may be written.
+  [[nodiscard]] bool is_private() const { return block_ != nullptr || tensor_.is_private(); }
+  /// Keeps `other` alive as long as this: views of it were handed out.
+  void keep(std::shared_ptr<const Storage> other) { replaced_ = std::move(other); }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   void raise_version() noexcept { ++version_; }
 
  private:
   Tensor tensor_;  // where the value came as one
+  std::shared_ptr<const Storage> replaced_;
   void* block_ = nullptr;
   std::size_t bytes_ = 0;
   std::uint64_t version_ = 0;
@@ -51,17 +59,22 @@ struct Value {
     return {const_cast<void*>(view.data()), view.dtype(), view.shape(), view.strides()};
   }
   /// Nobody else holds these elements, and they lie densely: they may be written over.
-  [[nodiscard]] bool is_exclusive() const { return storage.use_count() == 1 && view.is_contiguous(); }
+  [[nodiscard]] bool is_exclusive() const {
+    return storage.use_count() == 1 && view.is_contiguous() && storage->is_private();
+  }
 };
 
 /// Dense, not initialised.
 [[nodiscard]] Value new_value(DType dtype, const Shape& shape);
 [[nodiscard]] Value zero_value(DType dtype, const Shape& shape);
+/// Shares the tensor's elements.
 [[nodiscard]] Value value_of(Tensor tensor);
 /// `value` itself where it is dense, else a dense copy.
 [[nodiscard]] Value dense(const Value& value);
 /// The elements of any view, copied, in another dtype where asked for.
 [[nodiscard]] Value copied(const TensorView& view, DType dtype);
+/// `value` itself where its bytes may be written, else a copy that keeps it alive.
+[[nodiscard]] Value to_be_written(const Value& value);
 /// `value` itself where nobody else holds it, else a new one of its shape and dtype.
 [[nodiscard]] Value place_like(const Value& value);
 

@@ -16,10 +16,9 @@ const Body& body_of(const char* function, const Variable& variable) {
 }
 
 autograd::Value checked_value(Tensor tensor) {
-  const DType dtype = tensor.dtype();
-  if (tensor.empty() || (dtype != DType::f64 && dtype != DType::f32 && dtype != DType::bf16)) {
-    throw InvalidArgument("Variable", "value", "a tensor of f64, f32 or bf16",
-                          tensor.empty() ? "an empty one" : name_of(dtype));
+  if (tensor.empty() || !is_floating(tensor.dtype())) {
+    throw InvalidArgument("Variable", "value", "a tensor of f64, f32, bf16 or f16",
+                          tensor.empty() ? "an empty one" : name_of(tensor.dtype()));
   }
   return autograd::value_of(std::move(tensor));
 }
@@ -49,7 +48,7 @@ Variable autograd::parameter(Value value) {
   return Variable(std::move(body));
 }
 
-Variable Variable::parameter(Tensor value) { return autograd::parameter(checked_value(std::move(value))); }
+Variable Variable::parameter(Tensor value) { return autograd::parameter(checked_value(value.contiguous())); }
 
 const TensorView& Variable::value() const { return body_of("Variable::value", *this).value.view; }
 
@@ -72,6 +71,7 @@ MutableTensorView Variable::mutable_value() const {
                           "the result of " + std::string(body.node->operation));
   }
   body.value.storage->raise_version();
+  body.value = autograd::to_be_written(body.value);
   return body.value.writable();
 }
 
@@ -80,10 +80,10 @@ void Variable::replace_value(Tensor value) const {
   if (!(value.shape() == node.shape)) {
     throw InvalidArgument("Variable::replace_value", "value", node.shape.to_string(), value.shape().to_string());
   }
-  autograd::Value checked = checked_value(std::move(value));
+  autograd::Value checked = checked_value(value.contiguous());
   node.dtype = checked.dtype();
   node.gradient = {};
-  const_cast<Body&>(*body_).value = std::move(checked);
+  body_->value = std::move(checked);
 }
 
 TensorView Variable::gradient() const { return parameter_of("Variable::gradient", *this).gradient.view; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // On a lambda that vectorised() takes or calls: it must be inlined to be compiled for the machine's vectors.
 #define QKV_INLINED __attribute__((always_inline))
@@ -36,19 +37,24 @@ template <class Body>
 __attribute__((target("avx2,fma"), flatten)) void run_avx2(const Body& body) {
   body();
 }
+// AVX-512 comes with instructions that fuse a product and a sum; AVX2 alone has none.
+template <class Body>
+__attribute__((target("avx2"), flatten)) void run_unfused(const Body& body) {
+  body();
+}
 #endif
 
-/// body(), compiled for the chosen vectors, with a product and a sum fused where they can: each has its own rounding.
-template <class Body>
+/// body(), which computes in the type of T, compiled for the chosen vectors. In f32 products and sums are fused where
+/// the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the same digits.
+template <class T, class Body>
 void vectorised(const Body& body) {
 #if defined(__x86_64__)
-  switch (chosen_vectors()) {
-    case Vectors::avx512:
-      return run_avx512(body);
-    case Vectors::avx2:
-      return run_avx2(body);
-    case Vectors::baseline:
-      break;
+  const Vectors vectors = chosen_vectors();
+  if constexpr (std::is_same_v<T, double>) {
+    if (vectors != Vectors::baseline) return run_unfused(body);
+  } else {
+    if (vectors == Vectors::avx512) return run_avx512(body);
+    if (vectors == Vectors::avx2) return run_avx2(body);
   }
 #endif
   body();

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/exact_math.h"
 #include "core/random_stream.h"
 #include "qkv/random.h"
 
@@ -46,15 +47,16 @@ void require_probability(const char* function, double p) {
   throw InvalidArgument(function, "p", "a probability from 0 to 1", std::to_string(p));
 }
 
-/// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles.
+/// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles. In f32 too by the
+/// exact functions, so that a seed draws the same numbers on every machine.
 template <std::floating_point T>
 void normal_block(std::span<T, kBlock> block) {
   constexpr std::size_t kHalf = kBlock / 2;
   for (std::size_t i = 0; i < kHalf; ++i) {
-    const T radius = std::sqrt(T{-2} * std::log(T{1} - block[i]));
+    const T radius = std::sqrt(T{-2} * static_cast<T>(core::log(T{1} - block[i])));
     const T angle = T{2} * std::numbers::pi_v<T> * block[i + kHalf];
-    block[i] = radius * std::cos(angle);
-    block[i + kHalf] = radius * std::sin(angle);
+    block[i] = radius * static_cast<T>(core::cos(angle));
+    block[i + kHalf] = radius * static_cast<T>(core::sin(angle));
   }
 }
 

@@ -12,7 +12,8 @@ template <class Number>
 [[nodiscard]] std::optional<Number> number_from(std::string_view text) noexcept {
   Number value{};
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto [stop, error] =
+      std::from_chars(text.data(), end, value);  // NOLINT(bugprone-suspicious-stringview-data-usage)
   if (error != std::errc() || stop != end) return std::nullopt;
   return value;
 }

@@ -109,8 +109,8 @@ class Pool {
       while (workers_.size() < workers) {
         workers_.emplace_back([this] { help(); });
       }
-    } catch (const std::system_error&) {
-    } catch (const std::bad_alloc&) {
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch)
     }
   }
 

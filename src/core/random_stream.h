@@ -10,6 +10,8 @@
 #include <random>
 #include <type_traits>
 
+#include "core/exact_math.h"
+
 namespace qkv::core {
 
 class RandomStream {
@@ -39,9 +41,9 @@ class RandomStream {
       return second;
     }
     const double angle = 2.0 * std::numbers::pi * uniform<double>();
-    const double radius = std::sqrt(-2.0 * std::log1p(-uniform<double>()));
-    waiting_ = radius * std::sin(angle);
-    return radius * std::cos(angle);
+    const double radius = std::sqrt(-2.0 * core::log1p(-uniform<double>()));
+    waiting_ = radius * core::sin(angle);
+    return radius * core::cos(angle);
   }
 
  private:

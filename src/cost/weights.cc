@@ -13,7 +13,7 @@ Arithmetic attention_parameters(const CostConfig& config, const ModelShape& s) {
 }
 
 Arithmetic ffn_parameters(const CostConfig& config, const ModelShape& s) {
-  const Arithmetic matrices = product({{s.ffn_matrices, "matrices"}, {s.d_model}, {s.d_ff}});
+  Arithmetic matrices = product({{s.ffn_matrices, "matrices"}, {s.d_model}, {s.d_ff}});
   if (!config.ffn_bias) return matrices;
   return matrices + product({{s.ffn_matrices - 1}, {s.d_ff}}) + product({{s.d_model}});
 }

@@ -15,6 +15,7 @@ constexpr int kDecimals = 3;
 
 std::vector<std::string> counted(std::int64_t count) {
   std::vector<std::string> labels;
+  labels.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("{}", i));
   return labels;
 }
@@ -131,6 +132,7 @@ std::vector<std::string> packed_labels(std::int64_t heads, std::int64_t width) {
 std::vector<NamedHeatmap> head_vectors(std::string_view id, std::string_view title, const TensorView& values,
                                        const std::vector<std::string>& labels) {
   std::vector<NamedHeatmap> maps;
+  maps.reserve(static_cast<std::size_t>(values.dim(1)));
   for (std::int64_t h = 0; h < values.dim(1); ++h) {
     maps.push_back(
         vectors(fmt::format("{}-head{}", id, h), fmt::format("{}, head {}", title, h), matrix_of(values, h), labels));

@@ -91,13 +91,10 @@ Term name(std::string_view text) { return {std::string(text), element("mi", esca
 Term number(std::string_view digits) { return {std::string(digits), element("mn", digits)}; }
 
 Term op(std::string_view symbol) {
-  std::string text(symbol);
-  if (symbol == ",") {
-    text = ", ";
-  } else if (!binds_tightly(symbol)) {
-    text = fmt::format(" {} ", symbol);
-  }
-  return {text, element("mo", escaped(symbol))};
+  const bool tight = binds_tightly(symbol);
+  const std::string_view before = tight ? "" : " ";
+  const std::string_view after = tight && symbol != "," ? "" : " ";
+  return {fmt::format("{}{}{}", before, symbol, after), element("mo", escaped(symbol))};
 }
 
 Term words(std::string_view text) {

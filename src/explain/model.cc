@@ -56,7 +56,7 @@ void fill_norm(const Parameters& parameters, const std::string& name, std::int64
 
 }  // namespace
 
-Model::Model(const ExplainOptions& options) : options_(options) {
+Model::Model(ExplainOptions options) : options_(std::move(options)) {
   tokens_ = split_words("text", options_.text);
   ids_ = vocabulary_.ids(tokens_);
   if (options_.context) {

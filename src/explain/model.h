@@ -15,7 +15,7 @@ namespace qkv::explain_detail {
 class Model {
  public:
   /// Resolves widths, splits the texts into words and draws the parameters. Throws as explain() does.
-  explicit Model(const ExplainOptions& options);
+  explicit Model(ExplainOptions options);
 
   /// The pass over the reader's text.
   [[nodiscard]] Run run() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exact_math.h"
 #include "qkv/softmax.h"
 
 namespace qkv::explain_detail {
@@ -12,7 +13,7 @@ namespace qkv::explain_detail {
 std::string shown(double value, int decimals) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
-  const double smallest = 0.5 * std::pow(10.0, -decimals);
+  const double smallest = 0.5 * core::pow(10.0, -decimals);
   if (value != 0 && (std::abs(value) < smallest || std::abs(value) >= 1e9)) return fmt::format("{:.1e}", value);
   return fmt::format("{:.{}f}", value, decimals);
 }
@@ -36,9 +37,9 @@ Spread spread_of(std::span<const double> weights) {
     spread.largest = std::max(spread.largest, w);
     squares += w * w;
     cubes += w * w * w;
-    if (w > 0) entropy -= w * std::log(w);
+    if (w > 0) entropy -= w * core::log(w);
   }
-  spread.effective_keys = std::exp(entropy);
+  spread.effective_keys = core::exp(entropy);
   spread.jacobian = std::sqrt(std::max(0.0, squares - 2 * cubes + squares * squares));
   return spread;
 }

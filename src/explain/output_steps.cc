@@ -104,7 +104,7 @@ Section heads_step(const Scene& scene) {
   const std::vector<HeadView> views = views_of(run);
   step.tables = {favourites(run, views), spreads(views)};
   if (scene.model != nullptr) {
-    step.notes.push_back(
+    step.notes.emplace_back(
         "The parameters are drawn, not trained: what these heads look at means nothing yet. What is exact "
         "is the arithmetic.");
   }

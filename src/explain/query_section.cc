@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/exact_math.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
@@ -135,7 +136,7 @@ std::vector<Column> softmax_columns(const Run& run, const HeadTrace& trace) {
   Column exponents{"exp(s − max)", std::vector<double>(trace.masked.size()), true};
   if (std::isfinite(top)) {
     std::transform(trace.masked.begin(), trace.masked.end(), exponents.values.begin(),
-                   [&](double score) { return std::exp(score - top); });
+                   [&](double score) { return core::exp(score - top); });
   }
   columns.push_back(std::move(exponents));
   columns.push_back({"weight α", trace.weights, true});
@@ -180,11 +181,13 @@ void add_row(Table& table, std::string label, Cell weight, const std::vector<dou
 Table shares_table(const Run& run, const HeadTrace& trace) {
   Table table;
   table.title = fmt::format("Head {}: α · v, and their sum", trace.head);
-  if (trace.out.size() > kTermsShown)
+  if (trace.out.size() > kTermsShown) {
     table.title += fmt::format(" (the first {} of {} numbers)", kTermsShown, trace.out.size());
+  }
   table.columns = {"key", "α"};
-  for (std::size_t d = 0; d < std::min(trace.out.size(), kTermsShown); ++d)
+  for (std::size_t d = 0; d < std::min(trace.out.size(), kTermsShown); ++d) {
     table.columns.push_back(fmt::format("{}", d));
+  }
   std::vector<double> total(trace.out.size());
   std::vector<double> rest(trace.out.size());
   double rest_weight = 0;

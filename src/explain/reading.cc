@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -249,6 +248,16 @@ Section image_step(const Reading& reading) {
   return step;
 }
 
+// Equally near captions in their own order. Not by stable_sort: Clang cannot compile, or warns of, libstdc++ 12's.
+std::vector<const ReadingCaption*> nearest_first(const std::vector<ReadingCaption>& captions) {
+  std::vector<const ReadingCaption*> sorted;
+  for (const ReadingCaption& caption : captions) sorted.push_back(&caption);
+  std::ranges::sort(sorted, [](const ReadingCaption* a, const ReadingCaption* b) {
+    return a->cosine != b->cosine ? a->cosine > b->cosine : a < b;
+  });
+  return sorted;
+}
+
 Section captions_step(const Reading& reading) {
   Section step;
   step.id = "captions";
@@ -259,10 +268,9 @@ Section captions_step(const Reading& reading) {
   Table table;
   table.title = "Cosine of image and caption, the nearest first";
   table.columns = {"caption", "cosine"};
-  std::vector<ReadingCaption> sorted = reading.captions;
-  std::ranges::stable_sort(sorted, std::greater<>(), &ReadingCaption::cosine);
-  for (const ReadingCaption& caption : sorted)
-    table.rows.push_back({{.text = caption.text}, number_cell(caption.cosine)});
+  for (const ReadingCaption* caption : nearest_first(reading.captions)) {
+    table.rows.push_back({{.text = caption->text}, number_cell(caption->cosine)});
+  }
   step.tables.push_back(std::move(table));
   return step;
 }

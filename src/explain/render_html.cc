@@ -64,8 +64,9 @@ std::string section_html(const Section& section) {
   std::string html =
       fmt::format("<section class=\"step\" id=\"{0}\"><h2><a href=\"#{0}\">{1}{2}</a></h2>\n<p>{3}</p>\n", anchor, mark,
                   html_escaped(section.title), html_escaped(section.text));
-  if (!section.finding.empty())
+  if (!section.finding.empty()) {
     html += fmt::format("<p class=\"finding\">Found: {}.</p>\n", html_escaped(section.finding));
+  }
   html += formulas(section);
   if (!section.heatmaps.empty()) html += html_heatmaps(section.heatmaps);
   for (const Table& part : section.tables) html += table(part);
@@ -110,8 +111,9 @@ std::string to_html(const Explanation& explanation) {
   html += header(explanation) + navigation(explanation) + "<main>\n";
   for (const Section& step : explanation.steps) html += section_html(step);
   if (explanation.query) html += section_html(*explanation.query);
-  if (!explanation.whys.empty())
+  if (!explanation.whys.empty()) {
     html += "<h2 class=\"part\">Why?</h2><p>Each from numbers computed for this page.</p>\n";
+  }
   for (const Section& why : explanation.whys) html += section_html(why);
   html += "</main>\n<footer>Hover a cell for its full value. ← and → go from step to step.</footer>\n<script>";
   html += kHtmlScript;

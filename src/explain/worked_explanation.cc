@@ -34,8 +34,9 @@ NamedHeatmap heatmap_of(const WorkedTensor& tensor, std::string id) {
   named.heatmap.title = tensor.name;
   named.heatmap.values = as_matrix(tensor.values);
   if (std::ssize(tensor.row_labels) == named.heatmap.values.dim(0)) named.heatmap.row_labels = tensor.row_labels;
-  if (std::ssize(tensor.column_labels) == named.heatmap.values.dim(1))
+  if (std::ssize(tensor.column_labels) == named.heatmap.values.dim(1)) {
     named.heatmap.column_labels = tensor.column_labels;
+  }
   named.heatmap.value_name = tensor.name;
   named.heatmap.decimals = tensor.decimals;
   named.heatmap.colours = has_negative(named.heatmap.values) ? ColourMap::diverging : ColourMap::sequential;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "core/bytes.h"
 #include "files/elements.h"
 #include "files/npy_header.h"
 
@@ -134,7 +135,7 @@ std::vector<std::byte> encode_npy(const TensorView& view) {
   const std::size_t used = (begin + header.size() + 1) % kDataAlignment;
   header.append(used == 0 ? 0 : kDataAlignment - used, ' ').append(1, '\n');
   std::vector<std::byte> bytes;
-  bytes.reserve(begin + header.size() + static_cast<std::size_t>(view.size()) * size_of(view.dtype()));
+  bytes.reserve(begin + header.size() + core::checked_bytes("encode_npy", view.shape(), size_of(view.dtype())));
   files::append_text(bytes, kMagic);
   // Eight axes of nineteen digits fit into the two bytes that version 1.0 has for the header's length.
   for (const std::size_t value : {std::size_t{1}, std::size_t{0}, header.size() & 0xFFU, header.size() >> 8U}) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "files/elements.h"
+#include "files/mapped_file.h"
 #include "files/safetensors_header.h"
 
 namespace qkv {
@@ -38,17 +39,25 @@ void require_names(std::span<const NamedView> tensors) {
   }
 }
 
+bool can_lie_in_place(std::span<const std::byte> data, DType dtype) {
+  if (dtype == DType::b8 || std::endian::native != std::endian::little) return false;
+  return std::bit_cast<std::uintptr_t>(data.data()) % size_of(dtype) == 0;
+}
+
 }  // namespace
 
-Safetensors::Safetensors(std::vector<std::byte> bytes, std::string source)
-    : bytes_(std::move(bytes)), source_(std::move(source)) {
+Safetensors::Safetensors(files::SharedBytes bytes, std::string source)
+    : owner_(std::move(bytes.owner)), bytes_(bytes.bytes), source_(std::move(source)) {
   files::SafetensorsHeader header = files::parse_safetensors_header(bytes_, source_);
   data_begin_ = header.data_begin;
   entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);
 }
 
-Safetensors Safetensors::read(const std::string& path) { return Safetensors(read_file(path), path); }
+Safetensors::Safetensors(std::vector<std::byte> bytes, std::string source)
+    : Safetensors(files::share_bytes(std::move(bytes)), std::move(source)) {}
+
+Safetensors Safetensors::read(const std::string& path) { return {files::map_file(path), path}; }
 
 bool Safetensors::contains(std::string_view name) const noexcept {
   return std::ranges::find(entries_, name, &SafetensorsEntry::name) != entries_.end();
@@ -66,9 +75,13 @@ Tensor Safetensors::load(std::string_view name) const {
   if (entry->shape.size() > kMaxRank) {
     fail(source_, entry->name, "expected at most 8 axes, got " + std::to_string(entry->shape.size()));
   }
-  const auto data = std::span(bytes_).subspan(data_begin_ + entry->begin, entry->end - entry->begin);
-  return files::tensor_from_bytes(data, *type->dtype, Shape{std::span<const std::int64_t>(entry->shape)},
-                                  std::endian::little);
+  const auto data = bytes_.subspan(data_begin_ + static_cast<std::size_t>(entry->begin),
+                                   static_cast<std::size_t>(entry->end - entry->begin));
+  const Shape shape{std::span<const std::int64_t>(entry->shape)};
+  if (!can_lie_in_place(data, *type->dtype)) {
+    return files::tensor_from_bytes(data, *type->dtype, shape, std::endian::little);
+  }
+  return Tensor::borrow(TensorView(data.data(), *type->dtype, shape, contiguous_strides(shape)), owner_);
 }
 
 std::vector<std::byte> encode_safetensors(std::span<const NamedView> tensors,

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 
+#include "files/descriptor.h"
 #include "qkv/files.h"
 
 namespace qkv {
@@ -18,48 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(std::string_view action, const std::string& path, const std::string& reason) {
-  throw Error(std::string(action) + " " + path + ": " + reason);
-}
-
-std::string system_reason(int code) { return std::generic_category().message(code); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { static_cast<void>(close()); }
-
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool is_open() const { return number_ >= 0; }
-  /// close() is where some file systems tell that a write has failed.
-  [[nodiscard]] bool close() {
-    const int number = std::exchange(number_, -1);
-    return number < 0 || ::close(number) == 0;
-  }
-
- private:
-  int number_;
-};
-
-Descriptor open_to_read(const std::string& path) {
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!descriptor.is_open()) fail("cannot read", path, system_reason(errno));
-  struct stat state{};
-  if (::fstat(descriptor.number(), &state) != 0) fail("cannot read", path, system_reason(errno));
-  if (S_ISDIR(state.st_mode)) fail("cannot read", path, "it is a directory");
-  return descriptor;
-}
-
-// 0 for a pipe and for files that the kernel makes up as they are read.
-std::size_t size_hint(const Descriptor& descriptor) {
-  struct stat state{};
-  const bool known = ::fstat(descriptor.number(), &state) == 0 && S_ISREG(state.st_mode);
-  return known ? static_cast<std::size_t>(state.st_size) : 0;
-}
+using files::Descriptor;
+using files::fail;
+using files::system_reason;
 
 void write_all(const Descriptor& descriptor, const std::string& path, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -171,23 +132,10 @@ class Staged {
 
 }  // namespace
 
-void require_readable(const std::string& path) { static_cast<void>(open_to_read(path)); }
+void require_readable(const std::string& path) { static_cast<void>(files::open_to_read(path)); }
 
 std::vector<std::byte> read_file(const std::string& path) {
-  const Descriptor descriptor = open_to_read(path);
-  constexpr std::size_t kChunk = 1U << 20U;
-  std::vector<std::byte> bytes(size_hint(descriptor));
-  std::size_t filled = 0;
-  for (;;) {
-    if (filled == bytes.size()) bytes.resize(filled + kChunk);  // a pipe has no size, and a file may grow
-    const ssize_t got = ::read(descriptor.number(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read", path, system_reason(errno));
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  bytes.resize(filled);
-  return bytes;
+  return files::read_to_end(files::open_to_read(path), path);
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) { Staged(path, bytes).appear(bytes); }

@@ -1,10 +1,12 @@
-// exp and tanh in f32, written so that a compiler vectorises a loop over them; in f64 those of the standard library.
+// exp and tanh in f32, written so that a compiler vectorises a loop over them; in f64 the exact ones.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+
+#include "core/exact_math.h"
 
 namespace qkv::kernels {
 
@@ -32,7 +34,7 @@ namespace qkv::kernels {
   return near_one * std::bit_cast<float>(exponent) * 2.0F;
 }
 
-[[gnu::always_inline]] inline double exponential(double x) { return std::exp(x); }
+[[gnu::always_inline]] inline double exponential(double x) { return core::exp(x); }
 
 /// Relative error below 4e-7; NaN stays. Near 0 the polynomial of Cephes' tanhf, elsewhere 1 - 2 / (exp(2 |x|) + 1).
 [[gnu::always_inline]] inline float hyperbolic_tangent(float x) {
@@ -48,6 +50,6 @@ namespace qkv::kernels {
   return size < 0.625F ? near_zero : std::copysign(far, x);
 }
 
-[[gnu::always_inline]] inline double hyperbolic_tangent(double x) { return std::tanh(x); }
+[[gnu::always_inline]] inline double hyperbolic_tangent(double x) { return core::tanh(x); }
 
 }  // namespace qkv::kernels

@@ -11,8 +11,12 @@ constexpr Real kForbidden = -std::numeric_limits<Real>::infinity();
 }  // namespace
 
 template <class Real>
-GradientTiles<Real>::GradientTiles(const BackwardProblem& problem, const cpu::Target* target)
-    : problem_(problem), scores_(problem.problem, target), d_products_(problem.v.dim(3), target), row_delta_(problem) {}
+GradientTiles<Real>::GradientTiles(const BackwardProblem& problem, const cpu::Target* target, const LseRows& lse)
+    : problem_(problem),
+      scores_(problem.problem, target),
+      d_products_(problem.v.dim(3), target),
+      row_delta_(problem),
+      lse_(lse) {}
 
 template <class Real>
 void GradientTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end) {
@@ -20,8 +24,10 @@ void GradientTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64
   key_head_ = h / problem_.problem.group;
   scores_.set_queries(b, h, i_begin, i_end);
   d_products_.set_queries(problem_.d_out, b, h, i_begin, i_end);
+  std::array<double, kTile> lse{};
+  lse_.read(scores_, b, h, i_begin, std::span(lse).first(static_cast<std::size_t>(queries())));
   for (std::int64_t n = 0; n < queries(); ++n) {
-    scale_.set(n, problem_.lse.at({b, h, i_begin + n}));
+    scale_.set(n, lse[static_cast<std::size_t>(n)]);
     delta_[static_cast<std::size_t>(n)] = static_cast<Real>(row_delta_.of(b, h, i_begin + n));
   }
 }
@@ -38,7 +44,7 @@ void GradientTiles<Real>::compute() {
   scores_.weigh(scale_, masked_, d_scores_);
   d_products_.set_keys(problem_.v, b_, key_head_, range_);
   d_products_.multiply(d_weights_);
-  scores_.drop(d_weights_);
+  scores_.drop_gradients(d_weights_);
   for (std::int64_t c = 0; c < keys(); ++c) {
     const Real* masked = masked_.data() + c * kTile;
     Real* d_weights = d_weights_.data() + c * kTile;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/backward_problem.h"
+#include "kernels/lse_rows.h"
 #include "kernels/row_delta.h"
 #include "kernels/score_tiles.h"
 
@@ -15,8 +16,8 @@ namespace qkv::kernels {
 template <class Real>
 class GradientTiles {
  public:
-  /// As ScoreTiles has it.
-  GradientTiles(const BackwardProblem& problem, const cpu::Target* target);
+  /// As ScoreTiles has it; `lse` is that of the problem.
+  GradientTiles(const BackwardProblem& problem, const cpu::Target* target, const LseRows& lse);
 
   /// At most kTile queries, one at least; `b` counts q's own batch entries.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
@@ -44,6 +45,7 @@ class GradientTiles {
   ScoreTiles<Real> scores_;
   TileProduct<Real> d_products_;  // of d_out and v
   RowDelta row_delta_;
+  const LseRows& lse_;
   WeightScale<Real> scale_;
   std::array<Real, kTile> delta_{};  // of each query
   std::int64_t b_ = 0;

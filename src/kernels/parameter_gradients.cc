@@ -1,11 +1,11 @@
 #include "kernels/parameter_gradients.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
 
+#include "core/exact_math.h"
 #include "core/parallel.h"
 #include "kernels/gradient_tiles.h"
 #include "mask/bias_node.h"
@@ -124,7 +124,10 @@ class Walk {
         tile_.i_begin == queries.begin) {
       return;
     }
-    if (!tiles_ || problem_ != entry.problem) tiles_.emplace(*entry.problem, &target_);
+    if (!tiles_ || problem_ != entry.problem) {
+      lse_.emplace(entry.problem->problem, entry.problem->lse, LseRows::Kind::settled);
+      tiles_.emplace(*entry.problem, &target_, *lse_);
+    }
     problem_ = entry.problem;
     tile_ = {.b = problem_->problem.first_b + entry.b, .h = h, .i_begin = queries.begin, .i_end = queries.end};
     tiles_->set_queries(entry.b, h, queries.begin, queries.end);
@@ -160,6 +163,7 @@ class Walk {
   const TermNode& term_;
   const cpu::Target& target_;
   const BackwardProblem* problem_ = nullptr;
+  std::optional<LseRows> lse_;
   std::optional<GradientTiles<float>> tiles_;
   Tile tile_;
   std::array<double, kTile * kTile> rows_{};
@@ -296,7 +300,7 @@ void write_sink_gradient(Documents documents, int threads, Tensor& gradient) {
     RowDelta delta(*entry.problem);
     double sum = 0;
     for (std::int64_t i = 0; i < entry.queries(); ++i) {
-      sum -= std::exp(sink - entry.problem->lse.at({entry.b, h, i})) * delta.of(entry.b, h, i);
+      sum -= core::exp(sink - entry.problem->lse.at({entry.b, h, i})) * delta.of(entry.b, h, i);
     }
     sums[static_cast<std::size_t>(n)] = sum;
   });

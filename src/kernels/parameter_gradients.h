@@ -10,7 +10,8 @@
 
 namespace qkv::kernels {
 
-/// The documents of a ragged batch, or the one problem of a batch that is none, all with the same options.
+/// The documents of a ragged batch, or the one problem of a batch that is none, all with the same options. Their lse is
+/// that of settled_lse().
 using Documents = std::span<const BackwardProblem>;
 
 /// Writes the gradient of term `term` of the bias, f32 and zero so far. Tiles of scores are made again in f32, with the

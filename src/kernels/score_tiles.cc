@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "core/dropout.h"
+#include "core/exact_math.h"
 #include "kernels/cpu/task.h"
 #include "kernels/exponential.h"
 #include "mask/node.h"
@@ -25,7 +25,7 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
   const bool sees_nothing = lse == kMinusInfinity<double>;
   shift[n] = sees_nothing ? 0 : static_cast<Real>(lse);
   // What rounding lse to Real has left.
-  factor[n] = sees_nothing ? 0 : static_cast<Real>(std::exp(static_cast<double>(shift[n]) - lse));
+  factor[n] = sees_nothing ? 0 : static_cast<Real>(core::exp(static_cast<double>(shift[n]) - lse));
 }
 
 template <class Real>
@@ -145,15 +145,17 @@ void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Rea
       const double* scores = masked.data() + c * kTile;
       double* row = weights.data() + c * kTile;
       for (std::size_t n = 0; n < kTile; ++n) {
-        const double weight = std::exp(scores[n] - scale.shift[n]) * scale.factor[n];
+        const double weight = core::exp(scores[n] - scale.shift[n]) * scale.factor[n];
         row[n] = scores[n] == kMinusInfinity<double> ? 0 : weight;  // also where the row is NaN
       }
     }
   }
 }
 
+// What is kept is divided by 1 - p; what is not becomes drop(number).
 template <class Real>
-void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
+template <class Drop>
+void ScoreTiles<Real>::drop_each(ScoreTile<Real>& tile, const Drop& drop) const {
   if (!problem_.dropout) return;
   const auto [p, seed] = *problem_.dropout;
   for (std::int64_t n = 0; n < queries(); ++n) {
@@ -162,12 +164,22 @@ void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
       const auto kept = core::dropout_keeps_group(seed, p, first);
       const std::int64_t in_group = core::kDropoutGroup - first.j % core::kDropoutGroup;
       for (const std::int64_t end = std::min(c + in_group, keys()); c < end; ++c) {
-        Real& weight = weights[static_cast<std::size_t>(c * kTile + n)];
+        Real& number = tile[static_cast<std::size_t>(c * kTile + n)];
         const auto place = static_cast<std::size_t>((place_.j_begin + c) % core::kDropoutGroup);
-        weight = kept[place] ? static_cast<Real>(weight / (1 - p)) : 0;
+        number = kept[place] ? static_cast<Real>(number / (1 - p)) : drop(number);
       }
     }
   }
+}
+
+template <class Real>
+void ScoreTiles<Real>::drop(ScoreTile<Real>& weights) const {
+  drop_each(weights, [](Real weight) { return std::isnan(weight) ? weight : Real{0}; });
+}
+
+template <class Real>
+void ScoreTiles<Real>::drop_gradients(ScoreTile<Real>& gradients) const {
+  drop_each(gradients, [](Real) { return Real{0}; });
 }
 
 template struct WeightScale<float>;

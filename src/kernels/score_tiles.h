@@ -49,10 +49,14 @@ class ScoreTiles {
   /// The weights of masked scores; 0 for those of -inf.
   void weigh(const WeightScale<Real>& scale, const ScoreTile<Real>& masked, ScoreTile<Real>& weights) const;
 
-  /// Dropout, if the problem has it.
+  /// Dropout, if the problem has it; NaN stays.
   void drop(ScoreTile<Real>& weights) const;
+  /// The same of the gradients by dropped weights, which become those by weights: 0 where a weight was dropped.
+  void drop_gradients(ScoreTile<Real>& gradients) const;
 
  private:
+  template <class Drop>
+  void drop_each(ScoreTile<Real>& tile, const Drop& drop) const;
   void shape(Stage stage, ScoreTile<Real>& tile) const;
   void load_biases();
   void add_bias(Stage stage, ScoreTile<Real>& tile);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/bytes.h"
 #include "core/parallel.h"
 #include "kernels/cpu/split_panels.h"
 #include "kernels/targets.h"
@@ -67,7 +68,7 @@ bool can_split() {
 std::size_t split_scratch_bytes(const SplitProduct& shape, int threads) {
   const std::int64_t blocks = std::min(kBlocks, pieces_of(shape.K, kSplitDepth));
   const std::int64_t strips = std::min(kStrips, pieces_of(shape.N, kSplitLanes));
-  return static_cast<std::size_t>((strips + std::max(threads, 1)) * blocks * kSplitPanel) * sizeof(std::uint16_t);
+  return core::checked_bytes("product", {strips + std::max(threads, 1), blocks, kSplitPanel}, sizeof(std::uint16_t));
 }
 
 bool split_multiply(const SplitProduct& shape, const float* a, const float* b, const float* bias, float* c, int threads,

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/exact_math.h"
 #include "mask/array_text.h"
 #include "mask/toeplitz_bias.h"
 
@@ -14,7 +15,7 @@ double alibi_slope(std::int64_t h, std::int64_t heads) {
   const auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   const auto step = static_cast<double>(h < lower ? h + 1 : 2 * (h - lower) + 1);
   const auto count = static_cast<double>(h < lower ? lower : 2 * lower);
-  return std::exp2(-8.0 * step / count);
+  return core::pow(2, -8.0 * step / count);
 }
 
 class Alibi final : public bias_detail::ToeplitzNode {

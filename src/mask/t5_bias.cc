@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "core/exact_math.h"
 #include "mask/array_text.h"
 #include "mask/toeplitz_bias.h"
 
@@ -29,6 +31,40 @@ void require_sound(std::string_view function, const T5Buckets& buckets) {
   mask_detail::require_at_least(function, "max_distance", side_of(buckets).exact + 1, buckets.max_distance);
 }
 
+// base^exponent if it is at most `most`, else 0.
+std::int64_t power_within(std::int64_t base, std::int64_t exponent, std::int64_t most) {
+  std::int64_t power = 1;
+  for (; exponent > 0; --exponent) {
+    if (base > most / power) return 0;
+    power *= base;
+  }
+  return power;
+}
+
+// True where a^m = b^n, for a, b >= 1 and m, n >= 1 that have no common divisor: both are then powers of one number.
+bool powers_are_equal(std::int64_t a, std::int64_t m, std::int64_t b, std::int64_t n) {
+  if (a == 1 || b == 1) return a == b;
+  const auto root = std::llround(core::pow(static_cast<double>(a), 1.0 / static_cast<double>(n)));
+  return root > 1 && power_within(root, n, a) == a && power_within(root, m, b) == b;
+}
+
+// floor(count * log(x / base) / log(limit / base)) as if the logarithms were exact: where the quotient is a whole
+// number, they fall short of it as often as not.
+double logarithmic_share(std::int64_t x, std::int64_t limit, std::int64_t base, std::int64_t count) {
+  const auto ratio = [base](std::int64_t y) { return static_cast<double>(y) / static_cast<double>(base); };
+  const double share = core::log(ratio(x)) / core::log(ratio(limit)) * static_cast<double>(count);
+  const double whole = std::round(share);
+  if (whole < 1 || std::fabs(share - whole) > 1e-9 * whole) return std::floor(share);
+  const auto steps = static_cast<std::int64_t>(whole);
+  const std::int64_t common = std::gcd(count, steps);
+  const std::int64_t of_x = std::gcd(x, base);
+  const std::int64_t of_limit = std::gcd(limit, base);
+  // (x / base)^count = (limit / base)^steps, in lowest terms.
+  const bool exact = powers_are_equal(x / of_x, count / common, limit / of_limit, steps / common) &&
+                     powers_are_equal(base / of_x, count / common, base / of_limit, steps / common);
+  return exact ? whole : std::floor(share);
+}
+
 std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets) {
   const Side side = side_of(buckets);
   const bool after = relative_position > 0;
@@ -37,8 +73,9 @@ std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets)
   const double distance = std::fabs(static_cast<double>(relative_position));
   const auto exact = static_cast<double>(side.exact);
   if (distance < exact) return base + static_cast<std::int64_t>(distance);
-  const double share = std::log(distance / exact) / std::log(static_cast<double>(buckets.max_distance) / exact);
-  const double beyond = std::floor(share * static_cast<double>(side.buckets - side.exact));
+  if (distance >= static_cast<double>(buckets.max_distance)) return base + side.buckets - 1;
+  const double beyond =
+      logarithmic_share(std::abs(relative_position), buckets.max_distance, side.exact, side.buckets - side.exact);
   const auto last = static_cast<double>(side.buckets - 1);
   return base + static_cast<std::int64_t>(std::min(exact + beyond, last));
 }

@@ -1,9 +1,9 @@
 #include "qkv/model/two_tower.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
+#include "core/exact_math.h"
 #include "model/text_options.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
@@ -84,7 +84,7 @@ TwoTower::TwoTower(const TwoTowerOptions& options, const Init& init, DType dtype
       text_(text_of(options), init, dtype),
       image_map_(map_of(options, init, dtype)),
       text_map_(map_of(options, init, dtype)),
-      log_scale_(Variable::parameter(Tensor(std::vector<double>{-std::log(kTemperature)}, {1}).to(dtype))) {}
+      log_scale_(Variable::parameter(Tensor(std::vector<double>{-core::log(kTemperature)}, {1}).to(dtype))) {}
 
 Variable TwoTower::embed_images(const TensorView& images, const TwoTowerCall& call) const {
   const nn::Tracing tracing(call.trace);
@@ -109,7 +109,7 @@ Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, con
 }
 
 Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& texts) const {
-  const double most = std::log(kLargestScale);
+  const double most = core::log(kLargestScale);
   if (log_scale_.item() > most) log_scale_.mutable_value().set({0}, most);
   return contrastive_loss(images, texts, log_scale_);
 }

@@ -26,7 +26,7 @@ void assign(const Parameters& parameters, std::string_view name, const TensorVie
     throw InvalidArgument("assign", "name", "the name of a parameter", "\"" + std::string(name) + "\"");
   }
   if (!(found->value.shape() == value.shape())) {
-    throw InvalidArgument("assign", std::string(name), found->value.shape().to_string(), value.shape().to_string());
+    throw InvalidArgument("assign", name, found->value.shape().to_string(), value.shape().to_string());
   }
   found->value.replace_value(Tensor(value, found->value.dtype()));
 }

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "core/exact_math.h"
 #include "nn/require.h"
 
 namespace qkv {
@@ -20,8 +19,8 @@ Tensor sinusoidal(std::int64_t T, std::int64_t d_model, double base, DType dtype
       const bool is_sine = column % 2 == 0;
       const std::int64_t even = is_sine ? column : column - 1;
       const double exponent = static_cast<double>(even) / static_cast<double>(d_model);
-      const double angle = static_cast<double>(t) / std::pow(base, exponent);
-      values.push_back(is_sine ? std::sin(angle) : std::cos(angle));
+      const double angle = static_cast<double>(t) / core::pow(base, exponent);
+      values.push_back(is_sine ? core::sin(angle) : core::cos(angle));
     }
   }
   return Tensor(values, {T, d_model}).to(dtype);

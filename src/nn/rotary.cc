@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/exact_math.h"
 #include "nn/require.h"
 #include "qkv/nn/position.h"
 
@@ -21,7 +22,7 @@ void require_dim(std::int64_t dim) {
 std::vector<double> plain_frequencies(std::int64_t dim, double base) {
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < dim; i += 2) {
-    frequencies.push_back(1.0 / std::pow(base, static_cast<double>(i) / static_cast<double>(dim)));
+    frequencies.push_back(1.0 / core::pow(base, static_cast<double>(i) / static_cast<double>(dim)));
   }
   return frequencies;
 }
@@ -41,7 +42,7 @@ std::vector<double> scaled(const RotaryOptions& options, const NtkScaling& scali
   nn::require_positive("NtkScaling", "factor", scaling.factor);
   if (options.dim == 2) throw InvalidArgument("NtkScaling", "dim", "more than 2", "2");
   const auto dim = static_cast<double>(options.dim);
-  return plain_frequencies(options.dim, options.base * std::pow(scaling.factor, dim / (dim - 2)));
+  return plain_frequencies(options.dim, options.base * core::pow(scaling.factor, dim / (dim - 2)));
 }
 
 void require_yarn(const RotaryOptions& options, const YarnScaling& scaling) {
@@ -70,7 +71,7 @@ void require_yarn(const RotaryOptions& options, const YarnScaling& scaling) {
 // The (fractional) pair whose frequency makes `turns` turns within the training length: equation 16 solved for i.
 double pair_of(double turns, const RotaryOptions& options, const YarnScaling& scaling) {
   const double wavelength = static_cast<double>(scaling.original_max) / (turns * 2 * std::numbers::pi);
-  return static_cast<double>(options.dim) * std::log(wavelength) / (2 * std::log(options.base));
+  return static_cast<double>(options.dim) * core::log(wavelength) / (2 * core::log(options.base));
 }
 
 std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scaling) {
@@ -107,7 +108,7 @@ std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& sc
   return frequencies;
 }
 
-double yarn_magnitude(double factor, double mscale) { return 0.1 * mscale * std::log(factor) + 1.0; }
+double yarn_magnitude(double factor, double mscale) { return 0.1 * mscale * core::log(factor) + 1.0; }
 
 }  // namespace
 
@@ -140,8 +141,8 @@ RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& posit
   std::vector<double> sin;
   for (const double position : positions.to_vector()) {
     for (const double frequency : frequencies) {
-      cos.push_back(std::cos(position * frequency) * magnitude);
-      sin.push_back(std::sin(position * frequency) * magnitude);
+      cos.push_back(core::cos(position * frequency) * magnitude);
+      sin.push_back(core::sin(position * frequency) * magnitude);
     }
   }
   const Shape shape = positions.shape().inserted(positions.rank(), options.dim / 2);

@@ -203,8 +203,9 @@ std::string scaled_seconds(double value) {
 }
 
 std::string grouped(double value) {
-  if (value != std::floor(value) || std::fabs(value) >= 1e15)
+  if (value != std::floor(value) || std::fabs(value) >= 1e15) {
     return without_padded_exponent(fmt::format("{:g}", value));
+  }
   std::string digits = fmt::format("{:.0f}", std::fabs(value));
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return value < 0 ? fmt::format("-{}", digits) : digits;

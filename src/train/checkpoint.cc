@@ -58,8 +58,9 @@ class Differences {
       for (const auto& [word, what] : *facts) words.insert(word);
     }
     for (const std::string& word : words) {
-      if (of(there, word) != of(here, word))
+      if (of(there, word) != of(here, word)) {
         add(word + " is " + of(there, word) + " there, " + of(here, word) + " here");
+      }
     }
   }
 
@@ -108,8 +109,9 @@ void restore_places(const Safetensors& file, const std::vector<Slot>& places, Wa
 
 std::vector<Slot> places_of(std::span<const Parameter> parameters) {
   std::vector<Slot> places;
-  for (const Parameter& parameter : parameters)
+  for (const Parameter& parameter : parameters) {
     places.push_back({parameter.name, parameter.value.mutable_value()});
+  }
   return places;
 }
 

@@ -39,7 +39,7 @@ double sum_of_squares(const Real* values, std::int64_t count) {
   double sum = 0;
   // Eight sums side by side, so that the loop vectorises; added in a fixed order.
   std::array<double, 8> sums{};
-  autograd::vectorised([&]() QKV_INLINED {
+  autograd::vectorised<Real>([&]() QKV_INLINED {
     std::array<double, 8> lanes{};
     const std::int64_t whole = count / 8 * 8;
     for (std::int64_t i = 0; i < whole; i += 8) {
@@ -130,7 +130,7 @@ double clip_gradients(std::span<const Parameter> parameters, double most) {
       auto* values = static_cast<Real*>(gradient.data());
       const auto by = static_cast<autograd::Computed<Real>>(factor);
       autograd::for_pieces(gradient.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
-        autograd::vectorised([&]() QKV_INLINED {
+        autograd::vectorised<Real>([&]() QKV_INLINED {
           for (std::int64_t i = begin; i < end; ++i) autograd::store(values[i], autograd::load(values[i]) * by);
         });
       });

@@ -17,7 +17,7 @@ template <class Body>
 void for_numbers(const Parameter& parameter, const Body& body) {
   const auto run = [&]<class Real>(Real real) {
     autograd::for_pieces(parameter.value.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
-      autograd::vectorised([&]() QKV_INLINED { body(real, begin, end); });
+      autograd::vectorised<Real>([&]() QKV_INLINED { body(real, begin, end); });
     });
   };
   if (parameter.value.dtype() == DType::f64) return run(double{});

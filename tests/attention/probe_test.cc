@@ -13,6 +13,7 @@
 #include "attention/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
+#include "qkv/info.h"
 
 namespace qkv::testing_probe {
 namespace {
@@ -215,16 +216,29 @@ TEST(ProbeErrors, NameWhatIsWrongWithTheCall) {
             "Probe: ragged: expected none: ask for each document by itself, got one");
 }
 
-TEST(ProbeErrors, NameAPlaceOutside) {
-  const Small small;
-  const Probe probe = small.probe();
-  const auto tile = [&](const Tile& place) { return error_message([&] { static_cast<void>(probe.tile(place)); }); };
-  EXPECT_EQ(tile({0, 2, 0, 1, 0, 1}), "Probe::tile: h: expected 0 to 1, got 2");
-  EXPECT_EQ(tile({1, 0, 0, 1, 0, 1}), "Probe::tile: b: expected 0 to 0, got 1");
-  EXPECT_EQ(tile({0, 0, 2, 6, 0, 1}), "Probe::tile: i_begin, i_end: expected a range within [0, 5], got 2 to 6");
-  EXPECT_EQ(tile({0, 0, 0, 1, 3, 2}), "Probe::tile: j_begin, j_end: expected a range within [0, 7], got 3 to 2");
-  EXPECT_EQ(error_message([&] { static_cast<void>(probe.row({}, 5)); }), "Probe::row: i: expected 0 to 4, got 5");
-  EXPECT_EQ(error_message([&] { static_cast<void>(probe.lse({0, -1})); }), "Probe::lse: h: expected 0 to 1, got -1");
+// Where dropout has set a weight of a NaN row to 0, the row is NaN all the same.
+TEST(ProbeRows, StayNanWhereAWeightIsDropped) {
+  const Tensor q(std::vector<float>{1, NAN, 2}, {1, 1, 3, 1});
+  const Tensor k = Generator(2).randn({1, 1, 8, 1});
+  for (const CpuTarget& target : cpu_targets()) {
+    if (!target.compiled || !target.runs_here) continue;
+    const AttentionOptions options = {
+        .mask = prefix(7), .dropout = Dropout{.p = 0.5, .seed = 1}, .target = std::string(target.name)};
+    const std::vector<double> row = Probe(q, k, options).row({}, 1, Stage::dropped).to_vector();
+    for (std::size_t j = 0; j < 7; ++j) EXPECT_TRUE(std::isnan(row[j])) << target.name << ", key " << j;
+    EXPECT_EQ(row[7], 0) << target.name;  // hidden
+  }
+}
+
+const Small small;
+const Probe probe = small.probe();
+const auto tile = [&](const Tile& place) { return error_message([&] { static_cast<void>(probe.tile(place)); }); };
+EXPECT_EQ(tile({0, 2, 0, 1, 0, 1}), "Probe::tile: h: expected 0 to 1, got 2");
+EXPECT_EQ(tile({1, 0, 0, 1, 0, 1}), "Probe::tile: b: expected 0 to 0, got 1");
+EXPECT_EQ(tile({0, 0, 2, 6, 0, 1}), "Probe::tile: i_begin, i_end: expected a range within [0, 5], got 2 to 6");
+EXPECT_EQ(tile({0, 0, 0, 1, 3, 2}), "Probe::tile: j_begin, j_end: expected a range within [0, 7], got 3 to 2");
+EXPECT_EQ(error_message([&] { static_cast<void>(probe.row({}, 5)); }), "Probe::row: i: expected 0 to 4, got 5");
+EXPECT_EQ(error_message([&] { static_cast<void>(probe.lse({0, -1})); }), "Probe::lse: h: expected 0 to 1, got -1");
 }
 
 }  // namespace

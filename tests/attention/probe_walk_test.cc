@@ -175,6 +175,24 @@ TEST(ProbeStatistics, MeansLeaveOutRowsThatSeeNothing) {
   EXPECT_EQ(blind.mean(blind.entropy), 0.0);
 }
 
+TEST(ProbeStatistics, EntropyCountsWeightsHoweverSmall) {
+  const Tensor q(std::vector<double>{1}, {1, 1, 1, 1});
+  const Tensor k(std::vector<double>{0, -300}, {1, 1, 2, 1});
+  const RowStatistics rows = Probe(q, k).statistics({});
+  EXPECT_NEAR(rows.entropy.at({0}) / (300 * std::exp(-300.0)), 1, 1e-12);
+}
+
+TEST(ProbeMap, OfSeveralHeadsCountsPairsExactly) {
+  // Three heads of five see everything.
+  const Tensor q = Generator(1).randn({1, 5, 3, 4});
+  const Tensor k = Generator(2).randn({1, 5, 7, 4});
+  Tensor seen(DType::b8, {5, 1, 1});
+  for (std::int64_t h = 0; h < 3; ++h) seen.values<bool>()[static_cast<std::size_t>(h)] = true;
+  const std::vector<std::int64_t> heads = {0, 1, 2, 3, 4};
+  const WeightMap map = Probe(q, k, {.mask = dense(seen)}).map(0, heads, {1, 1});
+  EXPECT_EQ(map.visible.at({0, 0}), 0.6);
+}
+
 TEST(ProbeTopKeys, PutEarlierKeysOfOneWeightFirst) {
   Tensor k(DType::f32, {1, 1, 200, 1});
   for (const std::int64_t j : {3, 70, 150}) k.set({0, 0, j, 0}, 1);

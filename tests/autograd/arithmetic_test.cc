@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
@@ -61,6 +62,7 @@ TEST_P(OfOne, HasTheGradientOfCentralDifferences) {
 TEST_P(OfOne, RoundsLittle) {
   EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::f32, GetParam().steps), IsEmpty());
   EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::bf16, 3), IsEmpty());
+  EXPECT_THAT(precision_fault(GetParam().operation, {numbers({40, 17})}, DType::f16, 3), IsEmpty());
 }
 
 TEST_P(OfOne, IsTheSameOnAnyNumberOfThreads) {
@@ -98,6 +100,7 @@ TEST_P(OfTwo, RoundsLittle) {
     const std::vector<Tensor> inputs = {normal_numbers(1, {40, 17}), positive(2, shape)};
     EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::f32, GetParam().steps + 20), IsEmpty());
     EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::bf16, 4), IsEmpty());
+    EXPECT_THAT(precision_fault(GetParam().operation, inputs, DType::f16, 4), IsEmpty());
   }
 }
 
@@ -140,7 +143,7 @@ TEST(Arithmetic, KeepsWhatIsNotANumber) {
 
 TEST(Arithmetic, GeluKeepsTheDigitsOfItsTail) {
   for (const double x : {-8.0, -5.0, -3.0, -1.0, 0.0, 1.0, 6.0}) {
-    const double expected = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+    const double expected = 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
     const Variable y = gelu(Variable(Tensor(std::vector<double>{x}, {1}).to(DType::f32)));
     EXPECT_NEAR(y.item(), expected, 40 * 0x1p-24 * std::fabs(expected))
         << x;  // exp(-32) multiplies its argument's error
@@ -155,7 +158,7 @@ TEST(Cast, RoundsThereAndBack) {
   backward(y, Tensor(values, DType::bf16));
   EXPECT_EQ(x.gradient().dtype(), DType::f32);
   EXPECT_EQ(x.gradient().to_vector(), values.to(DType::bf16).to_vector());
-  EXPECT_EQ(error_message([&] { (void)cast(x, DType::i64); }), "cast: dtype: expected f64, f32 or bf16, got i64");
+  EXPECT_EQ(error_message([&] { (void)cast(x, DType::i64); }), "cast: dtype: expected f64, f32, bf16 or f16, got i64");
 }
 
 }  // namespace

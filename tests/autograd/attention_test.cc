@@ -70,8 +70,10 @@ TEST(Attention, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
                                       normal_numbers(3, {2, 70, 16})};
   EXPECT_THAT(precision_fault(operation, inputs, DType::f32, 64), IsEmpty());
   EXPECT_THAT(precision_fault(operation, inputs, DType::bf16, 16), IsEmpty());
+  EXPECT_THAT(precision_fault(operation, inputs, DType::f16, 16), IsEmpty());
   EXPECT_THAT(threads_fault(operation, inputs, DType::f32), IsEmpty());
   EXPECT_THAT(threads_fault(operation, inputs, DType::bf16), IsEmpty());
+  EXPECT_THAT(threads_fault(operation, inputs, DType::f16), IsEmpty());
 }
 
 TEST(Attention, ResultsMergeWithoutACopy) {
@@ -124,6 +126,7 @@ TEST_P(Rotary, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
   const std::vector<Tensor> inputs = {normal_numbers(1, {3, 300, 48})};
   EXPECT_THAT(precision_fault(operation, inputs, DType::f32, 4), IsEmpty());
   EXPECT_THAT(precision_fault(operation, inputs, DType::bf16, 2), IsEmpty());
+  EXPECT_THAT(precision_fault(operation, inputs, DType::f16, 2), IsEmpty());
   EXPECT_THAT(threads_fault(operation, inputs, DType::f32), IsEmpty());
 }
 

@@ -26,6 +26,7 @@ TEST(Embedding, IsTheSameOnAnyNumberOfThreads) {
   const Tensor ids = Generator(1).randint(0, 700, {3000});
   EXPECT_THAT(threads_fault(rows_of(ids), {normal_numbers(1, {700, 50})}, DType::f32), IsEmpty());
   EXPECT_THAT(threads_fault(rows_of(ids), {normal_numbers(1, {700, 50})}, DType::bf16), IsEmpty());
+  EXPECT_THAT(threads_fault(rows_of(ids), {normal_numbers(1, {700, 50})}, DType::f16), IsEmpty());
 }
 
 TEST(Embedding, NamesTheIdThatLiesOutside) {

@@ -48,11 +48,12 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-std::string difference(const std::string& name, const Tensor& got, const Tensor& expected, double tolerance) {
+std::string difference(const std::string& name, const Tensor& got, const Tensor& expected, double tolerance,
+                       double least) {
   if (!(got.shape() == expected.shape())) return name + ": shape " + got.shape().to_string();
   const std::vector<double> a = got.to_vector();
   const std::vector<double> b = expected.to_vector();
-  const double allowed = tolerance * largest(b);
+  const double allowed = std::max(tolerance * largest(b), least);
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (std::fabs(a[i] - b[i]) <= allowed) continue;
     return name + " at " + std::to_string(i) + ": " + std::to_string(a[i]) + " for " + std::to_string(b[i]) +
@@ -100,10 +101,12 @@ std::string precision_fault(const Operation& operation, const std::vector<Tensor
   for (const Tensor& input : inputs) rounded.push_back(input.to(dtype).to(DType::f64));
   const Run exact = run(operation, rounded, DType::f64);
   const Run coarse = run(operation, rounded, dtype);
-  const double tolerance = steps * (dtype == DType::bf16 ? 0x1p-9 : 0x1p-24);
-  std::string fault = difference("result", coarse.out, exact.out, tolerance);
+  const double rounding = dtype == DType::f32 ? 0x1p-24 : (dtype == DType::f16 ? 0x1p-11 : 0x1p-9);
+  const double tolerance = steps * rounding;
+  const double least = dtype == DType::f16 ? steps * 0x1p-25 : 0;
+  std::string fault = difference("result", coarse.out, exact.out, tolerance, least);
   for (std::size_t n = 0; fault.empty() && n < inputs.size(); ++n) {
-    fault = difference("gradient " + std::to_string(n), coarse.gradients[n], exact.gradients[n], tolerance);
+    fault = difference("gradient " + std::to_string(n), coarse.gradients[n], exact.gradients[n], tolerance, least);
   }
   return fault;
 }

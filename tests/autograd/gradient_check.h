@@ -18,7 +18,8 @@ using Operation = std::function<Variable(const std::vector<Variable>&)>;
 [[nodiscard]] std::string gradient_fault(const Operation& operation, const std::vector<Tensor>& inputs);
 
 /// Empty, or what differs: the result and each gradient in `dtype` against f64 on the same rounded inputs. Allowed are
-/// `steps` roundings of the dtype, relative to the largest element (f32: 2^-24 each, bf16: 2^-9 each).
+/// `steps` roundings of the dtype, relative to the largest element (f32: 2^-24 each, f16: 2^-11, and no less
+/// than 2^-25, half the distance of its subnormal numbers, bf16: 2^-9).
 [[nodiscard]] std::string precision_fault(const Operation& operation, const std::vector<Tensor>& inputs, DType dtype,
                                           double steps);
 

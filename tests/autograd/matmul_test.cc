@@ -33,16 +33,18 @@ TEST(Matmul, HasTheGradientOfCentralDifferences) {
   }
 }
 
-// Sums of K products: K / 2 roundings at worst, sqrt(K) where they fall at random; f32 sums also under bf16.
+// Sums of K products: K / 2 roundings at worst, sqrt(K) where they fall at random; f32 sums also under bf16 and f16.
 TEST(Matmul, RoundsLittle) {
   for (const auto& [a, b] : shapes()) {
     const std::vector<Tensor> inputs = {normal_numbers(1, a), normal_numbers(2, b)};
     EXPECT_THAT(precision_fault(product, inputs, DType::f32, 8), IsEmpty());
     EXPECT_THAT(precision_fault(product, inputs, DType::bf16, 3), IsEmpty());
+    EXPECT_THAT(precision_fault(product, inputs, DType::f16, 3), IsEmpty());
   }
   const std::vector<Tensor> large = {normal_numbers(1, {200, 300}), normal_numbers(2, {300, 170})};
   EXPECT_THAT(precision_fault(product, large, DType::f32, 2 * std::sqrt(300)), IsEmpty());
   EXPECT_THAT(precision_fault(product, large, DType::bf16, 2), IsEmpty());
+  EXPECT_THAT(precision_fault(product, large, DType::f16, 2), IsEmpty());
 }
 
 // Numbers that the tile unit has no parts for take another way.
@@ -115,8 +117,10 @@ TEST(Linear, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
                                       normal_numbers(3, {170})};
   EXPECT_THAT(precision_fault(affine, inputs, DType::f32, 2 * std::sqrt(300)), IsEmpty());
   EXPECT_THAT(precision_fault(affine, inputs, DType::bf16, 2), IsEmpty());
+  EXPECT_THAT(precision_fault(affine, inputs, DType::f16, 2), IsEmpty());
   EXPECT_THAT(threads_fault(affine, inputs, DType::f32), IsEmpty());
   EXPECT_THAT(threads_fault(affine, inputs, DType::bf16), IsEmpty());
+  EXPECT_THAT(threads_fault(affine, inputs, DType::f16), IsEmpty());
 }
 
 // Enough rows that weights are laid anew and the gradient of the weight is cut along its sum, once in equal pieces.
@@ -126,8 +130,10 @@ TEST(Linear, OfManyRowsRoundsLittleAndTheSameOnAnyNumberOfThreads) {
                                         normal_numbers(3, {40})};
     EXPECT_THAT(precision_fault(affine, inputs, DType::f32, 2 * std::sqrt(1100)), IsEmpty());
     EXPECT_THAT(precision_fault(affine, inputs, DType::bf16, 2), IsEmpty());
+    EXPECT_THAT(precision_fault(affine, inputs, DType::f16, 2), IsEmpty());
     EXPECT_THAT(threads_fault(affine, inputs, DType::f32), IsEmpty());
     EXPECT_THAT(threads_fault(affine, inputs, DType::bf16), IsEmpty());
+    EXPECT_THAT(threads_fault(affine, inputs, DType::f16), IsEmpty());
   }
 }
 
@@ -164,8 +170,10 @@ TEST(Linear, NamesWhatDoesNotFit) {
             "linear: weight: expected [Dout, Din], got [5]");
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}), zeros({4})); }),
             "linear: bias: expected [5], got [4]");
-  EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}, DType::bf16)); }),
-            "linear: weight: expected f32, the dtype of x, got bf16");
+  EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}, DType::f64)); }),
+            "linear: weight: expected f32, the dtype of x, got f64");
+  EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}, DType::f16), zeros({5, 3}, DType::bf16)); }),
+            "linear: weight: expected f16, the dtype of x, got bf16");
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}), zeros({5}, DType::bf16)); }),
             "linear: bias: expected f32, the dtype of weight, got bf16");
   const Variable weight = Variable::parameter(Tensor(DType::f32, {5, 3}));

@@ -32,12 +32,15 @@ TEST(Norm, RoundsLittle) {
   EXPECT_THAT(precision_fault(centred, numbers({3, 100, 100}, 3), DType::f32, 36), IsEmpty());
   EXPECT_THAT(precision_fault(plain, numbers({3, 100, 100}, 2), DType::f32, 36), IsEmpty());
   EXPECT_THAT(precision_fault(centred, numbers({3, 100, 100}, 3), DType::bf16, 3), IsEmpty());
+  EXPECT_THAT(precision_fault(centred, numbers({3, 100, 100}, 3), DType::f16, 3), IsEmpty());
   EXPECT_THAT(precision_fault(plain, numbers({3, 100, 100}, 2), DType::bf16, 3), IsEmpty());
+  EXPECT_THAT(precision_fault(plain, numbers({3, 100, 100}, 2), DType::f16, 3), IsEmpty());
 }
 
 TEST(Norm, IsTheSameOnAnyNumberOfThreads) {
   EXPECT_THAT(threads_fault(centred, numbers({500, 333}, 3), DType::f32), IsEmpty());
   EXPECT_THAT(threads_fault(plain, numbers({500, 333}, 2), DType::bf16), IsEmpty());
+  EXPECT_THAT(threads_fault(plain, numbers({500, 333}, 2), DType::f16), IsEmpty());
 }
 
 TEST(Norm, KeepsParametersInF32UnderBf16) {

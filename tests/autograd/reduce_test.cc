@@ -45,6 +45,7 @@ TEST(Reduce, RoundsLittle) {
     for (double& value : x.values<double>()) value += 1;
     EXPECT_THAT(precision_fault(mean_over(axes), {x}, DType::f32, 64), IsEmpty());
     EXPECT_THAT(precision_fault(mean_over(axes), {x}, DType::bf16, 2), IsEmpty());
+    EXPECT_THAT(precision_fault(mean_over(axes), {x}, DType::f16, 2), IsEmpty());
   }
 }
 

@@ -45,6 +45,7 @@ TEST(Softmax, RoundsLittle) {
   for (const auto& operation : {softmax_along(-1), log_softmax_along(-1)}) {
     EXPECT_THAT(precision_fault(operation, {normal_numbers(1, {70, 100})}, DType::f32, 16), IsEmpty());
     EXPECT_THAT(precision_fault(operation, {normal_numbers(1, {70, 100})}, DType::bf16, 8), IsEmpty());
+    EXPECT_THAT(precision_fault(operation, {normal_numbers(1, {70, 100})}, DType::f16, 8), IsEmpty());
     EXPECT_THAT(threads_fault(operation, {normal_numbers(1, {700, 100})}, DType::f32), IsEmpty());
   }
 }
@@ -71,6 +72,7 @@ TEST(CrossEntropy, RoundsLittleAndTheSameOnAnyNumberOfThreads) {
     EXPECT_THAT(precision_fault(operation, {normal_numbers(1, {300, 120})}, DType::f32, 16), IsEmpty());
     EXPECT_THAT(threads_fault(operation, {normal_numbers(1, {300, 120})}, DType::f32), IsEmpty());
     EXPECT_THAT(threads_fault(operation, {normal_numbers(1, {300, 120})}, DType::bf16), IsEmpty());
+    EXPECT_THAT(threads_fault(operation, {normal_numbers(1, {300, 120})}, DType::f16), IsEmpty());
   }
 }
 

@@ -126,7 +126,7 @@ TEST(Variable, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(error_message([] { (void)Variable().value(); }),
             "Variable::value: this: expected a variable, got an empty one");
   EXPECT_EQ(error_message([] { (void)Variable(Tensor(DType::i64, {2})); }),
-            "Variable: value: expected a tensor of f64, f32 or bf16, got i64");
+            "Variable: value: expected a tensor of f64, f32, bf16 or f16, got i64");
 }
 
 TEST(Variable, LongChainsNeitherWalkNorEndInRecursion) {

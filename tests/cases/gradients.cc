@@ -68,10 +68,12 @@ Upstream Upstream::of(const Case& one, const Inputs& inputs) {
   const Shape outs = {one.B, one.Hq(), one.Tq, one.Dv};
   Upstream upstream = {.out = Placed(one.dtype, outs, one.out),
                        .lse = Placed(DType::f32, rows, one.out),
+                       .exact_lse = {},
                        .d_out = Placed(one.dtype, outs, one.out),
                        .d_lse = Placed(DType::f32, rows, one.out),
                        .has_d_lse = one.seed % 2 == 0};
   const AttentionResult result = run_reference(inputs);
+  upstream.exact_lse = result.lse;
   std::mt19937_64 engine(one.seed + 1);
   std::normal_distribution<double> draw;
   each_row(upstream.out.view(),
@@ -105,7 +107,7 @@ Gradients run_reference_backward(const Inputs& inputs, const Upstream& upstream)
   BackwardOptions backward;
   if (upstream.has_d_lse) backward.d_lse = d_lse;
   return named(attention_backward(wide(upstream.d_out), wide(inputs.q), wide(inputs.k), wide(inputs.v),
-                                  wide(upstream.out), wide(upstream.lse), inputs.options, backward));
+                                  wide(upstream.out), upstream.exact_lse, inputs.options, backward));
 }
 
 std::vector<std::uint32_t> bits_of(const Gradients& gradients) {

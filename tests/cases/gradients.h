@@ -17,6 +17,7 @@ namespace qkv::cases {
 struct Upstream {
   Placed out;
   Placed lse;
+  Tensor exact_lse;  // f64, before rounding: the reference's
   Placed d_out;
   Placed d_lse;
   bool has_d_lse;
@@ -35,7 +36,7 @@ using Gradients = std::vector<Gradient>;
 [[nodiscard]] Gradients run_backward_on(std::string_view target, const Case& one, const Inputs& inputs,
                                         const Upstream& upstream, int threads);
 
-/// The reference's answer to the same numbers, in f64.
+/// The reference's answer to the same numbers, but for its own lse, in f64.
 [[nodiscard]] Gradients run_reference_backward(const Inputs& inputs, const Upstream& upstream);
 
 /// Bit patterns, NaN of any kind being one: equal bits give equal numbers here.
@@ -48,8 +49,9 @@ struct PlainGradients {
   std::vector<double> luck;
 };
 
-/// Rows of weights, d_weights and d_scores in f32; weights and d_scores are rounded to the storage type before the
-/// products that make d_v, d_q and d_k, as FlashAttention's test does. Biases sum in f64.
+/// Rows of weights, by lse where that is fine enough, d_weights and d_scores in f32; weights and d_scores are rounded
+/// to the storage type before the products that make d_v, d_q and d_k, as FlashAttention's test does. Biases sum in
+/// f64.
 [[nodiscard]] PlainGradients run_plain_backward(const Case& one, const Inputs& inputs, const Upstream& upstream);
 
 struct GradientVerdict {

@@ -186,8 +186,9 @@ bool Placed::gaps_untouched() const {
       static_cast<const std::byte*>(view_.data()) - static_cast<const std::byte*>(memory_.data());
   for_each_index(view_.shape(), [&](const Index& at) {
     std::int64_t element = 0;
-    for (int axis = 0; axis < view_.rank(); ++axis)
+    for (int axis = 0; axis < view_.rank(); ++axis) {
       element += at[static_cast<std::size_t>(axis)] * view_.strides()[axis];
+    }
     std::fill_n(owned.begin() + start + element * bytes, bytes, true);
   });
   const auto all = memory_.values<std::uint8_t>();

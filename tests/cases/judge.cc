@@ -110,8 +110,9 @@ class Judge {
     for (std::size_t n = 0; n < runs_.size(); ++n) {
       const double out_error = largest_error(outs_[n], out_);
       const double lse_error = largest_error(lses_[n], lse_);
-      if (plain_error > 0)
+      if (plain_error > 0) {
         verdict.times = n == 0 ? out_error / plain_error : std::max(verdict.times, out_error / plain_error);
+      }
       if (out_error <= out_bound && lse_error <= lse_bound) continue;
       std::ostringstream text;
       text << name(n) << ": out is off by " << out_error << " of at most " << out_bound << ", lse by " << lse_error

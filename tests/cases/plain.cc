@@ -75,6 +75,7 @@ float PlainRow::weigh(const Row& row) {
   float sum = has_sink ? std::exp(sink - top) : 0;
   for (std::size_t n = 0; n < x_.size(); ++n) sum += weights_[n] = std::exp(x_[n] - top);
   for (float& weight : weights_) weight /= sum;
+  sink_weight_ = has_sink ? std::exp(sink - top) / sum : 0;
   return top + std::log(sum);
 }
 

@@ -47,10 +47,15 @@ class PlainRow {
   float run(const Row& row, double* out);
   /// The scores alone.
   void score(const Row& row);
+  /// Weights of scores; returns lse.
+  float weigh(const Row& row);
 
   // Of the query that was scored last, [Tk]:
   /// -inf where forbidden.
   [[nodiscard]] const std::vector<float>& scores() const { return x_; }
+  /// After weigh(): they sum to 1, beside the sink's.
+  [[nodiscard]] const std::vector<float>& weights() const { return weights_; }
+  [[nodiscard]] float sink_weight() const { return sink_weight_; }
   /// What dropout multiplies weights by.
   [[nodiscard]] const std::vector<float>& kept() const { return kept_; }
   /// The derivative of the softcap.
@@ -58,7 +63,6 @@ class PlainRow {
   [[nodiscard]] float scale() const { return scale_; }
 
  private:
-  float weigh(const Row& row);
   [[nodiscard]] const double* key_row(std::span<const double> rows, const Row& row, std::int64_t j,
                                       std::int64_t width) const;
 
@@ -69,6 +73,7 @@ class PlainRow {
   std::vector<float> weights_;
   std::vector<float> kept_;
   std::vector<float> slopes_;
+  float sink_weight_ = 0;
 };
 
 [[nodiscard]] PlainResult run_plain(const PlainCall& call);

@@ -5,6 +5,7 @@
 
 #include "cases/gradients.h"
 #include "cases/plain.h"
+#include "kernels/lse_rounding.h"
 #include "mask/bias_node.h"
 
 namespace qkv::cases {
@@ -64,6 +65,7 @@ struct TermSums {
 struct RowSizes {
   double unit;    // of a weight: exp of a score at its largest, and of lse
   double values;  // of what d_weight - delta is summed from, keys left out
+  double common;  // by how much more the errors of its pairs add up than if they were independent
 };
 
 class PlainBackward {
@@ -127,12 +129,16 @@ class PlainBackward {
 
   void run(const Row& row) {
     row_.score(row);
+    static_cast<void>(row_.weigh(row));
     const std::size_t place = place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, 1);
     const std::span<const float> d_out = row_of(d_out_, place, one_.Dv);
     const std::span<const float> out = row_of(out_, place, one_.Dv);
     float delta = -d_lse_[place];
-    const double lse = std::isfinite(lse_[place]) ? std::fabs(lse_[place]) : 0;
-    RowSizes sizes = {.unit = (4 + sizes_.read(row).size + lse) * kUnit, .values = std::fabs(d_lse_[place])};
+    const double size = sizes_.read(row).size;
+    const auto given = static_cast<double>(lse_[place]);
+    by_lse_ = kernels::is_fine_enough({.given = given, .terms = size});
+    const double lse = by_lse_ && std::isfinite(given) ? std::fabs(given) : 0;
+    RowSizes sizes = {.unit = (4 + size + lse) * kUnit, .values = std::fabs(d_lse_[place]), .common = common_share()};
     // exp's own error, and that of log2(e) in f32, are much the same for all pairs.
     common_ = std::max(common_, (4 + lse / 4) * kUnit);
     for (std::size_t d = 0; d < out.size(); ++d) {
@@ -143,9 +149,19 @@ class PlainBackward {
     for (TermSums& sums : d_bias_) add_to(sums, row);
     if (options_.sinks.empty()) return;
     const auto h = static_cast<std::size_t>(row.h);
-    const float weight = std::exp(static_cast<float>(options_.sinks[h]) - lse_[place]);
+    const float weight = by_lse_ ? std::exp(static_cast<float>(options_.sinks[h]) - lse_[place]) : row_.sink_weight();
     constexpr float kOne = 1;
     d_sinks_.add(h, -weight * delta, sizes.unit * sizes.values * static_cast<double>(weight), {&kOne, 1});
+  }
+
+  // Of equal values, every pair's d_weight is rounded alike: n errors add up to n of them, where independent ones come
+  // to the root of n.
+  [[nodiscard]] bool has_equal_values() const { return one_.values == Values::equal || one_.v == Layout::one_row; }
+
+  [[nodiscard]] double common_share() const {
+    if (!has_equal_values()) return 1;
+    const auto seen = std::ranges::count_if(row_.scores(), [](float x) { return x != -INFINITY; });
+    return std::sqrt(static_cast<double>(seen));
   }
 
   void run_pair(const Row& row, std::int64_t j, std::span<const float> d_out, float delta, RowSizes sizes) {
@@ -161,14 +177,14 @@ class PlainBackward {
       d_weight += d_out[d] * value[d];
       sizes.values += std::fabs(d_out[d] * value[d] * kept);
     }
-    const float weight = std::exp(row_.scores()[n] - lse_[query]);
+    const float weight = by_lse_ ? std::exp(row_.scores()[n] - lse_[query]) : row_.weights()[n];
     const float d_score = weight * (d_weight * kept - delta);
     const double error = sizes.unit * static_cast<double>(weight);
     d_scores_[n] = static_cast<double>(d_score);
     errors_[n] = error * sizes.values;
     const float d_raw = rounded(d_score * row_.slopes()[n], one_.dtype);
     const auto width = static_cast<std::size_t>(one_.D);
-    d_q_.add(query * width, d_raw, errors_[n], row_of(k_, key, one_.D));
+    d_q_.add(query * width, d_raw, errors_[n] * sizes.common, row_of(k_, key, one_.D));
     d_k_.add(key * width, d_raw, errors_[n], row_of(q_, query, one_.D));
     d_v_.add(key * static_cast<std::size_t>(one_.Dv), rounded(weight * kept, one_.dtype),
              error * static_cast<double>(kept), d_out);
@@ -178,7 +194,11 @@ class PlainBackward {
     add_to(sums.values, *sums.term, row, d_scores_);
     for (std::vector<double>& errors : sums.errors) {
       std::vector<double> draw = errors_;
-      for (double& error : draw) error = (engine_() & 1U) == 0 ? error : -error;
+      if (!has_equal_values()) {
+        for (double& error : draw) error = (engine_() & 1U) == 0 ? error : -error;
+      } else if ((engine_() & 1U) == 0) {
+        for (double& error : draw) error = -error;
+      }
       add_to(errors, *sums.term, row, draw);
     }
   }
@@ -227,6 +247,7 @@ class PlainBackward {
   std::vector<double> errors_;    // what rounding may do to each
   std::mt19937_64 engine_;
   double common_ = 0;
+  bool by_lse_ = true;  // the row's weights
 };
 
 }  // namespace

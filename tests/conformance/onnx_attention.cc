@@ -1,4 +1,4 @@
-// ONNX Attention (opsets 23 and 24) said in qkv's words; docs/semantics.md lists where the two differ.
+// ONNX Attention (opsets 23 to 25) said in qkv's words; docs/semantics.md lists where the two differ.
 #include <array>
 #include <limits>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace qkv::conformance {
 namespace {
 
-enum Input : std::size_t { kQ, kK, kV, kAttnMask, kPastKey, kPastValue, kNonpad };
+enum Input : std::uint8_t { kQ, kK, kV, kAttnMask, kPastKey, kPastValue, kNonpad };
 
 // q, k and v as [B, H, T, D], the past in front of k and v.
 struct Heads {
@@ -34,14 +34,26 @@ Heads heads_of(const OnnxCase& onnx) {
   return {.q = q, .k = concat_time(past, k), .v = concat_time(onnx.inputs[kPastValue], v), .past = past.dim(2)};
 }
 
-// Causal counts from the top left: behind the past, or so that the last query meets the last key that is not padding.
-Mask causal_mask(const OnnxCase& onnx, const Heads& heads) {
-  if (!onnx.has_input(kNonpad)) return causal(Align::top_left, heads.past);
+// Keys at most `beyond` after the query. Queries count from the top left: behind the past, or so that the last query
+// meets the last key that is not padding.
+Mask keys_up_to(std::int64_t beyond, const OnnxCase& onnx, const Heads& heads) {
+  if (!onnx.has_input(kNonpad)) return causal(Align::top_left, heads.past + beyond);
   std::vector<std::int64_t> offsets;
   for (const std::int64_t length : onnx.inputs[kNonpad].values<std::int64_t>()) {
-    offsets.push_back(length - heads.q.dim(2));
+    offsets.push_back(length - heads.q.dim(2) + beyond);
   }
   return causal_offsets(offsets, Align::top_left);
+}
+
+// A window's side that is -1, or not there, is open.
+Mask mask_of(const OnnxCase& onnx, const Heads& heads) {
+  const std::int64_t left = onnx.integer("left_window_size", -1);
+  const std::int64_t right = onnx.integer("right_window_size", -1);
+  Mask mask;
+  if (onnx.integer("is_causal", 0) != 0) mask = keys_up_to(0, onnx, heads);
+  if (right >= 0) mask = mask & keys_up_to(right, onnx, heads);
+  if (left >= 0) mask = mask & !keys_up_to(-left - 1, onnx, heads);
+  return mask;
 }
 
 // attn_mask over all keys: opset 24 allows it to stop short of them.
@@ -64,7 +76,7 @@ AttentionOptions options_of(const OnnxCase& onnx, const Heads& heads) {
   AttentionOptions options = {.target = onnx.target};
   if (onnx.has("scale")) options.scale = onnx.number("scale", 0);
   if (onnx.number("softcap", 0) != 0) options.softcap = onnx.number("softcap", 0);
-  if (onnx.integer("is_causal", 0) != 0) options.mask = causal_mask(onnx, heads);
+  options.mask = mask_of(onnx, heads);
   if (onnx.has_input(kNonpad)) {
     const auto lengths = onnx.inputs[kNonpad].values<std::int64_t>();
     options.mask = options.mask & key_lengths({lengths.begin(), lengths.end()});

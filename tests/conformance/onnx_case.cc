@@ -75,6 +75,17 @@ std::vector<Tensor> read_values(const std::filesystem::path& folder, const std::
   return tensors;
 }
 
+Subgraph subgraph_of(const onnx::GraphProto& graph) {
+  Subgraph result;
+  for (const onnx::NodeProto& node : graph.node()) {
+    result.operators += (result.operators.empty() ? "" : " ") + node.op_type();
+  }
+  for (const onnx::TensorProto& constant : graph.initializer()) {
+    if (constant.float_data_size() == 1) result.constants.push_back(static_cast<double>(constant.float_data(0)));
+  }
+  return result;
+}
+
 template <class Value, class Variant>
 Value value_or(const std::map<std::string, Variant>& attributes, const std::string& name, const Value& otherwise) {
   const auto found = attributes.find(name);
@@ -90,6 +101,8 @@ std::int64_t OnnxCase::integer(const std::string& attribute, std::int64_t otherw
 double OnnxCase::number(const std::string& attribute, double otherwise) const {
   return value_or(attributes, attribute, otherwise);
 }
+
+Subgraph OnnxCase::graph(const std::string& attribute) const { return std::get<Subgraph>(attributes.at(attribute)); }
 
 std::string OnnxCase::text(const std::string& attribute, const std::string& otherwise) const {
   return value_or(attributes, attribute, otherwise);
@@ -112,6 +125,9 @@ OnnxCase read_onnx_case(const std::filesystem::path& folder) {
         break;
       case onnx::AttributeProto::STRING:
         result.attributes[attribute.name()] = attribute.s();
+        break;
+      case onnx::AttributeProto::GRAPH:
+        result.attributes[attribute.name()] = subgraph_of(attribute.g());
         break;
       default:
         throw Error(folder.string() + ": an attribute of a type that no case of ours has: " + attribute.name());

@@ -25,6 +25,7 @@ struct OnnxOperator {
 [[nodiscard]] std::span<const OnnxOperator> onnx_operators();
 
 [[nodiscard]] std::vector<Tensor> run_attention(const OnnxCase& onnx);
+[[nodiscard]] std::vector<Tensor> run_flex_attention(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_gelu(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_layer_normalization(const OnnxCase& onnx);
 [[nodiscard]] std::vector<Tensor> run_linear_attention(const OnnxCase& onnx);

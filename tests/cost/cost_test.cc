@@ -76,7 +76,7 @@ TEST(CostFlops, TiledCountsTheTilesThatAreVisited) {
           ++row_tiles;
         }
       }
-      const std::uint64_t heads = 2 * 2;  // layers x heads
+      const std::uint64_t heads = 4;  // layers x heads
       const auto rows = static_cast<std::uint64_t>(tokens);
       const CostReport report = cost(config);
       EXPECT_EQ(report.item("flops.tiled.core.forward").value,
@@ -104,7 +104,7 @@ TEST(CostFlops, TrainingIsForwardAndBackward) {
   EXPECT_EQ(report.item("flops.training").value,
             report.item("flops.forward").value + report.item("flops.backward").value);
   // Products cost twice their forward, softmax 5 a score: 2 layers x 2 heads x 36 scores.
-  const Count core = Count(2) * Count(2 * 2 * 576) + Count(2 * 2 * 36 * 5);
+  const Count core = Count(2) * Count(std::uint64_t{4} * 576) + Count(std::uint64_t{4} * 36 * 5);
   EXPECT_EQ(report.item("flops.backward.core").value, core);
 }
 

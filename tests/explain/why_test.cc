@@ -128,8 +128,9 @@ TEST(Whys, SaturationFollowsTheScale) {
   }
   EXPECT_NEAR(number("saturation", 0, 4, 1), *std::max_element(scores.begin(), scores.end()) / sum, 1e-12);
   EXPECT_NEAR(number("saturation", 0, 4, 3), std::sqrt(norm), 1e-12);
-  for (std::size_t row = 1; row < 8; ++row)
+  for (std::size_t row = 1; row < 8; ++row) {
     EXPECT_GT(number("saturation", 0, row, 1), number("saturation", 0, row - 1, 1));
+  }
   EXPECT_LT(number("saturation", 1, 4, 2), number("saturation", 1, 4, 4));
 }
 

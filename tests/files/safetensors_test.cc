@@ -104,8 +104,9 @@ TEST(Safetensors, RoundTripsEveryTypeWithItsMetadata) {
        {DType::u8, DType::f64, DType::b8, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i8, DType::i32}) {
     tensors.push_back(Tensor(std::vector<double>{1, 0, 3, 4, 5, 6}, {2, 3}).to(dtype));
   }
-  for (const Tensor& tensor : tensors)
+  for (const Tensor& tensor : tensors) {
     named.push_back({std::string(name_of(tensor.dtype())), tensor.view().transpose(0, 1)});
+  }
   const Safetensors again(encode_safetensors(named, {{"format", "pt"}, {"é", "\"\n"}}));
   EXPECT_THAT(again.metadata(), ElementsAre(testing::Pair("format", "pt"), testing::Pair("é", "\"\n")));
   ASSERT_EQ(again.entries().size(), named.size());

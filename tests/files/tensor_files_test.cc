@@ -67,7 +67,7 @@ TEST(TensorFiles, PutTensorsOfOneArchiveIntoItTogether) {
 
 TEST(TensorFiles, AskWhichMemberIsMeant) {
   const TemporaryDirectory directory;
-  for (const std::string file : {"a.npz", "a.safetensors"}) {
+  for (const std::string& file : std::vector<std::string>{"a.npz", "a.safetensors"}) {
     write_tensors(std::vector<NamedView>{{directory / (file + ":x"), kOne}, {directory / (file + ":y"), kTwo}});
     EXPECT_THAT(error_message([&] { (void)read_tensor(directory / file); }),
                 HasSubstr(file + ":NAME, got " + directory / file + ", which holds x, y"));

@@ -1,5 +1,5 @@
-// Random calls of attention, there and back, for QKV_FUZZ_SECONDS (60), all targets against the reference.
-// QKV_FUZZ_SEED (1) is the first one's number; QKV_FUZZ_CASE is one case to repeat instead.
+// Random calls of attention, there and back, for QKV_FUZZ_SECONDS (60), all targets against the reference, or
+// QKV_FUZZ_CALLS of them. QKV_FUZZ_SEED (1) is the first one's number; QKV_FUZZ_CASE is one case to repeat instead.
 #include "fuzz/attention.h"
 
 #include <gmock/gmock.h>
@@ -38,8 +38,12 @@ TEST(AttentionFuzz, AllTargetsAgreeWithTheReference) {
   }
   const auto end = Clock::now() + std::chrono::seconds(std::stol(from_environment("QKV_FUZZ_SECONDS", "60")));
   const std::uint64_t first = std::stoull(from_environment("QKV_FUZZ_SEED", "1"));
+  const std::uint64_t calls = std::stoull(from_environment("QKV_FUZZ_CALLS", "0"));
+  const auto goes_on = [&](std::uint64_t n) {
+    return calls > 0 ? n < first + calls : n == first || Clock::now() < end;
+  };
   std::uint64_t n = first;
-  for (; n == first || Clock::now() < end; ++n) {
+  for (; goes_on(n); ++n) {
     const cases::Case one = case_number(n);
     if (!fault_of(one).empty()) {
       FAIL() << "case " << n << ": " << report(one);

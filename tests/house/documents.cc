@@ -74,7 +74,7 @@ std::string name_of(const fs::path& document, const Fence& fence) {
 }
 
 bool is_web_address(const std::string& target) {
-  return target.find("://") != std::string::npos || target.starts_with("#") || target.starts_with("mailto:");
+  return target.find("://") != std::string::npos || target.starts_with('#') || target.starts_with("mailto:");
 }
 
 void add_links(const SourceFile& document, const std::string& prose, std::vector<std::string>& paths) {

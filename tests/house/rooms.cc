@@ -82,13 +82,15 @@ std::string fault(const fs::path& path, const Include& include) {
 
 const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
-      {"core", {}, {"cpuid.h", "sched.h", "sys/syscall.h", "unistd.h"}},
+      {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
       {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
       {"nn", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"cost", {"core", "mask"}, {"fmt/"}},
-      {"files", {"core"}, {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/stat.h", "unistd.h"}},
+      {"files",
+       {"core"},
+       {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo"}},
       {"explain",
        {"core", "mask", "kernels", "attention", "nn", "cost", "files", "picture"},
@@ -103,6 +105,7 @@ const std::vector<Room>& rooms() {
 
 std::string_view room_of_public(std::string_view header) {
   static const std::map<std::string_view, std::string_view> kOwners = {
+      {"dlpack", "core"},
       {"dtype", "core"},
       {"error", "core"},
       {"info", "core"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -224,7 +225,7 @@ TEST_F(AmxF16, KeepsWeightsAboveTheirMaximum) {
     Inputs inputs({.Tk = 1000, .D = 32});
     fill(inputs.q, 1);
     fill(inputs.k, 0);
-    for (std::int64_t j = 0; j < 1000; ++j) inputs.k.set({0, 0, j, 3}, step * static_cast<double>(j / 64));
+    for (std::int64_t j = 0; j < 1000; ++j) inputs.k.set({0, 0, j, 3}, step * static_cast<double>(j >> 6));
     expect_close(inputs.problem(1), inputs.v);
     Problem dropped = inputs.problem(1);
     dropped.dropout = Dropout{.p = 0.5, .seed = 9};
@@ -239,7 +240,7 @@ TEST_F(AmxF16, RaisesAMaximumThatASmallStepCannotReach) {
   fill(inputs.k, 0x1p15);
   for (std::int64_t i = 0; i < inputs.sizes.Tq; ++i) inputs.q.set({0, 0, i, 0}, 0x1p10);
   for (std::int64_t j = 0; j < 128; ++j) inputs.k.set({0, 0, j, 0}, j < 64 ? 0 : 32);
-  expect_close(inputs.problem(15.9 / 0x1p15 / 1.4426950408889634), inputs.v);
+  expect_close(inputs.problem(15.9 / 0x1p15 / std::numbers::log2e), inputs.v);
 }
 
 // 4,000 keys whose weights would be subnormal f16 numbers of four bits.

@@ -1,7 +1,7 @@
 # cmake -D OBJDUMP=… -D "OBJECTS=…" -P amx_instructions.cmake: in the object of the target amx the instructions that are
 # written as text are those meant: each product of tiles occurs, in bf16 and in f16, on the same registers.
 if(NOT OBJDUMP)
-  message("skipped: no llvm-objdump, which knows AMX-FP16")
+  message("skipped: no llvm-objdump of LLVM 16 or newer, which knows AMX-FP16 (scripts/install-packages test)")
   return()
 endif()
 list(FILTER OBJECTS INCLUDE REGEX "target_amx\\.cc\\.o(bj)?$")

@@ -11,7 +11,7 @@ namespace amx {
 
 /// Registers of 16 rows of 64 bytes, and TDPFP16PS as the manual has it: subnormal elements count, results below 2^-126
 /// are 0, the even and the odd elements of pairs are summed apart.
-struct EmulatedF16Tiles : F16 {
+struct EmulatedF16Tiles : F16 {  // NOLINT(misc-use-internal-linkage): own_symbols.cmake looks for its namespace
   template <int kTo>
   static void zero_tile() {
     std::memset(registers[kTo], 0, sizeof(registers[kTo]));

@@ -6,7 +6,7 @@ namespace qkv::kernels {
 namespace {
 
 cpu::KvHeads heads_of(const TensorView& rows, std::int64_t b) {
-  const std::int64_t bytes = static_cast<std::int64_t>(size_of(rows.dtype()));
+  const auto bytes = static_cast<std::int64_t>(size_of(rows.dtype()));
   return {.first = {.base = static_cast<const std::byte*>(rows.data()) + b * rows.strides()[0] * bytes,
                     .dtype = rows.dtype(),
                     .row_stride_bytes = rows.strides()[2] * bytes},
@@ -21,8 +21,9 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
   Results result = {.out = Tensor(problem.q.dtype(), {shape.B, shape.H, shape.Tq, Dv}),
                     .lse = Tensor(DType::f32, {shape.B, shape.H, shape.Tq})};
   const TilePlan plan(problem.mask, shape, {.queries = cpu::kTile, .keys = cpu::kTile});
-  const std::int64_t bytes = static_cast<std::int64_t>(size_of(problem.q.dtype()));
+  const auto bytes = static_cast<std::int64_t>(size_of(problem.q.dtype()));
   std::vector<cpu::Segment> segments;
+  segments.reserve(static_cast<std::size_t>(shape.B));
   for (std::int64_t b = 0; b < shape.B; ++b) {
     segments.push_back({.b = b,
                         .shape = shape,

@@ -31,8 +31,8 @@ Results plain(const Problem& problem, const TensorView& v) {
                                                 .k = k,
                                                 .v = values,
                                                 .options = options});
-  return {.out = Tensor(std::move(result.out), {shape.B, shape.H, shape.Tq, v.dim(3)}),
-          .lse = Tensor(std::move(result.lse), {shape.B, shape.H, shape.Tq})};
+  return {.out = Tensor(result.out, {shape.B, shape.H, shape.Tq, v.dim(3)}),
+          .lse = Tensor(result.lse, {shape.B, shape.H, shape.Tq})};
 }
 
 Results exact(const Problem& problem, const TensorView& v) {

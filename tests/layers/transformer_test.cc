@@ -126,7 +126,7 @@ TEST(Transformer, CountsItsParameters) {
   Generator generator(1);
   const TransformerStack stack(options(NormOrder::pre, NormKind::layer), generator);
   const std::int64_t block = 2 * (2 * 8) + 4 * (8 * 8 + 8) + (12 * 8 + 12) + (8 * 12 + 8);
-  EXPECT_EQ(parameter_count(stack.parameters()), 2 * block + 2 * 8);
+  EXPECT_EQ(parameter_count(stack.parameters()), 2 * (block + 8));
   EXPECT_EQ(stack.parameters().front().name, "blocks.0.ln1.weight");
   EXPECT_EQ(stack.parameters().back().name, "ln_final.bias");
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -92,6 +93,35 @@ TEST(T5, BucketsAreThoseOfTheReleasedCode) {
     }
   }
   EXPECT_EQ(settings, 7);
+}
+
+// Where a distance is where a bucket begins, a logarithm in f64 falls short of it as often as not.
+TEST(T5, BucketsBeginWhereExactArithmeticSays) {
+  const T5Buckets nine = {.buckets = 9, .max_distance = 128, .bidirectional = false};  // 4 * 2^n begins bucket 4 + n
+  std::int64_t bucket = 4;
+  for (const std::int64_t distance : {4, 8, 16, 32, 64}) {
+    EXPECT_EQ(t5_bucket(-distance, nine), bucket) << distance;
+    EXPECT_EQ(t5_bucket(1 - distance, nine), bucket - 1) << distance - 1;
+    ++bucket;
+  }
+}
+
+// The code of T5 (Raffel et al. 2020), whose logarithms are f32.
+TEST(T5, BucketsAreThoseOfItsCode) {
+  for (std::int64_t buckets = 4; buckets <= 40; ++buckets) {
+    for (const std::int64_t max_distance : {32, 64, 100, 128, 256, 512, 1000}) {
+      const T5Buckets one_way = {.buckets = buckets, .max_distance = max_distance, .bidirectional = false};
+      const std::int64_t exact = buckets / 2;
+      for (std::int64_t distance = exact; distance <= max_distance; ++distance) {
+        const float share =
+            std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
+            static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact))) *
+            static_cast<float>(buckets - exact);
+        const std::int64_t expected = std::min(exact + static_cast<std::int64_t>(share), buckets - 1);
+        EXPECT_EQ(t5_bucket(-distance, one_way), expected) << buckets << ", " << max_distance << ": " << distance;
+      }
+    }
+  }
 }
 
 TEST(T5, ReadsTheTableByBucketAndHead) {

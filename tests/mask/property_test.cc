@@ -14,10 +14,13 @@ using mask_test::RandomMask;
 
 template <class Body>
 void for_each_place(const MaskShape& shape, const Body& body) {
-  for (std::int64_t b = 0; b < shape.B; ++b)
-    for (std::int64_t h = 0; h < shape.H; ++h)
-      for (std::int64_t i = 0; i < shape.Tq; ++i)
+  for (std::int64_t b = 0; b < shape.B; ++b) {
+    for (std::int64_t h = 0; h < shape.H; ++h) {
+      for (std::int64_t i = 0; i < shape.Tq; ++i) {
         for (std::int64_t j = 0; j < shape.Tk; ++j) body(Place{b, h, i, j});
+      }
+    }
+  }
 }
 
 Tile any_tile(const MaskShape& shape) {

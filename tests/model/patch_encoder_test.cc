@@ -20,8 +20,9 @@ TEST(PatchesOf, LiesRowByRowAsTheWeightOfAConvolution) {
   for (std::int64_t b = 0; b < 2; ++b) {
     for (std::int64_t c = 0; c < 3; ++c) {
       for (std::int64_t y = 0; y < 4; ++y) {
-        for (std::int64_t x = 0; x < 6; ++x)
+        for (std::int64_t x = 0; x < 6; ++x) {
           images.set({b, c, y, x}, static_cast<double>(1000 * b + 100 * c + 10 * y + x));
+        }
       }
     }
   }

@@ -49,8 +49,9 @@ TEST(TorchImageModels, LossesGradientsAndTenStepsAgree) {
 }
 
 TEST(TorchImageModels, GradientsInF32AreAsNearAsPyTorchs) {
-  for (const json& one : tests::torch_cases(kFile))
+  for (const json& one : tests::torch_cases(kFile)) {
     tests::expect_as_near_as_torch(one, [&](DType dtype) { return made(one, dtype); });
+  }
 }
 
 }  // namespace

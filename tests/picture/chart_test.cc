@@ -19,7 +19,6 @@ using picture::is_xml;
 using picture::Pixels;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -30,7 +29,8 @@ Chart growth() {
   chart.y = {"bytes", AxisScale::logarithmic, Unit::bytes, {}, {}};
   Series scores{"scores", {}, {}};
   Series cache{"KV cache", {}, {}};
-  for (double tokens = 128; tokens <= 131072; tokens *= 2) {
+  for (int doublings = 0; doublings <= 10; ++doublings) {
+    const double tokens = std::ldexp(128, doublings);
     scores.x.push_back(tokens);
     scores.y.push_back(4 * tokens * tokens);
     cache.x.push_back(tokens);
@@ -141,8 +141,9 @@ TEST(Chart, DrawsAllKindsOfFile) {
 
 TEST(Chart, NothingRunsOffThePageWithManyLongNames) {
   Chart chart = growth();
-  for (int i = 0; i < 30; ++i)
+  for (int i = 0; i < 30; ++i) {
     chart.series.push_back({std::string(100, 'w') + std::to_string(i), {200, 400}, {1e6, 1e6}});
+  }
   chart.references.push_back({std::string(100, 'm'), Reference::Across::x, 131072});
   chart.title = std::string(300, 't');
   chart.x.name = std::string(300, 'x');
@@ -207,11 +208,12 @@ TEST(ChartTerminal, KeepsToTheWidth) {
   Chart chart = growth();
   chart.series[0].name = std::string(300, 'n');
   chart.title = "日本語" + std::string(300, 't');
-  for (const TerminalColour colour : {TerminalColour::truecolour, TerminalColour::palette256, TerminalColour::ascii})
+  for (const TerminalColour colour : {TerminalColour::truecolour, TerminalColour::palette256, TerminalColour::ascii}) {
     for (const int width : {40, 80, 200}) {
       std::istringstream lines(std::regex_replace(to_terminal(chart, {colour, width}), kEscape, ""));
       for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
     }
+  }
 }
 
 TEST(ChartTerminal, AsciiIsAsciiAndTellsLinesApart) {

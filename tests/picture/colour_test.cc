@@ -22,8 +22,9 @@ Triple oklab_at(ColourMap map, int index) { return picture::oklab_of(picture::li
 /// Differences between entries `stride` apart, from entry `begin` to entry `end`.
 std::vector<double> steps(ColourMap map, int begin, int end, int stride) {
   std::vector<double> out;
-  for (int i = begin; i + stride <= end; i += stride)
+  for (int i = begin; i + stride <= end; i += stride) {
     out.push_back(picture::distance(oklab_at(map, i), oklab_at(map, i + stride)));
+  }
   return out;
 }
 
@@ -43,8 +44,9 @@ constexpr Matrix kTritanopia{
 Triple seen(const Matrix& eye, Rgb colour) {
   const Triple linear = picture::linear_of(colour);
   Triple out{};
-  for (std::size_t row = 0; row < 3; ++row)
+  for (std::size_t row = 0; row < 3; ++row) {
     out[row] = std::clamp(eye[row][0] * linear[0] + eye[row][1] * linear[1] + eye[row][2] * linear[2], 0.0, 1.0);
+  }
   return picture::oklab_of(out);
 }
 
@@ -60,13 +62,15 @@ TEST(Oklab, AgreesWithPublishedPairs) {
 }
 
 TEST(Oklab, ReturnsToEveryEighthColour) {
-  for (int red = 0; red < 256; red += 15)
-    for (int green = 0; green < 256; green += 15)
+  for (int red = 0; red < 256; red += 15) {
+    for (int green = 0; green < 256; green += 15) {
       for (int blue = 0; blue < 256; blue += 15) {
         const Rgb colour{static_cast<std::uint8_t>(red), static_cast<std::uint8_t>(green),
                          static_cast<std::uint8_t>(blue)};
         EXPECT_EQ(picture::srgb_of(picture::linear_of_oklab(picture::oklab_of(picture::linear_of(colour)))), colour);
       }
+    }
+  }
 }
 
 // Entries are rounded to 1/255 a channel, at most half a unit of about 0.003 in OKLab each: over eight entries (about
@@ -78,13 +82,15 @@ TEST(ColourMap, StepsAreEvenToTheEye) {
 }
 
 TEST(ColourMap, NoTwoEntriesAreAlike) {
-  for (const ColourMap map : kMaps)
+  for (const ColourMap map : kMaps) {
     for (const double step : steps(map, 0, 255, 1)) EXPECT_GT(step, 0);
+  }
 }
 
 TEST(ColourMap, SequentialOnlyDarkens) {
-  for (int i = 1; i < kColourCount; ++i)
+  for (int i = 1; i < kColourCount; ++i) {
     EXPECT_LT(oklab_at(ColourMap::sequential, i)[0], oklab_at(ColourMap::sequential, i - 1)[0]) << i;
+  }
 }
 
 TEST(ColourMap, SequentialBeginsAtPaperAndEndsNearBlack) {
@@ -95,10 +101,12 @@ TEST(ColourMap, SequentialBeginsAtPaperAndEndsNearBlack) {
 
 TEST(ColourMap, DivergingIsSymmetricInLightness) {
   // Half a unit of rounding on each side: 0.004 at most in L.
-  for (int i = 0; i < 128; ++i)
+  for (int i = 0; i < 128; ++i) {
     EXPECT_NEAR(oklab_at(ColourMap::diverging, 127 - i)[0], oklab_at(ColourMap::diverging, 128 + i)[0], 0.004) << i;
-  for (int i = 1; i < 128; ++i)
+  }
+  for (int i = 1; i < 128; ++i) {
     EXPECT_LT(oklab_at(ColourMap::diverging, 128 + i)[0], oklab_at(ColourMap::diverging, 127 + i)[0] + 0.001) << i;
+  }
 }
 
 TEST(ColourMap, DivergingIsNeutralInTheMiddle) {
@@ -115,13 +123,15 @@ TEST(ColourMap, KeepsItsMeaningForColourBlindReaders) {
     EXPECT_GT(picture::distance(seen(eye, colour_at(ColourMap::sequential, 0)),
                                 seen(eye, colour_at(ColourMap::sequential, 255))),
               25 * 0.02);
-    for (const int out : {64, 128})
+    for (const int out : {64, 128}) {
       EXPECT_GT(picture::distance(seen(eye, colour_at(ColourMap::diverging, 128 - out)),
                                   seen(eye, colour_at(ColourMap::diverging, 127 + out))),
                 5 * 0.02);
-    for (int i = 8; i < kColourCount; i += 8)
+    }
+    for (int i = 8; i < kColourCount; i += 8) {
       EXPECT_LT(seen(eye, colour_at(ColourMap::sequential, i))[0],
                 seen(eye, colour_at(ColourMap::sequential, i - 8))[0]);
+    }
   }
 }
 
@@ -143,9 +153,11 @@ TEST(Contrast, IsWcags) {
 }
 
 TEST(Contrast, TextCanBeReadOnEveryColour) {
-  for (const ColourMap map : kMaps)
-    for (int i = 0; i < kColourCount; ++i)
+  for (const ColourMap map : kMaps) {
+    for (int i = 0; i < kColourCount; ++i) {
       EXPECT_GE(contrast(text_colour_on(colour_at(map, i)), colour_at(map, i)), 4.5) << i;
+    }
+  }
   for (int grey = 0; grey < 256; ++grey) {
     const auto level = static_cast<std::uint8_t>(grey);
     EXPECT_GE(contrast(text_colour_on({level, level, level}), {level, level, level}), 4.5) << grey;

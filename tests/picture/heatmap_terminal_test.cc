@@ -45,12 +45,14 @@ TEST(HeatmapTerminal, KeepsToTheWidthWithAnyLabels) {
     heatmap.title = std::string(300, 't');
     for (std::string& label : heatmap.row_labels) label = "とても長いラベル" + label + std::string(200, 'x');
     heatmap.column_labels.back() = "日本語";
-    for (const TerminalColour colour : kColours)
-      for (const int width : {20, 80, 200})
+    for (const TerminalColour colour : kColours) {
+      for (const int width : {20, 80, 200}) {
         for (const std::size_t heads : {1U, 3U}) {
           const Panel panel{"Heads", std::vector<Heatmap>(heads, heatmap)};
           EXPECT_LE(widest(to_terminal(panel, {colour, width})), width) << tokens << " tokens, " << heads << " heads";
         }
+      }
+    }
   }
 }
 
@@ -130,13 +132,16 @@ TEST(HeatmapTerminal, LinesUpPastBlanksAtALinesEnd) {
   blank.values = Tensor(DType::f64, {3, 30});
   blank.high = 1;
   Heatmap full = blank;
-  for (std::int64_t row = 0; row < 3; ++row)
+  for (std::int64_t row = 0; row < 3; ++row) {
     for (std::int64_t column = 0; column < 30; ++column) full.values.set({row, column}, 1);
+  }
   const std::vector<std::string> lines = lines_of(to_terminal({"", {blank, full}}, {TerminalColour::ascii, 200}));
   std::vector<std::size_t> begins;
-  for (const std::string& line : lines)
-    if (line.find("@@@@") != std::string::npos && line.find('[') == std::string::npos)
+  for (const std::string& line : lines) {
+    if (line.find("@@@@") != std::string::npos && line.find('[') == std::string::npos) {
       begins.push_back(line.find("@@@@"));
+    }
+  }
   ASSERT_EQ(begins.size(), 3U);
   EXPECT_THAT(begins, testing::Each(begins.front()));
 }

@@ -32,8 +32,8 @@ TEST(RoundTicks, AreRound) {
 }
 
 TEST(RoundTicks, KeepToTheirLimitAndTheirRangeAtAnySize) {
-  for (const double low : {0.0, -1.0, 3.0, 1e-300, -1e308})
-    for (const double span : {1e-12, 0.37, 1.0, 12345.0, 1e300})
+  for (const double low : {0.0, -1.0, 3.0, 1e-300, -1e308}) {
+    for (const double span : {1e-12, 0.37, 1.0, 12345.0, 1e300}) {
       for (const int most : {2, 3, 6, 10}) {
         const double high = low + span;
         if (!(high > low)) continue;
@@ -45,6 +45,8 @@ TEST(RoundTicks, KeepToTheirLimitAndTheirRangeAtAnySize) {
           EXPECT_LE(tick, high + 1e-9 * span);
         }
       }
+    }
+  }
   EXPECT_EQ(round_ticks(5, 5, 6).size(), 1U);
   EXPECT_GE(round_ticks(-1.7e308, 1.7e308, 6).size(), 2U);
 }

@@ -43,11 +43,12 @@ class Pixels {
 
   /// True where every pixel of the outermost `margin` is paper: nothing runs off the page.
   [[nodiscard]] bool has_clear_edge(int margin) const {
-    for (int y = 0; y < height(); ++y)
+    for (int y = 0; y < height(); ++y) {
       for (int x = 0; x < width(); ++x) {
         const bool edge = std::min({x, y, width() - 1 - x, height() - 1 - y}) < margin;
         if (edge && at(x, y) != Rgb{255, 255, 255}) return false;
       }
+    }
     return true;
   }
 

@@ -26,8 +26,9 @@ inline Heatmap sample(std::int64_t rows, std::int64_t columns, Sight sight = Sig
       if (sight == Sight::causal && column > row) heatmap.hidden.set({row, column}, 1);
     }
   }
-  for (std::int64_t column = 0; column < columns; ++column)
+  for (std::int64_t column = 0; column < columns; ++column) {
     heatmap.column_labels.push_back("column" + std::to_string(column));
+  }
   return heatmap;
 }
 

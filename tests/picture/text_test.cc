@@ -34,7 +34,7 @@ TEST(FitToWidth, NeverSplitsAWideCharacterOrLosesItsMark) {
 TEST(OneLine, ShowsWhatWouldBreakALine) {
   EXPECT_EQ(one_line("a\nb\tc\rd"), "a\\nb\\tc\\rd");
   EXPECT_EQ(one_line("\x1b[31mred"), "\\x1b[31mred");
-  EXPECT_EQ(one_line("a\u202Eb"), "a\\u202eb");
+  EXPECT_EQ(one_line("a\u202Eb"), "a\\u202eb");  // NOLINT(misc-misleading-bidirectional)
   EXPECT_EQ(one_line(std::string_view("\0", 1)), "\\x00");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <numbers>
 #include <sstream>
 
 #include "qkv/attention.h"
@@ -253,7 +254,7 @@ TEST_F(Chapter, Section7And9_Sizes) {
 }
 
 TEST_F(Chapter, Section9_Constants) {
-  EXPECT_TRUE(prints(std::sqrt(2 / 3.14159265358979323846), 10, 0.7978845608));
+  EXPECT_TRUE(prints(std::sqrt(2 / std::numbers::pi), 10, 0.7978845608));
   EXPECT_EQ(claim("layernorm-eps", "NumPy").agreement, Agreement::wrong);
   // std of [1e-3 … 4e-3] is 1.118e-3; eps = 1e-5 inside the root outweighs it.
   const LayerNorm norm({.normalized = {4}, .epsilon = 1e-5});

@@ -37,7 +37,7 @@ TEST_P(Box, ShowsThePatternsOfItsCard) {
   ASSERT_EQ(scores.size(), card_["patterns"].size());
   for (std::size_t n = 0; n < scores.size(); ++n) {
     const nlohmann::json& pattern = card_["patterns"][n];
-    EXPECT_EQ(scores[n].relation, pattern["relation"]);
+    EXPECT_EQ(scores[n].relation, pattern["relation"].get<std::string>());
     const BestHead best = best_head(scores[n]);
     EXPECT_NEAR(best.score.mean_weight(), pattern["best"]["weight"].get<double>(), kWeight) << scores[n].relation;
   }

@@ -29,7 +29,7 @@ bool is_one_of(const std::string& word, const std::set<std::string>& words) { re
 bool is_plural_noun(const std::string& word) {
   static const std::set<std::string> kIrregular = {"men", "women", "mice"};
   static const std::set<std::string> kSingularInS = {"actress", "waitress", "princess"};
-  return kIrregular.contains(word) || (word.ends_with("s") && !kSingularInS.contains(word));
+  return kIrregular.contains(word) || (word.ends_with('s') && !kSingularInS.contains(word));
 }
 
 bool is_person(const std::string& noun, bool female) {
@@ -158,7 +158,7 @@ TEST_F(Sentences, HaveArcsBetweenTheKindsOfWordsThatTheirLabelsSay) {
 }
 
 // The words that a verb can be, each with what makes it plural; written down here a second time.
-bool is_plural_verb(const std::string& verb) { return verb == "are" || (verb != "is" && !verb.ends_with("s")); }
+bool is_plural_verb(const std::string& verb) { return verb == "are" || (verb != "is" && !verb.ends_with('s')); }
 
 // The noun that tells a verb's number: its nsubj, and through "that" the noun of the relative clause.
 std::int64_t controller(const TaskExample& example, const Words& words, std::int64_t verb) {
@@ -185,7 +185,7 @@ TEST_F(Sentences, HaveVerbsThatAgree) {
         EXPECT_EQ(*shown, subject);
       }
       const std::string token = task_->vocabulary().text(example.tokens[p]);
-      EXPECT_EQ(token.starts_with("<"), shown.has_value());
+      EXPECT_EQ(token.starts_with('<'), shown.has_value());
       if (shown) {
         EXPECT_EQ(task_->vocabulary().text(*example.labels[p]), words[p]);
       }
@@ -291,7 +291,7 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
       const std::string sense = task_->vocabulary().text(*example.labels[homonym]);
       const std::size_t slash = sense.find('/');
       std::string form = sense.substr(0, slash);
-      if (is_plural_noun(words[homonym])) form == "mouse" ? form = "mice" : form += "s";
+      if (is_plural_noun(words[homonym])) form == "mouse" ? form = "mice" : form += 's';
       EXPECT_EQ(words[homonym], form);
       ++seen[sense];
       const auto says = [&](const std::string& word, const std::string& meaning) {
@@ -307,7 +307,7 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
     }
     for (std::size_t p = 0; p < words.size(); ++p) {
       const std::string word = words[p] == "mice" ? "mouse" : words[p];
-      const bool homonym = is_one_of(word.ends_with("s") ? word.substr(0, word.size() - 1) : word,
+      const bool homonym = is_one_of(word.ends_with('s') ? word.substr(0, word.size() - 1) : word,
                                      {"bat", "crane", "mouse", "seal", "bank", "star"});
       EXPECT_EQ(homonym, key(example, 3, p).has_value()) << words[p];
     }

@@ -80,7 +80,7 @@ bool starts_with_vowel_sound(const std::string& word) {
 
 bool is_plural_english(const std::string& word) {
   return WordSet{"men", "women", "mice", "they", "them"}.contains(word) ||
-         (word.ends_with("s") && !word.ends_with("ss"));
+         (word.ends_with('s') && !word.ends_with("ss"));
 }
 
 bool is_feminine(std::string noun, bool plural) {
@@ -254,11 +254,11 @@ TEST_F(Translations, HaveAdjectivesThatAgreeAndStandWhereTheyShould) {
       const std::int64_t noun = attribute ? head : subject_of(example, pair, head);
       const bool plural = is_plural_english(pair.word(noun));
       const std::string& text = pair.french[p];
-      const bool ends_as_plural = text.ends_with("s") || text == "heureux" || text == "boueux";
-      EXPECT_TRUE(plural ? ends_as_plural : !text.ends_with("s")) << text;
-      const std::string singular = text.ends_with("s") ? text.substr(0, text.size() - 1) : text;
+      const bool ends_as_plural = text.ends_with('s') || text == "heureux" || text == "boueux";
+      EXPECT_TRUE(plural ? ends_as_plural : !text.ends_with('s')) << text;
+      const std::string singular = text.ends_with('s') ? text.substr(0, text.size() - 1) : text;
       if (feminine_at(pair, noun)) {
-        EXPECT_TRUE(singular.ends_with("e")) << text;
+        EXPECT_TRUE(singular.ends_with('e')) << text;
       } else {
         EXPECT_FALSE(feminine_forms().contains(singular)) << text;
       }
@@ -279,7 +279,7 @@ TEST_F(Translations, HaveVerbsThatAgree) {
       const std::int64_t place = pair.keys[p].front();
       if (!WordSet{"root", "relcl", "ccomp", "conj"}.contains(pair.label(place))) continue;
       const std::string& english = pair.word(place);
-      const bool plural = english == "are" || !english.ends_with("s");
+      const bool plural = english == "are" || !english.ends_with('s');
       EXPECT_EQ(pair.french[p].ends_with("nt"), plural) << pair.french[p];
     }
   });
@@ -332,7 +332,7 @@ TEST_F(Translations, ElideAndContract) {
       if (WordSet{"le", "la", "de", "que", "ce", "du"}.contains(text)) {
         EXPECT_FALSE(vowel) << text << " " << next;
       }
-      if (text.ends_with("'") || text == "cet") {
+      if (text.ends_with('\'') || text == "cet") {
         EXPECT_TRUE(vowel) << text << " " << next;
       }
       if (text == "de") {

@@ -71,7 +71,7 @@ TEST(ImageOf, KeepsTheMeanOfWhatItMakesSmaller) {
     double mean = 0;
     for (std::size_t i = c; i < before.size(); i += 3) mean += before[i] / (31 * 47);
     double mean_after = 0;
-    for (std::size_t i = 0; i < 13 * 13; ++i) mean_after += 255 * after[c * 13 * 13 + i] / (13 * 13);
+    for (std::size_t i = 0; i < std::size_t{13} * 13; ++i) mean_after += 255 * after[c * 13 * 13 + i] / (13 * 13);
     EXPECT_NEAR(mean_after, mean, 1e-3);
   }
 }

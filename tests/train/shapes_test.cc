@@ -108,6 +108,7 @@ class Scenes : public testing::Test {
     for (std::int64_t n = 0; n < kScenes && !HasFailure(); ++n) {
       const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       std::vector<std::string> words;
+      words.reserve(example.tokens.size());
       for (const std::int32_t token : example.tokens) words.push_back(task_->vocabulary().text(token));
       SCOPED_TRACE(show(*task_, example));
       check(example, words);

@@ -106,7 +106,7 @@ TEST(Training, AParameterThatIsNoNumberIsNamed) {
   const Variable x = Variable::parameter(Tensor(std::vector<float>{4, 1}, {2}));
   const auto loss = [&](std::int64_t n) {
     if (n == 1) x.mutable_value().set({1}, std::numeric_limits<double>::infinity());
-    return BatchLoss{.loss = mean(x - x), .tokens = 2};
+    return BatchLoss{.loss = mean(x - x), .tokens = 2};  // NOLINT(misc-redundant-expression): inf - inf
   };
   EXPECT_THAT(diverged(loss, {{"x", x}}), HasSubstr("step 2: the loss is"));
   EXPECT_THAT(diverged(loss, {{"x", x}}), HasSubstr("went bad: the parameter x"));

@@ -2,7 +2,7 @@
 //
 // Two variables are of one dtype and broadcast as in NumPy: shapes are aligned at their last axes, and an extent of 1
 // or an axis that is missing repeats. Each allocates its result; gradients of what was repeated are summed in a fixed
-// order. f32 and bf16 are computed in f32 and rounded once, f64 in f64.
+// order. f32, bf16 and f16 are computed in f32 and rounded once, f64 in f64.
 #pragma once
 
 #include "qkv/autograd/variable.h"
@@ -33,8 +33,8 @@ namespace qkv {
 /// x * sigmoid(x).
 [[nodiscard]] Variable silu(const Variable& x);
 
-/// x rounded to another dtype, f64, f32 or bf16; its gradient is rounded to that of x. Mixed precision: parameters in
-/// f32, computed with in bf16. x itself where it has the dtype. Throws InvalidArgument naming dtype.
+/// x rounded once to another dtype, f64, f32, bf16 or f16; its gradient is rounded to that of x. Mixed precision:
+/// parameters in f32, computed with in bf16. x itself where it has the dtype. Throws InvalidArgument naming dtype.
 [[nodiscard]] Variable cast(const Variable& x, DType dtype);
 
 [[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) { return add(a, b); }

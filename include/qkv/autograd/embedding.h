@@ -6,9 +6,9 @@
 
 namespace qkv {
 
-/// Rows of `table` [N, D] at ids [...] of i64 or i32 -> [..., D]. Negative ids do not wrap. The gradient of a row is
-/// the sum over the places that took it, in their order. Throws InvalidArgument naming table, or ids and the id that
-/// lies outside.
+/// Rows of `table` [N, D] at ids [...] of i64 or i32 -> [..., D], in the dtype of the table. Negative ids do not wrap.
+/// The gradient of a row is the sum over the places that took it, in their order. Throws InvalidArgument naming table,
+/// or ids and the id that lies outside.
 [[nodiscard]] Variable embedding(const Variable& table, const TensorView& ids);
 
 /// Each element is set to 0 with probability p; those that stay are divided by 1 - p. Element (..., j) in row n of the

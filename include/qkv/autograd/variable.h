@@ -13,8 +13,9 @@ namespace autograd {
 struct Body;
 }
 
-/// A handle on a value and on the operation that made it; copying copies the handle. Values are f64, f32 or bf16 and
-/// belong to the variable: views of them stay valid while one of its handles lives.
+/// A handle on a value and on the operation that made it; copying copies the handle. Values are f64, f32, bf16 or f16,
+/// and the variable keeps them alive: views of them stay valid while one of its handles lives. A variable made of a
+/// tensor shares its elements, those of a mapped file among them, and never writes to what others hold.
 ///
 /// An operation on variables of which one requires a gradient is recorded, unless a NoGradient scope is open; its
 /// result then requires one, too. Operations never change their arguments. All throw InvalidArgument that names the
@@ -24,11 +25,13 @@ class Variable {
  public:
   /// Nothing: only empty() may be asked of it, and operations refuse it.
   Variable() = default;
-  /// A constant. Throws InvalidArgument for a dtype other than f64, f32 and bf16.
+  /// A constant that reads the tensor's elements in place. Throws InvalidArgument for a dtype other than f64, f32, bf16
+  /// and f16.
   explicit Variable(Tensor value);
   explicit Variable(std::shared_ptr<const autograd::Body> body);
 
-  /// A leaf: its gradient is kept. Throws as the constructor does.
+  /// A leaf: its gradient is kept. Shares the elements as the constructor does, or copies them where they do not lie
+  /// densely. Throws as it does.
   [[nodiscard]] static Variable parameter(Tensor value);
 
   [[nodiscard]] bool empty() const noexcept { return body_ == nullptr; }
@@ -48,7 +51,9 @@ class Variable {
   [[nodiscard]] bool is_leaf() const;
 
   /// A leaf's value to be written in place, as an optimiser does. A walk back over an operation that had kept the old
-  /// value then throws and names it. Throws InvalidArgument for the result of an operation.
+  /// value then throws and names it. Where the elements are another tensor's too or read only (a mapped file's), they
+  /// are first copied; views and variables (by detach(), reshape, slice) taken before that keep the old ones. Throws
+  /// InvalidArgument for the result of an operation.
   [[nodiscard]] MutableTensorView mutable_value() const;
 
   /// Another value for this parameter in place of the one it has, of the same shape and of any dtype that a variable

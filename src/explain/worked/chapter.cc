@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
+#include "core/exact_math.h"
 #include "explain/plain.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
@@ -14,6 +16,7 @@ namespace {
 
 using explain_detail::matmul;
 
+// NOLINTNEXTLINE(cert-err58-cpp): three short words
 const std::vector<std::string> kTokens = {"the", "cat", "sat"};
 
 struct TinyTokens {
@@ -24,7 +27,7 @@ struct TinyTokens {
 
 Tensor exponentials(const TensorView& row) {
   std::vector<double> values = row.to_vector();
-  for (double& value : values) value = std::exp(value);
+  for (double& value : values) value = core::exp(value);
   return vector_of(values);
 }
 
@@ -66,7 +69,7 @@ void y3(Worked& worked) {
   };
   worked.claims = {
       figure("raw scores", "1, 1, 2", head.raw.view().select(0, 2)),
-      figure("square root of 2", "1.414", std::sqrt(2.0)),
+      figure("square root of 2", "1.414", std::numbers::sqrt2),
       figure("scaled scores", "[0.707, 0.707, 1.414]", scaled),
       figure("exponentials", "[2.028, 2.028, 4.113]", exps),
       figure("their sum", "8.169", sum_of(exps)),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/exact_math.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
 #include "explain/plain.h"
@@ -17,7 +18,7 @@ Tensor softmax_with_unscaled_maximum(const TensorView& raw, double d_k) {
   const double maximum = *std::max_element(values.begin(), values.end());
   double sum = 0;
   for (double& value : values) {
-    value = std::exp(value / std::sqrt(d_k) - maximum);
+    value = core::exp(value / std::sqrt(d_k) - maximum);
     sum += value;
   }
   for (double& value : values) value /= sum;

@@ -21,8 +21,9 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 std::size_t number_end(std::string_view text, std::size_t begin) {
   std::size_t i = begin;
   const auto digit_at = [&](std::size_t at) { return at < text.size() && is_digit(text[at]); };
-  while (digit_at(i) || (i < text.size() && text[i] == ',' && digit_at(i + 1) && digit_at(i + 2) && digit_at(i + 3)))
+  while (digit_at(i) || (i < text.size() && text[i] == ',' && digit_at(i + 1) && digit_at(i + 2) && digit_at(i + 3))) {
     ++i;
+  }
   if (i < text.size() && text[i] == '.') ++i;
   while (digit_at(i)) ++i;
   return i;

@@ -185,8 +185,9 @@ Tensor additive(DType dtype, const std::vector<double>& scores) {
   Tensor masked(dtype, {static_cast<std::int64_t>(scores.size())});
   Tensor constant(dtype, {1});
   constant.set({0}, -1e9);
-  for (std::size_t i = 0; i < scores.size(); ++i)
+  for (std::size_t i = 0; i < scores.size(); ++i) {
     masked.set({static_cast<std::int64_t>(i)}, scores[i] + constant.at({0}));
+  }
   return masked;
 }
 

@@ -5,10 +5,12 @@
 #include <memory>
 #include <thread>
 
+#include "core/bytes.h"
 #include "core/parallel.h"
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/scaled_rows.h"
 #include "kernels/cpu/targets.h"
 
 namespace qkv::kernels::cpu {
@@ -28,9 +30,10 @@ void wait_until(const Condition& met) {
 // many slots as there are workers.
 class BackwardTasks {
  public:
-  BackwardTasks(const Target& target, const Backward& call, int threads)
+  BackwardTasks(const Target& target, const Backward& call, const ScaledRows& scaled, int threads)
       : target_(target),
         call_(call),
+        scaled_(scaled),
         columns_(std::clamp<std::int64_t>(columns() / kFewTasks, 1, target.backward.columns_a_task(call.forward))),
         slots_(std::min<std::int64_t>(threads, heads())) {
     for (const BackwardSegment& segment : call_.segments) {
@@ -45,7 +48,9 @@ class BackwardTasks {
 
   /// Of the first task of each segment, the progress of every task and the tasks left of every key head; then d_q.
   [[nodiscard]] std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(counter_bytes()) + static_cast<std::size_t>(slots_ * slot_floats_) * sizeof(float);
+    return core::checked_sum("attention_backward",
+                             {static_cast<std::uint64_t>(counter_bytes()),
+                              core::checked_bytes("attention_backward", {slots_, slot_floats_}, sizeof(float))});
   }
 
   void keep_shared_in(std::byte* place) {
@@ -81,7 +86,8 @@ class BackwardTasks {
          .columns = std::min(columns_, columns_of(segment) - turn * columns_),
          .d_q = d_q_ + head % slots_ * slot_floats_,
          .progress = progress_ + first + key_head * a_head,
-         .turn = turn},
+         .turn = turn,
+         .scales = scaled_.of(static_cast<std::size_t>(place), key_head)},
         settings, head, scratch);
   }
 
@@ -126,6 +132,7 @@ class BackwardTasks {
 
   const Target& target_;
   const Backward& call_;
+  const ScaledRows& scaled_;
   std::int64_t columns_;
   std::int64_t slots_;
   std::int64_t count_ = 0;
@@ -154,15 +161,21 @@ void end_turn(const BackwardTask& task, std::int64_t block) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Backward& call, int threads) {
-  return padded_worker_bytes(target, call) * static_cast<std::size_t>(threads) +
-         BackwardTasks(target, call, threads).shared_bytes();
+  const ScaledRows scaled(call);
+  return core::checked_sum("attention_backward",
+                           {core::checked_bytes("attention_backward", {threads}, padded_worker_bytes(target, call)),
+                            scaled.bytes(), BackwardTasks(target, call, scaled, threads).shared_bytes()});
 }
 
 void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call.forward);
   const std::size_t bytes = padded_worker_bytes(target, call);
-  BackwardTasks tasks(target, call, threads);
-  tasks.keep_shared_in(scratch.data() + bytes * static_cast<std::size_t>(threads));
+  ScaledRows scaled(call);
+  BackwardTasks tasks(target, call, scaled, threads);
+  std::byte* shared = scratch.data() + bytes * static_cast<std::size_t>(threads);
+  scaled.keep_in(shared);
+  tasks.keep_shared_in(shared + scaled.bytes());
+  scaled.find(target, settings, threads, scratch.data(), bytes);
   core::parallel_for(threads, tasks.count(), [&](int worker, std::int64_t n) {
     tasks.run(settings, n, scratch.data() + bytes * static_cast<std::size_t>(worker));
   });

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/tile_gradient.h"
@@ -50,6 +51,25 @@ class BackwardWorker {
     worker.store_keys();
   }
 
+  static float largest_key(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    const Segment& segment = task.segment->forward;
+    const KvRows rows = segment.k.head(task.key_head);
+    float largest = 0;
+    for (std::int64_t j = 0; j < segment.shape.Tk; ++j) {
+      const float length =
+          length_of(rows.row(j), settings.call->dtype, settings.call->D, reinterpret_cast<float*>(scratch));
+      largest = length > largest ? length : largest;
+    }
+    return largest;
+  }
+
+  static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, float largest_key,
+                       RowScales& scales, std::byte* scratch) {
+    BackwardWorker worker(settings, task, reinterpret_cast<float*>(scratch));
+    const LaneBlocks blocks(worker.segment_.shape.Tq, worker.call_.group());
+    worker.sum_rows(blocks.block(block, task.key_head), largest_key, scales);
+  }
+
   /// Writes d_q of the task's key head, of which every share has been added.
   static void finish(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
     const Forward& call = *settings.call;
@@ -63,7 +83,21 @@ class BackwardWorker {
  private:
   static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
 
-  static std::int64_t row_floats(const Forward& call) { return 2 * round_up(call.Dv, S::kLanes); }
+  static std::int64_t row_floats(const Forward& call) {
+    return 2 * round_up(call.D > call.Dv ? call.D : call.Dv, S::kLanes);
+  }
+
+  // `floats` holds a row.
+  static float length_of(const std::byte* row, DType dtype, std::int64_t D, float* floats) {
+    load_row<S>(row, dtype, D, 1, floats);
+    typename S::F squares = S::zero();
+    for (std::int64_t d = 0; d < D; d += S::kLanes) squares = S::fma(S::load(floats + d), S::load(floats + d), squares);
+    alignas(64) float parts[S::kLanes];
+    S::store(parts, squares);
+    float sum = 0;
+    for (const float part : parts) sum += part;
+    return std::sqrt(sum);
+  }
 
   static void store_d_q(const Forward& call, const Lanes& lanes, const float* d_q, const GradientRows& to,
                         float* rows) {
@@ -121,6 +155,7 @@ class BackwardWorker {
     }
     if (!wanted) return;
     block_.lanes = lanes;
+    sums_.scales = task_.scales[n].used ? task_.scales + n : nullptr;
     load_queries();
     for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) S::store(d_q_ + x, S::zero());
     for (std::int64_t c = 0; c < task_.columns; ++c) {
@@ -130,6 +165,55 @@ class BackwardWorker {
     float* sums = task_.d_q + n * d_q_floats(call_);
     for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) {
       S::store(sums + x, S::add(S::load(sums + x), S::load(d_q_ + x)));
+    }
+  }
+
+  void sum_rows(const Lanes& lanes, float largest_key, RowScales& scales) {
+    SummedRow rows[kTile];
+    bool needed = false;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      q_[lane] = nullptr;
+      if (lane >= lanes.count()) continue;
+      const std::int64_t h = lanes.head_of(lane);
+      const std::int64_t i = lanes.query_of(lane);
+      q_[lane] = row_of(segment_.q, h, i);
+      rows[lane].given = row_number(task_.segment->lse, h, i);
+      rows[lane].terms = std::abs(call_.scale) * length_of(q_[lane], call_.dtype, call_.D, rows_) * largest_key;
+      needed = needed || needs_sum(call_, rows[lane]);
+    }
+    scales.used = needed;
+    if (!needed) return;
+    block_.lanes = lanes;
+    // Without values and d_out.
+    static_cast<void>(Products::load_queries(q_, q_, lanes.count(), call_.dtype, call_.D, 0, settings_.query_sign,
+                                             queries_buffer_, queries_));
+    alignas(64) float maxima[kTile];
+    alignas(64) float sums[kTile];
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      maxima[lane] = -INFINITY;
+      sums[lane] = 0;
+    }
+    add_scores(maxima, sums);
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+      rows[lane].maximum = maxima[lane];
+      rows[lane].sum = sums[lane];
+      set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, scales);
+    }
+  }
+
+  // Of all keys, one column after the other: the same bits as add_tile() has.
+  void add_scores(float* maxima, float* sums) {
+    float* const buffer = take(Products::key_floats(call_.D, call_.Dv));
+    const KvRows rows = segment_.k.head(task_.key_head);
+    for (std::int64_t column = 0; column * kTile < segment_.shape.Tk; ++column) {
+      const TileClass sort = class_of(segment_, block_.lanes, column);
+      if (sort == TileClass::skip) continue;
+      const std::int64_t j = column * kTile;
+      const std::int64_t count = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
+      static_cast<void>(Products::load_keys(rows, rows, j, count, call_.D, 0, buffer, keys_[0]));
+      Products::scores(keys_[0], queries_, call_.D, weights_);
+      steps_.shape(block_, count, column, sort, weights_);
+      Gradient::add_to_sums(weights_, settings_.to_log2, count, block_.lanes.count(), maxima, sums);
     }
   }
 
@@ -145,7 +229,7 @@ class BackwardWorker {
       const std::int64_t i = lanes.query_of(lane);
       q_[lane] = row_of(segment_.q, h, i);
       d_out_[lane] = row_of(task_.segment->d_out, h, i);
-      constexpr float kLog2e = 1.44269504088896341F;
+      constexpr auto kLog2e = std::numbers::log2e_v<float>;
       sums_.log2_sum[lane] = row_number(task_.segment->lse, h, i) * kLog2e;
       if (task_.segment->d_lse.rank() == 2) sums_.delta[lane] = -row_number(task_.segment->d_lse, h, i);
     }
@@ -159,7 +243,7 @@ class BackwardWorker {
            (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
   }
 
-  // A vector of partial sums for each lane, then all lanes at once.
+  // A vector of partial sums for each lane, then all lanes at once. Where out is 0, d_out is left out.
   void add_d_out_times_out(std::int64_t first) {
     alignas(64) float parts[S::kLanes * S::kLanes] = {};
     for (std::int64_t n = 0; n < S::kLanes && first + n < block_.lanes.count(); ++n) {
@@ -169,7 +253,11 @@ class BackwardWorker {
       load_row<S>(d_out_[lane], call_.dtype, call_.Dv, 1, rows_);
       load_row<S>(out, call_.dtype, call_.Dv, 1, other);
       typename S::F sum = S::zero();
-      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) sum = S::fma(S::load(rows_ + d), S::load(other + d), sum);
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) {
+        const typename S::F result = S::load(other + d);
+        const auto zero = S::equal(result, S::zero());  // whose d_out may be anything
+        sum = S::fma(S::select(zero, S::zero(), S::load(rows_ + d)), result, sum);
+      }
       S::store(parts + n * S::kLanes, sum);
     }
     transpose_block<S>(parts, S::kLanes, parts, S::kLanes);
@@ -211,7 +299,7 @@ class BackwardWorker {
       return weights_;
     }
     Gradient::weigh_only(sums_, settings_.to_log2, keys, lanes, weights_);
-    for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::load(weights_ + n));
+    for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::splat(1.0F));
     drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
     Gradient::to_d_scores(sums_, keys, lanes, weights_, dropped_, d_scores_);
     return dropped_;
@@ -278,6 +366,8 @@ constexpr BackwardTarget backward_target() {
   return {.columns_a_task = Worker::columns_a_task,
           .d_q_floats = Worker::d_q_floats,
           .worker_bytes = Worker::worker_bytes,
+          .largest_key = Worker::largest_key,
+          .sum_rows = Worker::sum_rows,
           .run = Worker::run,
           .finish = Worker::finish};
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 
+#include "core/bytes.h"
 #include "core/parallel.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/rows.h"
@@ -12,7 +14,7 @@
 namespace qkv::kernels::cpu {
 namespace {
 
-constexpr double kLog2e = 1.4426950408889634;
+constexpr double kLog2e = std::numbers::log2e;
 
 // A scale or softcap beyond what f32 can multiply by, and divide 8 or a scale by, gives the weights of the nearest one
 // that it can.
@@ -209,8 +211,9 @@ const Target* find_target(std::string_view name) {
 
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
   const TaskList tasks(call, target.blocks_a_task(call));
-  return padded_worker_bytes(target, call) * static_cast<std::size_t>(workers_of(tasks, threads)) +
-         static_cast<std::size_t>(tasks.list_floats() + tasks.partial_floats()) * sizeof(float);
+  return core::checked_sum(
+      "attention", {core::checked_bytes("attention", {workers_of(tasks, threads)}, padded_worker_bytes(target, call)),
+                    core::checked_bytes("attention", {tasks.list_floats() + tasks.partial_floats()}, sizeof(float))});
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {

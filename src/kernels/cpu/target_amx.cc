@@ -94,6 +94,19 @@ std::size_t backward_worker_bytes(const Forward& call) {
   return is_bf16(call) ? BackwardBf16::worker_bytes(call) : kAvx512.backward.worker_bytes(call);
 }
 
+float backward_largest_key(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  return kAvx512.backward.largest_key(settings, task, scratch);
+}
+
+void sum_backward_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, float largest_key,
+                       RowScales& scales, std::byte* scratch) {
+  if (!is_bf16(*settings.call)) {
+    return kAvx512.backward.sum_rows(settings, task, block, largest_key, scales, scratch);
+  }
+  const TileUnit tiles;
+  BackwardBf16::sum_rows(settings, task, block, largest_key, scales, scratch);
+}
+
 void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
   if (!is_bf16(*settings.call)) return kAvx512.backward.run(settings, task, scratch);
   const TileUnit tiles;
@@ -117,6 +130,8 @@ const Target kAmx = {.name = "amx",
                      .backward = {.columns_a_task = amx::backward_columns,
                                   .d_q_floats = amx::backward_d_q_floats,
                                   .worker_bytes = amx::backward_worker_bytes,
+                                  .largest_key = amx::backward_largest_key,
+                                  .sum_rows = amx::sum_backward_rows,
                                   .run = amx::run_backward,
                                   .finish = amx::finish_backward}};
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/cpu/exponential.h"
-#include "kernels/cpu/forward.h"
+#include "kernels/cpu/scaled_rows.h"
 
 namespace qkv::kernels::cpu {
 
@@ -13,6 +13,7 @@ namespace qkv::kernels::cpu {
 struct RowSums {
   alignas(64) float log2_sum[kTile];  // lse in powers of 2
   alignas(64) float delta[kTile];     // d_out . out - d_lse: what every d_weight of the row is compared with
+  const RowScales* scales = nullptr;  // in place of log2_sum, where that is too coarse
 };
 
 template <class S>
@@ -31,31 +32,62 @@ class TileGradient {
   /// s becomes weights, and d_weights d_scores; a hidden pair has 0 in both.
   static void weigh(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s,
                     float* d_weights) {
-    for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
-      const Pair pair = pair_of(rows, to_log2, s + n, lane);
-      const F d_score = S::mul(pair.weight, S::sub(S::load(d_weights + n), S::load(rows.delta + lane)));
-      S::store(s + n, pair.weight);
-      S::store(d_weights + n, S::select(pair.hidden, S::zero(), d_score));
-    });
+    const auto run = [&](const auto& pair_of) {
+      for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
+        const Pair pair = pair_of(s + n, lane);
+        const F d_score = S::mul(pair.weight, S::sub(S::load(d_weights + n), S::load(rows.delta + lane)));
+        S::store(s + n, pair.weight);
+        S::store(d_weights + n, S::select(pair.hidden, S::zero(), d_score));
+      });
+    };
+    if (rows.scales == nullptr) {
+      run([&](const float* x, std::int64_t lane) { return by_lse(rows, to_log2, x, lane); });
+    } else {
+      run([&](const float* x, std::int64_t lane) { return by_sum(*rows.scales, to_log2, x, lane); });
+    }
   }
 
-  /// s becomes weights alone.
+  /// s becomes weights alone, and kHidden where a pair is hidden.
   static void weigh_only(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
-      S::store(s + n, pair_of(rows, to_log2, s + n, lane).weight);
+      const Pair pair =
+          rows.scales == nullptr ? by_lse(rows, to_log2, s + n, lane) : by_sum(*rows.scales, to_log2, s + n, lane);
+      S::store(s + n, S::select(pair.hidden, S::splat(kHidden), pair.weight));
     });
   }
 
-  /// As the end of weigh(), where dropout made `dropped` of the weights, of which NaN is to stay.
-  static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights,
-                          float* dropped, float* d_weights) {
+  /// Adds a tile's scores to the sums of their rows.
+  static void add_to_sums(const float* s, float to_log2, std::int64_t keys, std::int64_t lanes, float* maxima,
+                          float* sums) {
+    const F factor = S::splat(to_log2);
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      const F old = S::load(maxima + lane);
+      F top = old;
+      for (std::int64_t c = 0; c < keys; ++c) top = S::max(top, S::load(s + c * kTile + lane));
+      const F shift = S::select(S::equal(top, S::splat(-kInfinity)), S::zero(), top);
+      F total = S::zero();
+      for (std::int64_t c = 0; c < keys; ++c) {
+        total = S::add(total, exp2<S>(S::mul(S::sub(S::load(s + c * kTile + lane), shift), factor)));
+      }
+      const F before = S::mul(S::load(sums + lane), exp2<S>(S::mul(S::sub(old, shift), factor)));
+      S::store(maxima + lane, top);
+      S::store(sums + lane, S::add(before, total));
+    }
+  }
+
+  /// As the end of weigh_only(). `kept` is what dropout multiplies by, 0 or more, and becomes the dropped weights, in
+  /// which NaN stays; d_weights become d_scores.
+  static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights, float* kept,
+                          float* d_weights) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
       const F weight = S::load(weights + n);
-      const F kept = S::select(S::equal(weight, weight), S::load(dropped + n), weight);
-      const F arrived = S::select(S::equal(kept, S::zero()), S::zero(), S::mul(kept, S::load(d_weights + n)));
-      const F d_score = S::sub(arrived, S::mul(weight, S::load(rows.delta + lane)));
-      S::store(dropped + n, kept);
-      S::store(d_weights + n, S::select(S::equal(weight, S::zero()), S::zero(), d_score));
+      const F factor = S::load(kept + n);
+      const auto hidden = S::equal(weight, S::splat(kHidden));
+      const auto dropped = S::equal(factor, S::zero());
+      const F arrived = S::select(dropped, S::zero(), S::mul(factor, S::load(d_weights + n)));
+      const F d_score = S::mul(weight, S::sub(arrived, S::load(rows.delta + lane)));
+      S::store(kept + n, S::select(hidden, S::zero(), S::mul(weight, factor)));
+      S::store(d_weights + n, S::select(hidden, S::zero(), d_score));
     });
   }
 
@@ -69,16 +101,28 @@ class TileGradient {
   }
 
  private:
+  static constexpr float kHidden = -1;
+
   struct Pair {
     F weight;
     typename S::M hidden;
   };
 
-  // A weight is at most 1, even where lse was rounded from a score so large that it is not exact to 1.
-  [[gnu::always_inline]] static Pair pair_of(const RowSums& rows, float to_log2, const float* s, std::int64_t lane) {
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+  [[gnu::always_inline]] static Pair by_sum(const RowScales& scales, float to_log2, const float* s, std::int64_t lane) {
+    const F x = S::load(s);
+    const F exponent = S::mul(S::sub(x, S::load(scales.shift + lane)), S::splat(to_log2));
+    const F weight = S::mul(exp2<S>(S::min(S::zero(), exponent)), S::load(scales.factor + lane));
+    const auto hidden = S::equal(x, S::splat(-kInfinity));
+    return {.weight = S::select(hidden, S::zero(), weight), .hidden = hidden};
+  }
+
+  // A weight is at most 1, whatever lse is.
+  [[gnu::always_inline]] static Pair by_lse(const RowSums& rows, float to_log2, const float* s, std::int64_t lane) {
     const F x = S::load(s);
     const F exponent = S::fma(x, S::splat(to_log2), S::sub(S::zero(), S::load(rows.log2_sum + lane)));
-    const auto hidden = S::equal(x, S::splat(-std::numeric_limits<float>::infinity()));
+    const auto hidden = S::equal(x, S::splat(-kInfinity));
     return {.weight = S::select(hidden, S::zero(), exp2<S>(S::min(S::zero(), exponent))), .hidden = hidden};
   }
 

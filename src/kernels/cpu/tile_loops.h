@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <numbers>
 
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/forward.h"
@@ -44,7 +45,7 @@ struct TileLoops {
  private:
   // An lse from elsewhere may be too small: +inf from 2^128 on.
   [[gnu::always_inline]] static F exponential(F x) {
-    constexpr float kLog2e = 1.44269504088896341F;
+    constexpr auto kLog2e = std::numbers::log2e_v<float>;
     return exp2<S>(S::min(S::splat(128.0F), S::mul(x, S::splat(kLog2e))));
   }
 };

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "kernels/linear/loops.h"
 #include "kernels/targets.h"
 
@@ -6,9 +8,11 @@ namespace qkv::kernels::linear {
 template <class T>
 const Loops<T>& chosen_loops() {
 #if defined(__x86_64__)
-  const std::string_view name = target_for("linear_attention", DType::f32, {});
-  if (name == "amx" || name == "avx512") return avx512::loops(T{});
-  if (name == "avx2") return avx2::loops(T{});
+  if constexpr (std::is_same_v<T, float>) {
+    const std::string_view name = target_for("linear_attention", DType::f32, {});
+    if (name == "amx" || name == "avx512") return avx512::loops(T{});
+    if (name == "avx2") return avx2::loops(T{});
+  }
 #endif
   return baseline::loops(T{});
 }

@@ -1,13 +1,13 @@
 // Compiled once for each instruction set: QKV_LOOPS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
 // library that could be shared between those copies is used here.
 #include <bit>
-#include <cmath>
 #include <cstring>
 
+#include "core/exact_math.h"
 #include "kernels/linear/loops.h"
 
 namespace qkv::kernels::linear::QKV_LOOPS {
-namespace {
+namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target
 
 template <class T>
 struct Lanes;
@@ -194,9 +194,11 @@ void exponential(float* x, std::int64_t count) {
   std::memcpy(x + n, last, static_cast<std::size_t>(count - n) * sizeof(float));
 }
 
+#if QKV_VECTOR_BYTES == 16
 void exponential(double* x, std::int64_t count) {
-  for (std::int64_t n = 0; n < count; ++n) x[n] = ::exp(x[n]);
+  for (std::int64_t n = 0; n < count; ++n) x[n] = core::exp(x[n]);
 }
+#endif
 
 template <class T>
 constexpr Loops<T> kLoops = {.product = product<T>, .walk = walk<T>, .exponential = exponential};
@@ -204,6 +206,8 @@ constexpr Loops<T> kLoops = {.product = product<T>, .walk = walk<T>, .exponentia
 }  // namespace
 
 const Loops<float>& loops(float /*of this type*/) { return kLoops<float>; }
+#if QKV_VECTOR_BYTES == 16
 const Loops<double>& loops(double /*of this type*/) { return kLoops<double>; }
+#endif
 
 }  // namespace qkv::kernels::linear::QKV_LOOPS

@@ -53,16 +53,15 @@ const Loops<double>& loops(double);
 #if defined(__x86_64__)
 namespace avx2 {
 const Loops<float>& loops(float);
-const Loops<double>& loops(double);
 }  // namespace avx2
 
 namespace avx512 {
 const Loops<float>& loops(float);
-const Loops<double>& loops(double);
 }  // namespace avx512
 #endif
 
-/// The loops of the instruction set that qkv::cpu_targets() chooses.
+/// In f32 the loops of the instruction set that qkv::cpu_targets() chooses; in f64 those of any machine, which fuse no
+/// product with a sum.
 template <class T>
 const Loops<T>& chosen_loops();
 

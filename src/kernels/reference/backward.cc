@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <span>
 
+#include "core/exact_math.h"
+#include "kernels/lse_rounding.h"
 #include "kernels/reference/pair_scores.h"
+#include "kernels/reference/softmax.h"
 #include "kernels/row_delta.h"
 #include "mask/bias_node.h"
 
 namespace qkv::kernels::reference {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Values = std::vector<double>;
 
@@ -79,7 +86,8 @@ class Backward {
         value_(values_of(problem.v.dim(3))),
         d_out_(value_),
         d_query_(values_of(forward_.q.dim(3))),
-        d_scores_(values_of(forward_.shape.Tk)) {}
+        scores_(values_of(forward_.shape.Tk)),
+        d_scores_(scores_) {}
 
   void run(std::int64_t b, std::int64_t key_head) {
     const std::int64_t Tk = forward_.shape.Tk;
@@ -96,26 +104,56 @@ class Backward {
   }
 
  private:
+  // What turns a score of a row, or its sink, into its weight.
+  struct RowScale {
+    double shift;
+    double factor;
+
+    [[nodiscard]] double weight(double score) const { return core::exp(score - shift) * factor; }
+  };
+
+  // Fills scores_. An lse that is the row's own is taken as its sum makes it, before rounding: weights sum to 1.
+  RowScale scale_of(std::int64_t b, std::int64_t h, std::int64_t i) {
+    RowLse row = {.given = problem_.lse.at({b, h, i}),
+                  .unit = problem_.lse.dtype() == DType::f64 ? 0x1p-53 : 0x1p-24,
+                  .D = forward_.q.dim(3),
+                  .Tk = forward_.shape.Tk};
+    for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
+      double& x = scores_[static_cast<std::size_t>(j)];
+      const double bias = pairs_.bias(j);
+      x = -kInfinity;
+      if (pairs_.hides(j, bias)) continue;
+      const PairScore score = pairs_.score(j, bias);
+      x = score.biased;
+      row.terms = std::max(row.terms, score.terms);
+    }
+    std::optional<double> sink;
+    if (!forward_.sinks.empty()) sink = forward_.sinks[static_cast<std::size_t>(h)];
+    const RowSum sum = sum_row(scores_, sink);
+    const double own = sum.lse();
+    if (!is_of_own_keys(row, own)) return {.shift = row.given, .factor = 1};
+    if (sum.sum == 0 || is_fine_enough(row)) return {.shift = own, .factor = 1};
+    return {.shift = sum.max, .factor = 1 / sum.sum};
+  }
+
   void run_query(std::int64_t b, std::int64_t h, std::int64_t i) {
     const std::array place = {b, h, i};
     pairs_.set_query(b, h, i);
     problem_.d_out.load_row(place, d_out_);
-    const double lse = problem_.lse.at({b, h, i});
+    const RowScale scale = scale_of(b, h, i);
     const double delta = row_delta_.of(b, h, i);
     std::ranges::fill(d_query_, 0);
     std::ranges::fill(d_scores_, 0);
     for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
-      const double bias = pairs_.bias(j);
-      if (pairs_.hides(j, bias)) continue;
-      const PairScore score = pairs_.score(j, bias);
-      if (score.biased == -INFINITY) continue;
-      run_pair(b, h, j, score, std::exp(score.biased - lse), delta);
+      if (scores_[static_cast<std::size_t>(j)] == -kInfinity) continue;
+      const PairScore score = pairs_.score(j, pairs_.bias(j));
+      run_pair(b, h, j, score, scale.weight(score.biased), delta);
     }
     if (problem_.d_q) problem_.d_q->store_row(place, d_query_);
     if (!shared_.bias.empty()) bias_.add(b, h, i, d_scores_);
     if (!shared_.sinks.empty()) {
       const auto head = static_cast<std::size_t>(h);
-      shared_.sinks[head] -= std::exp(forward_.sinks[head] - lse) * delta;
+      shared_.sinks[head] -= scale.weight(forward_.sinks[head]) * delta;
     }
   }
 
@@ -145,6 +183,7 @@ class Backward {
   Values value_;
   Values d_out_;
   Values d_query_;
+  Values scores_;  // -inf where forbidden
   Values d_scores_;
   std::vector<Values> d_keys_;    // [Tk][D]
   std::vector<Values> d_values_;  // [Tk][Dv]

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/exact_math.h"
+
 namespace qkv::kernels::reference {
 
 PairScores::PairScores(const Problem& problem)
@@ -24,10 +26,19 @@ bool PairScores::hides(std::int64_t j, double bias) const {
 PairScore PairScores::score(std::int64_t j, double bias) {
   problem_.k.load_row(std::array{b_, h_ / problem_.group, j}, k_);
   double raw = 0;
-  for (std::size_t d = 0; d < q_.size(); ++d) raw += q_[d] * k_[d];
+  double terms = 0;
+  for (std::size_t d = 0; d < q_.size(); ++d) {
+    const double term = q_[d] * k_[d];
+    raw += term;
+    terms += std::fabs(term);
+  }
   const double scaled = problem_.scale * raw;
-  const double softcapped = problem_.softcap ? *problem_.softcap * std::tanh(scaled / *problem_.softcap) : scaled;
-  return {.raw = raw, .scaled = scaled, .softcapped = softcapped, .biased = softcapped + bias};
+  const double softcapped = problem_.softcap ? *problem_.softcap * core::tanh(scaled / *problem_.softcap) : scaled;
+  return {.raw = raw,
+          .scaled = scaled,
+          .softcapped = softcapped,
+          .biased = softcapped + bias,
+          .terms = std::fabs(problem_.scale) * terms};
 }
 
 bool PairScores::drops(std::int64_t j) const {

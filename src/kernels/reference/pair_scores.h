@@ -14,6 +14,7 @@ struct PairScore {
   double scaled = 0;
   double softcapped = 0;
   double biased = 0;
+  double terms = 0;  // sum of |scale q_d k_d|
 };
 
 /// The scores of one query after the other.

@@ -6,6 +6,18 @@
 
 namespace qkv::kernels::reference {
 
+/// What makes a row's weights: exp(score - max) / sum.
+struct RowSum {
+  double max;
+  double sum;  // of exp(score - max), the sink's included
+
+  /// -inf for a row that sees nothing and has no sink.
+  [[nodiscard]] double lse() const;
+};
+
+/// A sink is one more score of the row.
+[[nodiscard]] RowSum sum_row(std::span<const double> scores, std::optional<double> sink);
+
 /// Log of the sum of exp(scores), the maximum taken out first; -inf for a row of -inf alone or of no element.
 [[nodiscard]] double log_sum_exp(std::span<const double> scores);
 

@@ -34,8 +34,9 @@ char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 
 std::vector<std::uint8_t> bytes_of(const Tensor& image) {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(static_cast<std::size_t>(image.size()));
-  for (const float value : image.values<float>())
+  for (const float value : image.values<float>()) {
     bytes.push_back(static_cast<std::uint8_t>(std::lround(value * kLevels)));
+  }
   return bytes;
 }
 

@@ -1,0 +1,10 @@
+// CLI11's classes by name: only the files that add options parse its headers, which takes seconds.
+#pragma once
+
+namespace CLI {
+
+class App;
+class Option;
+class Validator;
+
+}  // namespace CLI

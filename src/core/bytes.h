@@ -1,0 +1,35 @@
+// Sizes in bytes, checked before they are allocated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string_view>
+
+#include "qkv/tensor.h"
+
+namespace qkv::core {
+
+/// What one block can have: 2^63 - 1 bytes, or 2^31 - 1 where an address has 32 bits.
+inline constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
+
+/// Bytes of as many elements of `element_size` bytes as the extents multiply to. Every size that is allocated and comes
+/// from a shape is made here. Throws InvalidArgument(function, "shape", …) for a negative extent, and where they are
+/// more than `most`.
+[[nodiscard]] std::size_t checked_bytes(std::string_view function, const Dims& extents, std::size_t element_size,
+                                        std::uint64_t most = kMostBytes);
+
+/// The same for a vector of T: how many elements, where their bytes fit.
+template <class T>
+[[nodiscard]] std::size_t checked_count(std::string_view function, const Dims& extents,
+                                        std::uint64_t most = kMostBytes) {
+  return checked_bytes(function, extents, sizeof(T), most) / sizeof(T);
+}
+
+/// Bytes of parts that lie one after the other. Throws InvalidArgument(function, "shape", …) where they are more than
+/// `most`.
+[[nodiscard]] std::size_t checked_sum(std::string_view function, std::initializer_list<std::uint64_t> parts,
+                                      std::uint64_t most = kMostBytes);
+
+}  // namespace qkv::core

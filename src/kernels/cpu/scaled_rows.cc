@@ -1,0 +1,101 @@
+#include "kernels/cpu/scaled_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/parallel.h"
+#include "kernels/cpu/backward_task.h"
+#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/lse_rounding.h"
+
+namespace qkv::kernels::cpu {
+namespace {
+
+RowLse row_lse(const Forward& call, const SummedRow& row, std::int64_t Tk) {
+  return {.given = row.given, .terms = row.terms, .D = call.D, .Tk = Tk};
+}
+
+}  // namespace
+
+bool needs_sum(const Forward& call, const SummedRow& row) { return !is_fine_enough(row_lse(call, row, 0)); }
+
+void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
+               RowScales& scales) {
+  const Forward& call = *settings.call;
+  const double top = row.maximum * settings.to_nats;
+  const double sink = call.sinks.empty() ? -INFINITY : call.sinks[static_cast<std::size_t>(h)];
+  const double highest = std::max(top, sink);
+  const double share = std::exp(top - highest);
+  const double total = row.sum * share + (sink == -INFINITY ? 0 : std::exp(sink - highest));
+  if (!std::isfinite(row.maximum)) {  // nothing seen, or NaN
+    scales.shift[lane] = row.given == -INFINITY ? 0 : static_cast<float>(row.given / settings.to_nats);
+    scales.factor[lane] = 1;
+    return;
+  }
+  const bool own = is_of_own_keys(row_lse(call, row, Tk), highest + std::log(total));
+  const double factor = own ? share / total : std::exp(top - row.given);
+  scales.shift[lane] = row.maximum;
+  scales.factor[lane] = factor > 1 ? 1 : static_cast<float>(factor);
+}
+
+ScaledRows::ScaledRows(const Backward& call) : call_(call) {
+  for (std::size_t n = 0; n < call.segments.size(); ++n) count_ += call.forward.Hk * blocks_of(n);
+}
+
+std::int64_t ScaledRows::blocks_of(std::size_t segment) const {
+  return LaneBlocks(call_.segments[segment].forward.shape.Tq, call_.forward.group()).count();
+}
+
+std::int64_t ScaledRows::list_bytes() const {
+  const auto segments = static_cast<std::int64_t>(call_.segments.size());
+  const auto bytes = segments * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+                     segments * call_.forward.Hk * static_cast<std::int64_t>(sizeof(float));
+  return round_up(bytes, kTile);
+}
+
+std::size_t ScaledRows::bytes() const {
+  return static_cast<std::size_t>(list_bytes()) + static_cast<std::size_t>(count_) * sizeof(RowScales);
+}
+
+void ScaledRows::keep_in(std::byte* place) {
+  const std::size_t segments = call_.segments.size();
+  first_ = {reinterpret_cast<std::int64_t*>(place), segments};
+  largest_keys_ = {reinterpret_cast<float*>(place + first_.size_bytes()),
+                   segments * static_cast<std::size_t>(call_.forward.Hk)};
+  blocks_ = reinterpret_cast<RowScales*>(place + list_bytes());
+  std::int64_t first = 0;
+  for (std::size_t n = 0; n < segments; ++n) {
+    std::construct_at(&first_[n], first);
+    first += call_.forward.Hk * blocks_of(n);
+  }
+}
+
+ScaledRows::Place ScaledRows::place_of(std::int64_t block) const {
+  const auto segment =
+      static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), block) - first_.begin() - 1);
+  const std::int64_t own = block - first_[segment];
+  return {.segment = segment, .key_head = own / blocks_of(segment), .block = own % blocks_of(segment)};
+}
+
+void ScaledRows::find(const Target& target, const Settings& settings, int threads, std::byte* scratch,
+                      std::size_t scratch_bytes) {
+  const auto of_worker = [&](int worker) { return scratch + scratch_bytes * static_cast<std::size_t>(worker); };
+  const auto heads = static_cast<std::size_t>(call_.forward.Hk);
+  core::parallel_for(threads, static_cast<std::int64_t>(largest_keys_.size()), [&](int worker, std::int64_t n) {
+    const auto head = static_cast<std::size_t>(n);
+    const BackwardTask task = {.segment = &call_.segments[head / heads],
+                               .key_head = static_cast<std::int64_t>(head % heads)};
+    std::construct_at(&largest_keys_[head], target.backward.largest_key(settings, task, of_worker(worker)));
+  });
+  core::parallel_for(threads, count_, [&](int worker, std::int64_t n) {
+    const Place place = place_of(n);
+    RowScales& scales = *std::construct_at(blocks_ + n);
+    const BackwardTask task = {.segment = &call_.segments[place.segment], .key_head = place.key_head};
+    const float largest_key = largest_keys_[place.segment * heads + static_cast<std::size_t>(place.key_head)];
+    target.backward.sum_rows(settings, task, place.block, largest_key, scales, of_worker(worker));
+  });
+}
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,70 @@
+// Rows of a backward call whose weights need a sum of their own: which they are, and what makes their weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/backward.h"
+#include "kernels/cpu/task.h"
+
+namespace qkv::kernels::cpu {
+
+/// Of a block of lanes: weights are exp(score - shift) * factor, scores in the kernel's own units.
+struct RowScales {
+  alignas(64) float shift[kTile] = {};
+  alignas(64) float factor[kTile] = {};
+  bool used = false;  // false: lse is fine enough for every lane
+};
+
+/// Of one lane, once all of its keys have been seen.
+struct SummedRow {
+  float maximum = 0;  // of the scores, in the kernel's units
+  float sum = 0;      // of exp(score - maximum)
+  double given = 0;   // lse
+  double terms = 0;   // no sum of |scale q_d k_d| is larger
+};
+
+/// True where a lane has to be summed.
+[[nodiscard]] bool needs_sum(const Forward& call, const SummedRow& row);
+
+/// Writes lane `lane` of query head `h`: by the row's own sum and sink if lse is theirs, else by lse.
+void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
+               RowScales& scales);
+
+/// The RowScales of all blocks of a call.
+class ScaledRows {
+ public:
+  explicit ScaledRows(const Backward& call);
+
+  /// A multiple of 64, as `place` is aligned.
+  [[nodiscard]] std::size_t bytes() const;
+  void keep_in(std::byte* place);
+
+  /// Looks at every block, and sums those that need it. Worker n has `scratch_bytes` from `scratch` + n * that on.
+  void find(const Target& target, const Settings& settings, int threads, std::byte* scratch, std::size_t scratch_bytes);
+
+  /// Of the blocks of a key head of the n-th segment.
+  [[nodiscard]] const RowScales* of(std::size_t segment, std::int64_t key_head) const {
+    return blocks_ + first_[segment] + key_head * blocks_of(segment);
+  }
+
+ private:
+  struct Place {
+    std::size_t segment;
+    std::int64_t key_head;
+    std::int64_t block;
+  };
+
+  [[nodiscard]] std::int64_t blocks_of(std::size_t segment) const;
+  [[nodiscard]] std::int64_t list_bytes() const;
+  [[nodiscard]] Place place_of(std::int64_t block) const;
+
+  const Backward& call_;
+  std::int64_t count_ = 0;         // of blocks
+  std::span<std::int64_t> first_;  // block of each segment
+  std::span<float> largest_keys_;  // of each segment and key head
+  RowScales* blocks_ = nullptr;
+};
+
+}  // namespace qkv::kernels::cpu

@@ -1,0 +1,86 @@
+// Gradients beside dropout where NaN and infinities meet weights that are 0: on every target as on the reference.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cases/run.h"
+#include "qkv/backward.h"
+
+namespace qkv::cases {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Where {
+  std::string target;
+  DType dtype;
+
+  friend void PrintTo(const Where& where, std::ostream* stream) {
+    *stream << where.target << " in " << name_of(where.dtype);
+  }
+};
+
+std::vector<Where> everywhere() {
+  std::vector<Where> all;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    all.push_back({"reference", dtype});
+    for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
+  }
+  return all;
+}
+
+class DroppedGradients : public testing::TestWithParam<Where> {
+ protected:
+  // D = Dv = 1 and a scale of 1.
+  static AttentionGradients run(std::vector<double> q, std::vector<double> k, std::vector<double> v,
+                                std::vector<double> d_out, AttentionOptions options) {
+    const auto tensor = [](std::vector<double> values) {
+      const auto rows = static_cast<std::int64_t>(values.size());
+      return Tensor(std::move(values), {1, 1, rows, 1}).to(GetParam().dtype);
+    };
+    options.scale = 1;
+    options.target = GetParam().target;
+    const Tensor queries = tensor(std::move(q));
+    const Tensor keys = tensor(std::move(k));
+    const Tensor values = tensor(std::move(v));
+    const auto [out, lse] = attention(queries, keys, values, options);
+    return attention_backward(tensor(std::move(d_out)), queries, keys, values, out, lse, options);
+  }
+};
+
+TEST_P(DroppedGradients, AnInfiniteDOutOfAnOutOfZeroIsLeftOut) {
+  // Its only key is dropped.
+  const AttentionGradients gradients = run({1}, {1}, {2}, {kInfinity}, {.dropout = Dropout{.p = 0.999, .seed = 0}});
+  EXPECT_EQ(gradients.d_q.at({0, 0, 0, 0}), 0);
+  EXPECT_EQ(gradients.d_k.at({0, 0, 0, 0}), 0);
+}
+
+TEST_P(DroppedGradients, ANanValueReachesKeysOfNoWeight) {
+  // out is NaN, and with it every visible score's gradient, though three keys weigh nothing in f32.
+  const AttentionGradients gradients =
+      run({1}, {0, -1000, -1000, -1000}, {1, NAN, 1, 1}, {1}, {.dropout = Dropout{.p = 0.5, .seed = 0}});
+  for (const double d_k : gradients.d_k.to_vector()) EXPECT_TRUE(std::isnan(d_k));
+  EXPECT_TRUE(std::isnan(gradients.d_q.at({0, 0, 0, 0})));
+  for (const double d_v : gradients.d_v.to_vector()) EXPECT_FALSE(std::isnan(d_v));
+}
+
+TEST_P(DroppedGradients, AHiddenKeyGetsNothing) {
+  const AttentionGradients gradients =
+      run({1}, {0, 1, 2, 3}, {1, NAN, 1, 1}, {1}, {.mask = prefix(2), .dropout = Dropout{.p = 0.5, .seed = 0}});
+  for (const std::int64_t j : {2, 3}) {
+    EXPECT_EQ(gradients.d_k.at({0, 0, j, 0}), 0);
+    EXPECT_EQ(gradients.d_v.at({0, 0, j, 0}), 0);
+  }
+  EXPECT_TRUE(std::isnan(gradients.d_k.at({0, 0, 0, 0})));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DroppedGradients, testing::ValuesIn(everywhere()), [](const auto& chosen) {
+  return chosen.param.target + "_" + std::string(name_of(chosen.param.dtype));
+});
+
+}  // namespace
+}  // namespace qkv::cases

@@ -1,0 +1,13 @@
+// In place of src/autograd/onednn.cc where the engine is built alone: f64 never asks oneDNN.
+#include "autograd/onednn.h"
+
+namespace qkv::autograd {
+
+std::size_t onednn_packed_bytes(const ProductShape& /*shape*/) { return 0; }
+void onednn_pack(const ProductShape& /*shape*/, const void* /*b*/, void* /*packed*/) {}
+bool onednn_multiply(const ProductShape& /*shape*/, const void* /*a*/, const void* /*b*/, const void* /*bias*/,
+                     void* /*c*/) {
+  return false;
+}
+
+}  // namespace qkv::autograd
