@@ -132,7 +132,7 @@ Value copied(const TensorView& view, DType dtype) {
 }
 
 Value to_be_written(const Value& value) {
-  if (value.storage->is_private()) return value;
+  if (value.storage->is_private() && value.view.is_contiguous()) return value;
   Value own = copied(value.view, value.dtype());
   own.storage->keep(value.storage);
   return own;

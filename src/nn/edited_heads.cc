@@ -80,7 +80,7 @@ class HeadMatrices {
 };
 
 Variable edited(Record& record, const std::string& attention, Stage stage, std::int64_t h, Variable matrix) {
-  const std::string name = attention + "." + std::string(name_of(stage));
+  const std::string name = trace_detail::stage_name(attention, stage);
   bool is_edited = false;
   for (const HeadsEdit& change : record.head_edits) {
     const bool is_meant = change.heads.empty() || std::ranges::find(change.heads, h) != change.heads.end();
@@ -134,8 +134,8 @@ Variable head_out(Record& record, const std::string& attention, const std::array
 bool is_edited(const Record& record, const std::string& attention, std::int64_t h) {
   return std::ranges::any_of(record.head_edits, [&](const HeadsEdit& change) {
     const bool is_meant = change.heads.empty() || std::ranges::find(change.heads, h) != change.heads.end();
-    return is_meant && (trace_detail::matches(change.pattern, attention + ".masked") ||
-                        trace_detail::matches(change.pattern, attention + ".weights"));
+    return is_meant && (trace_detail::matches(change.pattern, trace_detail::stage_name(attention, Stage::masked)) ||
+                        trace_detail::matches(change.pattern, trace_detail::stage_name(attention, Stage::weights)));
   });
 }
 

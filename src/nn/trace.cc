@@ -14,11 +14,11 @@ namespace {
 constexpr std::array<Stage, kStages> kAll = {Stage::raw,    Stage::scaled,  Stage::softcapped, Stage::biased,
                                              Stage::masked, Stage::weights, Stage::dropped};
 
+}  // namespace
+
 std::string stage_name(std::string_view attention, Stage stage) {
   return attention.empty() ? std::string(name_of(stage)) : std::string(attention) + "." + std::string(name_of(stage));
 }
-
-}  // namespace
 
 bool matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;

@@ -31,7 +31,7 @@ struct Kept {
 struct KeptAttention {
   std::string name;
   Trace::Attention call = {};
-  Variable d_out = {};                                  // empty before backward()
+  Variable d_out = {};                                       // empty before backward()
   std::map<std::string, Variable, std::less<>> edited = {};  // "weights.2": of a head that was edited, [B, 1, Tq, Tk]
 };
 
@@ -50,6 +50,8 @@ struct Record {
   [[nodiscard]] bool edits_heads(std::string_view attention) const;
 };
 
+/// "blocks.0.attn.weights"; "weights" of a layer by itself, whose attention has no name.
+[[nodiscard]] std::string stage_name(std::string_view attention, Stage stage);
 /// `*` stands for any run of characters.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view name);
 /// "raw", "scaled", …; nullopt for another word.

@@ -230,15 +230,16 @@ TEST(ProbeRows, StayNanWhereAWeightIsDropped) {
   }
 }
 
-const Small small;
-const Probe probe = small.probe();
-const auto tile = [&](const Tile& place) { return error_message([&] { static_cast<void>(probe.tile(place)); }); };
-EXPECT_EQ(tile({0, 2, 0, 1, 0, 1}), "Probe::tile: h: expected 0 to 1, got 2");
-EXPECT_EQ(tile({1, 0, 0, 1, 0, 1}), "Probe::tile: b: expected 0 to 0, got 1");
-EXPECT_EQ(tile({0, 0, 2, 6, 0, 1}), "Probe::tile: i_begin, i_end: expected a range within [0, 5], got 2 to 6");
-EXPECT_EQ(tile({0, 0, 0, 1, 3, 2}), "Probe::tile: j_begin, j_end: expected a range within [0, 7], got 3 to 2");
-EXPECT_EQ(error_message([&] { static_cast<void>(probe.row({}, 5)); }), "Probe::row: i: expected 0 to 4, got 5");
-EXPECT_EQ(error_message([&] { static_cast<void>(probe.lse({0, -1})); }), "Probe::lse: h: expected 0 to 1, got -1");
+TEST(ProbeErrors, NameAPlaceOutside) {
+  const Small small;
+  const Probe probe = small.probe();
+  const auto tile = [&](const Tile& place) { return error_message([&] { static_cast<void>(probe.tile(place)); }); };
+  EXPECT_EQ(tile({0, 2, 0, 1, 0, 1}), "Probe::tile: h: expected 0 to 1, got 2");
+  EXPECT_EQ(tile({1, 0, 0, 1, 0, 1}), "Probe::tile: b: expected 0 to 0, got 1");
+  EXPECT_EQ(tile({0, 0, 2, 6, 0, 1}), "Probe::tile: i_begin, i_end: expected a range within [0, 5], got 2 to 6");
+  EXPECT_EQ(tile({0, 0, 0, 1, 3, 2}), "Probe::tile: j_begin, j_end: expected a range within [0, 7], got 3 to 2");
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.row({}, 5)); }), "Probe::row: i: expected 0 to 4, got 5");
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.lse({0, -1})); }), "Probe::lse: h: expected 0 to 1, got -1");
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
+#include "oracle/rotary.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/shape.h"
+#include "qkv/nn/position.h"
 
 namespace qkv {
 namespace {
@@ -114,9 +116,9 @@ TEST_P(Rotary, HasTheGradientOfCentralDifferences) {
   EXPECT_THAT(gradient_fault(of_batch, {normal_numbers(1, {2, 2, 4, 3})}), IsEmpty());
 }
 
-TEST_P(Rotary, IsThatOfTheLayers) {
+TEST_P(Rotary, IsThatOfTheOracle) {
   const Tensor x = normal_numbers(1, {2, 3, 5, 8});
-  const std::vector<double> expected = apply_rotary(x, tables(5)).to_vector();
+  const std::vector<double> expected = oracle::apply_rotary(x, tables(5)).to_vector();
   const std::vector<double> got = rotary(Variable(x), tables(5)).value().to_vector();
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 8 * 0x1p-52);  // products up to 4
 }

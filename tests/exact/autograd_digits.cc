@@ -9,8 +9,10 @@
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/norm.h"
 #include "qkv/autograd/reduce.h"
+#include "qkv/autograd/rotary.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/autograd/softmax.h"
+#include "qkv/nn/position.h"
 
 namespace qkv::digits {
 namespace {

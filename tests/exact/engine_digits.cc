@@ -83,7 +83,7 @@ void print_positions() {
     const RotaryTables tables = rotary_tables(options, far, DType::f64);
     print("rotary " + name + " cos, far", tables.cos);
     print("rotary " + name + " sin, far", tables.sin);
-    print("rotary " + name + " applied", apply_rotary(normal({1, 2, 200, 40}, 3), near));
+    print("rotary " + name + " applied", rotary(Variable(normal({1, 2, 200, 40}, 3)), near).value());
   }
   print("sinusoidal", sinusoidal(300, 34, 10000, DType::f64));
   std::vector<double> slopes;

@@ -6,8 +6,7 @@
 
 #include "qkv/attention.h"
 #include "qkv/explain.h"
-#include "qkv/nn/multi_head_attention.h"
-#include "qkv/nn/transformer.h"
+#include "qkv/nn/block.h"
 
 namespace qkv {
 namespace {
@@ -22,19 +21,34 @@ ExplainOptions options_for(std::string text) {
   return options;
 }
 
-Linear linear(const Tensor& weight) { return Linear(Tensor(weight.view().transpose(0, 1))); }
+// The library keeps what maps an input as [Dout, Din].
+void give(const Parameters& parameters, const std::string& name, const Tensor& weight) {
+  assign(parameters, name, weight.view().transpose(0, 1));
+}
+
+MultiHeadOptions layer_options(const ExplainOptions& options) {
+  return {.d_model = options.d_model, .heads = options.heads, .d_k = options.d_k, .d_v = options.d_v, .bias = false};
+}
+
+void give_attention(const Parameters& parameters, const std::string& prefix, const Explanation& explanation) {
+  give(parameters, prefix + "q.weight", explanation.tensor("w_q"));
+  give(parameters, prefix + "k.weight", explanation.tensor("w_k"));
+  give(parameters, prefix + "v.weight", explanation.tensor("w_v"));
+  give(parameters, prefix + "out.weight", explanation.tensor("w_o"));
+}
 
 MultiHeadAttention layer_of(const Explanation& explanation, const ExplainOptions& options) {
-  MultiHeadOptions layer;
-  layer.d_model = options.d_model;
-  layer.heads = options.heads;
-  layer.d_k = options.d_k;
-  layer.d_v = options.d_v;
-  layer.bias = false;
-  return {layer,
-          {linear(explanation.tensor("w_q")), linear(explanation.tensor("w_k")), linear(explanation.tensor("w_v")),
-           linear(explanation.tensor("w_o"))}};
+  MultiHeadAttention layer(layer_options(options), Init::undrawn(), DType::f64);
+  give_attention(layer.parameters(), "", explanation);
+  return layer;
 }
+
+// [1, T, d_model] in f64.
+Variable batch_of(const Tensor& tokens) { return Variable(Tensor(tokens.view().unsqueeze(0), DType::f64)); }
+
+// Sums of at most 32 products of numbers of the order of 4, in another order: 32 * 4 * 2^-53, and as much again for
+// the map that follows.
+constexpr double kRounding = 64 * 4 * 0x1p-53;
 
 const Section& step(const Explanation& explanation, std::string_view id) {
   for (const Section& section : explanation.steps) {
@@ -57,19 +71,19 @@ TEST(Explain, OutputIsThatOfMultiHeadAttention) {
   options.d_k = 3;
   options.d_v = 5;
   const Explanation explanation = explain(options);
-  MultiHeadForward call;
-  call.attention.mask = causal();
-  const Tensor expected = layer_of(explanation, options).forward(explanation.tensor("x"), call);
-  EXPECT_EQ(explanation.tensor("output").to_vector(), expected.to_vector());
+  const Variable expected =
+      layer_of(explanation, options).forward(batch_of(explanation.tensor("x")), {.attention = {.mask = causal()}});
+  EXPECT_THAT(explanation.tensor("output").to_vector(), Pointwise(DoubleNear(kRounding), expected.value().to_vector()));
 }
 
 TEST(Explain, CrossAttentionReadsTheContext) {
   ExplainOptions options = options_for("Le chat");
   options.context = "The cat sat";
   const Explanation explanation = explain(options);
-  const Tensor expected =
-      layer_of(explanation, options).forward_cross(explanation.tensor("x"), explanation.tensor("context"));
-  EXPECT_EQ(explanation.tensor("output").to_vector(), expected.to_vector());
+  const Variable expected =
+      layer_of(explanation, options)
+          .forward_cross(batch_of(explanation.tensor("x")), batch_of(explanation.tensor("context")));
+  EXPECT_THAT(explanation.tensor("output").to_vector(), Pointwise(DoubleNear(kRounding), expected.value().to_vector()));
   EXPECT_EQ(explanation.tensor("weights").shape(), (Shape{2, 2, 3}));
 }
 
@@ -79,13 +93,18 @@ TEST_P(Blocks, ResultIsThatOfTheTransformerBlock) {
   ExplainOptions options = options_for("The cat sat down");
   options.surroundings = GetParam();
   const Explanation explanation = explain(options);
-  const auto norm = [&] { return LayerNorm({.normalized = {8}, .weight = std::nullopt, .bias = std::nullopt}); };
-  const TransformerBlock block(GetParam() == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post,
-                               {norm(), layer_of(explanation, options), std::nullopt, std::nullopt, norm(),
-                                FeedForward(linear(explanation.tensor("w_1")), linear(explanation.tensor("w_2")))});
-  const std::vector<double> expected = block.forward(explanation.tensor("x")).to_vector();
-  // The same sums in the same order; a last rounding may differ.
-  EXPECT_THAT(explanation.tensor("result").to_vector(), Pointwise(DoubleNear(1e-14), expected));
+  const Tensor w_1 = explanation.tensor("w_1");
+  TransformerBlock block({.attention = layer_options(options),
+                          .d_ff = w_1.dim(1),
+                          .order = GetParam() == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post},
+                         Init::undrawn(), DType::f64);
+  const Parameters all = block.parameters();
+  give_attention(all, "attn.", explanation);
+  give(all, "ffn.up.weight", w_1);
+  give(all, "ffn.down.weight", explanation.tensor("w_2"));
+  for (const char* norm : {"ln1.weight", "ln2.weight"}) assign(all, norm, Tensor(std::vector<double>(8, 1), {8}));
+  const std::vector<double> expected = block.forward(batch_of(explanation.tensor("x"))).value().to_vector();
+  EXPECT_THAT(explanation.tensor("result").to_vector(), Pointwise(DoubleNear(kRounding), expected));
 }
 INSTANTIATE_TEST_SUITE_P(BothOrders, Blocks,
                          testing::Values(Surroundings::pre_norm_block, Surroundings::post_norm_block));

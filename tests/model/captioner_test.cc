@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,7 +11,7 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 using testing::ElementsAre;
@@ -167,9 +168,33 @@ TEST(Captioner, WritesWhatIsMostLikelyUntilTheEnd) {
   EXPECT_THAT(captioner.generate(images, 1, {.last = 2, .most = 2}), ElementsAre(ElementsAre(5, 6), ElementsAre(8)));
 }
 
+TEST(Captioner, WritesOverItsCacheWhatTheWholeCaptionSays) {
+  for (const Positions positions : kAll) {
+    Generator generator(3);
+    const Captioner captioner(small(positions), generator);
+    const Tensor images = some_images(3);
+    const auto written = captioner.generate(images, 1, {.last = 11, .most = 6});
+    std::vector<std::int64_t> ids;
+    for (const std::vector<std::int64_t>& caption : written) {
+      ASSERT_EQ(caption.size(), 6U);  // no token ends a caption
+      ids.push_back(1);
+      ids.insert(ids.end(), caption.begin(), caption.end());
+    }
+    const Tensor scores(captioner.forward(images, Tensor(ids, {3, 7})).value());
+    for (std::int64_t b = 0; b < 3; ++b) {
+      for (std::int64_t t = 0; t < 6; ++t) {
+        const std::vector<double> row = scores.view().select(0, b).select(0, t).to_vector();
+        EXPECT_EQ(std::ranges::max_element(row) - row.begin(),
+                  written[static_cast<std::size_t>(b)][static_cast<std::size_t>(t)])
+            << name_of(positions) << " at " << t;
+      }
+    }
+  }
+}
+
 TEST(Captioner, WeightsAreThoseOfEachSite) {
   Generator generator(1);
-  const Captioner captioner(small(), generator);
+  const Captioner captioner(small(), generator, DType::f64);
   const DecoderWeights weights = captioner.weights(some_images(3), some_ids(3));
   ASSERT_EQ(weights.tokens.size(), 2U);
   ASSERT_EQ(weights.cross.size(), 2U);
@@ -221,4 +246,4 @@ TEST(Captioner, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv::learn
+}  // namespace qkv

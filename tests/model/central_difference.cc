@@ -27,9 +27,9 @@ double largest(const std::vector<double>& values) {
 
 }  // namespace
 
-std::string gradient_fault(const learn::Parameters& parameters, const std::function<Variable()>& loss) {
+std::string gradient_fault(const Parameters& parameters, const std::function<Variable()>& loss) {
   backward(loss());
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) return parameter.name + " has no gradient";
     const std::vector<double> gradient = parameter.value.gradient().to_vector();
     auto* const elements = static_cast<double*>(parameter.value.mutable_value().data());

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv::tests {
 
@@ -13,6 +13,6 @@ namespace qkv::tests {
 /// norm makes large, the second 1e-16 / h; 1e-6 of the largest element of that parameter's gradient, or of 1. At most
 /// 16 elements of each parameter, spread over it. Parameters and loss in f64; the loss must be the same each time that
 /// it is computed.
-[[nodiscard]] std::string gradient_fault(const learn::Parameters& parameters, const std::function<Variable()>& loss);
+[[nodiscard]] std::string gradient_fault(const Parameters& parameters, const std::function<Variable()>& loss);
 
 }  // namespace qkv::tests

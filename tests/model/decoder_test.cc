@@ -7,7 +7,7 @@
 #include "core/error_message.h"
 #include "qkv/autograd/softmax.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -16,6 +16,10 @@ constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoi
 DecoderOptions small(Positions positions) {
   return {.vocabulary = 11, .length = 7, .layers = 2, .d_model = 16, .heads = 2, .positions = positions};
 }
+
+// Of a sum of weights in f32: exp(score - lse) inherits the rounding of score, lse and their difference, each below 4,
+// so at most 3 * 4 * 2^-24 of the sum; its own rounding and that of the weight make it less than 16.
+constexpr double kSumError = 16 * 0x1p-24;
 
 Tensor some_ids(std::int64_t seed = 1) {
   Generator generator(static_cast<std::uint64_t>(seed));
@@ -108,15 +112,99 @@ TEST(Decoder, GivesAGradientToEachParameter) {
 TEST(Decoder, WeightsAreThoseOfEachHeadAndLayer) {
   for (const Positions positions : kAll) {
     Generator generator(1);
-    const Decoder decoder(small(positions), generator);
+    const Decoder decoder(small(positions), generator, DType::f64);
     const std::vector<Tensor> weights = decoder.weights(some_ids());
     ASSERT_EQ(weights.size(), 2U);
     EXPECT_EQ(weights[0].shape().to_string(), "[3, 2, 7, 7]");
+    EXPECT_EQ(weights[0].dtype(), DType::f64);
     double sum = 0;
     for (std::int64_t j = 0; j < 7; ++j) sum += weights[1].at({1, 1, 4, j});
     EXPECT_NEAR(sum, 1, 1e-12);
     EXPECT_EQ(weights[1].at({1, 1, 4, 5}), 0);
   }
+}
+
+Tensor side_by_side(const TensorView& a, const TensorView& b) {
+  Tensor all(DType::i64, {a.dim(0), a.dim(1) + b.dim(1)});
+  for (std::int64_t n = 0; n < all.dim(0); ++n) {
+    for (std::int64_t t = 0; t < all.dim(1); ++t) {
+      all.set({n, t}, t < a.dim(1) ? a.at({n, t}) : b.at({n, t - a.dim(1)}));
+    }
+  }
+  return all;
+}
+
+// What greedy() says over the scores of the whole text, read anew for each token.
+std::vector<std::vector<std::int64_t>> read_anew(const Decoder& decoder, const Tensor& prompt,
+                                                 const GreedyOptions& options) {
+  Tensor text(DType::i64, {prompt.dim(0), 0});
+  return greedy(prompt, options, [&](const TensorView& ids) {
+    text = side_by_side(text, ids);
+    return decoder.forward(text);
+  });
+}
+
+TEST(Decoder, SaysOverItsCacheWhatTheWholeTextSays) {
+  for (const Positions positions : kAll) {
+    DecoderOptions options = small(positions);
+    options.length = 15;
+    Generator generator(3);
+    const Decoder decoder(options, generator);
+    for (const Parameter& parameter : decoder.parameters()) {
+      if (parameter.name == "t5.weight") assign({parameter}, parameter.name, generator.randn({32, 2}));
+    }
+    for (const std::int64_t length : {1, 4}) {
+      const Tensor prompt = generator.randint(0, 11, {3, length});
+      const GreedyOptions endless{.last = 11, .most = 10};  // no token ends a text
+      const auto said = decoder.generate(prompt, endless);
+      EXPECT_THAT(said, testing::Each(testing::SizeIs(10))) << name_of(positions);
+      EXPECT_EQ(said, read_anew(decoder, prompt, endless)) << name_of(positions) << " after " << length;
+    }
+  }
+}
+
+// The fused kernels take blocks of queries or one, in another order of sums: eight roundings of scores of about 1.
+TEST(Decoder, ReadsOnOverItsCache) {
+  for (const Positions positions : kAll) {
+    Generator generator(3);
+    const Decoder decoder(small(positions), generator);
+    const Tensor ids = some_ids();
+    const Tensor whole(decoder.forward(ids).value());
+    DecoderCache cache = decoder.make_cache(3, 7);
+    std::int64_t first = 0;
+    for (const std::int64_t last : {3, 4, 7}) {
+      const Tensor part(decoder.forward_cached(ids.view().slice(1, first, last), cache).value());
+      const std::vector<double> wanted = Tensor(whole.view().slice(1, first, last)).to_vector();
+      EXPECT_THAT(part.to_vector(), testing::Pointwise(testing::DoubleNear(1e-5), wanted)) << name_of(positions);
+      first = last;
+    }
+    EXPECT_EQ(cache.length, 7);
+  }
+}
+
+TEST(Decoder, ScoresTheLastTokenAlone) {
+  for (const bool tied : {true, false}) {
+    DecoderOptions options = small(Positions::rotary);
+    options.tied = tied;
+    Generator generator(1);
+    const Decoder decoder(options, generator);
+    const Tensor all(decoder.forward(some_ids()).value());
+    const Variable last = decoder.forward(some_ids(), {.scores = Scores::last});
+    EXPECT_EQ(last.shape().to_string(), "[3, 1, 11]");
+    // 16 products of numbers below 4, summed in another order where the product is of another height.
+    EXPECT_THAT(last.value().to_vector(),
+                testing::Pointwise(testing::DoubleNear(16 * 4 * 0x1p-24), all.view().slice(1, 6, 7).to_vector()));
+  }
+}
+
+TEST(Decoder, ShowsATraceWhatItComputes) {
+  Generator generator(1);
+  const Decoder decoder(small(Positions::rotary), generator);
+  Trace trace({"blocks.*.attn.q", "blocks.1.attn.weights", "logits"});
+  const Variable scores = decoder.forward(some_ids(), {.trace = &trace});
+  EXPECT_THAT(trace.names(), testing::ElementsAre("blocks.0.attn.q", "blocks.1.attn.q", "logits"));
+  EXPECT_EQ(trace["logits"].to_vector(), scores.value().to_vector());
+  EXPECT_EQ(trace["blocks.1.attn.weights"].to_vector(), decoder.weights(some_ids())[1].to_vector());
 }
 
 TEST(Decoder, FactsGiveTheOptionsBack) {
@@ -194,7 +282,7 @@ TEST(Decoder, ReadsAContextByCrossAttention) {
   ASSERT_EQ(weights.cross.size(), 2U);
   EXPECT_EQ(weights.tokens[1].shape().to_string(), "[3, 2, 7, 7]");
   EXPECT_EQ(weights.cross[1].shape().to_string(), "[3, 2, 7, 5]");
-  EXPECT_NEAR(weights.cross[1].at({2, 1, 3, 0}) + weights.cross[1].at({2, 1, 3, 1}), 1, 1e-12);
+  EXPECT_NEAR(weights.cross[1].at({2, 1, 3, 0}) + weights.cross[1].at({2, 1, 3, 1}), 1, kSumError);
   EXPECT_EQ(weights.cross[1].at({2, 1, 3, 2}), 0);
 }
 
@@ -219,10 +307,10 @@ TEST(Decoder, RefusesAContextThatItDoesNotRead) {
             "Decoder: lengths: expected one for each of 3 texts, got 2");
   EXPECT_EQ(message({.hidden = some_context(3, 5), .lengths = {5, 5, 6}}),
             "Decoder: lengths: expected from 0 to 5, the tokens of a row, got 6");
-  const Embedding table(9, 16, generator);
+  const Embedding table({.count = 9, .width = 16}, generator);
   EXPECT_EQ(error_message([&] { Decoder shared(small(Positions::none), table, generator); }),
             "Decoder: vocabulary: expected a table of [11, 16], got [9, 16]");
 }
 
 }  // namespace
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -9,7 +9,7 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/cost.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -139,7 +139,7 @@ TEST(Encoder, GivesAGradientToEachParameter) {
 TEST(Encoder, WeightsAreThoseOfEachHeadAndLayer) {
   for (const Positions positions : kAll) {
     Generator generator(1);
-    const Encoder encoder(small(positions), generator);
+    const Encoder encoder(small(positions), generator, DType::f64);
     const std::vector<Tensor> weights = encoder.weights({.ids = some_ids(), .lengths = {7, 5, 6}});
     ASSERT_EQ(weights.size(), 2U);
     EXPECT_EQ(weights[0].shape().to_string(), "[3, 2, 7, 7]");
@@ -200,4 +200,4 @@ TEST(Encoder, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 // After token t comes t + 1, up to 5.
@@ -24,6 +24,17 @@ TEST(Greedy, SaysTheMostLikelyTokenUntilTheLast) {
       greedy(prompt, {.last = 5, .most = 4}, counting),
       testing::ElementsAre(testing::ElementsAre(2, 3, 4), testing::ElementsAre(4), testing::ElementsAre(1, 2, 3, 4)));
   EXPECT_THAT(greedy(prompt, {.last = 5, .most = 0}, counting), testing::Each(testing::IsEmpty()));
+}
+
+TEST(Greedy, HandsOverNewTokensAlone) {
+  std::vector<std::vector<double>> asked;
+  const Tensor prompt(std::vector<std::int64_t>{0, 1, 2}, {1, 3});
+  static_cast<void>(greedy(prompt, {.last = 5, .most = 3}, [&](const TensorView& ids) {
+    asked.push_back(ids.to_vector());
+    return counting(ids);
+  }));
+  EXPECT_THAT(asked,
+              testing::ElementsAre(testing::ElementsAre(0, 1, 2), testing::ElementsAre(3), testing::ElementsAre(4)));
 }
 
 TEST(Greedy, AsksNoMoreOnceAllHaveEnded) {
@@ -48,4 +59,4 @@ TEST(Greedy, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv::learn
+}  // namespace qkv

@@ -5,7 +5,7 @@
 #include "core/error_message.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv::learn {
+namespace qkv {
 namespace {
 
 PatchEncoderOptions small() {
@@ -90,7 +90,7 @@ TEST(PatchEncoder, TellsWhereAPatchStands) {
 TEST(PatchEncoder, SeesTheStepsBetweenTwoPatches) {
   // A bias for one step down in the first head alone: each patch but those of the last row looks there.
   Generator generator(1);
-  const PatchEncoder encoder(small(), generator);
+  const PatchEncoder encoder(small(), generator, DType::f64);
   const Variable table = encoder.parameters()[3].value;
   ASSERT_EQ(encoder.parameters()[3].name, "relative.weight");
   table.mutable_value().set({3 * 5 + 2, 0}, 50.0);
@@ -105,9 +105,9 @@ TEST(PatchEncoder, SeesTheStepsBetweenTwoPatches) {
     }
   }
   // What is computed sees it, too.
-  const Tensor with(encoder.forward(some_images()).value());
+  const Tensor with(encoder.forward(some_images(), {.dtype = DType::f64}).value());
   table.mutable_value().set({3 * 5 + 2, 0}, 0.0);
-  EXPECT_NE(Tensor(encoder.forward(some_images()).value()).to_vector(), with.to_vector());
+  EXPECT_NE(Tensor(encoder.forward(some_images(), {.dtype = DType::f64}).value()).to_vector(), with.to_vector());
 }
 
 TEST(PatchEncoder, GivesAGradientToEachParameter) {
@@ -127,7 +127,7 @@ TEST(PatchEncoder, GivesAGradientToEachParameter) {
 
 TEST(PatchEncoder, WeightsAreThoseOfEachHeadAndLayer) {
   Generator generator(1);
-  const PatchEncoder encoder(small(), generator);
+  const PatchEncoder encoder(small(), generator, DType::f64);
   const std::vector<Tensor> weights = encoder.weights(some_images());
   ASSERT_EQ(weights.size(), 2U);
   EXPECT_EQ(weights[1].shape().to_string(), "[2, 2, 9, 9]");
@@ -164,4 +164,4 @@ TEST(PatchEncoder, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv::learn
+}  // namespace qkv

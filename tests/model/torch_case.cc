@@ -47,8 +47,8 @@ double middle_of(const std::string& name) {
 }
 
 // `run` names the numbers of a run of its own, which lie a thousandth away; they are rounded to f32.
-void draw(const learn::Parameters& parameters, const std::optional<std::string>& run = std::nullopt) {
-  for (const learn::Parameter& parameter : parameters) {
+void draw(const Parameters& parameters, const std::optional<std::string>& run = std::nullopt) {
+  for (const Parameter& parameter : parameters) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < parameter.value.size(); ++i) {
       double value = drawn(parameter.name, i) / 2 + middle_of(parameter.name);
@@ -59,7 +59,7 @@ void draw(const learn::Parameters& parameters, const std::optional<std::string>&
   }
 }
 
-double relative_error(const learn::Parameters& got, const learn::Parameters& wanted) {
+double relative_error(const Parameters& got, const Parameters& wanted) {
   double difference = 0;
   double size = 0;
   for (std::size_t n = 0; n < got.size(); ++n) {
@@ -75,10 +75,10 @@ double relative_error(const learn::Parameters& got, const learn::Parameters& wan
 
 double near(double wanted, double tolerance) { return tolerance * (1 + std::fabs(wanted)); }
 
-void expect_gradients(const json& one, const learn::Parameters& parameters) {
+void expect_gradients(const json& one, const Parameters& parameters) {
   const json& gradients = one.at("gradients");
   EXPECT_EQ(parameters.size(), gradients.size());
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     ASSERT_TRUE(gradients.contains(parameter.name)) << parameter.name;
     ASSERT_TRUE(parameter.value.has_gradient()) << parameter.name;
     const std::vector<double> got = parameter.value.gradient().to_vector();
@@ -91,7 +91,7 @@ void expect_gradients(const json& one, const learn::Parameters& parameters) {
 }
 
 void expect_steps(const json& one, const TorchModel& model) {
-  const learn::Parameters& parameters = model.parameters;
+  const Parameters& parameters = model.parameters;
   const auto optimizer = make_adamw(parameters, kAdamW);
   for (std::int64_t step = 0; step < kSchedule.steps; ++step) {
     clear_gradients(parameters);
@@ -103,7 +103,7 @@ void expect_steps(const json& one, const TorchModel& model) {
     EXPECT_NEAR(norm, one.at("norms").at(n), near(norm, kAfter)) << "step " << step;
     optimizer->step(learning_rate(kSchedule, step));
   }
-  for (const learn::Parameter& parameter : parameters) {
+  for (const Parameter& parameter : parameters) {
     const std::vector<double> values = parameter.value.value().to_vector();
     double projected = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {

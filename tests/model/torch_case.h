@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "qkv/layers/parameters.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv::tests {
 
@@ -20,7 +20,7 @@ namespace qkv::tests {
 
 /// A model in a case's hands: what it learns, and its loss on the case's inputs.
 struct TorchModel {
-  learn::Parameters parameters;
+  Parameters parameters;
   std::function<Variable()> loss;
 };
 

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "qkv/autograd/variable.h"
+#include "qkv/nn/parameters.h"
+#include "qkv/random.h"
 #include "qkv/tensor.h"
 
 namespace qkv::nn {
@@ -34,6 +37,27 @@ inline Tensor integers_of(const Json& json) {
 // Both sides computed in f64 with at most 512 roundings of numbers of the order of 10: 512 * 2^-53 * 10.
 inline constexpr double kF64Tolerance = 6e-13;
 
+inline Tensor normal(const Shape& shape, std::uint64_t seed, DType dtype = DType::f64) {
+  return Generator(seed).randn(shape, DType::f64).to(dtype);
+}
+
+// The parameter of that name, which the test knows to be there.
+inline Tensor value_of(const Parameters& parameters, const std::string& name) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.name == name) return Tensor(parameter.value.value());
+  }
+  ADD_FAILURE() << name;
+  return {};
+}
+
+// Every parameter gets normal numbers: no weight of a norm stays 1, no bias 0.
+inline void shake(const Parameters& parameters) {
+  std::uint64_t seed = 1000;
+  for (const Parameter& parameter : parameters) {
+    assign(parameters, parameter.name, normal(parameter.value.shape(), seed++));
+  }
+}
+
 inline void expect_close(const TensorView& got, const TensorView& want, double tolerance = kF64Tolerance) {
   ASSERT_EQ(got.shape().to_string(), want.shape().to_string());
   const std::vector<double> a = got.to_vector();
@@ -42,6 +66,10 @@ inline void expect_close(const TensorView& got, const TensorView& want, double t
     if (a[i] == b[i]) continue;
     ASSERT_LE(std::fabs(a[i] - b[i]), tolerance) << "element " << i << ": got " << a[i] << ", expected " << b[i];
   }
+}
+
+inline void expect_close(const Variable& got, const TensorView& want, double tolerance = kF64Tolerance) {
+  expect_close(got.value(), want, tolerance);
 }
 
 // The message of the exception that `call` throws; a call that throws nothing fails the test.

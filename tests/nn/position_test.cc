@@ -33,35 +33,5 @@ TEST(Sinusoidal, NamesWhatCannotBe) {
             "sinusoidal: dtype: expected f64, f32, f16 or bf16, got i64");
 }
 
-TEST(LearnedPositions, LooksUpRows) {
-  const LearnedPositions positions(Tensor(std::vector<float>{0, 1, 2, 3, 4, 5}, {3, 2}));
-  EXPECT_EQ(positions.forward(2).to_vector(), (std::vector<double>{0, 1, 2, 3}));
-  const Tensor wanted(std::vector<std::int64_t>{2, 0}, {1, 2});
-  EXPECT_EQ(positions.forward(wanted).shape(), (Shape{1, 2, 2}));
-  EXPECT_EQ(positions.forward(wanted).to_vector(), (std::vector<double>{4, 5, 0, 1}));
-}
-
-TEST(LearnedPositions, DrawsANormalOfStandardDeviationTwoHundredths) {
-  Generator a(4);
-  Generator b(4);
-  const LearnedPositions positions(3, 2, a, DType::f64);
-  const std::vector<double> plain = b.randn({3, 2}, DType::f64).to_vector();
-  const std::vector<double> drawn = positions.table().to_vector();
-  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drawn[i], 0.02 * plain[i]);
-}
-
-TEST(LearnedPositions, NamesThePositionAndTheTable) {
-  const LearnedPositions positions(Tensor(DType::f32, {512, 2}));
-  EXPECT_EQ(message_of([&] { (void)positions.forward(513); }),
-            "LearnedPositions: T: expected 0 to 512 (the table's length), got 513");
-  EXPECT_EQ(message_of([&] { (void)positions.forward(Tensor(std::vector<std::int64_t>{512}, {1})); }),
-            "LearnedPositions: positions: expected 0 to 511 (a table of 512 rows), got 512");
-  EXPECT_EQ(message_of([] { (void)LearnedPositions(Tensor(DType::f32, {512})); }),
-            "LearnedPositions: table: expected rank 2 with extents of 1 or more, got [512]");
-  Generator generator(1);
-  EXPECT_EQ(message_of([&] { (void)LearnedPositions(0, 2, generator); }),
-            "LearnedPositions: length: expected 1 or more, got 0");
-}
-
 }  // namespace
 }  // namespace qkv::nn

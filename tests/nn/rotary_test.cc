@@ -1,3 +1,5 @@
+#include "oracle/rotary.h"
+
 #include <gtest/gtest.h>  // before rapidcheck's, which expects it
 #include <rapidcheck/gtest.h>
 
@@ -6,6 +8,8 @@
 
 namespace qkv::nn {
 namespace {
+
+Tensor turned(const Tensor& x, const RotaryTables& tables) { return Tensor(rotary(Variable(x), tables).value()); }
 
 template <class T>
 std::optional<T> maybe(const Json& json, const char* name) {
@@ -57,16 +61,17 @@ TEST(Rotary, AgreesWithTheOtherFormsOfBothLayouts) {
   for (const auto layout : {RotaryLayout::interleaved, RotaryLayout::half_split}) {
     const RotaryTables tables = rotary_tables({.dim = fixture.at("dim"), .layout = layout}, positions);
     const Tensor want = tensor_of(fixture.at(layout == RotaryLayout::interleaved ? "interleaved" : "half_split"));
-    expect_close(apply_rotary(x, tables), want, 1e-12);  // angles up to 1000 rad carry 1000 * 2^-53 each
-    EXPECT_EQ(apply_rotary(x.to(DType::f32), tables).dtype(), DType::f32);
+    expect_close(turned(x, tables), want, 1e-12);  // angles up to 1000 rad carry 1000 * 2^-53 each
+    expect_close(turned(x, tables), oracle::apply_rotary(x, tables), 1e-12);
+    EXPECT_EQ(turned(x.to(DType::f32), tables).dtype(), DType::f32);
   }
 }
 
 TEST(Rotary, PartialDimsLeaveTheRestUntouched) {
   const Tensor x = Generator(2).randn({1, 2, 5, 7});
-  const Tensor turned = apply_rotary(x, rotary_tables({.dim = 4}, 5));
-  EXPECT_EQ(Tensor(turned.view().slice(3, 4, 7)).to_vector(), Tensor(x.view().slice(3, 4, 7)).to_vector());
-  EXPECT_NE(Tensor(turned.view().slice(3, 0, 4)).to_vector(), Tensor(x.view().slice(3, 0, 4)).to_vector());
+  const Tensor out = turned(x, rotary_tables({.dim = 4}, 5));
+  EXPECT_EQ(Tensor(out.view().slice(3, 4, 7)).to_vector(), Tensor(x.view().slice(3, 4, 7)).to_vector());
+  EXPECT_NE(Tensor(out.view().slice(3, 0, 4)).to_vector(), Tensor(x.view().slice(3, 0, 4)).to_vector());
 }
 
 TEST(Rotary, YarnStretchesCosAndSinByItsMagnitude) {
@@ -77,8 +82,8 @@ TEST(Rotary, YarnStretchesCosAndSinByItsMagnitude) {
 }
 
 double score(const Tensor& q, const Tensor& k, const RotaryOptions& options, std::int64_t i, std::int64_t j) {
-  const Tensor turned_q = apply_rotary(q, rotary_tables(options, Tensor(std::vector<std::int64_t>{i}, {1})));
-  const Tensor turned_k = apply_rotary(k, rotary_tables(options, Tensor(std::vector<std::int64_t>{j}, {1})));
+  const Tensor turned_q = turned(q, rotary_tables(options, Tensor(std::vector<std::int64_t>{i}, {1})));
+  const Tensor turned_k = turned(k, rotary_tables(options, Tensor(std::vector<std::int64_t>{j}, {1})));
   const std::vector<double> a = turned_q.to_vector();
   const std::vector<double> b = turned_k.to_vector();
   double sum = 0;
@@ -117,17 +122,17 @@ TEST(Rotary, NamesDimsThatCannotTurn) {
 
 TEST(Rotary, NamesTablesThatDoNotFit) {
   const Tensor x(DType::f32, {2, 3, 4, 6});
-  EXPECT_EQ(message_of([&] { (void)apply_rotary(x, rotary_tables({.dim = 8}, 4)); }),
-            "apply_rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [4, 4]");
-  EXPECT_EQ(message_of([&] { (void)apply_rotary(x, rotary_tables({.dim = 4}, 5)); }),
-            "apply_rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [5, 2]");
-  EXPECT_EQ(message_of([&] { (void)apply_rotary(x, rotary_tables({.dim = 4}, Tensor(DType::i64, {3, 4}))); }),
-            "apply_rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [3, 4, 2]");
+  EXPECT_EQ(message_of([&] { (void)turned(x, rotary_tables({.dim = 8}, 4)); }),
+            "rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [4, 4]");
+  EXPECT_EQ(message_of([&] { (void)turned(x, rotary_tables({.dim = 4}, 5)); }),
+            "rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [5, 2]");
+  EXPECT_EQ(message_of([&] { (void)turned(x, rotary_tables({.dim = 4}, Tensor(DType::i64, {3, 4}))); }),
+            "rotary: cos: expected [4, pairs] or [2, 4, pairs] with 1 to 3 pairs, got [3, 4, 2]");
   RotaryTables uneven = rotary_tables({.dim = 4}, 4);
   uneven.sin = Tensor(DType::f64, {4, 3});
-  EXPECT_EQ(message_of([&] { (void)apply_rotary(x, uneven); }), "apply_rotary: sin: expected [4, 2], got [4, 3]");
-  EXPECT_EQ(message_of([&] { (void)apply_rotary(Tensor(DType::f32, {4, 6}), rotary_tables({.dim = 4}, 4)); }),
-            "apply_rotary: x: expected [B, H, T, D], got [4, 6]");
+  EXPECT_EQ(message_of([&] { (void)turned(x, uneven); }), "rotary: sin: expected [4, 2], got [4, 3]");
+  EXPECT_EQ(message_of([&] { (void)turned(Tensor(DType::f32, {4, 6}), rotary_tables({.dim = 4}, 4)); }),
+            "rotary: x: expected [B, H, T, D], got [4, 6]");
 }
 
 TEST(Rotary, NamesPositionsThatDoNotFit) {

@@ -1,57 +1,72 @@
-#include "qkv/nn/transformer.h"
-
 #include <gmock/gmock.h>
 
+#include <limits>
+#include <utility>
+
+#include "autograd/gradient_check.h"
 #include "nn/fixture.h"
+#include "oracle/of_layers.h"
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/reduce.h"
+#include "qkv/autograd/watch.h"
+#include "qkv/nn/stack.h"
 
 namespace qkv::nn {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsSupersetOf;
+using testing::IsEmpty;
 
-Tensor normal(const Shape& shape, std::uint64_t seed, DType dtype = DType::f64) {
-  return Generator(seed).randn(shape, dtype);
+TransformerStack made(const StackOptions& options, DType dtype = DType::f64) {
+  Generator generator(21);
+  return {options, generator, dtype};
 }
 
-TransformerStack made(const StackOptions& options, std::uint64_t seed = 21) {
-  Generator generator(seed);
-  return {options, generator, DType::f64};
+void assign_linear(const Parameters& to, const std::string& name, const Json& fixture, const std::string& from) {
+  assign(to, name + ".weight", tensor_of(fixture.at(from + "weight")));
+  assign(to, name + ".bias", tensor_of(fixture.at(from + "bias")));
 }
 
-Linear linear_from(const Json& fixture, const std::string& prefix) {
-  return Linear(tensor_of(fixture.at(prefix + "weight")), tensor_of(fixture.at(prefix + "bias")));
+// in_proj holds q, k and v one above the other.
+void assign_attention(const Parameters& to, const std::string& name, const Json& fixture, const std::string& from) {
+  const Tensor weight = tensor_of(fixture.at(from + ".in_proj_weight"));
+  const Tensor bias = tensor_of(fixture.at(from + ".in_proj_bias"));
+  std::int64_t first = 0;
+  for (const char* map : {".q", ".k", ".v"}) {
+    assign(to, name + map + ".weight", weight.view().slice(0, first, first + 8));
+    assign(to, name + map + ".bias", bias.view().slice(0, first, first + 8));
+    first += 8;
+  }
+  assign_linear(to, name + ".out", fixture, from + ".out_proj.");
 }
 
-Norm norm_from(const Json& fixture, const std::string& name) {
-  return LayerNorm({.normalized = {8},
-                    .weight = tensor_of(fixture.at(name + ".weight")),
-                    .bias = tensor_of(fixture.at(name + ".bias"))});
-}
-
-MultiHeadAttention attention_from(const Json& fixture, const std::string& name) {
-  const Linear joined = linear_from(fixture, name + ".in_proj_");
-  return {{.d_model = 8, .heads = 2},
-          {.q = joined.slice(0, 8),
-           .k = joined.slice(8, 16),
-           .v = joined.slice(16, 24),
-           .out = linear_from(fixture, name + ".out_proj.")}};
-}
-
-FeedForward feed_forward_from(const Json& fixture, Activation activation) {
-  return {linear_from(fixture, "linear1."), linear_from(fixture, "linear2."), activation};
+TransformerBlock from_pytorch(const Json& fixture, NormOrder order, Activation activation,
+                              std::optional<std::int64_t> d_context) {
+  TransformerBlock block({.attention = {.d_model = 8, .heads = 2},
+                          .d_context = d_context,
+                          .d_ff = 12,
+                          .activation = activation,
+                          .order = order},
+                         Init::undrawn(), DType::f64);
+  const Parameters all = block.parameters();
+  assign_linear(all, "ln1", fixture, "norm1.");
+  assign_attention(all, "attn", fixture, "self_attn");
+  if (d_context) {
+    assign_linear(all, "ln_cross", fixture, "norm2.");
+    assign_attention(all, "cross", fixture, "multihead_attn");
+  }
+  assign_linear(all, "ln2", fixture, d_context ? "norm3." : "norm2.");
+  assign_linear(all, "ffn.up", fixture, "linear1.");
+  assign_linear(all, "ffn.down", fixture, "linear2.");
+  return block;
 }
 
 TEST(TransformerBlock, AgreesWithPyTorchsEncoderLayer) {
   const Json file = read_fixture("torch_layers.json");
   for (const auto order : {NormOrder::post, NormOrder::pre}) {
     const Json& fixture = file.at(order == NormOrder::pre ? "encoder_pre" : "encoder_post");
-    const TransformerBlock block(order, {.ln1 = norm_from(fixture, "norm1"),
-                                         .attention = attention_from(fixture, "self_attn"),
-                                         .ln2 = norm_from(fixture, "norm2"),
-                                         .feed_forward = feed_forward_from(
-                                             fixture, order == NormOrder::pre ? Activation::gelu : Activation::relu)});
-    expect_close(block.forward(tensor_of(fixture.at("x"))), tensor_of(fixture.at("out")));
+    const TransformerBlock block =
+        from_pytorch(fixture, order, order == NormOrder::pre ? Activation::gelu : Activation::relu, std::nullopt);
+    expect_close(block.forward(Variable(tensor_of(fixture.at("x")))), tensor_of(fixture.at("out")));
   }
 }
 
@@ -59,90 +74,109 @@ TEST(TransformerBlock, AgreesWithPyTorchsDecoderLayer) {
   const Json file = read_fixture("torch_layers.json");
   for (const auto order : {NormOrder::post, NormOrder::pre}) {
     const Json& fixture = file.at(order == NormOrder::pre ? "decoder_pre" : "decoder_post");
-    const TransformerBlock block(order, {.ln1 = norm_from(fixture, "norm1"),
-                                         .attention = attention_from(fixture, "self_attn"),
-                                         .ln_cross = norm_from(fixture, "norm2"),
-                                         .cross = attention_from(fixture, "multihead_attn"),
-                                         .ln2 = norm_from(fixture, "norm3"),
-                                         .feed_forward = feed_forward_from(fixture, Activation::gelu)});
-    expect_close(block.forward_cross(tensor_of(fixture.at("x")), tensor_of(fixture.at("memory")),
+    const TransformerBlock block = from_pytorch(fixture, order, Activation::gelu, 8);
+    expect_close(block.forward_cross(Variable(tensor_of(fixture.at("x"))), Variable(tensor_of(fixture.at("memory"))),
                                      {.attention = {.mask = causal()}}),
                  tensor_of(fixture.at("out")));
   }
 }
 
-BlockOptions small(NormOrder order = NormOrder::pre) {
-  return {.attention = {.d_model = 6, .heads = 2}, .d_ff = 5, .order = order};
+StackOptions options(NormOrder order, NormKind norm, std::optional<std::int64_t> d_context = std::nullopt) {
+  return {
+      .kind = StackKind::decoder,
+      .layers = 2,
+      .block = {
+          .attention = {.d_model = 8, .heads = 2}, .d_context = d_context, .d_ff = 12, .order = order, .norm = norm}};
 }
 
-BlockOptions reading(std::int64_t d_context) {
-  BlockOptions options = small();
-  options.d_context = d_context;
-  return options;
-}
-
-TEST(TransformerBlock, NamesItsIntermediatesInTheOrderOfComputation) {
-  Generator generator(1);
-  const Tensor x = normal({3, 6}, 1);
-  Taps pre({"*"});
-  Taps post;
-  const Tensor out = TransformerBlock(small(), generator).forward(x, {.taps = &pre});
-  EXPECT_THAT(pre.names(), ElementsAre("ln1", "attn.q", "attn.k", "attn.v", "attn.scores", "attn.scaled",
-                                       "attn.weights", "attn.heads", "attn.concat", "attn.out", "resid_mid", "ln2",
-                                       "ffn.hidden", "ffn.activated", "ffn.out", "resid_out"));
-  EXPECT_EQ(pre["resid_out"].to_vector(), out.to_vector());
-  const Tensor normed = TransformerBlock(small(NormOrder::post), generator).forward(x, {.taps = &post});
-  EXPECT_THAT(post.names(),
-              ElementsAre("attn.q", "attn.k", "attn.v", "attn.heads", "attn.concat", "attn.out", "resid_mid", "ln1",
-                          "ffn.hidden", "ffn.activated", "ffn.out", "resid_out", "ln2"));
-  EXPECT_EQ(post["ln2"].to_vector(), normed.to_vector());
-}
-
-TEST(TransformerBlock, TapsOfTheSameNumbersAreConsistent) {
-  Generator generator(1);
-  const Tensor x = normal({3, 6}, 1);
-  Taps taps;
-  (void)TransformerBlock(small(), generator).forward(x, {.taps = &taps});
-  for (std::int64_t t = 0; t < 3; ++t) {
-    for (std::int64_t d = 0; d < 6; ++d) {
-      EXPECT_EQ(taps["resid_mid"].at({t, d}), x.at({t, d}) + taps["attn.out"].at({0, t, d}));
-      EXPECT_EQ(taps["resid_out"].at({t, d}), taps["resid_mid"].at({t, d}) + taps["ffn.out"].at({t, d}));
+TEST(TransformerStack, IsThatOfTheOracle) {
+  const Tensor x = normal({2, 5, 8}, 1);
+  const Tensor context = normal({2, 3, 6}, 2);
+  const AttentionOptions dropping{.bias = alibi(), .dropout = Dropout{.p = 0.3, .seed = 5}};
+  for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
+    for (const NormKind norm : {NormKind::layer, NormKind::rms}) {
+      const TransformerStack self = made(options(order, norm));
+      expect_close(
+          self.forward(Variable(x), {.attention = dropping}),
+          oracle::stack_of(options(order, norm), self.parameters()).forward(x, std::nullopt, {.attention = dropping}),
+          1e-12);
+      const TransformerStack cross = made(options(order, norm, 6));
+      expect_close(cross.forward_cross(Variable(x), Variable(context), {.cross_attention = dropping}),
+                   oracle::stack_of(options(order, norm, 6), cross.parameters())
+                       .forward(x, context.view(), {.cross_attention = dropping}),
+                   1e-12);
     }
   }
+}
+
+TEST(TransformerStack, VariesItsLayersAndTheirParts) {
+  const StackOptions varied{.kind = StackKind::decoder,
+                            .layers = 3,
+                            .block = {.attention = {.d_model = 8,
+                                                    .heads = 4,
+                                                    .kv_heads = 2,
+                                                    .bias = false,
+                                                    .rotary = RotaryOptions{.dim = 2},
+                                                    .qk_norm = 1e-6,
+                                                    .softcap = 5.0},
+                                      .activation = Activation::silu,
+                                      .feed_forward = FeedForwardKind::gated,
+                                      .norm = NormKind::rms,
+                                      .epsilon = 1e-6},
+                            .vary = [](std::int64_t n, BlockOptions& block) {
+                              if (n == 1) block.attention.window = 2;
+                              if (n == 2) block.attention.rotary->base = 100;
+                            }};
+  const TransformerStack stack = made(varied);
+  const Tensor x = normal({2, 6, 8}, 1);
+  expect_close(stack.forward(Variable(x)), oracle::stack_of(varied, stack.parameters()).forward(x), 1e-12);
+  EXPECT_EQ(stack.blocks()[1].attention().options().window, 2);
+  EXPECT_FALSE(stack.blocks()[0].attention().options().window.has_value());
 }
 
 TEST(TransformerBlock, RootMeanSquareNormAndRotaryMakeALlamaBlock) {
   Generator generator(1);
   const TransformerBlock block(
       {.attention = {.d_model = 8, .heads = 4, .kv_heads = 2, .bias = false, .rotary = RotaryOptions{.dim = 2}},
+       .activation = Activation::silu,
+       .feed_forward = FeedForwardKind::gated,
        .norm = NormKind::rms,
        .epsilon = 1e-6},
       generator);
-  EXPECT_TRUE(std::holds_alternative<RMSNorm>(block.parts().ln1));
-  EXPECT_FALSE(block.parts().feed_forward.up().bias().has_value());
-  EXPECT_EQ(block.parts().feed_forward.up().out(), 32);
-  const Tensor x = normal({2, 3, 8}, 1, DType::f32);
+  std::vector<std::string> names;
+  for (const Parameter& parameter : block.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(names,
+              testing::ElementsAre("ln1.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight", "attn.out.weight",
+                                   "ln2.weight", "ffn.gate.weight", "ffn.up.weight", "ffn.down.weight"));
+  EXPECT_EQ(value_of(block.parameters(), "ffn.up.weight").dim(0), 32);
+  const Variable x(normal({2, 3, 8}, 1, DType::f32));
   const Tensor apart(std::vector<std::int64_t>{0, 10, 20}, {3});
   EXPECT_EQ(block.forward(x).dtype(), DType::f32);
-  EXPECT_NE(block.forward(x).to_vector(), block.forward(x, {.positions = apart}).to_vector());
+  EXPECT_NE(block.forward(x).value().to_vector(), block.forward(x, {.positions = apart.view()}).value().to_vector());
+}
+
+BlockOptions small(NormOrder order = NormOrder::pre, std::optional<std::int64_t> d_context = std::nullopt) {
+  return {.attention = {.d_model = 6, .heads = 2}, .d_context = d_context, .d_ff = 5, .order = order};
 }
 
 TEST(TransformerStack, ALaterTokenChangesNothingBeforeItInADecoder) {
   const TransformerStack decoder = made({.kind = StackKind::decoder, .layers = 3, .block = small()});
   const TransformerStack encoder = made({.layers = 3, .block = small()});
-  const Tensor x = normal({5, 6}, 1);
-  Tensor changed = x;
-  for (std::int64_t d = 0; d < 6; ++d) changed.set({3, d}, -2.0 * static_cast<double>(d));
-  const auto first_three = [](const Tensor& rows) { return Tensor(rows.view().slice(0, 0, 3)).to_vector(); };
-  EXPECT_EQ(first_three(decoder.forward(x)), first_three(decoder.forward(changed)));
-  EXPECT_NE(first_three(encoder.forward(x)), first_three(encoder.forward(changed)));
+  const Tensor x = normal({1, 5, 6}, 1);
+  Tensor changed(x.view());
+  for (std::int64_t d = 0; d < 6; ++d) changed.set({0, 3, d}, -2.0 * static_cast<double>(d));
+  const auto first_three = [](const TransformerStack& stack, const Tensor& tokens) {
+    return stack.forward(Variable(tokens)).value().slice(1, 0, 3).to_vector();
+  };
+  EXPECT_EQ(first_three(decoder, x), first_three(decoder, changed));
+  EXPECT_NE(first_three(encoder, x), first_three(encoder, changed));
 }
 
 TEST(TransformerStack, KeepsTheCallersMaskBesideCausal) {
   const TransformerStack decoder = made({.kind = StackKind::decoder, .layers = 1, .block = small()});
-  Taps taps({"*weights"});
-  (void)decoder.forward(normal({4, 6}, 1), {.attention = {.mask = window(2)}, .taps = &taps});
-  const Tensor& weights = taps["blocks.0.attn.weights"];
+  const Trace trace({"*weights"});
+  (void)decoder.forward(Variable(normal({1, 4, 6}, 1)), {.attention = {.mask = window(2)}, .trace = &trace});
+  const Tensor weights = trace["blocks.0.attn.weights"];
   EXPECT_EQ(weights.at({0, 0, 3, 1}), 0);
   EXPECT_EQ(weights.at({0, 0, 1, 2}), 0);
   EXPECT_GT(weights.at({0, 0, 3, 2}), 0);
@@ -150,147 +184,142 @@ TEST(TransformerStack, KeepsTheCallersMaskBesideCausal) {
 
 TEST(TransformerStack, IsItsBlocksOneAfterAnother) {
   const TransformerStack stack = made({.layers = 2, .block = small(NormOrder::post)});
-  const Tensor x = normal({2, 3, 6}, 1);
-  EXPECT_FALSE(stack.last().has_value());
-  EXPECT_EQ(stack.forward(x).to_vector(), stack.blocks()[1].forward(stack.blocks()[0].forward(x)).to_vector());
+  const Variable x(normal({2, 3, 6}, 1));
+  EXPECT_EQ(stack.forward(x).value().to_vector(),
+            stack.blocks()[1].forward(stack.blocks()[0].forward(x)).value().to_vector());
+  EXPECT_EQ(stack.parameters().back().name, "blocks.1.ffn.down.bias");
   const TransformerStack normed = made({.layers = 1, .block = small()});
-  Taps taps;
-  const Tensor out = normed.forward(x, {.taps = &taps});
-  EXPECT_EQ(out.to_vector(), normalize(*normed.last(), taps["blocks.0.resid_out"]).to_vector());
-  EXPECT_EQ(taps["ln_final"].to_vector(), out.to_vector());
-}
-
-TEST(TransformerStack, BothHeadOrdersAgree) {
-  const TransformerStack stack = made({.kind = StackKind::decoder, .layers = 2, .block = small()});
-  const Tensor x = normal({2, 5, 6}, 1);
-  const AttentionOptions attention{.bias = alibi(), .dropout = Dropout{.p = 0.2, .seed = 9}};
-  expect_close(stack.forward(x, {.attention = attention, .order = HeadOrder::one_by_one}),
-               stack.forward(x, {.attention = attention}));
+  const Trace trace;
+  const Variable out = normed.forward(x, {.trace = &trace});
+  expect_close(out, oracle::norm_of(1e-5, normed.parameters(), "ln_final.").forward(trace["blocks.0.resid_post"]));
+  EXPECT_EQ(trace["ln_final"].to_vector(), out.value().to_vector());
 }
 
 TEST(TransformerStack, NoTwoLayersDropTheSamePlaces) {
   const TransformerStack stack = made({.layers = 2, .block = small()});
-  Taps taps({"*dropped"});
-  (void)stack.forward(normal({8, 6}, 1), {.attention = {.dropout = Dropout{.p = 0.5, .seed = 9}}, .taps = &taps});
+  const Trace trace({"*dropped"});
+  (void)stack.forward(Variable(normal({1, 8, 6}, 1)),
+                      {.attention = {.dropout = Dropout{.p = 0.5, .seed = 9}}, .trace = &trace});
   const auto zeros = [&](const std::string& name) {
     std::vector<bool> places;
-    for (const double weight : taps[name].to_vector()) places.push_back(weight == 0);
+    for (const double weight : trace[name].to_vector()) places.push_back(weight == 0);
     return places;
   };
   EXPECT_NE(zeros("blocks.0.attn.dropped"), zeros("blocks.1.attn.dropped"));
 }
 
-TEST(EncoderDecoder, TheDecoderReadsTheEncodersOutput) {
-  const EncoderDecoder model(made({.layers = 2, .block = small()}),
-                             made({.kind = StackKind::decoder, .layers = 2, .block = reading(6)}));
-  const Tensor source = normal({2, 4, 6}, 1);
-  const Tensor target = normal({2, 3, 6}, 2);
-  Taps taps({"*"});
+TEST(TransformerStack, ReadsNoPaddingOfItsContext) {
+  const TransformerStack encoder = made({.layers = 2, .block = small()});
+  const TransformerStack decoder = made({.kind = StackKind::decoder, .layers = 2, .block = small(NormOrder::pre, 6)});
+  const Variable target(normal({2, 3, 6}, 2));
   const AttentionOptions padding{.mask = key_lengths({4, 2})};
-  const Tensor out = model.forward(source, target, {.encoder = padding, .cross = padding, .taps = &taps});
-  EXPECT_EQ(out.shape(), target.shape());
-  EXPECT_THAT(taps.names(), IsSupersetOf({"encoder.ln_final", "decoder.blocks.1.ln_cross",
-                                          "decoder.blocks.1.cross.weights", "decoder.blocks.1.resid_cross"}));
-  EXPECT_EQ(taps["decoder.blocks.0.cross.weights"].shape(), (Shape{2, 2, 3, 4}));
-  EXPECT_EQ(taps["decoder.blocks.0.cross.weights"].at({1, 0, 0, 2}), 0);
-  const Tensor by_hand = model.decoder().forward_cross(target, model.encoder().forward(source, {.attention = padding}),
-                                                       {.cross_attention = padding});
-  EXPECT_EQ(out.to_vector(), by_hand.to_vector());
-  Tensor padded = source;
+  const auto out_of = [&](const Tensor& source) {
+    const Variable memory = encoder.forward(Variable(source), {.attention = padding});
+    return decoder.forward_cross(target, memory, {.cross_attention = padding}).value().to_vector();
+  };
+  const Tensor source = normal({2, 4, 6}, 1);
+  Tensor padded(source.view());
   padded.set({1, 3, 0}, 1e3);
-  EXPECT_EQ(model.forward(padded, target, {.encoder = padding, .cross = padding}).to_vector(), out.to_vector());
+  EXPECT_EQ(out_of(padded), out_of(source));
 }
 
-TEST(FeedForward, NamesWhatDoesNotFit) {
-  Generator generator(1);
-  const auto linear = [](std::int64_t out, std::int64_t in) { return Linear(Tensor(DType::f32, {out, in})); };
-  EXPECT_EQ(message_of([&] { (void)FeedForward(linear(5, 4), linear(4, 6)); }),
-            "FeedForward: down: expected [4, 5], got [4, 6]");
-  EXPECT_EQ(message_of([&] { (void)FeedForward({.d_model = 4, .d_ff = 0}, generator); }),
-            "FeedForward: d_ff: expected 1 or more, got 0");
+TEST(Transformer, HasTheGradientOfCentralDifferences) {
+  const TransformerStack stack = made(options(NormOrder::pre, NormKind::layer, 6));
+  const Operation operation = [&](const std::vector<Variable>& x) {
+    return stack.forward_cross(x[0], x[1], {.dropout = Dropout{.p = 0.2, .seed = 3}});
+  };
+  EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {2, 3, 8}), normal_numbers(2, {2, 2, 6})}), IsEmpty());
 }
 
-TEST(TransformerBlock, NamesWhatDoesNotFit) {
-  Generator generator(1);
-  const TransformerBlock plain(small(), generator);
-  const TransformerBlock cross(reading(4), generator);
-  const Tensor x = normal({3, 6}, 1);
-  EXPECT_EQ(message_of([&] { (void)plain.forward(normal({3, 5}, 1)); }),
-            "TransformerBlock: x: expected [T, 6] or [B, T, 6], got [3, 5]");
+Tensor filled(const Shape& shape, double value) {
+  return {std::vector<float>(static_cast<std::size_t>(shape.product()), static_cast<float>(value)), shape};
+}
+
+std::vector<std::vector<double>> gradients(BlockMemory memory, DType dtype) {
+  const TransformerStack stack = made(options(NormOrder::pre, NormKind::layer), DType::f32);
+  const Variable x = Variable::parameter(normal_numbers(1, {2, 9, 8}).to(dtype));
+  const Variable y = stack.forward(x, {.attention = {.dropout = Dropout{.p = 0.1, .seed = 1}},
+                                       .dropout = Dropout{.p = 0.2, .seed = 2},
+                                       .memory = memory});
+  backward(sum(mul(y, y)));
+  std::vector<std::vector<double>> all = {y.value().to_vector(), x.gradient().to_vector()};
+  for (const Parameter& parameter : stack.parameters()) all.push_back(parameter.value.gradient().to_vector());
+  return all;
+}
+
+TEST(Transformer, RecomputedGivesTheSameBits) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    EXPECT_EQ(gradients(BlockMemory::recompute, dtype), gradients(BlockMemory::keep, dtype));
+  }
+}
+
+TEST(Transformer, RecomputesNothingForATrace) {
+  const TransformerStack stack = made(options(NormOrder::pre, NormKind::layer));
+  const Trace trace;
+  EXPECT_EQ(message_of([&] {
+              (void)stack.forward(Variable(normal({1, 3, 8}, 1)), {.memory = BlockMemory::recompute, .trace = &trace});
+            }),
+            "TransformerBlock: memory: expected keep, for a trace, got recompute");
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Transformer, AWatchNamesTheLayerWhoseResultWentBad) {
+  const std::vector<std::pair<std::string, std::string>> places = {
+      {"blocks.0.ln1.weight", "layer_norm in blocks.0.ln1, [1, 3, 8]"},
+      {"blocks.1.attn.k.weight", "linear in blocks.1.attn.k, [1, 3, 8]"},
+      {"blocks.1.attn.out.bias", "linear in blocks.1.attn.out, [1, 3, 8]"},
+      {"blocks.1.ln_cross.bias", "layer_norm in blocks.1.ln_cross, [1, 3, 8]"},
+      {"blocks.0.cross.v.weight", "linear in blocks.0.cross.v, [1, 2, 8]"},
+      {"blocks.0.ffn.up.weight", "linear in blocks.0.ffn.up, [1, 3, 12]"},
+      {"blocks.1.ffn.down.bias", "linear in blocks.1.ffn.down, [1, 3, 8]"},
+      {"ln_final.weight", "layer_norm in ln_final, [1, 3, 8]"}};
+  for (const auto& [name, expected] : places) {
+    const TransformerStack stack = made(options(NormOrder::pre, NormKind::layer, 6), DType::f32);
+    const Parameters all = stack.parameters();
+    assign(all, name, filled(value_of(all, name).shape(), kInfinity));
+    const NonFiniteWatch watch;
+    static_cast<void>(
+        stack.forward_cross(Variable(normal({1, 3, 8}, 1, DType::f32)), Variable(normal({1, 2, 6}, 2, DType::f32))));
+    EXPECT_EQ(watch.first(), "the result of " + expected) << name;
+  }
+}
+
+TEST(Transformer, AWatchNamesWhereAGradientWentBad) {
+  for (const BlockMemory memory : {BlockMemory::keep, BlockMemory::recompute}) {
+    const TransformerStack stack = made(options(NormOrder::post, NormKind::layer), DType::f32);
+    const Variable y = stack.forward(Variable(normal({1, 3, 8}, 1, DType::f32)), {.memory = memory});
+    const NonFiniteWatch watch;
+    const OperationScope elsewhere("elsewhere");
+    backward(y, filled(y.shape(), 3e38));  // finite, unlike sums of it
+    EXPECT_EQ(watch.first(), "a gradient that layer_norm in blocks.1.ln2 passes back, [1, 3, 8]");
+  }
+}
+
+TEST(Transformer, CountsItsParameters) {
+  const TransformerStack stack(options(NormOrder::pre, NormKind::layer), Init::undrawn());
+  const std::int64_t block = 2 * (2 * 8) + 4 * (8 * 8 + 8) + (12 * 8 + 12) + (8 * 12 + 8);
+  EXPECT_EQ(parameter_count(stack.parameters()), 2 * (block + 8));
+  EXPECT_EQ(stack.parameters().front().name, "blocks.0.ln1.weight");
+  EXPECT_EQ(stack.parameters().back().name, "ln_final.bias");
+}
+
+TEST(Transformer, NamesWhatDoesNotFit) {
+  const Variable x(normal({1, 3, 6}, 1));
+  const TransformerBlock plain(small(), Init::undrawn(), DType::f64);
+  const TransformerBlock cross(small(NormOrder::pre, 4), Init::undrawn(), DType::f64);
   EXPECT_EQ(message_of([&] { (void)plain.forward_cross(x, x); }),
-            "TransformerBlock: context: expected none without cross-attention, got [3, 6]");
+            "TransformerBlock: context: expected none without cross-attention, got [1, 3, 6]");
   EXPECT_EQ(message_of([&] { (void)cross.forward(x); }),
             "TransformerBlock: context: expected one for the cross-attention, got none");
   EXPECT_EQ(message_of([&] { (void)cross.forward_cross(x, x); }),
-            "MultiHeadAttention: context: expected [T, 4] or [B, T, 4], got [3, 6]");
-  BlockOptions odd = small();
-  odd.attention.d_context = 7;
-  EXPECT_EQ(message_of([&] { (void)TransformerBlock(odd, generator); }),
-            "TransformerBlock: attention.d_context: expected a width of d_model, 6, got 7");
-}
-
-std::string parts_message(const BlockParts& parts) {
-  return message_of([&] { (void)TransformerBlock(NormOrder::pre, parts); });
-}
-
-TEST(TransformerBlock, NamesThePartThatDoesNotFit) {
-  Generator generator(1);
-  const BlockParts good = TransformerBlock(reading(4), generator).parts();
-  const Norm narrow = LayerNorm({.normalized = {5}});
-  BlockParts bad = good;
-  bad.ln1 = narrow;
-  EXPECT_EQ(parts_message(bad), "TransformerBlock: ln1: expected [6], got [5]");
-  bad = good;
-  bad.ln2 = narrow;
-  EXPECT_EQ(parts_message(bad), "TransformerBlock: ln2: expected [6], got [5]");
-  bad = good;
-  bad.ln_cross = narrow;
-  EXPECT_EQ(parts_message(bad), "TransformerBlock: ln_cross: expected [6], got [5]");
-  bad = good;
-  bad.ln_cross.reset();
-  EXPECT_EQ(parts_message(bad),
-            "TransformerBlock: ln_cross: expected both ln_cross and cross, or neither, got one of them");
-  bad = good;
-  bad.cross = MultiHeadAttention({.d_model = 8}, generator);
-  EXPECT_EQ(parts_message(bad), "TransformerBlock: cross: expected a width of d_model, 6, got 8");
-  bad = good;
-  bad.feed_forward = FeedForward({.d_model = 8}, generator);
-  EXPECT_EQ(parts_message(bad), "TransformerBlock: feed_forward: expected a width of d_model, 6, got 8");
-}
-
-TEST(TransformerStack, NamesWhatDoesNotFit) {
-  Generator generator(1);
-  const TransformerBlock plain(small(), generator);
-  const TransformerBlock cross(reading(6), generator);
-  const TransformerBlock wide({.attention = {.d_model = 8}}, generator);
-  const auto message = [](const std::vector<TransformerBlock>& blocks, const std::optional<Norm>& last = std::nullopt) {
-    return message_of([&] { (void)TransformerStack(StackKind::encoder, blocks, last); });
-  };
-  EXPECT_EQ(message({}), "TransformerStack: blocks: expected 1 or more, got 0");
-  EXPECT_EQ(message({plain, wide}), "TransformerStack: blocks: expected every d_model 6, got 8");
-  EXPECT_EQ(message({plain, cross}),
-            "TransformerStack: blocks: expected cross-attention in all or in none, got some of each");
-  EXPECT_EQ(message({plain}, LayerNorm({.normalized = {5}})), "TransformerStack: last: expected [6], got [5]");
+            "MultiHeadAttention: context: expected [B, T, 4], got [1, 3, 6]");
   EXPECT_EQ(message_of([] { (void)made({.layers = 0, .block = small()}); }),
             "TransformerStack: layers: expected 1 or more, got 0");
-  EXPECT_EQ(message_of([] { (void)made({.block = small()}).forward(Tensor(DType::f32, {3, 5})); }),
-            "TransformerStack: x: expected [T, 6] or [B, T, 6], got [3, 5]");
-}
-
-TEST(EncoderDecoder, NamesTheStackThatDoesNotFit) {
-  const TransformerStack encoder = made({.block = small()});
-  const TransformerStack decoder = made({.kind = StackKind::decoder, .block = reading(6)});
-  const auto message = [](const TransformerStack& first, const TransformerStack& second) {
-    return message_of([&] { (void)EncoderDecoder(first, second); });
-  };
-  EXPECT_EQ(message(decoder, decoder), "EncoderDecoder: encoder: expected an encoder stack, got a decoder stack");
-  EXPECT_EQ(message(made({.block = reading(6)}), decoder),
-            "EncoderDecoder: encoder: expected no cross-attention, got cross-attention");
-  EXPECT_EQ(message(encoder, encoder), "EncoderDecoder: decoder: expected a decoder stack, got an encoder stack");
-  EXPECT_EQ(message(encoder, made({.kind = StackKind::decoder, .block = small()})),
-            "EncoderDecoder: decoder: expected cross-attention in every block, got a block without it");
-  EXPECT_EQ(message(encoder, made({.kind = StackKind::decoder, .block = reading(5)})),
-            "EncoderDecoder: decoder: expected a context of the encoder's d_model, 6, got 5");
+  BlockOptions both = small(NormOrder::pre, 4);
+  both.attention.d_context = 7;
+  EXPECT_EQ(message_of([&] { (void)TransformerBlock(both, Init::undrawn()); }),
+            "TransformerBlock: attention.d_context: expected none beside d_context, got 7");
 }
 
 }  // namespace

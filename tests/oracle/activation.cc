@@ -1,12 +1,11 @@
-#include "qkv/nn/activation.h"
+#include "oracle/activation.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "nn/elementwise.h"
-#include "nn/require.h"
+#include "oracle/elementwise.h"
 
-namespace qkv {
+namespace qkv::oracle {
 namespace {
 
 // erfc(-z) is 1 + erf(z) without its cancellation for negative z.
@@ -17,19 +16,9 @@ double gelu_tanh(double x) noexcept {
   return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x)));
 }
 
-}  // namespace
+double sigmoid(double x) noexcept { return 1 / (1 + std::exp(-x)); }
 
-std::string_view name_of(Activation activation) noexcept {
-  switch (activation) {
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_tanh";
-    case Activation::relu:
-      return "relu";
-  }
-  __builtin_unreachable();
-}
+}  // namespace
 
 double activate(Activation activation, double x) noexcept {
   switch (activation) {
@@ -37,15 +26,18 @@ double activate(Activation activation, double x) noexcept {
       return gelu(x);
     case Activation::gelu_tanh:
       return gelu_tanh(x);
+    case Activation::quick_gelu:
+      return x * sigmoid(1.702 * x);
     case Activation::relu:
       return x < 0 ? 0.0 : x;
+    case Activation::silu:
+      return x * sigmoid(x);
   }
   __builtin_unreachable();
 }
 
 Tensor activate(Activation activation, const TensorView& x) {
-  nn::require_floating("activate", "x", x.dtype());
-  return nn::map(x, [activation](double element) { return activate(activation, element); });
+  return map(x, [activation](double element) { return activate(activation, element); });
 }
 
-}  // namespace qkv
+}  // namespace qkv::oracle

@@ -4,10 +4,11 @@
 #include "core/element.h"
 #include "qkv/tensor.h"
 
-namespace qkv::nn {
+namespace qkv::oracle {
 
-/// a + b of one shape -> the dtype of `a`. Throws InvalidArgument naming the shapes.
+/// a + b, and a * b, of one shape -> the dtype of `a`. Throw InvalidArgument naming the shapes.
 [[nodiscard]] Tensor add(const TensorView& a, const TensorView& b);
+[[nodiscard]] Tensor multiply(const TensorView& a, const TensorView& b);
 
 /// x [..., N] plus `row` [N] for each leading index -> `dtype`.
 [[nodiscard]] Tensor add_row(const TensorView& x, const TensorView& row, DType dtype);
@@ -22,4 +23,4 @@ template <class Function>
   return out;
 }
 
-}  // namespace qkv::nn
+}  // namespace qkv::oracle

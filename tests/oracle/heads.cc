@@ -1,61 +1,10 @@
-#include "nn/heads.h"
+#include "oracle/heads.h"
 
 #include <array>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-namespace qkv::nn {
+namespace qkv::oracle {
 namespace {
-
-struct NamedStage {
-  std::string_view name;
-  Stage stage;
-};
-
-constexpr std::array kNamedStages = {NamedStage{.name = "scores", .stage = Stage::raw},
-                                     NamedStage{.name = "scaled", .stage = Stage::scaled},
-                                     NamedStage{.name = "softcapped", .stage = Stage::softcapped},
-                                     NamedStage{.name = "biased", .stage = Stage::biased},
-                                     NamedStage{.name = "masked", .stage = Stage::masked},
-                                     NamedStage{.name = "weights", .stage = Stage::weights},
-                                     NamedStage{.name = "dropped", .stage = Stage::dropped}};
-
-// A stage that the options leave out would repeat the one before it.
-bool happens(Stage stage, const AttentionOptions& options) {
-  switch (stage) {
-    case Stage::softcapped:
-      return options.softcap.has_value();
-    case Stage::biased:
-      return !options.bias.is_zero();
-    case Stage::masked:
-      return !options.mask.is_all() || !options.bias.is_zero();
-    case Stage::dropped:
-      return options.dropout.has_value();
-    default:
-      return true;
-  }
-}
-
-void tap_stages(const TensorView& q, const TensorView& k, const AttentionOptions& options, const TapScope& taps) {
-  for (const auto& [name, stage] : kNamedStages) {
-    if (!happens(stage, options) || !taps.wants(name, Taps::Extent::square)) continue;
-    taps.put(name, attention_stage(q, k, options, stage), Taps::Extent::square);
-  }
-}
-
-// q and k after the rotation, if there is one; `storage` owns the turned ones.
-Heads turned(const Heads& heads, const std::optional<RotaryPair>& rotary, const TapScope& taps,
-             std::array<Tensor, 2>& storage) {
-  taps.put("q", heads.q);
-  taps.put("k", heads.k);
-  taps.put("v", heads.v);
-  if (!rotary) return heads;
-  storage = {apply_rotary(heads.q, rotary->q), apply_rotary(heads.k, rotary->k)};
-  taps.put("q_rotated", storage[0]);
-  taps.put("k_rotated", storage[1]);
-  return {.q = storage[0], .k = storage[1], .v = heads.v};
-}
 
 Mask mask_of_head(const Mask& mask, const HeadIndex& index) {
   if (!mask.varies_by_head()) return mask;
@@ -114,33 +63,19 @@ Tensor weighted_sum(const Tensor& weights, const TensorView& v) {
 
 }  // namespace
 
-Tensor attend_packed(const Heads& heads, const std::optional<RotaryPair>& rotary, const AttentionOptions& options,
-                     const TapScope& taps) {
-  std::array<Tensor, 2> storage;
-  const Heads ready = turned(heads, rotary, taps, storage);
-  tap_stages(ready.q, ready.k, options, taps);
-  return attention(ready.q, ready.k, ready.v, options).out;
-}
-
-Tensor attend_one(const Heads& head, const std::optional<RotaryPair>& rotary, const AttentionOptions& options,
-                  const HeadIndex& index, const TapScope& taps) {
+Tensor attend_one(const Head& head, const AttentionOptions& options, const HeadIndex& index) {
   const MaskShape shape{.B = head.q.dim(0), .H = index.of, .Tq = head.q.dim(2), .Tk = head.k.dim(2)};
   options.mask.validate(shape);
   options.bias.validate(shape);
-  std::array<Tensor, 2> storage;
-  const Heads ready = turned(head, rotary, taps, storage);
   AttentionOptions own = options;
   own.mask = mask_of_head(options.mask, index);
   own.bias = bias_of_head(options.bias, index, shape);
-  Tensor weights = attention_stage(ready.q, ready.k, own, Stage::weights);
+  if (!options.sinks.empty()) own.sinks = {options.sinks[static_cast<std::size_t>(index.h)]};
   // The operator's dropout would count this head as head 0: it is applied below, by the head's own number.
   own.dropout.reset();
-  tap_stages(ready.q, ready.k, own, taps);
-  if (options.dropout) {
-    drop(weights, *options.dropout, index.h, shape);
-    taps.put("dropped", weights, Taps::Extent::square);
-  }
-  return weighted_sum(weights, ready.v);
+  Tensor weights = attention_stage(head.q, head.k, own, Stage::weights);
+  if (options.dropout) drop(weights, *options.dropout, index.h, shape);
+  return weighted_sum(weights, head.v);
 }
 
 Tensor join_heads(std::span<const Tensor> outputs) {
@@ -162,4 +97,4 @@ Tensor join_heads(std::span<const Tensor> outputs) {
   return joined;
 }
 
-}  // namespace qkv::nn
+}  // namespace qkv::oracle

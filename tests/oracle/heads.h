@@ -1,44 +1,31 @@
-// The part of multi-head attention that lies between the projections.
+// One head after another, as the formula of attention is written.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "qkv/attention.h"
-#include "qkv/nn/position.h"
-#include "qkv/nn/taps.h"
 
-namespace qkv::nn {
+namespace qkv::oracle {
 
-/// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv] as projected, not yet turned.
-struct Heads {
+/// q [B, 1, Tq, D], k [B, 1, Tk, D], v [B, 1, Tk, Dv], after the rotation.
+struct Head {
   TensorView q;
   TensorView k;
   TensorView v;
 };
 
-struct RotaryPair {
-  RotaryTables q;
-  RotaryTables k;
-};
-
-/// One of Hq query heads that are attended one after another.
+/// One of the query heads that are attended one after another.
 struct HeadIndex {
   std::int64_t h = 0;
   std::int64_t of = 1;
 };
 
-/// attention() over all heads at once -> [B, Hq, Tq, Dv].
-[[nodiscard]] Tensor attend_packed(const Heads& heads, const std::optional<RotaryPair>& rotary,
-                                   const AttentionOptions& options, const TapScope& taps);
-
-/// One head, as the formula is written: its weights as a matrix, then the weighted sum -> [B, 1, Tq, Dv]. Mask, bias
-/// and dropout are asked about head `index.h` of `index.of`.
-[[nodiscard]] Tensor attend_one(const Heads& head, const std::optional<RotaryPair>& rotary,
-                                const AttentionOptions& options, const HeadIndex& index, const TapScope& taps);
+/// The head's weights as a matrix, then the weighted sum -> [B, 1, Tq, Dv]. Mask, bias, dropout and sinks are asked
+/// about head `index.h` of `index.of`.
+[[nodiscard]] Tensor attend_one(const Head& head, const AttentionOptions& options, const HeadIndex& index);
 
 /// Outputs [B, 1, T, Dv] of heads 0, 1, … side by side -> [B, T, H * Dv].
 [[nodiscard]] Tensor join_heads(std::span<const Tensor> outputs);
 
-}  // namespace qkv::nn
+}  // namespace qkv::oracle

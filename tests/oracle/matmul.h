@@ -1,13 +1,12 @@
-// The one matrix product of the layers.
+// A matrix product as its definition is written.
 #pragma once
 
 #include "qkv/tensor.h"
 
-namespace qkv {
+namespace qkv::oracle {
 
-/// a [..., M, K] times b [K, N] -> [..., M, N], in the dtype of `a`; any strides, so that b may be a transposed view.
-/// Each element is one f64 sum over k = 0, 1, …, K-1, rounded once: no blocking changes a result. Allocates the result,
-/// M * K and 8 * K doubles. Throws InvalidArgument naming a or b for a rank, width or dtype that does not fit.
+/// a [..., M, K] times b [K, N] -> [..., M, N], in the dtype of `a`; any strides. Each element is one f64 sum over
+/// k = 0, 1, …, K-1, rounded once.
 [[nodiscard]] Tensor matmul(const TensorView& a, const TensorView& b);
 
-}  // namespace qkv
+}  // namespace qkv::oracle

@@ -101,7 +101,7 @@ TEST(Checkpoint, OfAnotherModelIsRefusedWithTheDifferences) {
       error_message<Error>([&] { Checkpoint::read(path).restore(*make_adamw(model.parameters), small_facts().model); }),
       HasSubstr("; optimizer/up.weight/first is [48, 6] of f32 there, [40, 6] of f32 here; and 5 more"));
   EXPECT_EQ(model.numbers(), before);
-  const learn::Parameters fewer = {wide.parameters[0], {"extra", Variable::parameter(Tensor(DType::f32, {1}))}};
+  const Parameters fewer = {wide.parameters[0], {"extra", Variable::parameter(Tensor(DType::f32, {1}))}};
   EXPECT_EQ(
       error_message<Error>([&] { Checkpoint::read(path).restore(fewer, facts.model); }),
       path +

@@ -16,6 +16,10 @@ std::unique_ptr<const TaskModel> model_for(const Task& task, const TaskModelOpti
   return make_task_model(options, task, generator);
 }
 
+// Of weights in f32 against 1: exp(score - lse) inherits the roundings of score, lse and their difference, each of
+// numbers below 4, 3 * 4 * 2^-24 together, and is rounded itself.
+constexpr double kWeightError = 16 * 0x1p-24;
+
 TEST(Batch, PutsTheSourceBeforeTheTokens) {
   const auto task = make_task("copy", {.length = 3});
   const std::vector<TaskExample> examples = {task->example(Split::train, 5), task->example(Split::train, 6)};
@@ -101,7 +105,30 @@ class EveryKind : public testing::TestWithParam<KindOnTask> {
 TEST_P(EveryKind, ComesBackFromItsFacts) {
   const auto again = make_task_model(model_->facts());
   EXPECT_EQ(again->facts(), model_->facts());
-  EXPECT_EQ(again->parameter_count(), learn::parameter_count(model_->parameters()));
+  EXPECT_EQ(again->parameter_count(), parameter_count(model_->parameters()));
+}
+
+TEST_P(EveryKind, DrawsNothingWhereItIsMadeOfItsFacts) {
+  const auto again = make_task_model(model_->facts());
+  std::vector<std::string> names;
+  for (const Parameter& parameter : again->parameters()) {
+    names.push_back(parameter.name);
+    if (parameter.name == "log_scale") continue;  // CLIP's start, which nobody draws
+    EXPECT_THAT(parameter.value.value().to_vector(), testing::Each(0)) << parameter.name;
+  }
+  std::vector<std::string> drawn;
+  for (const Parameter& parameter : model_->parameters()) drawn.push_back(parameter.name);
+  EXPECT_EQ(names, drawn);
+}
+
+TEST_P(EveryKind, ShowsATraceItsWeights) {
+  const std::vector<TaskExample> examples = {task_->example(Split::test, 0)};
+  const TaskBatch batch = batch_of(*task_, examples, model_->layout());
+  const auto scope = model_->scope_of(AttentionSite::tokens);
+  ASSERT_TRUE(scope.has_value());
+  Trace trace({scope->name(1)});
+  model_->run(batch, trace);
+  EXPECT_EQ(trace[scope->name(1, "weights")].to_vector(), model_->weights(batch, AttentionSite::tokens)[1].to_vector());
 }
 
 TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
@@ -115,7 +142,7 @@ TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
       EXPECT_EQ(one.dim(0), 2);
       const std::vector<double> row = one.view().select(0, 1).select(0, one.dim(1) - 1).to_vector();
       if (batch.layout == BatchLayout::apart) {
-        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1.0, 1e-9);
+        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1.0, kWeightError);
       }
     }
   }
@@ -187,11 +214,11 @@ TEST(TaskAccuracy, OfTwoTowersHasTheLossOfTraining) {
 TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
   // Before training all visible keys weigh the same, but for rounding: the score is what the pattern allows.
   const auto task = make_task("previous", {.length = 4});
-  const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2, .positions = learn::Positions::none});
-  for (const learn::Parameter& parameter : model->parameters()) {
-    if (!parameter.name.ends_with("attention.q.weight") && !parameter.name.ends_with("attention.q.bias")) continue;
+  const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2, .positions = Positions::none});
+  for (const Parameter& parameter : model->parameters()) {
+    if (!parameter.name.ends_with("attn.q.weight") && !parameter.name.ends_with("attn.q.bias")) continue;
     const Tensor zeros(DType::f32, parameter.value.shape());
-    learn::assign({parameter}, parameter.name, zeros);
+    assign({parameter}, parameter.name, zeros);
   }
   const std::vector<RelationScores> scores = task_patterns(*task, *model, 70);
   ASSERT_EQ(scores.size(), 1U);
@@ -206,7 +233,7 @@ TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
     rows += static_cast<std::int64_t>(length) - 1;
   }
   EXPECT_EQ(scores[0].layers[0][0].rows, rows);
-  EXPECT_NEAR(scores[0].layers[0][0].weight_sum, wanted, 1e-9 * wanted);
+  EXPECT_NEAR(scores[0].layers[0][0].weight_sum, wanted, kWeightError * wanted);
 }
 
 TEST(TaskModel, IsLearnedByASmallDecoder) {

@@ -32,7 +32,7 @@ TEST(MappedParameters, AreLearnedFromWithoutAWriteToTheFile) {
   const Tensor drawn = Generator(1).randn({5, 8});
   write_file(path, encode_safetensors(std::vector<NamedView>{{"weight", drawn}}));
   const Variable weight = Variable::parameter(Safetensors::read(path).load("weight"));
-  const auto optimizer = make_sgd(learn::Parameters{{"weight", weight}});
+  const auto optimizer = make_sgd(Parameters{{"weight", weight}});
   backward(sum(linear(Variable(Generator(2).randn({3, 8})), weight)));
   optimizer->step(0.5);
   EXPECT_NE(weight.value().to_vector(), drawn.to_vector());

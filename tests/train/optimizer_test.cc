@@ -19,12 +19,10 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 
-learn::Parameter parameter_of(const std::string& name, Tensor value) {
-  return {name, Variable::parameter(std::move(value))};
-}
+Parameter parameter_of(const std::string& name, Tensor value) { return {name, Variable::parameter(std::move(value))}; }
 
 // As a walk back would: the gradient of the sum of factor * x is factor.
-void give_gradient(const learn::Parameter& parameter, const TensorView& gradient) {
+void give_gradient(const Parameter& parameter, const TensorView& gradient) {
   parameter.value.clear_gradient();
   backward(parameter.value, gradient);
 }
@@ -34,7 +32,7 @@ Tensor numbers_of(const json& of, const json& shapes, const std::string& name) {
   return {of.at(name).get<std::vector<double>>(), Shape(extents)};
 }
 
-std::unique_ptr<Optimizer> optimizer_of(const json& fixture, learn::Parameters parameters) {
+std::unique_ptr<Optimizer> optimizer_of(const json& fixture, Parameters parameters) {
   const json& options = fixture.at("options");
   if (fixture.at("kind") == "adamw") {
     return make_adamw(std::move(parameters), {.beta1 = options.at("beta1"),
@@ -54,14 +52,14 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
   const json& shapes = fixtures.at("shapes");
   ASSERT_EQ(fixtures.at("cases").size(), 5U);
   for (const json& fixture : fixtures.at("cases")) {
-    learn::Parameters parameters;
+    Parameters parameters;
     for (const char* name : {"weight", "bias"}) {
       parameters.push_back(parameter_of(name, numbers_of(fixture.at("start"), shapes, name)));
     }
     const auto optimizer = optimizer_of(fixture, parameters);
     EXPECT_EQ(optimizer->name(), fixture.at("kind").get<std::string>());
     for (std::size_t step = 0; step < 10; ++step) {
-      for (const learn::Parameter& parameter : parameters) {
+      for (const Parameter& parameter : parameters) {
         give_gradient(parameter, numbers_of(fixture.at("gradients")[step], shapes, parameter.name));
       }
       if (!fixture.at("clip").is_null()) {
@@ -69,7 +67,7 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
       }
       optimizer->step(fixture.at("rates")[step]);
       // Both compute in f64, some ten roundings a step of numbers of the order of 1.
-      for (const learn::Parameter& parameter : parameters) {
+      for (const Parameter& parameter : parameters) {
         const std::vector<double> got = parameter.value.value().to_vector();
         const std::vector<double> wanted = fixture.at("after")[step].at(parameter.name);
         for (std::size_t i = 0; i < got.size(); ++i) {
@@ -82,7 +80,7 @@ TEST(Optimizer, AgreesWithPyTorchForTenSteps) {
 }
 
 TEST(Optimizer, AdamWByHand) {
-  const learn::Parameter x = parameter_of("x", Tensor(std::vector<double>{2.0}, {1, 1}));
+  const Parameter x = parameter_of("x", Tensor(std::vector<double>{2.0}, {1, 1}));
   const auto optimizer =
       make_adamw({x}, {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 1.0, .weight_decay = 0.5, .decay = Decay::matrices});
   give_gradient(x, Tensor(std::vector<double>{4.0}, {1, 1}));
@@ -97,8 +95,8 @@ TEST(Optimizer, AdamWByHand) {
 
 TEST(Optimizer, VectorsDoNotDecayUnlessAskedTo) {
   for (const Decay decay : {Decay::matrices, Decay::all}) {
-    const learn::Parameter bias = parameter_of("bias", Tensor(std::vector<float>{1.0F}, {1}));
-    const learn::Parameter weight = parameter_of("weight", Tensor(std::vector<float>{1.0F}, {1, 1}));
+    const Parameter bias = parameter_of("bias", Tensor(std::vector<float>{1.0F}, {1}));
+    const Parameter weight = parameter_of("weight", Tensor(std::vector<float>{1.0F}, {1, 1}));
     const auto optimizer = make_sgd({bias, weight}, {.weight_decay = 0.5, .decay = decay});
     give_gradient(bias, Tensor(DType::f32, {1}));
     give_gradient(weight, Tensor(DType::f32, {1, 1}));
@@ -109,7 +107,7 @@ TEST(Optimizer, VectorsDoNotDecayUnlessAskedTo) {
 }
 
 TEST(Optimizer, LeavesAParameterWithoutAGradientAlone) {
-  const learn::Parameter x = parameter_of("x", Tensor(std::vector<float>{1.0F, 2.0F}, {1, 2}));
+  const Parameter x = parameter_of("x", Tensor(std::vector<float>{1.0F, 2.0F}, {1, 2}));
   const auto optimizer = make_adamw({x}, {.weight_decay = 0.5});
   optimizer->step(0.1);
   EXPECT_THAT(x.value.value().to_vector(), ElementsAre(1, 2));
@@ -121,7 +119,7 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
   for (const int count : {1, 2, 3}) {
     set_threads(count);
     Generator generator(5);
-    const learn::Parameters parameters = {parameter_of("x", generator.randn(shape))};
+    const Parameters parameters = {parameter_of("x", generator.randn(shape))};
     const auto optimizer = make_adamw(parameters);
     for (int step = 0; step < 3; ++step) {
       give_gradient(parameters[0], generator.randn(shape));
@@ -136,9 +134,8 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Optimizer, NormOfAllGradients) {
-  const learn::Parameters parameters = {parameter_of("a", Tensor(DType::f32, {2})),
-                                        parameter_of("b", Tensor(DType::f64, {})),
-                                        parameter_of("c", Tensor(DType::f32, {9}))};
+  const Parameters parameters = {parameter_of("a", Tensor(DType::f32, {2})), parameter_of("b", Tensor(DType::f64, {})),
+                                 parameter_of("c", Tensor(DType::f32, {9}))};
   give_gradient(parameters[0], Tensor(std::vector<float>{3, 4}, {2}));
   give_gradient(parameters[1], Tensor(std::vector<double>{12}, {}));
   EXPECT_DOUBLE_EQ(gradient_norm(parameters), 13);
@@ -151,11 +148,11 @@ TEST(Optimizer, NormOfAllGradients) {
   EXPECT_NEAR(parameters[0].value.gradient().at({1}), 2, 1e-6);
   clear_gradients(parameters);
   EXPECT_EQ(gradient_norm(parameters), 0);
-  EXPECT_EQ(learn::parameter_count(parameters), 12);
+  EXPECT_EQ(parameter_count(parameters), 12);
 }
 
 TEST(Optimizer, RefusesWhatHasNoMeaning) {
-  const learn::Parameter x = parameter_of("x", Tensor(DType::f32, {1}));
+  const Parameter x = parameter_of("x", Tensor(DType::f32, {1}));
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({x}, {.beta1 = 1.0})); }),
             "make_adamw: beta1: expected a number in [0, 1), got 1.000000");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({x}, {.epsilon = 0.0})); }),
@@ -176,7 +173,7 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
             "Optimizer::step: learning_rate: expected a number >= 0, got -1.000000");
   EXPECT_EQ(error_message([&] { make_sgd({x})->set_steps(-1); }),
             "Optimizer::set_steps: steps: expected 0 or more, got -1");
-  const learn::Parameters all = {x};
+  const Parameters all = {x};
   EXPECT_EQ(error_message([&] { clip_gradients(all, 0); }), "clip_gradients: most: expected more than 0, got 0.000000");
 }
 

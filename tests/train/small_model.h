@@ -16,7 +16,7 @@
 namespace qkv::tests {
 
 struct SmallModel {
-  learn::Parameters parameters;
+  Parameters parameters;
 
   explicit SmallModel(std::int64_t width = 40) {
     Generator generator(11);
@@ -45,7 +45,7 @@ struct SmallModel {
   /// All numbers, one parameter after the other.
   [[nodiscard]] std::vector<double> numbers() const {
     std::vector<double> all;
-    for (const learn::Parameter& parameter : parameters) {
+    for (const Parameter& parameter : parameters) {
       const std::vector<double> some = parameter.value.value().to_vector();
       all.insert(all.end(), some.begin(), some.end());
     }

@@ -71,10 +71,10 @@ TEST(Training, StopsWhereItIsToldTo) {
   train(*optimizer, model.loss_of_batch(), small_training(20),
         [](const TrainingStep& step) { return step.step == 4 ? Next::stop : Next::go_on; });
   EXPECT_EQ(optimizer->steps(), 5);
-  for (const learn::Parameter& parameter : model.parameters) EXPECT_FALSE(parameter.value.has_gradient());
+  for (const Parameter& parameter : model.parameters) EXPECT_FALSE(parameter.value.has_gradient());
 }
 
-std::string diverged(const LossOfBatch& loss, const learn::Parameters& parameters) {
+std::string diverged(const LossOfBatch& loss, const Parameters& parameters) {
   const auto optimizer = make_sgd(parameters);
   return error_message<Diverged>([&] { train(*optimizer, loss, {.schedule = {.peak = 0.1, .steps = 5}}, kGoOn); });
 }
@@ -83,12 +83,12 @@ TEST(Training, ALossThatIsNoNumberNamesStepAndTensor) {
   const Variable x = Variable::parameter(Tensor(std::vector<float>{1, 2}, {2}));
   const auto loss = [&](std::int64_t n) {
     const OperationScope scope("blocks.0");
-    const OperationScope inner("attention");
+    const OperationScope inner("attn");
     return BatchLoss{.loss = mean(log(x - Variable(Tensor(std::vector<float>{0, n == 2 ? 9.0F : 0}, {2})))),
                      .tokens = 2};
   };
   EXPECT_EQ(diverged(loss, {{"x", x}}),
-            "step 3: the loss is NaN; the first tensor that went bad: the result of log in blocks.0.attention, "
+            "step 3: the loss is NaN; the first tensor that went bad: the result of log in blocks.0.attn, "
             "[2]");
   EXPECT_FALSE(x.has_gradient());
 }
