@@ -18,7 +18,14 @@ foreach(component IN LISTS components)
   install(EXPORT qkv_${component}_targets NAMESPACE qkv:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
 endforeach()
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(left_out)
+if(QKV_ENGINE_ONLY)
+  foreach(header IN ITEMS autograd nn model train picture captions.h explain.h explain_reading.h files.h npy.h npz.h
+                          png.h safetensors.h worked.h)
+    list(APPEND left_out PATTERN ${header} EXCLUDE)
+  endforeach()
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${left_out})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/qkvConfig.cmake.in ${PROJECT_BINARY_DIR}/qkvConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/qkvConfigVersion.cmake COMPATIBILITY SameMinorVersion)
