@@ -99,7 +99,8 @@ void add_mask_summary(Section& step, const Run& run) {
   table.rows.push_back(tile_row(mask, shape, small));
   if (small != kEngineTile) table.rows.push_back(tile_row(mask, shape, kEngineTile));
   step.tables.push_back(std::move(table));
-  step.notes.emplace_back("A tiled kernel never touches a skipped tile, and looks at single pairs only in partial ones.");
+  step.notes.emplace_back(
+      "A tiled kernel never touches a skipped tile, and looks at single pairs only in partial ones.");
   const std::int64_t drawn = mask.varies_by_head() ? run.heads : 1;
   for (std::int64_t head = 0; head < drawn; ++head) {
     draw_head(step, run, head, drawn > 1 ? fmt::format("-head{}", head) : "",

@@ -55,8 +55,8 @@ Section projection_step(const Scene& scene, const Projection& projection, const 
   if (values.heatmap.column_labels.size() == labels.size()) values.heatmap.column_labels = labels;
   step.heatmaps = {std::move(weights), std::move(values)};
   step.notes.push_back(heads_note(scene, projection.width_name, split.dim(3)));
-  if (source == "C") step.notes.push_back("C is X of the context: the text asks, the context answers.");
-  if (source == "N") step.notes.push_back("N is X after the block's first LayerNorm.");
+  if (source == "C") step.notes.emplace_back("C is X of the context: the text asks, the context answers.");
+  if (source == "N") step.notes.emplace_back("N is X after the block's first LayerNorm.");
   return step;
 }
 

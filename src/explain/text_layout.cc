@@ -11,7 +11,10 @@ constexpr int kGap = 2;
 constexpr int kNarrowest = 14;        // of a column of words that is wrapped
 constexpr int kNarrowestHeading = 8;  // of one that is
 
-std::string spaces(int count) { return std::string(static_cast<std::size_t>(std::max(count, 0)), ' '); }
+std::string spaces(int count) {
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): in braces it is a string of two
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
 
 // The longest beginning of `text` that fits; at least one byte of it, so that breaking always ends.
 std::size_t fitting_bytes(std::string_view text, int width) {

@@ -65,9 +65,9 @@ double renormalised_difference(const Masked& both) {
 Table lost_row_table() {
   constexpr float kLead = 120.0F;
   const float visible = std::exp(0.0F - kLead);
-  const float hidden = std::exp(kLead - kLead);
+  const float hidden = std::exp(kLead - kLead);  // NOLINT(misc-redundant-expression)
   const float share = visible / (visible + hidden);
-  const float renormalised = share / share;
+  const float renormalised = share / share;  // NOLINT(misc-redundant-expression)
   return {fmt::format("Two keys in f32: the visible one scores 0, the hidden one {:.0f}", static_cast<double>(kLead)),
           {"order", "weight of the visible key"},
           {{word("softmax, then mask"), rounded(static_cast<double>(share), 3)},
@@ -130,7 +130,7 @@ Section large_number_why(const Scene& scene) {
   const Spread wrong = spread_of(softmax_of(lowered));
   const double right = attention_stage(run.q, run.k, hidden, Stage::weights).at({0, 0, 0, 0});
   const double half = static_cast<double>(static_cast<float>(Half(-1e9F)));
-  const double half_difference = half - half;
+  const double half_difference = half - half;  // NOLINT(misc-redundant-expression)
   Section why;
   why.id = "minus-1e9";
   why.title = "Why −∞ and not −1e9?";
@@ -148,7 +148,7 @@ Section large_number_why(const Scene& scene) {
                          {word("−1e9 in f16"), rounded(half)},
                          {word("(−1e9) − max of the row, in f16"), rounded(half_difference)},
                          {word("exp(−1e9 − 0) in f32"), rounded(f32_weight(-1e9F, 0.0F))}}});
-  why.notes.push_back(
+  why.notes.emplace_back(
       "In f32 a score near zero is lost when 1e9 is taken from it: neighbouring f32 numbers are 64 apart there, so the "
       "rows become exactly even.");
   why.finding = fmt::format("a row that sees nothing gets weights of {} each with −1e9, {} with −∞; in f16 −1e9 is {}",

@@ -48,7 +48,7 @@ struct Parts {
 };
 Parts cut(std::span<const std::byte> bytes, std::string_view source) {
   const std::string_view text = as_text(bytes);
-  if (text.substr(0, kMagic.size()) != kMagic) fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
+  if (!text.starts_with(kMagic)) fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
   if (bytes.size() < kVersionEnd) fail(source, "truncated: the .npy version is missing");
   const auto major = std::to_integer<unsigned>(bytes[kMagic.size()]);
   const auto minor = std::to_integer<unsigned>(bytes[kMagic.size() + 1]);

@@ -127,6 +127,7 @@ std::int64_t Call::to_integer(const Token& token, std::int64_t least) const {
   const std::string wanted = any ? "a whole number" : fmt::format("a whole number, {} or more", least);
   std::int64_t value = 0;
   const char* end = token.text.data() + token.text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
   const auto [stop, error] = std::from_chars(token.text.data(), end, value);
   if (error == std::errc::result_out_of_range) scanner_.fail(token, "a whole number between -2^63 and 2^63");
   if (error != std::errc() || stop != end || value < least) scanner_.fail(token, wanted);
@@ -136,6 +137,7 @@ std::int64_t Call::to_integer(const Token& token, std::int64_t least) const {
 double Call::to_number(const Token& token) const {
   double value = 0;
   const char* end = token.text.data() + token.text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
   const auto [stop, error] = std::from_chars(token.text.data(), end, value);
   if (error == std::errc::result_out_of_range) scanner_.fail(token, "a number within the range of a double");
   if (error != std::errc() || stop != end) scanner_.fail(token, "a number");

@@ -95,8 +95,9 @@ Bias term(Scanner& scanner) {
 Bias parse_bias(std::string_view text) {
   Scanner scanner("parse_bias", text);
   std::vector<Bias> terms;
-  do terms.push_back(term(scanner));
-  while (scanner.accept("+"));
+  do {
+    terms.push_back(term(scanner));
+  } while (scanner.accept("+"));
   if (scanner.peek().kind != TokenKind::end) scanner.fail(scanner.peek(), "`+` or the end of the text");
   return sum(terms);
 }

@@ -34,15 +34,17 @@ class MaskParser {
  private:
   Mask either(int depth) {
     std::vector<Mask> masks;
-    do masks.push_back(both(depth));
-    while (scanner_.accept("|"));
+    do {
+      masks.push_back(both(depth));
+    } while (scanner_.accept("|"));
     return mask_detail::either(masks);
   }
 
   Mask both(int depth) {
     std::vector<Mask> masks;
-    do masks.push_back(negated(depth));
-    while (scanner_.accept("&"));
+    do {
+      masks.push_back(negated(depth));
+    } while (scanner_.accept("&"));
     return mask_detail::both(std::move(masks));
   }
 

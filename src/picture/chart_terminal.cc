@@ -36,7 +36,10 @@ class Dots {
   Dots(int columns, int rows)
       : columns_(columns), rows_(rows), spots_(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows)) {}
 
-  [[nodiscard]] Spot& spot(int column, int row) { return spots_[static_cast<std::size_t>(row * columns_ + column)]; }
+  [[nodiscard]] Spot& spot(int column, int row) {
+    return spots_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
+                  static_cast<std::size_t>(column)];
+  }
   [[nodiscard]] int columns() const { return columns_; }
   [[nodiscard]] int rows() const { return rows_; }
   [[nodiscard]] int column_of(double x) const { return static_cast<int>(std::lround(x * (2 * columns_ - 1))) / 2; }

@@ -141,7 +141,7 @@ TaskBatch TrainedModel::batch_of(const TaskExample& example) const {
 Tensor TrainedModel::scores(const TaskExample& example) const {
   const auto* const says = dynamic_cast<const TokenModel*>(model_.get());
   if (says == nullptr) {
-    throw InvalidArgument("TrainedModel", "model", "one that says tokens", std::string(name_of(kind_)));
+    throw InvalidArgument("TrainedModel", "model", "one that says tokens", name_of(kind_));
   }
   const NoGradient constant;
   const TaskBatch batch = batch_of(example);
@@ -217,7 +217,7 @@ std::int64_t TrainedModel::answer_length(std::int32_t last) const {
 Tensor TrainedModel::cosines(std::span<const TaskExample> examples) const {
   const auto* const pairs = dynamic_cast<const PairModel*>(model_.get());
   if (pairs == nullptr) {
-    throw InvalidArgument("TrainedModel", "model", "a two-tower model", std::string(name_of(kind_)));
+    throw InvalidArgument("TrainedModel", "model", "a two-tower model", name_of(kind_));
   }
   return pairs->cosines(qkv::batch_of(*task_, examples, model_->layout()));
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 
 #include "attention/fused_call.h"
@@ -109,7 +110,7 @@ TEST(ProbeLse, IsTakenWhereItIsGiven) {
   const Probe given(small.q, small.k, small.options, lse);
   const Tensor before = given.row({0, 1}, 3);
   EXPECT_EQ(given.lse({0, 1}).at({3}), lse.at({0, 1, 3}));
-  lse.set({0, 1, 3}, lse.at({0, 1, 3}) + std::log(2.0));  // it is a view of the caller's
+  lse.set({0, 1, 3}, lse.at({0, 1, 3}) + std::numbers::ln2);  // it is a view of the caller's
   const Tensor after = given.row({0, 1}, 3);
   for (std::int64_t j = 0; j < 6; ++j) EXPECT_NEAR(after.at({j}), before.at({j}) / 2, 0x1p-22 * before.at({j}));
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "core/error_message.h"
@@ -17,13 +18,13 @@ using testing::NanSensitiveDoubleEq;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Tensor row(std::vector<double> values) {
+Tensor row(const std::vector<double>& values) {
   const auto size = static_cast<std::int64_t>(values.size());
   return {values, {size}};
 }
 
 TEST(Softmax, WeighsByExp) {
-  const double sum = 1 + std::exp(1.0) + std::exp(2.0);
+  const double sum = 1 + std::numbers::e + std::exp(2.0);
   EXPECT_THAT(softmax(row({0, 1, 2}), 0).to_vector(),
               ElementsAre(DoubleEq(1 / sum), DoubleEq(std::exp(1.0) / sum), DoubleEq(std::exp(2.0) / sum)));
 }

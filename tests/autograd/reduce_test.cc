@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Operation mean_over(std::vector<int> axes, ReducedAxes reduced = ReducedAxes::drop) {
+Operation mean_over(const std::vector<int>& axes, ReducedAxes reduced = ReducedAxes::drop) {
   return [axes, reduced](const std::vector<Variable>& x) { return mean(x[0], axes, reduced); };
 }
 

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, kScales> kScaleNames = {"usual", "zero", 
 constexpr std::array<std::string_view, kSinks> kSinkNames = {"none", "mild", "ruling"};
 
 [[noreturn]] void refuse(std::string_view expected, std::string_view got) {
-  throw InvalidArgument("parse_case", "text", std::string(expected), "`" + std::string(got) + "`");
+  throw InvalidArgument("parse_case", "text", expected, "`" + std::string(got) + "`");
 }
 
 // Names the fields once, for writing and for reading.

@@ -139,7 +139,7 @@ TEST_P(Extremes, AMaximumMayGrowByAnything) {
 }
 
 TEST_P(Extremes, SubnormalScoresAreAsGoodAsZero) {
-  for (std::size_t j = 0; j < k.size(); ++j) k[j] = dtype() == DType::f16 ? 0x1p-24 : 0x1p-130;
+  for (double& key : k) key = dtype() == DType::f16 ? 0x1p-24 : 0x1p-130;
   run();
   expect(1, kLogKeys);
 }

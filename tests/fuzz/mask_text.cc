@@ -13,7 +13,6 @@ namespace {
 
 using qkv::Mask;
 using qkv::MaskShape;
-using qkv::Place;
 using qkv::Tile;
 using qkv::TileClass;
 

@@ -44,7 +44,7 @@ std::string table_of(const WorkedTensor& tensor) {
 std::string step_text(const WorkedStep& step) {
   std::string text = fmt::format("\n**{}**", step.title);
   if (!step.formula.empty()) text += fmt::format(": `{}`", step.formula);
-  if (!step.text.empty()) text += fmt::format("{}{}", step.formula.empty() ? ". " : ". ", step.text);
+  if (!step.text.empty()) text += ". " + step.text;
   text += '\n';
   for (const WorkedTensor& tensor : step.tensors) text += table_of(tensor);
   return text;

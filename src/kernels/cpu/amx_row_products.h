@@ -274,7 +274,7 @@ class I8RowProducts : public RowProducts<Simd> {
     bool finite = true;
     for (std::int64_t n = 0; n < kLanesAtOnce; ++n) {
       units[n] = unit_of(rows[n], kTile);
-      finite = finite && units[n] - units[n] == 0;
+      finite = finite && units[n] - units[n] == 0;  // NOLINT(misc-redundant-expression): neither infinite nor NaN
       for (std::int64_t c = 0; c < kTile; c += kSide) {
         const Digits digits(_mm512_load_ps(rows[n] + c), units[n]);
         for (std::int64_t digit = 0; digit < kDigits; ++digit) {

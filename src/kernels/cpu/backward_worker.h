@@ -147,7 +147,7 @@ class BackwardWorker {
   }
 
   void run_block(const Lanes& lanes, std::int64_t n) {
-    TileClass classes[kMostColumns];
+    TileClass classes[kMostColumns] = {};
     bool wanted = false;
     for (std::int64_t c = 0; c < task_.columns; ++c) {
       classes[c] = class_of(segment_, lanes, task_.first_column + c);

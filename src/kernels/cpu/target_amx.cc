@@ -120,6 +120,7 @@ void finish_backward(const Settings& settings, const BackwardTask& task, std::by
 }  // namespace
 }  // namespace amx
 
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kAmx = {.name = "amx",
                      .blocks_a_task = amx::blocks_a_task,
                      .worker_bytes = amx::worker_bytes,

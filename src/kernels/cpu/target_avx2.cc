@@ -12,6 +12,7 @@ namespace qkv::kernels::cpu {
 
 using Avx2Workers = Workers<Worker<InOrder<FmaProducts<avx2::Simd>>>, Worker<InOrder<RowProducts<avx2::Simd>>>>;
 
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kAvx2 = {.name = "avx2",
                       .blocks_a_task = Avx2Workers::blocks_a_task,
                       .worker_bytes = Avx2Workers::worker_bytes,

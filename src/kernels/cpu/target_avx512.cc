@@ -12,6 +12,7 @@ namespace qkv::kernels::cpu {
 
 using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
 
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kAvx512 = {.name = "avx512",
                         .blocks_a_task = Avx512Workers::blocks_a_task,
                         .worker_bytes = Avx512Workers::worker_bytes,

@@ -12,6 +12,7 @@ namespace qkv::kernels::cpu {
 
 using NeonWorkers = Workers<Worker<InOrder<FmaProducts<neon::Simd>>>, Worker<InOrder<RowProducts<neon::Simd>>>>;
 
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kNeon = {.name = "neon",
                       .blocks_a_task = NeonWorkers::blocks_a_task,
                       .worker_bytes = NeonWorkers::worker_bytes,

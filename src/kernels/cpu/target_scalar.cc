@@ -11,6 +11,7 @@ namespace qkv::kernels::cpu {
 
 using ScalarWorker = Worker<InOrder<FmaProducts<scalar::Simd>>>;
 
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kScalar = {.name = "scalar",
                         .blocks_a_task = ScalarWorker::blocks_a_task,
                         .worker_bytes = ScalarWorker::worker_bytes,

@@ -170,9 +170,9 @@ inline Lanes<float>::Vector splat(float value) { return value - Lanes<float>::Ve
   constexpr float kRound = 0x1.8p23F;
   x = x < -104.0F ? splat(-104.0F) : x;
   x = x > 89.0F ? splat(89.0F) : x;
-  const Vector shifted = x * 1.44269504F + kRound;
+  const Vector shifted = x * 1.44269504F + kRound;  // NOLINT(modernize-use-std-numbers): as below
   const Vector n = shifted - kRound;
-  const Vector r = x - n * 0.693359375F + n * 2.12194440e-4F;
+  const Vector r = x - n * 0.693359375F + n * 2.12194440e-4F;  // NOLINT(modernize-use-std-numbers): in two parts
   Vector p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
@@ -205,9 +205,11 @@ constexpr Loops<T> kLoops = {.product = product<T>, .walk = walk<T>, .exponentia
 
 }  // namespace
 
+// NOLINTBEGIN(misc-definitions-in-headers): compiled once per target
 const Loops<float>& loops(float /*of this type*/) { return kLoops<float>; }
 #if QKV_VECTOR_BYTES == 16
 const Loops<double>& loops(double /*of this type*/) { return kLoops<double>; }
 #endif
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace qkv::kernels::linear::QKV_LOOPS
