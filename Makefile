@@ -1,6 +1,7 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize test-sanitize-rooms fuzz ceilings bench bench-peers models lint format clean
+.PHONY: demo test test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models lint \
+        format clean
 
 # How long test-sanitize-rooms may take.
 MINUTES = 60
@@ -39,6 +40,18 @@ fuzz:
 	scripts/quietly cmake --preset fuzz
 	cmake --build --preset fuzz
 	scripts/fuzz build/fuzz
+
+fuzz-long:
+	scripts/install-packages build test
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
+	cmake --build --preset release --target test_fuzz
+	scripts/fuzz-long build/release
+
+differential:
+	scripts/install-packages build differential
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	scripts/differential $(QKV) $(OPTIONS)
 
 ceilings:
 	scripts/install-packages build bench

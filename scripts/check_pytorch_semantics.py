@@ -138,9 +138,18 @@ def gradients():
           "gradients: a mask's has its own shape, 0 for a row that sees nothing")
 
 
+def causal_of_no_positive_scale():
+    for scale in (0.0, -0.5):
+        fused, math_path = (run(backend, q, k, v, is_causal=True, scale=scale)
+                            for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH))
+        check(fused.isnan().any() and not math_path.isnan().any(),
+              f"is_causal with a scale of {scale}: the fused kernel gives NaN, math does not")
+
+
 def main():
     print("torch", torch.__version__)
-    for group in (alignment_and_masks, nan_leaks, grouped_heads, fallbacks, multihead_attention, gradients):
+    for group in (alignment_and_masks, nan_leaks, grouped_heads, fallbacks, multihead_attention, gradients,
+                  causal_of_no_positive_scale):
         group()
     raise SystemExit(check.failed)
 

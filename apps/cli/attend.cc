@@ -185,7 +185,7 @@ void add_gradient_options(CLI::App& command, AttendFlags& flags) {
   auto* gradients = command.add_option("--gradients", flags.gradients,
                                        "Write d_q, d_k, d_v, d_bias_0, … and d_sinks into FILE.npz or .safetensors");
   auto* d_out = command.add_option("--d-out", flags.d_out, "The loss's gradient by --out, which it lies like");
-  auto* d_lse = command.add_option("--d-lse", flags.d_lse, "Its gradient by --lse, [B, Hq, Tq] [zeros]");
+  auto* d_lse = command.add_option("--d-lse", flags.d_lse, "Its gradient by --lse, which it lies like [zeros]");
   for (auto* option : {gradients, d_out, d_lse}) option->type_name("FILE")->group(group);
   gradients->needs(d_out);
   d_out->needs(gradients);
@@ -195,9 +195,16 @@ void add_gradient_options(CLI::App& command, AttendFlags& flags) {
 void add_output_options(CLI::App& command, AttendFlags& flags) {
   const std::string group = "Results (each file appears whole or not at all, and none before all are computed)";
   command.add_option("--out,-o", flags.out, "The weighted sums, in the layout of q")->type_name("FILE")->group(group);
-  command.add_option("--lse", flags.lse, "Log of each row's sum of exp, [B, Hq, Tq]")->type_name("FILE")->group(group);
-  command.add_option("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk]")->type_name("FILE")->group(group);
-  auto* scores = command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk]");
+  command
+      .add_option("--lse", flags.lse,
+                  "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of --lse")
+      ->type_name("FILE")
+      ->group(group);
+  auto* scores =
+      command.add_option("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk] or fewer axes, as of --lse");
   scores->type_name("FILE")->group(group);
   command.add_option("--stage", flags.stage, "raw, scaled, softcapped, biased, masked, weights or dropped [scaled]")
       ->type_name("STAGE")

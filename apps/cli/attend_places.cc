@@ -71,8 +71,9 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 
 void require_apart(const Place& output, const Place& other, const std::string& whose) {
   if (!same_file(output.path.file, other.path.file)) return;
+  const std::string own = "\"" + output.text + "\"";
   misuse(output.option, "a file other than that of " + other.option + ", " + whose,
-         "\"" + output.text + "\" and \"" + other.text + "\"");
+         output.text == other.text ? own : own + " and \"" + other.text + "\"");
 }
 
 // Two results share an archive if they spell it alike, for it is written once, with both in it.

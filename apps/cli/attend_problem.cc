@@ -94,11 +94,20 @@ std::vector<double> sinks_of(const std::string& text) {
   }
 }
 
+// A side that is left out, as in "64," or ",0", has no bound.
 Mask window_of(const std::string& text) {
-  const auto numbers = whole_numbers("--window", text);
-  if (numbers.size() == 1) return window(numbers[0]);
-  if (numbers.size() != 2) misuse("--window", "WIDTH or LEFT,RIGHT", text);
-  return window(std::optional(numbers[0]), std::optional(numbers[1]));
+  const std::string option = "--window";
+  const auto comma = text.find(',');
+  if (comma == std::string::npos) return window(whole_numbers(option, text)[0]);
+  const std::string left = text.substr(0, comma);
+  const std::string right = text.substr(comma + 1);
+  if ((left.empty() && right.empty()) || right.find(',') != std::string::npos) {
+    misuse(option, "WIDTH or LEFT,RIGHT", text);
+  }
+  const auto side = [&](const std::string& word) {
+    return word.empty() ? std::nullopt : std::optional(whole_numbers(option, word)[0]);
+  };
+  return window(side(left), side(right));
 }
 
 Mask mask_from_file(const std::string& path) {

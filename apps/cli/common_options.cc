@@ -12,11 +12,21 @@
 namespace qkv::cli {
 namespace {
 
-// CLI11 would put a validator's own text into the help, where it is in the way.
-CLI::Validator untold(const CLI::Validator& validator) {
-  CLI::Validator silent = validator;
-  silent.description("");
-  return silent;
+// Reads "512MiB" as CLI11 does, and complains as everything else does.
+CLI::Validator bytes_in_units() {
+  const auto read = [](std::string& text) -> std::string {
+    std::string bytes = text;
+    const bool negative = text.starts_with("-");
+    try {
+      if (!negative && CLI::AsSizeValue(false)(bytes).empty()) {
+        text = bytes;
+        return {};
+      }
+    } catch (const CLI::Error&) {  // a unit that it does not know, or a number that no type holds
+    }
+    return "expected a number of bytes such as 4096, 512MiB or 4GiB, got \"" + text + "\"";
+  };
+  return {read, ""};
 }
 
 }  // namespace
@@ -84,9 +94,8 @@ void add_terminal_options(CLI::App& command, std::string& color, std::optional<i
 }
 
 CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, const std::string& description) {
-  const CLI::Validator size = untold(CLI::AsSizeValue(false));
   return command.add_option("--memory-limit", limit, description)
-      ->transform(size)
+      ->transform(bytes_in_units())
       ->default_str("4GiB")
       ->type_name("SIZE");
 }

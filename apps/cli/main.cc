@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -85,14 +86,25 @@ bool is_word(std::span<const Word> words, std::string_view name) {
   return std::ranges::find(words, name, &Word::word) != words.end();
 }
 
-// What the library says of its own function is said of the option that has the argument's name. A word of the mask or
-// bias language is the user's own and stays.
+// The word of the mask or bias language that the user wrote for a function of the library; none for another's name.
+std::string_view word_of(std::string_view function) {
+  constexpr std::pair<std::string_view, std::string_view> kOtherwiseNamed[] = {
+      {"key_lengths", "keys"}, {"block_sparse", "blocks"}, {"global_tokens", "global"}, {"global_tokens_at", "global"},
+      {"t5_bias", "t5"},       {"dense_bias", "dense"},    {"causal_offsets", "causal"}};
+  for (const auto& [name, word] : kOtherwiseNamed) {
+    if (name == function) return word;
+  }
+  return is_word(mask_words(), function) || is_word(bias_words(), function) ? function : "";
+}
+
+// What the library says of its own function is said of the option that has the argument's name. What it says of a word
+// of the mask or bias language is said of that word.
 std::string in_options(const CLI::App& command, const InvalidArgument& error) {
   const std::string text = error.what();
   const std::size_t at = text.find(": " + error.argument() + ": expected ");
   if (at == std::string::npos) return text;
   const std::string_view function = std::string_view(text).substr(0, at);
-  if (is_word(mask_words(), function) || is_word(bias_words(), function)) return text;
+  if (const std::string_view word = word_of(function); !word.empty()) return std::string(word) + text.substr(at);
   std::string option = "--" + error.argument();
   std::ranges::replace(option, '_', '-');
   const bool known = command.get_option_no_throw(option) != nullptr;
@@ -138,6 +150,16 @@ std::optional<std::string> unknown_option(const CLI::App& command) {
   return std::nullopt;
 }
 
+// An option that was given several times, in words; CLI11 counts "required" values.
+std::optional<std::string> repeated_option(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const auto given = static_cast<int>(option->count());
+    if (option->get_expected_max() != 1 || given < 2) continue;
+    return option->get_name() + ": expected it once, got it " + std::to_string(given) + " times";
+  }
+  return std::nullopt;
+}
+
 int report(const CLI::App& app, std::string_view message, int code) {
   complain(full_name(running_of(app)), message);
   return code;
@@ -154,6 +176,8 @@ int run(int argc, char** argv) {
   } catch (const Exit& exit) {
     flush_output();
     return exit.code;
+  } catch (const CLI::ArgumentMismatch& error) {
+    return report(app, repeated_option(running_of(app)).value_or(error.what()), kMisuse);
   } catch (const CLI::ParseError& error) {
     return report(app, unknown_option(running_of(app)).value_or(error.what()), kMisuse);
   } catch (const InvalidArgument& error) {

@@ -41,7 +41,10 @@ void add_mask_options(CLI::App& command, AttendFlags& flags) {
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--causal", flags.causal, "No key after the query; the last query meets the last key")->group(group);
-  command.add_option("--window", flags.window, "Keys nearer than WIDTH, or LEFT before and RIGHT after the query")
+  command
+      .add_option("--window", flags.window,
+                  "Keys nearer than WIDTH, or up to LEFT before and RIGHT after the query; a side "
+                  "left out (\"64,\") has no bound")
       ->type_name("WIDTH|LEFT,RIGHT")
       ->group(group);
   command.add_option("--kv-lengths", flags.kv_lengths, "Keys that count, of each batch entry: a file [B], or 3,5,…")
@@ -59,7 +62,9 @@ void add_score_options(CLI::App& command, AttendFlags& flags) {
   command.add_option("--scale", flags.scale, "Factor of q.k [1/sqrt(D)]")->type_name("X")->group(group);
   command.add_option("--softcap", flags.softcap, "c * tanh(x / c)")->type_name("C")->group(group);
   command.add_option("--bias", flags.bias, "A bias, e.g. \"alibi\"")->type_name("EXPR")->group(group);
-  command.add_option("--bias-file", flags.bias_file, "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids")
+  command
+      .add_option("--bias-file", flags.bias_file,
+                  "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids. Added after --bias: the last d_bias_N")
       ->type_name("FILE")
       ->group(group);
   auto* dropout = command.add_option("--dropout", flags.dropout, "Drop weights with probability P");

@@ -65,12 +65,6 @@ struct Scratch {
   alignas(64) ScoreTile<Real> weights{};
 };
 
-double length_of(std::span<const double> row) {
-  double squares = 0;
-  for (const double x : row) squares += x * x;
-  return std::sqrt(squares);
-}
-
 }  // namespace
 
 KeyRange keys_of_tile(std::int64_t tile, std::int64_t Tk) { return {tile * kTile, std::min((tile + 1) * kTile, Tk)}; }
@@ -92,14 +86,15 @@ void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double>
   }
 }
 
-double LseRows::largest_key(std::int64_t b, std::int64_t key_head) const {
+// The largest |k[j, d]| for each d, NaN left out. A map's elements stay where they are.
+const std::vector<double>& LseRows::largest_key(std::int64_t b, std::int64_t key_head) const {
   const std::scoped_lock lock(mutex_);
-  const auto [place, added] = largest_keys_.try_emplace({b, key_head}, 0);
+  const auto [place, added] = largest_keys_.try_emplace({b, key_head}, static_cast<std::size_t>(problem_.k.dim(3)));
   if (!added) return place->second;
-  std::vector<double> row(static_cast<std::size_t>(problem_.k.dim(3)));
+  std::vector<double> row(place->second.size());
   for (std::int64_t j = 0; j < problem_.k.dim(2); ++j) {
     problem_.k.load_row(std::array{b, key_head, j}, row);
-    place->second = std::max(place->second, length_of(row));  // NaN is left out
+    for (std::size_t d = 0; d < row.size(); ++d) place->second[d] = std::max(place->second[d], std::fabs(row[d]));
   }
   return place->second;
 }
@@ -112,11 +107,14 @@ void LseRows::read(ScoreTiles<Real>& tiles, std::int64_t b, std::int64_t h, std:
   if (exact || kind_ == Kind::settled || lse.empty()) return;
   std::vector<RowLse> rows(lse.size());
   std::vector<double> query(static_cast<std::size_t>(problem_.q.dim(3)));
-  const double largest = std::fabs(problem_.scale) * largest_key(b, h / problem_.group);
+  const std::vector<double>& largest = largest_key(b, h / problem_.group);
   bool fine = true;
   for (std::size_t n = 0; n < lse.size(); ++n) {
     problem_.q.load_row(std::array{b, h, i_begin + static_cast<std::int64_t>(n)}, query);
-    rows[n] = {.given = lse[n], .terms = largest * length_of(query), .D = problem_.q.dim(3), .Tk = problem_.shape.Tk};
+    double terms = 0;
+    for (std::size_t d = 0; d < query.size(); ++d) terms += std::fabs(query[d]) * largest[d];
+    rows[n] = {
+        .given = lse[n], .terms = std::fabs(problem_.scale) * terms, .D = problem_.q.dim(3), .Tk = problem_.shape.Tk};
     fine = fine && is_fine_enough(rows[n]);
   }
   if (fine) return;

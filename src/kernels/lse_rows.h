@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/cpu/forward.h"
 #include "kernels/problem.h"
@@ -40,13 +41,13 @@ class LseRows {
   void read(ScoreTiles<Real>& tiles, std::int64_t b, std::int64_t h, std::int64_t i_begin, std::span<double> lse) const;
 
  private:
-  [[nodiscard]] double largest_key(std::int64_t b, std::int64_t key_head) const;
+  [[nodiscard]] const std::vector<double>& largest_key(std::int64_t b, std::int64_t key_head) const;
 
   const Problem& problem_;
   TensorView given_;
   Kind kind_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::int64_t, std::int64_t>, double> largest_keys_;
+  mutable std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> largest_keys_;
 };
 
 /// What LseRows reads of all rows, in f64, for scores of f32.

@@ -107,6 +107,40 @@ TEST_F(AttendRefusal, MasksThatDoNotFit) {
               HasSubstr("--bias-file: expected a shape that broadcasts to [1, 2, 3, 3], got [2, 3]"));
 }
 
+// Of a word of the mask or bias language, it is that word that is named.
+TEST_F(AttendRefusal, WordsThatDoNotFit) {
+  EXPECT_THAT(refusal(2, {"--mask", "keys(9)"}), HasSubstr("qkv attend: keys: lengths: expected at most 3"));
+  EXPECT_THAT(refusal(2, {"--mask", "blocks(2, [[1]])"}),
+              HasSubstr("qkv attend: blocks: kept: expected [2, 2] blocks"));
+  EXPECT_THAT(refusal(2, {"--mask", "documents(1, 1)"}), HasSubstr("qkv attend: documents: lengths: expected a sum"));
+  EXPECT_THAT(refusal(2, {"--bias", "t5(table=[[1], [2], [3], [4]], max_distance=8)"}),
+              HasSubstr("qkv attend: t5: table: expected one column for each of 2 heads"));
+  EXPECT_THAT(refusal(2, {"--bias", "dense([[1, 2]])"}), HasSubstr("qkv attend: dense: values: expected a shape"));
+}
+
+TEST_F(AttendRefusal, OptionsGivenTwice) {
+  EXPECT_THAT(refusal(2, {"--lse", path("a.npy"), "--lse", path("b.npy")}),
+              HasSubstr("qkv attend: --lse: expected it once, got it 2 times"));
+}
+
+TEST_F(AttendRefusal, SizesThatCannotBeRead) {
+  for (const std::string& size :
+       {std::string("3xb"), std::string("many"), std::string("-1"), std::string("1e400GiB")}) {
+    EXPECT_THAT(refusal(2, {"--memory-limit", size}),
+                HasSubstr("--memory-limit: expected a number of bytes such as 4096, 512MiB or 4GiB, got \"" + size));
+  }
+}
+
+TEST_F(AttendRefusal, OnePathForTwoThings) {
+  EXPECT_THAT(refusal(2, {"--lse", path("o.npy"), "--out", path("o.npy")}),
+              HasSubstr("which is written, too, got \"" + path("o.npy") + "\"\n"));
+}
+
+TEST_F(AttendRefusal, WindowsWithoutASide) {
+  EXPECT_THAT(refusal(2, {"--window", ","}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got ,"));
+  EXPECT_THAT(refusal(2, {"--window", "2,x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
+}
+
 TEST_F(AttendRefusal, FilesOfTheWrongKind) {
   EXPECT_THAT(refusal(2, {"--mask-file", file("floats.npy", wave({3, 3}, 0))}),
               HasSubstr("--mask-file: expected b8 or u8, nonzero where a query sees a key (numbers to add go into "

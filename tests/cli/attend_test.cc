@@ -126,6 +126,16 @@ TEST_F(Attend, HidesWhatAnyOfItsMasksHides) {
   }
 }
 
+TEST_F(Attend, TakesAWindowWithoutASide) {
+  write_inputs({1, 1, 4, 2}, {1, 1, 4, 2}, {1, 1, 4, 2});
+  const auto expect = [&](const std::string& sides, const Mask& mask) {
+    ASSERT_EQ(attend({"--window", sides, "--out", path("o.npy")}).code, 0);
+    expect_same(result("o.npy"), attention(result("q.npy"), result("k.npy"), result("v.npy"), {.mask = mask}).out);
+  };
+  expect("1,", window(std::optional<std::int64_t>(1), std::nullopt));
+  expect(",0", window(std::nullopt, std::optional<std::int64_t>(0)));
+}
+
 TEST_F(Attend, TakesAWindowWithTwoSides) {
   write_inputs({1, 1, 4, 2}, {1, 1, 4, 2}, {1, 1, 4, 2});
   ASSERT_EQ(attend({"--window", "2,1", "--out", path("o.npy")}).code, 0);

@@ -51,19 +51,14 @@ class BackwardWorker {
     worker.store_keys();
   }
 
-  static float largest_key(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  static void largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
     const Segment& segment = task.segment->forward;
     const KvRows rows = segment.k.head(task.key_head);
-    float largest = 0;
-    for (std::int64_t j = 0; j < segment.shape.Tk; ++j) {
-      const float length =
-          length_of(rows.row(j), settings.call->dtype, settings.call->D, reinterpret_cast<float*>(scratch));
-      largest = length > largest ? length : largest;
-    }
-    return largest;
+    largest_of(
+        settings.call->D, settings.call->dtype, segment.shape.Tk, [&](std::int64_t j) { return rows.row(j); }, largest);
   }
 
-  static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, float largest_key,
+  static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
                        RowScales& scales, std::byte* scratch) {
     BackwardWorker worker(settings, task, reinterpret_cast<float*>(scratch));
     const LaneBlocks blocks(worker.segment_.shape.Tq, worker.call_.group());
@@ -87,16 +82,19 @@ class BackwardWorker {
     return 2 * round_up(call.D > call.Dv ? call.D : call.Dv, S::kLanes);
   }
 
-  // `floats` holds a row.
-  static float length_of(const std::byte* row, DType dtype, std::int64_t D, float* floats) {
-    load_row<S>(row, dtype, D, 1, floats);
-    typename S::F squares = S::zero();
-    for (std::int64_t d = 0; d < D; d += S::kLanes) squares = S::fma(S::load(floats + d), S::load(floats + d), squares);
-    alignas(64) float parts[S::kLanes];
-    S::store(parts, squares);
-    float sum = 0;
-    for (const float part : parts) sum += part;
-    return std::sqrt(sum);
+  // largest[d] = the largest |row(n)[d]|, NaN left out, and zeros up to a multiple of the lanes.
+  template <class Row>
+  static void largest_of(std::int64_t D, DType dtype, std::int64_t rows, const Row& row, float* largest) {
+    alignas(64) float tail[S::kLanes];
+    for (std::int64_t d = 0; d < D; d += S::kLanes) {
+      const bool whole = d + S::kLanes <= D;
+      typename S::F most = S::zero();
+      for (std::int64_t n = 0; n < rows; ++n) {
+        if (!whole) load_row<S>(row(n) + d * bytes_of(dtype), dtype, D - d, 1, tail);
+        most = S::max(S::abs(whole ? load_as_f32<S>(row(n), dtype, d) : S::load(tail)), most);
+      }
+      S::store(largest + d, most);
+    }
   }
 
   static void store_d_q(const Forward& call, const Lanes& lanes, const float* d_q, const GradientRows& to,
@@ -168,21 +166,30 @@ class BackwardWorker {
     }
   }
 
-  void sum_rows(const Lanes& lanes, float largest_key, RowScales& scales) {
+  void sum_rows(const Lanes& lanes, const float* largest_key, RowScales& scales) {
     SummedRow rows[kTile];
-    bool needed = false;
+    double largest_lse = 0;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       q_[lane] = nullptr;
       if (lane >= lanes.count()) continue;
-      const std::int64_t h = lanes.head_of(lane);
-      const std::int64_t i = lanes.query_of(lane);
-      q_[lane] = row_of(segment_.q, h, i);
-      rows[lane].given = row_number(task_.segment->lse, h, i);
-      rows[lane].terms = std::abs(call_.scale) * length_of(q_[lane], call_.dtype, call_.D, rows_) * largest_key;
-      needed = needed || needs_sum(call_, rows[lane]);
+      q_[lane] = row_of(segment_.q, lanes.head_of(lane), lanes.query_of(lane));
+      rows[lane].given = row_number(task_.segment->lse, lanes.head_of(lane), lanes.query_of(lane));
+      // Neither NaN nor a row that sees nothing has a sum.
+      const double size = rows[lane].given == -INFINITY ? 0 : std::abs(rows[lane].given);
+      largest_lse = size > largest_lse ? size : largest_lse;
     }
-    scales.used = needed;
-    if (!needed) return;
+    // First of all lanes together, which is mostly enough.
+    largest_of(call_.D, call_.dtype, lanes.count(), [&](std::int64_t lane) { return q_[lane]; }, rows_);
+    scales.used = needs_sum(call_, {.given = largest_lse, .terms = terms_of(rows_, largest_key)});
+    if (!scales.used) return;
+    scales.used = false;
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+      load_row<S>(q_[lane], call_.dtype, call_.D, 1, rows_);
+      rows[lane].terms = terms_of(rows_, largest_key);
+      scales.used = scales.used || needs_sum(call_, rows[lane]);
+    }
+    if (!scales.used) return;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) scales.shift[lane] = scales.factor[lane] = 0;
     block_.lanes = lanes;
     // Without values and d_out.
     static_cast<void>(Products::load_queries(q_, q_, lanes.count(), call_.dtype, call_.D, 0, settings_.query_sign,
@@ -199,6 +206,19 @@ class BackwardWorker {
       rows[lane].sum = sums[lane];
       set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, scales);
     }
+  }
+
+  // The sum of |scale q_d k_d| with the largest k_d that there are.
+  double terms_of(const float* q, const float* largest_key) const {
+    typename S::F sum = S::zero();
+    for (std::int64_t d = 0; d < call_.D; d += S::kLanes) {
+      sum = S::fma(S::abs(S::load(q + d)), S::load(largest_key + d), sum);
+    }
+    alignas(64) float parts[S::kLanes];
+    S::store(parts, sum);
+    double total = 0;
+    for (const float part : parts) total += part;
+    return std::abs(call_.scale) * total;
   }
 
   // Of all keys, one column after the other: the same bits as add_tile() has.

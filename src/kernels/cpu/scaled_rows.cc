@@ -13,6 +13,8 @@
 namespace qkv::kernels::cpu {
 namespace {
 
+constexpr std::int64_t kWidest = 16;  // lanes of a vector
+
 RowLse row_lse(const Forward& call, const SummedRow& row, std::int64_t Tk) {
   return {.given = row.given, .terms = row.terms, .D = call.D, .Tk = Tk};
 }
@@ -48,23 +50,27 @@ std::int64_t ScaledRows::blocks_of(std::size_t segment) const {
   return LaneBlocks(call_.segments[segment].forward.shape.Tq, call_.forward.group()).count();
 }
 
+std::int64_t ScaledRows::heads() const { return static_cast<std::int64_t>(call_.segments.size()) * call_.forward.Hk; }
+
 std::int64_t ScaledRows::list_bytes() const {
-  const auto segments = static_cast<std::int64_t>(call_.segments.size());
-  const auto bytes = segments * static_cast<std::int64_t>(sizeof(std::int64_t)) +
-                     segments * call_.forward.Hk * static_cast<std::int64_t>(sizeof(float));
-  return round_up(bytes, kTile);
+  return round_up(static_cast<std::int64_t>(call_.segments.size() * sizeof(std::int64_t)), kTile);
+}
+
+float* ScaledRows::largest_key(std::int64_t head) const {
+  return largest_keys_ + head * round_up(call_.forward.D, kWidest);
 }
 
 std::size_t ScaledRows::bytes() const {
-  return static_cast<std::size_t>(list_bytes()) + static_cast<std::size_t>(count_) * sizeof(RowScales);
+  const auto floats = heads() * round_up(call_.forward.D, kWidest);
+  return static_cast<std::size_t>(list_bytes() + count_ * static_cast<std::int64_t>(sizeof(RowScales)) +
+                                  round_up(floats * static_cast<std::int64_t>(sizeof(float)), kTile));
 }
 
 void ScaledRows::keep_in(std::byte* place) {
   const std::size_t segments = call_.segments.size();
   first_ = {reinterpret_cast<std::int64_t*>(place), segments};
-  largest_keys_ = {reinterpret_cast<float*>(place + first_.size_bytes()),
-                   segments * static_cast<std::size_t>(call_.forward.Hk)};
   blocks_ = reinterpret_cast<RowScales*>(place + list_bytes());
+  largest_keys_ = reinterpret_cast<float*>(blocks_ + count_);
   std::int64_t first = 0;
   for (std::size_t n = 0; n < segments; ++n) {
     std::construct_at(&first_[n], first);
@@ -81,20 +87,18 @@ ScaledRows::Place ScaledRows::place_of(std::int64_t block) const {
 
 void ScaledRows::find(const Target& target, const Settings& settings, int threads, std::byte* scratch,
                       std::size_t scratch_bytes) {
-  const auto of_worker = [&](int worker) { return scratch + scratch_bytes * static_cast<std::size_t>(worker); };
-  const auto heads = static_cast<std::size_t>(call_.forward.Hk);
-  core::parallel_for(threads, static_cast<std::int64_t>(largest_keys_.size()), [&](int worker, std::int64_t n) {
-    const auto head = static_cast<std::size_t>(n);
-    const BackwardTask task = {.segment = &call_.segments[head / heads],
-                               .key_head = static_cast<std::int64_t>(head % heads)};
-    std::construct_at(&largest_keys_[head], target.backward.largest_key(settings, task, of_worker(worker)));
+  const std::int64_t Hk = call_.forward.Hk;
+  const auto task_of = [&](std::size_t segment, std::int64_t key_head) {
+    return BackwardTask{.segment = &call_.segments[segment], .key_head = key_head};
+  };
+  core::parallel_for(threads, heads(), [&](int, std::int64_t n) {
+    target.backward.largest_key(settings, task_of(static_cast<std::size_t>(n / Hk), n % Hk), largest_key(n));
   });
   core::parallel_for(threads, count_, [&](int worker, std::int64_t n) {
     const Place place = place_of(n);
-    RowScales& scales = *std::construct_at(blocks_ + n);
-    const BackwardTask task = {.segment = &call_.segments[place.segment], .key_head = place.key_head};
-    const float largest_key = largest_keys_[place.segment * heads + static_cast<std::size_t>(place.key_head)];
-    target.backward.sum_rows(settings, task, place.block, largest_key, scales, of_worker(worker));
+    const std::int64_t head = static_cast<std::int64_t>(place.segment) * Hk + place.key_head;
+    target.backward.sum_rows(settings, task_of(place.segment, place.key_head), place.block, largest_key(head),
+                             blocks_[n], scratch + scratch_bytes * static_cast<std::size_t>(worker));
   });
 }
 

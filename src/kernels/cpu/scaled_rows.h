@@ -12,9 +12,9 @@ namespace qkv::kernels::cpu {
 
 /// Of a block of lanes: weights are exp(score - shift) * factor, scores in the kernel's own units.
 struct RowScales {
-  alignas(64) float shift[kTile] = {};
-  alignas(64) float factor[kTile] = {};
-  bool used = false;  // false: lse is fine enough for every lane
+  alignas(64) float shift[kTile];
+  alignas(64) float factor[kTile];
+  bool used;  // false: lse is fine enough for every lane, and the others are not set
 };
 
 /// Of one lane, once all of its keys have been seen.
@@ -58,12 +58,14 @@ class ScaledRows {
 
   [[nodiscard]] std::int64_t blocks_of(std::size_t segment) const;
   [[nodiscard]] std::int64_t list_bytes() const;
+  [[nodiscard]] std::int64_t heads() const;
+  [[nodiscard]] float* largest_key(std::int64_t head) const;
   [[nodiscard]] Place place_of(std::int64_t block) const;
 
   const Backward& call_;
   std::int64_t count_ = 0;         // of blocks
   std::span<std::int64_t> first_;  // block of each segment
-  std::span<float> largest_keys_;  // of each segment and key head
+  float* largest_keys_ = nullptr;  // [segments][Hk][D], rows padded to 16
   RowScales* blocks_ = nullptr;
 };
 

@@ -94,11 +94,11 @@ std::size_t backward_worker_bytes(const Forward& call) {
   return is_bf16(call) ? BackwardBf16::worker_bytes(call) : kAvx512.backward.worker_bytes(call);
 }
 
-float backward_largest_key(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
-  return kAvx512.backward.largest_key(settings, task, scratch);
+void backward_largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
+  kAvx512.backward.largest_key(settings, task, largest);
 }
 
-void sum_backward_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, float largest_key,
+void sum_backward_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
                        RowScales& scales, std::byte* scratch) {
   if (!is_bf16(*settings.call)) {
     return kAvx512.backward.sum_rows(settings, task, block, largest_key, scales, scratch);

@@ -50,10 +50,10 @@ struct BackwardTarget {
   std::int64_t (*d_q_floats)(const Forward& call) = nullptr;
   /// Bytes of scratch of one worker.
   std::size_t (*worker_bytes)(const Forward& call) = nullptr;
-  /// The length of the longest row of the key head's k, those that hold NaN left out.
-  float (*largest_key)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;
+  /// largest[d] = the largest |k[j, d]| of the key head, NaN left out; D of them, and zeros up to a multiple of 16.
+  void (*largest_key)(const Settings& settings, const BackwardTask& task, float* largest) = nullptr;
   /// Says whether lse is fine enough for the weights of a block; where it is not, sums its rows.
-  void (*sum_rows)(const Settings& settings, const BackwardTask& task, std::int64_t block, float largest_key,
+  void (*sum_rows)(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
                    RowScales& scales, std::byte* scratch) = nullptr;
   void (*run)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;
   /// Writes d_q of a key head, once all its tasks have run.
