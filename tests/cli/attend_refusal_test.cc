@@ -132,7 +132,7 @@ TEST_F(AttendRefusal, SizesThatCannotBeRead) {
 }
 
 TEST_F(AttendRefusal, OnePathForTwoThings) {
-  EXPECT_THAT(refusal(2, {"--lse", path("o.npy"), "--out", path("o.npy")}),
+  EXPECT_THAT(refusal(2, {"--lse", path("o.npy"), "--weights", path("o.npy")}),
               HasSubstr("which is written, too, got \"" + path("o.npy") + "\"\n"));
 }
 

@@ -120,7 +120,10 @@ class Case:
                               "--npy", str(self.folder / "row.npy")], capture_output=True, text=True)
         if run.returncode != 0:
             raise Difference("probe: " + run.stderr.strip())
-        bound = within.weight[-1, -1, i] * f.factor[-1, -1, i] + 4 * within.u * np.abs(f.y[-1, -1, i])
+        # exp(x - lse), with lse rounded once as it was stored.
+        lse = f.lse[-1, -1, i]
+        rounded = 2 * single * np.abs(lse) if np.isfinite(lse) else 0
+        bound = within.weight[-1, -1, i] * f.factor[-1, -1, i] + (4 * within.u + rounded) * np.abs(f.y[-1, -1, i])
         compare("probe row", np.load(self.folder / "row.npy"), f.y[-1, -1, i], bound, single)
 
 

@@ -97,7 +97,7 @@ class Forward:
         empty = z == 0
         z = np.where(empty, 1, z)
         self.lse = np.where(empty, -np.inf, shift[..., 0] + np.log(z))
-        self.w = powers / z[..., None]
+        self.w = np.where(self.visible, powers / z[..., None], 0)  # also in a NaN row
         self.sink_weight = sink_power / z
         # What the other keys and the sink weigh together: 1 - w without its rounding.
         self.rest = np.where(self.visible, (z[..., None] - powers) / z[..., None], 0)

@@ -96,9 +96,9 @@ class Problem:
         self.visible = np.broadcast_to(seen, shape)
         self.dropout = (round(float(rng.uniform(0.05, 0.9)), 2), whole(rng, 0, 2**40)) if rng.integers(3) == 0 else None
         self.sinks = np.round(rng.uniform(-2, 9, self.H), 3) if rng.integers(3) == 0 else None
-        self.flags += ["--mask", text, f"--scale={self.scale!r}"]
+        self.flags += ["--mask", text, f"--scale={float(self.scale)!r}"]
         if self.softcap is not None:
-            self.flags += ["--softcap", repr(self.softcap)]
+            self.flags += ["--softcap", repr(float(self.softcap))]
         if self.dropout is not None:
             self.flags += ["--dropout", repr(self.dropout[0]), "--seed", str(self.dropout[1])]
         if self.sinks is not None:

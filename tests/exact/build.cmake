@@ -1,5 +1,5 @@
 # cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D COMPILER=… [-D TOOLCHAIN=… -D EMULATOR=…] -D fmt_DIR=…
-# -D utf8cpp_DIR=… [-D LAUNCHER=…] -P build.cmake: builds the engine and exact_digits with another compiler and compares
+# -D utf8cpp_DIR=… -P build.cmake: builds the engine and exact_digits with another compiler and compares
 # what the program prints. FOLDER is kept, so that a second run builds what changed.
 find_program(compiler ${COMPILER})
 if(EMULATOR)
@@ -17,7 +17,6 @@ endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER} -G ${GENERATOR} ${choice} -D CMAKE_BUILD_TYPE=Release
           -D QKV_ENGINE_ONLY=ON -D QKV_TESTS=ON -D fmt_DIR=${fmt_DIR} -D utf8cpp_DIR=${utf8cpp_DIR}
-          -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target exact_digits COMMAND_ERROR_IS_FATAL ANY)
 set(PROGRAM ${FOLDER}/tests/exact/exact_digits)
