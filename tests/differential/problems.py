@@ -126,8 +126,9 @@ class Problem:
             relative = j - meaning.positions(Tq, Tk, False)
             bucket = np.vectorize(lambda r: meaning.t5_bucket(int(r), buckets, distance, both))(relative)
             spread = np.stack([bucket == n for n in range(buckets)])
+            # Not a product with zeros: a NaN is of its own bucket alone.
             self.terms.append((np.moveaxis(table[bucket], 2, 0),
-                               lambda a: np.einsum("bhij,nij->nh", a, spread.astype(float))))
+                               lambda a: np.stack([np.where(s, a, 0).sum((0, 2, 3)) for s in spread])))
         if rng.integers(3) == 0:
             shape = [(1, 1, 1, Tk), (H, Tq, Tk), (Tq, Tk), (H, 1, 1), (B, 1, Tq, 1)][whole(rng, 0, 4)]
             size = 10 ** rng.uniform(0, 5) if rng.integers(4) == 0 else 1
