@@ -30,20 +30,24 @@ void walk(const TensorView& from, const MutableTensorView& to, const Join& join)
   });
 }
 
+// A function of its own: Clang would look into branches of a lambda that are left out.
+template <class From, class To>
+QKV_INLINED inline void convert(const From& from, To& to) {
+  if constexpr (std::is_same_v<From, To>) {
+    to = from;
+  } else if constexpr (std::is_same_v<From, double> && sizeof(To) == 2) {
+    store(to, core::round_to_odd(from));
+  } else {
+    store(to, static_cast<Computed<To>>(load(from)));
+  }
+}
+
 }  // namespace
 
 void copy_elements(const TensorView& from, const MutableTensorView& out) {
   with_real(from.dtype(), [&]<class From>(From) {
     with_real(out.dtype(), [&]<class To>(To) {
-      walk<From, To>(from, out, [](To& to, const From& element) QKV_INLINED {
-        if constexpr (std::is_same_v<From, To>) {
-          to = element;
-        } else if constexpr (std::is_same_v<From, double> && sizeof(To) == 2) {
-          store(to, core::round_to_odd(element));
-        } else {
-          store(to, static_cast<Computed<To>>(load(element)));
-        }
-      });
+      walk<From, To>(from, out, [](To& to, const From& element) QKV_INLINED { convert(element, to); });
     });
   });
 }
