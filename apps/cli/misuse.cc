@@ -1,6 +1,6 @@
 #include "misuse.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/Error.hpp>
 
 namespace qkv::cli {
 

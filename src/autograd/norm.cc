@@ -140,7 +140,7 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
   Value out = new_value(from.dtype(), from.shape());
   Value statistics = new_value(from.dtype() == DType::f64 ? DType::f64 : DType::f32, {rows.count, 2});
   with_real(from.dtype(), [&]<class T>(T) {
-    with_real(factor.dtype(), [&]<class P>(P) {
+    with_parameter<T>(factor.dtype(), [&]<class P>(P) {
       forward_rows<kCentred>(from.data<T>(), factor.data<P>(), bias == nullptr ? nullptr : shift.data<P>(), epsilon,
                              rows, out.data<T>(), statistics.data<Computed<T>>());
     });
@@ -154,7 +154,7 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
     Value partial = zero_value(statistics.dtype(), {pieces, 2, rows.width});
     Value d_x = gradients.wanted(0) ? place_like(d_out) : Value{};
     with_real(d_out.dtype(), [&]<class T>(T) {
-      with_real(row.dtype(), [&]<class P>(P) {
+      with_parameter<T>(row.dtype(), [&]<class P>(P) {
         backward_rows<kCentred>(BackwardRows<T, P>{.x = kept_x.value().template data<T>(),
                                                    .weight = row.data<P>(),
                                                    .d_out = std::as_const(d_out).data<T>(),

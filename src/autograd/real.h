@@ -81,6 +81,19 @@ decltype(auto) with_real(DType dtype, Body&& body) {
   return body(BFloat16{});
 }
 
+/// body(P{}) for the C++ type of a parameter that may serve an x of T: half of the pairs that with_real() would
+/// compile.
+template <class T, class Body>
+decltype(auto) with_parameter(DType dtype, Body&& body) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (dtype == DType::f16) return body(Half{});
+    if (dtype == DType::bf16) return body(BFloat16{});
+  } else if constexpr (!std::is_same_v<T, double>) {
+    if (dtype == DType::f32) return body(float{});
+  }
+  return body(T{});
+}
+
 /// body(T{}) where `dtype` is that of T, else body(float{}).
 template <class T, class Body>
 decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
