@@ -26,8 +26,7 @@ void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double>
 
 /// The lse [B, Hq, Tq] that a caller has given. Rounded to f32 it is too coarse for weights where scores are large: a
 /// row whose own keys it is of is then summed again, from the very scores that its weights are made of, so that they
-/// sum to
-/// 1. Safe from several threads at once.
+/// sum to 1. Safe from several threads at once.
 class LseRows {
  public:
   /// `settled`: what settled_lse() has made, to be read as it is.

@@ -111,8 +111,7 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
   return nn::traced("logits", scores_of(y, output_, input_, call));
 }
 
-std::vector<std::vector<std::int64_t>> Decoder::generate(const TensorView& prompt,
-                                                         const GreedyOptions& options) const {
+std::vector<std::vector<std::int64_t>> Decoder::generate(const TensorView& prompt, const GreedyOptions& options) const {
   return generate_over(prompt, make_cache(prompt.dim(0), prompt.dim(-1) + options.most, input_.dtype()), options);
 }
 

@@ -89,13 +89,11 @@ Variable scores_of(const Variable& x, const std::optional<Linear>& output, const
   return output ? output->forward(read) : input.tokens().logits(read);
 }
 
-std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part,
-                               std::int64_t layers) {
+std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part, std::int64_t layers) {
   std::vector<Tensor> all;
   all.reserve(static_cast<std::size_t>(layers));
   for (std::int64_t n = 0; n < layers; ++n) {
-    all.push_back(
-        trace[std::string(stack) + "blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
+    all.push_back(trace[std::string(stack) + "blocks." + std::to_string(n) + "." + std::string(part) + ".weights"]);
   }
   return all;
 }

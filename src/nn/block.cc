@@ -88,15 +88,13 @@ Variable TransformerBlock::forward_cached(const Variable& x, BlockCache& cache, 
 
 BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
                                         const Variable& context) const {
-  BlockCache cache{.tokens =
-                       KvCache({.format = attention_.cache_format(dtype), .B = B, .capacity = capacity})};
+  BlockCache cache{.tokens = KvCache({.format = attention_.cache_format(dtype), .B = B, .capacity = capacity})};
   if (cross_.has_value() == context.empty()) {
     throw InvalidArgument(kName, "context", cross_ ? "one for the cross-attention" : "none without cross-attention",
                           context.empty() ? "none" : context.shape().to_string());
   }
   if (!cross_) return cache;
-  cache.context.emplace(
-      KvCacheOptions{.format = cross_->cache_format(dtype), .B = B, .capacity = context.dim(1)});
+  cache.context.emplace(KvCacheOptions{.format = cross_->cache_format(dtype), .B = B, .capacity = context.dim(1)});
   cross_->read_context(context, *cache.context);
   return cache;
 }
@@ -150,9 +148,8 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   }
   // Before a post-norm there is another sum, and the block's output is the norm's.
   const bool is_pre = order_ == NormOrder::pre;
-  state = with_residual(state, "ln2", ln2_, "ffn", is_pre ? "resid_post" : "resid_ffn", [&](const Variable& input) {
-    return dropped(feed_forward_.forward(input), call.dropout, 2);
-  });
+  state = with_residual(state, "ln2", ln2_, "ffn", is_pre ? "resid_post" : "resid_ffn",
+                        [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });
   return is_pre ? state : nn::traced("resid_post", state);
 }
 

@@ -32,7 +32,9 @@ std::string name_of_leaf(std::string_view leaf) {
 
 void require_like(const std::string& name, const Variable& before, const Variable& after) {
   if (!after.empty() && after.shape() == before.shape() && after.dtype() == before.dtype()) return;
-  const auto text = [](const Variable& x) { return std::string(qkv::name_of(x.dtype())) + " " + x.shape().to_string(); };
+  const auto text = [](const Variable& x) {
+    return std::string(qkv::name_of(x.dtype())) + " " + x.shape().to_string();
+  };
   throw InvalidArgument("Trace::edit", name, text(before), after.empty() ? "an empty variable" : text(after));
 }
 

@@ -7,7 +7,7 @@
 namespace qkv {
 
 /// A name for the operations of this thread while it lives, within those that live already: "blocks.0" and then
-/// "attention" make "blocks.0.attention". The layers of qkv/layers name theirs as their parameters. A walk back, and
+/// "attn" make "blocks.0.attn". The layers of qkv/nn name theirs as their parameters. A backward pass, and
 /// a checkpoint's second run, have the names of the forward run.
 class OperationScope {
  public:

@@ -81,7 +81,8 @@ class Decoder {
   /// Empty caches of B texts of up to `capacity` tokens; over a context, with its keys and values.
   [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype = DType::f32) const;
   [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
-  /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is recorded.
+  /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
+  /// recorded.
   [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call = {}) const;
   /// What greedy() says after prompt [B, T]; a token costs one token's work. With a context, over it.
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& prompt,

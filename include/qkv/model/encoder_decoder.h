@@ -67,7 +67,7 @@ class EncoderDecoder {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const PaddedTokens& source, std::int64_t first,
                                                                 const GreedyOptions& options) const;
 
-  /// Computed by the layers that explain. Allocates them all.
+  /// In the dtype of the parameters. Allocates them all.
   [[nodiscard]] EncoderDecoderWeights weights(const PaddedTokens& source, const TensorView& target) const;
 
   /// Those of the encoder under "encoder", then those of the decoder under "decoder"; a shared table is

@@ -46,9 +46,9 @@ struct BlockCache {
 };
 
 struct BlockCall {
-  AttentionOptions attention = {};        // of the self-attention
-  LearnedTerms learned = {};              // likewise; a stack gives the same to each of its blocks
-  AttentionOptions cross_attention = {};  // of the cross-attention
+  AttentionOptions attention = {};                     // of the self-attention
+  LearnedTerms learned = {};                           // likewise; a stack gives the same to each of its blocks
+  AttentionOptions cross_attention = {};               // of the cross-attention
   std::optional<TensorView> positions = std::nullopt;  // rotary positions of x
   // Of the result of each sublayer, before its sum; a stack gives each block seeds of its own. Dropout of attention's
   // weights is an option of the attention, whose seed grows by 2 a block in a stack.

@@ -23,7 +23,8 @@ class Embedding {
   /// A table [count, width]. Throws InvalidArgument naming weight.
   explicit Embedding(Variable weight);
 
-  /// Ids [...] of i64 or i32 -> [..., width] in `dtype`. Throws InvalidArgument naming ids and the id that lies outside.
+  /// Ids [...] of i64 or i32 -> [..., width] in `dtype`. Throws InvalidArgument naming ids and the id that lies
+  /// outside.
   [[nodiscard]] Variable forward(const TensorView& ids, DType dtype = DType::f32) const;
   /// x [..., width] times each row, [..., count]: the output map of a model that ties it to the input (Press and Wolf
   /// 2017).

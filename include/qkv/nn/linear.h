@@ -15,8 +15,8 @@ struct LinearOptions {
   DType dtype = DType::f32;
 };
 
-/// An affine map of the last axis. The weight is [Dout, Din], as PyTorch and its checkpoints keep it. Parameters: weight
-/// and, where there is one, bias. Copies of a layer share its parameters, as those of all layers do.
+/// An affine map of the last axis. The weight is [Dout, Din], as PyTorch and its checkpoints keep it. Parameters:
+/// weight and, where there is one, bias. Copies of a layer share its parameters, as those of all layers do.
 class Linear {
  public:
   /// Weight and then bias uniform on (-1/sqrt(Din), 1/sqrt(Din)): the same numbers as torch.nn.Linear draws from the

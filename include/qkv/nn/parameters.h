@@ -26,8 +26,8 @@ void append(Parameters& to, std::string_view prefix, const Parameters& more);
 /// Elements of all of them; one that stands under two names (a tied embedding) counts once.
 [[nodiscard]] std::int64_t parameter_count(const Parameters& parameters);
 
-/// Gives the parameter of that name a copy of these values in its own dtype; views of the former ones end. Throws InvalidArgument naming a parameter that
-/// is not there or has another shape.
+/// Gives the parameter of that name a copy of these values in its own dtype; views of the former ones end. Throws
+/// InvalidArgument naming a parameter that is not there or has another shape.
 void assign(const Parameters& parameters, std::string_view name, const TensorView& value);
 
 /// The dropout of the n-th place inside what `dropout` stands for: the same p, a seed of its own (splitmix64, Steele et

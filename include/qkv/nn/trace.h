@@ -43,8 +43,9 @@ class Trace {
 
   using Edit = std::function<Variable(const Variable& value)>;
   /// Every value whose name matches `pattern` is replaced by what `edit` gives of it, which must have its shape and
-  /// dtype; the pass throws InvalidArgument naming the value if it has not. Edits of one value run in the order in which
-  /// they were added. What is kept is the edited value. Gradients flow through an edit made of operations of autograd.
+  /// dtype; the pass throws InvalidArgument naming the value if it has not. Edits of one value run in the order in
+  /// which they were added. What is kept is the edited value. Gradients flow through an edit made of operations of
+  /// autograd.
   Trace& edit(std::string pattern, Edit edit);
   /// The T x T matrix of these query heads (none: of all), "<attention>.masked" before the softmax or
   /// "<attention>.weights" after it, [B, 1, Tq, Tk], one head at a time. These heads leave the fused path, for plain
