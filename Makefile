@@ -11,7 +11,8 @@ demo:
 	scripts/install-packages build
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
-	$(QKV) explain "The cat sat down" --causal --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
+	mkdir -p build/demo
+	$(QKV) explain "The cat sat down" --causal --print --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
 	@echo
 	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
 

@@ -27,8 +27,9 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::array kModelOptions = {"--heads", "--d-model", "--d-k", "--d-v", "--seed", "--position", "--block"};
-constexpr std::array kAttentionOptions = {"--causal", "--mask", "--bias", "--scale", "--softcap", "--context"};
+constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--position", "--block"};
+constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
+                                          "--softcap", "--context", "--dropout", "--seed"};
 constexpr std::int64_t kMostWritten = 4096;
 constexpr std::array kQuestions = {"--query", "--why"};
 
@@ -37,6 +38,7 @@ struct Arguments {
   std::string mask;
   std::string seed = "42";
   bool is_causal = false;
+  std::optional<double> dropout;
   std::string bias;
   std::string position = "sinusoidal";
   std::optional<std::string> block;
@@ -47,6 +49,8 @@ struct Arguments {
   ModelQuestion trained;
   bool all = false;
   bool json = false;
+  bool prints = false;
+  bool quiet = false;
   std::string color = "auto";
   std::optional<int> width;
   ExplainFiles files;
@@ -68,6 +72,7 @@ ExplainOptions options_of(const Arguments& arguments) {
   options.text = arguments.text.value_or("");
   options.mask = mask_of(arguments);
   options.seed = seed_of(arguments.seed);
+  if (arguments.dropout) options.dropout = Dropout{.p = *arguments.dropout, .seed = options.seed};
   options.position = positions_named(arguments.position);
   // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
   if (arguments.bias == "t5") {
@@ -77,9 +82,10 @@ ExplainOptions options_of(const Arguments& arguments) {
   }
   options.surroundings = surroundings_of(arguments);
   if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
-  // Whoever asks for single steps gets these alone; a query's sum in the terminal needs no answers to whys either.
-  const bool is_page = arguments.json || arguments.files.wants_any();
-  options.whys = arguments.whys.has_value() || (!arguments.steps && (is_page || !options.query));
+  // Whoever asks for a query, answers or single steps gets these alone.
+  const bool asks_for_parts = options.query || arguments.whys || arguments.steps;
+  options.steps = arguments.all || arguments.steps || !asks_for_parts;
+  options.whys = arguments.all || arguments.whys || !asks_for_parts;
   return options;
 }
 
@@ -128,7 +134,9 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
     if (arguments.trained.layer) misuse("--layer", "a --model", "none");
     if (arguments.trained.answer) misuse("--answer", "a --model", "none");
     if (arguments.trained.captions) misuse("--caption", "a --model", "none");
-    if (arguments.all) misuse("--all", "a --model, of which a part is shown without it", "none");
+    if (arguments.all && !arguments.options.query && !arguments.whys) {
+      misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
+    }
   } else {
     refuse("--model", "a trained model brings its own", kModelOptions);
     refuse("--model", "a trained model brings its own", kAttentionOptions);
@@ -138,10 +146,27 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
   }
   if (arguments.npz.empty()) return;
   refuse("--npz", "your own tensors need no parameters", kModelOptions);
+  if (!arguments.dropout) refuse("--npz", "your own tensors need no parameters", std::array{"--seed"});
   if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", "--npz");
 }
 
+// Standard output holds one thing, and --quiet needs something else to be left.
+void require_one_output(const Arguments& arguments) {
+  if (arguments.files.prints_page() && (arguments.json || arguments.prints)) {
+    misuse("--html", "a file beside --json or --print, for standard output holds one of them", "-");
+  }
+  if (arguments.prints && !arguments.files.wants_any()) misuse("--print", "--html, --svg or --png beside it", "none");
+  if (arguments.quiet && !arguments.files.wants_any()) misuse("--quiet", "--html, --svg or --png beside it", "none");
+  if (arguments.quiet && (arguments.json || arguments.prints || arguments.files.prints_page())) {
+    misuse("--quiet", "nothing else to be printed",
+           arguments.json     ? "--json"
+           : arguments.prints ? "--print"
+                              : "--html -");
+  }
+}
+
 void require_sense(const CLI::App& command, const Arguments& arguments) {
+  require_one_output(arguments);
   if (arguments.steps && arguments.all) misuse("--all", "no --step beside it", "one");
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
@@ -199,22 +224,7 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
       part.steps.size(), whole.steps.size(), ids + line);
 }
 
-void run(const CLI::App& command, Arguments& arguments) {
-  give_back_text(arguments);
-  require_sense(command, arguments);
-  if (arguments.worked == "list") {
-    print(worked_list());
-    return;
-  }
-  arguments.files.require_writable();
-  Explanation explanation = explanation_of(arguments);
-  if (arguments.steps) keep_steps(explanation, *arguments.steps);
-  if (arguments.whys) keep_whys(explanation, *arguments.whys);
-  arguments.files.write(explanation);
-  if (arguments.json) {
-    print(to_json(explanation));
-    return;
-  }
+void print_text(const Arguments& arguments, Explanation explanation) {
   std::string rest;
   if (!arguments.trained.model.empty() && !arguments.steps && !arguments.all) {
     Explanation part = in_short(explanation);
@@ -225,16 +235,41 @@ void run(const CLI::App& command, Arguments& arguments) {
   text.terminal = terminal_options(arguments.color, arguments.width);
   text.whys_in_full = arguments.whys.has_value();
   print(to_text(explanation, text) + rest);
-  print(arguments.files.report());
+}
+
+void run(const CLI::App& command, Arguments& arguments) {
+  give_back_text(arguments);
+  require_sense(command, arguments);
+  if (arguments.worked == "list") {
+    print(worked_list());
+    return;
+  }
+  arguments.files.require_writable();
+  if (arguments.text == "-") arguments.text = text_of_standard_input();
+  Explanation explanation = explanation_of(arguments);
+  if (arguments.steps) keep_steps(explanation, *arguments.steps);
+  if (arguments.whys) keep_whys(explanation, *arguments.whys);
+  arguments.files.write(explanation);
+  if (arguments.json) {
+    print(to_json(explanation));
+  } else if (arguments.files.prints_page()) {
+    print(to_html(explanation));
+  } else {
+    if (!arguments.files.wants_any() || arguments.prints) print_text(arguments, explanation);
+    if (!arguments.quiet) print((arguments.prints ? "\n" : "") + arguments.files.report());
+  }
 }
 
 void add_model_options(CLI::App& command, Arguments& arguments) {
   ExplainOptions& options = arguments.options;
   command.add_option("--heads", options.heads, "Heads")->type_name("N")->capture_default_str();
+  command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values, shared by query heads [heads]")
+      ->type_name("N");
   command.add_option("--d-model", options.d_model, "Width of a token's vector")->type_name("N")->capture_default_str();
   command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]")->type_name("N");
   command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]")->type_name("N");
-  add_seed_option(command, arguments.seed, "Of the untrained parameters: PyTorch's numbers")->capture_default_str();
+  add_seed_option(command, arguments.seed, "Of the untrained parameters (PyTorch's numbers), and of --dropout")
+      ->capture_default_str();
   command.add_option("--position", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
       ->type_name("NAME")
       ->capture_default_str();
@@ -251,6 +286,8 @@ void add_attention_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression")->type_name("EXPR");
   command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]")->type_name("X");
   command.add_option("--softcap", options.softcap, "Bend the scores into ±C")->type_name("C");
+  command.add_option("--dropout", arguments.dropout, "Drop weights with probability P, as training does")
+      ->type_name("P");
   command.add_option("--context", options.context, "Cross-attention: keys and values come from this text")
       ->type_name("TEXT");
 }
@@ -278,14 +315,16 @@ void add_trained_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--caption", arguments.trained.captions, "Of a two-tower model: texts to hold a picture against")
       ->type_name("A|B|…")
       ->group(group);
-  command.add_flag("--all", arguments.all, "Every head and every step, not the summary")->group(group);
+  command.add_flag("--all", arguments.all,
+                   "Every head and every step, not the summary; beside --query or --why every step");
 }
 
 void add_view_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("--query", arguments.options.query, "Write out one token's sum: a word, or its index")
+  command
+      .add_option("--query", arguments.options.query, "Write out one token's sum alone: a word, its index, or cat@5")
       ->type_name("WORD");
   command.add_option("--step", arguments.steps, "Only these: 7, 5-8, softmax, 3,softmax")->type_name("STEPS");
-  command.add_option("--why", arguments.whys, "Answer why in full, or only some: variance,order")
+  command.add_option("--why", arguments.whys, "Answer why, and nothing else; or only some: variance,order")
       ->expected(0, 1)
       ->option_text("[=KIND]");
   command
@@ -297,10 +336,12 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
 }
 
 void add_file_options(CLI::App& command, Arguments& arguments) {
-  command.add_flag("--json", arguments.json, "Print everything as JSON");
-  command.add_option("--html", arguments.files.html, "Write one self-contained page")->type_name("FILE");
+  command.add_flag("--json", arguments.json, "Print it as JSON, every cell with all its digits");
+  command.add_option("--html", arguments.files.html, "Write one self-contained page; `-` prints it")->type_name("FILE");
   command.add_option("--svg", arguments.files.svg, "Write every picture as SVG into this directory")->type_name("DIR");
   command.add_option("--png", arguments.files.png, "Write every picture as PNG into this directory")->type_name("DIR");
+  command.add_flag("--print", arguments.prints, "Print the explanation beside these files, too");
+  command.add_flag("--quiet", arguments.quiet, "Print nothing, not even what was written");
 }
 
 }  // namespace
@@ -316,7 +357,8 @@ void add_explain(CLI::App& app) {
       "  qkv explain --model translation \"some umbrellas are heavy\" --all\n"
       "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("TEXT", arguments->text, "The text; white space parts its tokens");
+  command->add_option("TEXT", arguments->text,
+                      "The text; white space parts its tokens. `-` reads it from standard input");
   add_attention_options(*command, *arguments);
   add_model_options(*command, *arguments);
   add_trained_options(*command, *arguments);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -64,9 +65,21 @@ OwnTensors read_own_tensors(const std::string& path) {
   return {member(path, names, "Q"), member(path, names, "K"), member(path, names, "V")};
 }
 
+std::string text_of_standard_input() {
+  constexpr std::size_t kMost = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
+  std::string text(kMost + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
+  if (text.size() > kMost) throw Error(fmt::format("standard input: expected a text of at most {} bytes", kMost));
+  return text;
+}
+
 void ExplainFiles::require_writable() const {
-  if (html.empty()) return;
-  make_directory(parent_of(html));
+  if (html.empty() || prints_page()) return;
+  const std::string parent = parent_of(html);
+  if (!std::filesystem::is_directory(parent)) {
+    throw Error(fmt::format("cannot write {}: there is no directory {}", html, parent));
+  }
   qkv::require_writable(html);
 }
 
@@ -74,7 +87,7 @@ void ExplainFiles::write(const Explanation& explanation) const {
   if (!wants_any()) return;
   std::vector<FileContent> files;
   const std::vector<NamedPicture> all = pictures(explanation);
-  if (!html.empty()) files.push_back({html, bytes_of(to_html(explanation))});
+  if (!html.empty() && !prints_page()) files.push_back({html, bytes_of(to_html(explanation))});
   if (!svg.empty()) add_pictures(files, all, svg, "svg", as_svg);
   if (!png.empty()) add_pictures(files, all, png, "png", as_png);
   write_files(files);
@@ -82,10 +95,10 @@ void ExplainFiles::write(const Explanation& explanation) const {
 
 std::string ExplainFiles::report() const {
   std::string text;
-  if (!html.empty()) text += fmt::format("page      {}\n", html);
+  if (!html.empty() && !prints_page()) text += fmt::format("page      {}\n", html);
   if (!svg.empty()) text += fmt::format("pictures  {}/*.svg\n", svg);
   if (!png.empty()) text += fmt::format("pictures  {}/*.png\n", png);
-  return text.empty() ? text : "\n" + text;
+  return text;
 }
 
 }  // namespace qkv::cli

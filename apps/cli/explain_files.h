@@ -10,18 +10,22 @@ namespace qkv::cli {
 /// Members Q, K and V, or q, k and v. Throws Error naming the file and what it holds.
 [[nodiscard]] OwnTensors read_own_tensors(const std::string& path);
 
+/// All of standard input. Throws Error if it cannot be read, or holds more than a text that explain() takes.
+[[nodiscard]] std::string text_of_standard_input();
+
 /// Where the reader wants the page and the pictures; empty: not at all.
 struct ExplainFiles {
-  std::string html;
+  std::string html;  // "-": standard output
   std::string svg;
   std::string png;
 
   [[nodiscard]] bool wants_any() const { return !html.empty() || !svg.empty() || !png.empty(); }
-  /// Throws Error before anything is computed where nothing could be written.
+  [[nodiscard]] bool prints_page() const { return html == "-"; }
+  /// Throws Error before anything is computed if the page could not be written, or its directory is missing.
   void require_writable() const;
-  /// All files, or none. Directories are made.
+  /// All files, or none; not a page that is printed. The directories of pictures are made.
   void write(const Explanation& explanation) const;
-  /// A line for each thing written, or nothing.
+  /// A line for each thing written.
   [[nodiscard]] std::string report() const;
 };
 

@@ -150,6 +150,15 @@ std::optional<std::string> unknown_option(const CLI::App& command) {
   return std::nullopt;
 }
 
+// Words that the shell parted, where the command takes one text.
+std::optional<std::string> unquoted_text(const CLI::App& command) {
+  const CLI::Option* text = command.get_option_no_throw("TEXT");
+  if (text == nullptr || text->empty() || command.remaining().empty()) return std::nullopt;
+  std::string words = text->as<std::string>();
+  for (const std::string& word : command.remaining()) words += " " + word;
+  return "TEXT: put a text of several words in quotes: " + full_name(command) + " \"" + words + "\"";
+}
+
 // An option that was given several times, in words; CLI11 counts "required" values.
 std::optional<std::string> repeated_option(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
@@ -179,7 +188,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ArgumentMismatch& error) {
     return report(app, repeated_option(running_of(app)).value_or(error.what()), kMisuse);
   } catch (const CLI::ParseError& error) {
-    return report(app, unknown_option(running_of(app)).value_or(error.what()), kMisuse);
+    const CLI::App& command = running_of(app);
+    const auto known = unknown_option(command);
+    return report(app, known ? *known : unquoted_text(command).value_or(error.what()), kMisuse);
   } catch (const InvalidArgument& error) {
     return report(app, in_options(running_of(app), error), kMisuse);
   } catch (const std::bad_alloc&) {

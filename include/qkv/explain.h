@@ -14,6 +14,7 @@
 #include "qkv/model/token_input.h"
 #include "qkv/picture/chart.h"
 #include "qkv/picture/heatmap.h"
+#include "qkv/random.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -36,17 +37,20 @@ struct ExplainOptions {
   std::optional<std::string> context = std::nullopt;  // cross-attention: keys and values come from this text
   std::optional<OwnTensors> own = std::nullopt;       // starts at the scores; `text` may then name the queries
   std::int64_t d_model = 8;
-  std::int64_t heads = 2;
-  std::optional<std::int64_t> d_k = std::nullopt;  // d_model / heads where not given
-  std::optional<std::int64_t> d_v = std::nullopt;  // d_k where not given
+  std::int64_t heads = 2;                               // Hq
+  std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; heads where not given
+  std::optional<std::int64_t> d_k = std::nullopt;       // d_model / heads where not given
+  std::optional<std::int64_t> d_v = std::nullopt;       // d_k where not given
   std::uint64_t seed = 42;
   Positions position = Positions::sinusoidal;
   Mask mask = {};
   Bias bias = {};  // added to the one that `position` brings
   std::optional<double> scale = std::nullopt;
   std::optional<double> softcap = std::nullopt;
+  std::optional<Dropout> dropout = std::nullopt;  // of the weights, as in training
   Surroundings surroundings = Surroundings::attention_only;
-  std::optional<std::string> query = std::nullopt;  // a word of the text, or its index
+  std::optional<std::string> query = std::nullopt;  // a word of the text, its index, or "cat@5", a word and its index
+  bool steps = true;                                // false: the query and the whys alone
   bool whys = true;                                 // also answer why, which draws some millions of numbers
 };
 
@@ -128,7 +132,7 @@ inline constexpr std::int64_t kExplainTokens = 4096;
 /// embeddings, W_Q, W_K, W_V, W_O, W_1, W_2 (f32 draws; projections divided by the square root of their inputs; a
 /// learned or t5 position table comes from Generator(seed + 1)), and everything is computed in f64.
 /// Allocates a few T x T matrices a head. Throws InvalidArgument naming text, context, query, d_model, heads, d_k,
-/// d_v, own, mask or bias.
+/// kv_heads, d_v, own, dropout, mask or bias.
 [[nodiscard]] Explanation explain(const ExplainOptions& options);
 
 /// A worked example of qkv/worked.h in the same form: its steps, and what its document prints beside what comes out.

@@ -51,6 +51,7 @@ std::vector<Setting> settings_of(const Scene& scene) {
   if (run.tk() != run.tq() || scene.options->context) settings.push_back({"keys", fmt::format("{}", run.tk())});
   if (scene.model != nullptr) settings.push_back({"d_model", fmt::format("{}", scene.options->d_model)});
   settings.push_back({"heads", fmt::format("{}", run.heads)});
+  if (run.kv_heads != run.heads) settings.push_back({"kv_heads", fmt::format("{}", run.kv_heads)});
   settings.push_back({"d_k", fmt::format("{}", run.d_k)});
   settings.push_back({"d_v", fmt::format("{}", run.d_v)});
   if (scene.model != nullptr) {
@@ -60,6 +61,10 @@ std::vector<Setting> settings_of(const Scene& scene) {
   settings.push_back({"mask", run.attention.mask.is_all() ? "none" : run.attention.mask.to_string()});
   if (!scene.options->bias.is_zero()) settings.push_back({"bias", scene.options->bias.to_string()});
   if (run.attention.softcap) settings.push_back({"softcap", shown(*run.attention.softcap, 2)});
+  if (const auto& dropout = run.attention.dropout) {
+    settings.push_back({"dropout", fmt::format("{}", dropout->p)});
+    settings.push_back({"dropout seed", fmt::format("{}", dropout->seed)});
+  }
   if (scene.options->surroundings == Surroundings::pre_norm_block) settings.push_back({"block", "pre-norm"});
   if (scene.options->surroundings == Surroundings::post_norm_block) settings.push_back({"block", "post-norm"});
   return settings;
@@ -87,6 +92,7 @@ void keep_tensors(Explanation& explanation, const Scene& scene) {
          {Stage::raw, Stage::scaled, Stage::softcapped, Stage::biased, Stage::masked, Stage::weights}) {
       keep_split(explanation, std::string(name_of(stage)), run.stage(stage));
     }
+    if (run.attention.dropout) keep_split(explanation, "dropped", run.stage(Stage::dropped));
   }
   keep_split(explanation, "out", run.out);
   keep(explanation, "concat", run.concat);
@@ -176,10 +182,9 @@ Explanation explain(const ExplainOptions& options) {
   explanation.tokens = run.queries.tokens;
   explanation.keys = run.keys.tokens;
   explanation.settings = settings_of(scene);
-  explanation.steps = steps_of(scene);
+  if (options.steps) explanation.steps = steps_of(scene);
   if (options.query) {
-    const QueryChoice choice = find_query(*options.query, run.queries.tokens);
-    explanation.query = query_section(scene, choice.index, choice.occurrences);
+    explanation.query = query_section(scene, find_query(*options.query, run.queries.tokens));
   }
   if (options.whys) explanation.whys = whys_of(scene);
   keep_tensors(explanation, scene);

@@ -75,6 +75,11 @@ void Model::resolve_widths() {
                           fmt::format("a divisor of d_model = {} (or a d_k of your own)", options_.d_model),
                           fmt::format("{}", options_.heads));
   }
+  kv_heads_ = options_.kv_heads.value_or(options_.heads);
+  if (kv_heads_ < 1 || options_.heads % kv_heads_ != 0) {
+    throw InvalidArgument("explain", "kv_heads", fmt::format("a divisor of heads = {}", options_.heads),
+                          fmt::format("{}", kv_heads_));
+  }
   d_k_ = options_.d_k.value_or(options_.d_model / options_.heads);
   d_v_ = options_.d_v.value_or(d_k_);
   require_width("d_k", d_k_);
@@ -90,8 +95,8 @@ void Model::draw_parameters() {
   Generator generator(options_.seed);
   parameters_.embedding = draw(generator, {static_cast<std::int64_t>(vocabulary_.words().size()), width}, 1.0);
   parameters_.w_q = projection(generator, width, options_.heads * d_k_);
-  parameters_.w_k = projection(generator, width, options_.heads * d_k_);
-  parameters_.w_v = projection(generator, width, options_.heads * d_v_);
+  parameters_.w_k = projection(generator, width, kv_heads_ * d_k_);
+  parameters_.w_v = projection(generator, width, kv_heads_ * d_v_);
   parameters_.w_o = projection(generator, options_.heads * d_v_, width);
   if (options_.surroundings != Surroundings::attention_only) {
     parameters_.w_1 = projection(generator, width, kFeedForward * width);
@@ -124,6 +129,7 @@ AttentionOptions Model::attention_options() const {
   AttentionOptions attention = {.target = kTarget};
   attention.scale = options_.scale;
   attention.softcap = options_.softcap;
+  attention.dropout = options_.dropout;
   attention.mask = options_.mask;
   attention.bias = options_.bias;
   // ALiBi and T5 count from the diagonal that the mask counts from; the default of both is bottom_right.
@@ -136,6 +142,7 @@ MultiHeadOptions Model::layer_options(Encoding encoding) const {
   MultiHeadOptions layer;
   layer.d_model = options_.d_model;
   layer.heads = options_.heads;
+  layer.kv_heads = kv_heads_;
   layer.d_k = d_k_;
   layer.d_v = d_v_;
   layer.bias = false;
@@ -229,7 +236,7 @@ Run Model::run() const {
   const NoGradient constant;
   Run run;
   run.heads = options_.heads;
-  run.kv_heads = options_.heads;
+  run.kv_heads = kv_heads_;
   run.d_k = d_k_;
   run.d_v = d_v_;
   run.queries = side_of(tokens_, ids_);
@@ -248,6 +255,7 @@ Tensor Model::output_in_order(const std::vector<std::int64_t>& order, Encoding e
   MultiHeadCall call;
   call.attention = attention_options();
   call.attention.mask = Mask();
+  call.attention.dropout = std::nullopt;
   if (encoding == Encoding::left_out) call.attention.bias = Bias();
   std::vector<std::int64_t> ids;
   ids.reserve(order.size());

@@ -44,6 +44,7 @@ class Model {
   static void read_attention(Run& run, const Trace& trace, const std::string& scope);
 
   ExplainOptions options_;
+  std::int64_t kv_heads_ = 0;
   std::int64_t d_k_ = 0;
   std::int64_t d_v_ = 0;
   Vocabulary vocabulary_;

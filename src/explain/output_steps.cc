@@ -24,14 +24,16 @@ Section sum_step(const Run& run) {
   if (no_query_sees_a_key(run)) {
     step.text = "No query sees a key, so there is nothing to sum: every row is zeros.";
   } else {
-    step.text =
-        "Each query takes from every value the share that its weight says. As the weights are shares of one whole, the "
-        "sum lies between the values it sees, never outside them.";
+    step.text = "Each query takes from every value the share that its weight says.";
+    step.text += run.attention.dropout ? " After dropout the shares no longer sum to 1."
+                                       : " As the weights are shares of one whole, the sum lies between the values it "
+                                         "sees, never outside them.";
     if (!blind_queries(run).empty()) step.text += " A query that sees none gets zeros.";
   }
-  step.formulas = {row({name("O"), op("="), name("A"), op("·"), name("V")}),
+  const std::string letter = run.attention.dropout ? "α̃" : "α";
+  step.formulas = {row({name("O"), op("="), name(run.attention.dropout ? "Ã" : "A"), op("·"), name("V")}),
                    row({sub(name("o"), name("i")), op("="),
-                        sum(name("j"), row({sub(name("α"), name("ij")), op("·"), sub(name("v"), name("j"))}))})};
+                        sum(name("j"), row({sub(name(letter), name("ij")), op("·"), sub(name("v"), name("j"))}))})};
   step.shape = fmt::format("[H, Tq, d_v] = [{}, {}, {}]", run.heads, run.tq(), run.d_v);
   step.heatmaps = head_vectors("sum", "Output", run.out, run.queries.tokens);
   return step;

@@ -74,6 +74,7 @@ Run run_own_tensors(const ExplainOptions& options) {
       is_self ? run.queries.tokens : names_from({own.keys, options.context.value_or(""), "context", "k"}, run.tk());
   run.attention.scale = options.scale;
   run.attention.softcap = options.softcap;
+  run.attention.dropout = options.dropout;
   run.attention.mask = options.mask;
   run.attention.bias = options.position == Positions::alibi ? options.bias + alibi() : options.bias;
   run.attention.target = kTarget;

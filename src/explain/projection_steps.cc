@@ -24,13 +24,17 @@ std::string source_of(const Scene& scene, std::string_view letter) {
   return is_pre ? "N" : "X";
 }
 
-std::string heads_note(const Scene& scene, std::string_view width_name, std::int64_t width) {
-  if (scene.run->heads == 1) return "There is one head, which owns every column.";
+std::string heads_note(std::int64_t heads, std::string_view width_name, std::int64_t width) {
+  if (heads == 1) return "There is one head, which owns every column.";
   return fmt::format(
       "One product serves all {} heads: head h owns columns {}·h … {}·h + {} ({} = {}), so splitting into heads moves "
-      "no "
-      "number.",
-      scene.run->heads, width, width, width - 1, width_name, width);
+      "no number.",
+      heads, width, width, width - 1, width_name, width);
+}
+
+std::string sharing_note(const Run& run) {
+  return fmt::format("{} query heads share {} of keys and values (grouped queries): head h reads key head h / {}.",
+                     run.heads, run.kv_heads, run.heads / run.kv_heads);
 }
 
 Section projection_step(const Scene& scene, const Projection& projection, const TensorView& weight,
@@ -44,9 +48,10 @@ Section projection_step(const Scene& scene, const Projection& projection, const 
   const std::string source = source_of(scene, projection.letter);
   step.formulas = {
       row({name(projection.letter), op("="), name(source), op("·"), sub(name("W"), name(projection.letter))})};
-  step.shape = fmt::format("[T, H·{}] = [{}, {}] = [{}, {}] · [{}, {}]", projection.width_name, split.dim(2),
-                           split.dim(1) * split.dim(3), split.dim(2), weight.dim(0), weight.dim(0), weight.dim(1));
-  const std::vector<std::string> labels = packed_labels(scene.run->heads, split.dim(3));
+  step.shape = fmt::format("[T, {}·{}] = [{}, {}] = [{}, {}] · [{}, {}]", split.dim(1) == scene.run->heads ? "H" : "Hk",
+                           projection.width_name, split.dim(2), split.dim(1) * split.dim(3), split.dim(2),
+                           weight.dim(0), weight.dim(0), weight.dim(1));
+  const std::vector<std::string> labels = packed_labels(split.dim(1), split.dim(3));
   NamedHeatmap weights =
       parameters(fmt::format("{}-weight", projection.id), fmt::format("W_{}", projection.letter), weight, "input");
   NamedHeatmap values =
@@ -54,7 +59,8 @@ Section projection_step(const Scene& scene, const Projection& projection, const 
   if (weights.heatmap.column_labels.size() == labels.size()) weights.heatmap.column_labels = labels;
   if (values.heatmap.column_labels.size() == labels.size()) values.heatmap.column_labels = labels;
   step.heatmaps = {std::move(weights), std::move(values)};
-  step.notes.push_back(heads_note(scene, projection.width_name, split.dim(3)));
+  step.notes.push_back(heads_note(split.dim(1), projection.width_name, split.dim(3)));
+  if (split.dim(1) != scene.run->heads) step.notes.push_back(sharing_note(*scene.run));
   if (source == "C") step.notes.emplace_back("C is X of the context: the text asks, the context answers.");
   if (source == "N") step.notes.emplace_back("N is X after the block's first LayerNorm.");
   return step;
@@ -99,12 +105,7 @@ Section own_step(const Scene& scene) {
         std::tuple{"values", "V", &run.v, &run.keys}}) {
     for (NamedHeatmap& map : head_vectors(id, title, *values, side->tokens)) step.heatmaps.push_back(std::move(map));
   }
-  if (run.heads != run.kv_heads) {
-    step.notes.push_back(
-        fmt::format("{} query heads share {} heads of keys and values (grouped queries): head h reads "
-                    "key head h / {}.",
-                    run.heads, run.kv_heads, run.heads / run.kv_heads));
-  }
+  if (run.heads != run.kv_heads) step.notes.push_back(sharing_note(run));
   for (const auto& [name, given] : {std::pair{"Q", &scene.options->own->q}, std::pair{"K", &scene.options->own->k},
                                     std::pair{"V", &scene.options->own->v}}) {
     if (given->rank() == 4 && given->dim(0) > 1) {

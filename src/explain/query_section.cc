@@ -1,10 +1,12 @@
 // One token's attention written out: every product, every exponential, every share.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "core/exact_math.h"
 #include "explain/formula.h"
@@ -21,10 +23,12 @@ constexpr std::size_t kKeysInFormula = 8;
 /// One head's numbers for one query.
 struct HeadTrace {
   std::int64_t head = 0;
+  std::string query;                   // names that tell two of the same word apart
+  std::vector<std::string> names;      // of the keys
   std::vector<double> q;               // [d_k]
   std::vector<std::vector<double>> k;  // [Tk][d_k]
   std::vector<std::vector<double>> v;  // [Tk][d_v]
-  std::vector<double> raw, scaled, softcapped, biased, masked, weights;
+  std::vector<double> raw, scaled, softcapped, biased, masked, weights, dropped;
   std::vector<double> out;        // [d_v], the engine's
   std::vector<std::size_t> keys;  // which rows are shown
 };
@@ -57,12 +61,15 @@ struct Stages {
         softcapped(run.stage(Stage::softcapped)),
         biased(run.stage(Stage::biased)),
         masked(run.stage(Stage::masked)),
-        weights(run.stage(Stage::weights)) {}
-  Tensor raw, scaled, softcapped, biased, masked, weights;
+        weights(run.stage(Stage::weights)),
+        dropped(run.stage(run.last_stage())) {}
+  Tensor raw, scaled, softcapped, biased, masked, weights, dropped;
 };
 
 HeadTrace trace_of(const Run& run, const Stages& stages, std::int64_t head, std::int64_t query) {
   HeadTrace trace;
+  trace.query = distinct_names(run.queries.tokens)[static_cast<std::size_t>(query)];
+  trace.names = distinct_names(run.keys.tokens);
   trace.head = head;
   const std::int64_t key_head = head / (run.heads / run.kv_heads);
   trace.q = row_of(run.q, head, query);
@@ -77,6 +84,7 @@ HeadTrace trace_of(const Run& run, const Stages& stages, std::int64_t head, std:
   trace.biased = row_of(stages.biased, head, query);
   trace.masked = row_of(stages.masked, head, query);
   trace.weights = row_of(stages.weights, head, query);
+  trace.dropped = row_of(stages.dropped, head, query);
   trace.keys = keys_to_show(trace.weights);
   return trace;
 }
@@ -96,9 +104,9 @@ void add_term_columns(std::vector<std::string>& columns, std::size_t count) {
   if (single < count) columns.push_back(fmt::format("the other {}", count - single));
 }
 
-Table products_table(const Run& run, const HeadTrace& trace, std::string_view token) {
+Table products_table(const HeadTrace& trace) {
   Table table;
-  table.title = fmt::format("Head {}: “{}” asks each key: q[d] · k[d], and their sum", trace.head, token);
+  table.title = fmt::format("Head {}: “{}” asks each key: q[d] · k[d], and their sum", trace.head, trace.query);
   table.columns = {"key"};
   add_term_columns(table.columns, trace.q.size());
   table.columns.emplace_back("q · k");
@@ -109,7 +117,7 @@ Table products_table(const Run& run, const HeadTrace& trace, std::string_view to
   query.push_back(word(""));
   table.rows.push_back(std::move(query));
   for (const std::size_t j : trace.keys) {
-    std::vector<Cell> row = {word(run.keys.tokens[j])};
+    std::vector<Cell> row = {word(trace.names[j])};
     std::vector<double> terms(trace.q.size());
     std::transform(trace.q.begin(), trace.q.end(), trace.k[j].begin(), terms.begin(), std::multiplies<>());
     add_terms(row, terms);
@@ -140,6 +148,7 @@ std::vector<Column> softmax_columns(const Run& run, const HeadTrace& trace) {
   }
   columns.push_back(std::move(exponents));
   columns.push_back({"weight α", trace.weights, true});
+  if (run.attention.dropout) columns.push_back({"after dropout", trace.dropped, true});
   return columns;
 }
 
@@ -151,7 +160,7 @@ Table softmax_table(const Run& run, const HeadTrace& trace) {
   const std::vector<Column> columns = softmax_columns(run, trace);
   for (const Column& column : columns) table.columns.push_back(column.title);
   for (const std::size_t j : trace.keys) {
-    std::vector<Cell> row = {word(run.keys.tokens[j])};
+    std::vector<Cell> row = {word(trace.names[j])};
     for (const Column& column : columns) row.push_back(rounded(column.values[j]));
     table.rows.push_back(std::move(row));
   }
@@ -167,7 +176,7 @@ Table softmax_table(const Run& run, const HeadTrace& trace) {
 std::vector<double> share(const HeadTrace& trace, std::size_t j) {
   std::vector<double> terms = trace.v[j];
   // A hidden key's value is never read: NaN there does not leak.
-  for (double& term : terms) term = trace.weights[j] == 0 ? 0.0 : term * trace.weights[j];
+  for (double& term : terms) term = trace.dropped[j] == 0 ? 0.0 : term * trace.dropped[j];
   return terms;
 }
 
@@ -178,7 +187,7 @@ void add_row(Table& table, std::string label, Cell weight, const std::vector<dou
   table.rows.push_back(std::move(row));
 }
 
-Table shares_table(const Run& run, const HeadTrace& trace) {
+Table shares_table(const HeadTrace& trace) {
   Table table;
   table.title = fmt::format("Head {}: α · v, and their sum", trace.head);
   if (trace.out.size() > kTermsShown) {
@@ -195,58 +204,59 @@ Table shares_table(const Run& run, const HeadTrace& trace) {
     const std::vector<double> terms = share(trace, j);
     std::transform(total.begin(), total.end(), terms.begin(), total.begin(), std::plus<>());
     if (std::binary_search(trace.keys.begin(), trace.keys.end(), j)) {
-      add_row(table, run.keys.tokens[j], rounded(trace.weights[j]), terms);
+      add_row(table, trace.names[j], rounded(trace.dropped[j]), terms);
     } else {
       std::transform(rest.begin(), rest.end(), terms.begin(), rest.begin(), std::plus<>());
-      rest_weight += trace.weights[j];
+      rest_weight += trace.dropped[j];
     }
   }
   if (trace.keys.size() < trace.weights.size()) {
     add_row(table, fmt::format("the other {}", trace.weights.size() - trace.keys.size()), rounded(rest_weight), rest);
   }
-  add_row(table, "sum", rounded(std::accumulate(trace.weights.begin(), trace.weights.end(), 0.0)), total);
+  add_row(table, "sum", rounded(std::accumulate(trace.dropped.begin(), trace.dropped.end(), 0.0)), total);
   add_row(table, "engine", word(""), trace.out);
   return table;
 }
 
-Formula written_out(const Run& run, const HeadTrace& trace, std::string_view query) {
+Formula written_out(const HeadTrace& trace) {
   using namespace math;
   const Term head{fmt::format("head {}: ", trace.head),
                   fmt::format("<mtext>head {}:</mtext><mspace width=\"0.6em\"/>", trace.head)};
-  Term formula = row({head, sub(name("o"), token(query)), op("=")});
+  Term formula = row({head, sub(name("o"), token(trace.query)), op("=")});
   bool is_first = true;
   for (std::size_t j = 0; j < trace.weights.size(); ++j) {
-    if (trace.weights[j] == 0) continue;
+    if (trace.dropped[j] == 0) continue;
     if (!is_first) formula = row({formula, op("+")});
     is_first = false;
-    formula = row({formula, number(shown(trace.weights[j], 3)), op("·"), sub(name("v"), token(run.keys.tokens[j]))});
+    formula = row({formula, number(shown(trace.dropped[j], 3)), op("·"), sub(name("v"), token(trace.names[j]))});
   }
   return is_first ? row({formula, number("0")}) : formula;
 }
 
 }  // namespace
 
-Section query_section(const Scene& scene, std::int64_t query, std::int64_t occurrences) {
+Section query_section(const Scene& scene, const QueryChoice& query) {
   const Run& run = *scene.run;
-  const std::string& token = run.queries.tokens[static_cast<std::size_t>(query)];
+  const std::string& token = run.queries.tokens[static_cast<std::size_t>(query.index)];
   Section section;
   section.id = "query";
-  section.title = fmt::format("“{}” (position {}), written out", token, query);
+  section.title = fmt::format("“{}” (position {}), written out", token, query.index);
   section.text =
       "The whole of attention for one token: its query times every key, the softmax of that row, and the values' "
-      "shares. "
-      "The last two rows of each head must agree: the sum written out here, and what the engine returned.";
-  if (occurrences > 1) {
-    section.notes.push_back(
-        fmt::format("“{}” occurs {} times; this is the first. Choose another by its index.", token, occurrences));
+      "shares. The last two rows of each head must agree: the sum written out here, and what the engine returned.";
+  if (query.is_ambiguous) {
+    std::vector<std::string> names = distinct_names(run.queries.tokens);
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with(token + "@"); });
+    section.notes.push_back(fmt::format("“{}” occurs {} times; this is {}. Others: {}.", token, names.size(),
+                                        names.front(), fmt::join(std::span(names).subspan(1), ", ")));
   }
   const Stages stages(run);
   for (std::int64_t head = 0; head < run.heads; ++head) {
-    const HeadTrace trace = trace_of(run, stages, head, query);
-    if (trace.weights.size() <= kKeysInFormula) section.formulas.push_back(written_out(run, trace, token));
-    section.tables.push_back(products_table(run, trace, token));
+    const HeadTrace trace = trace_of(run, stages, head, query.index);
+    if (trace.weights.size() <= kKeysInFormula) section.formulas.push_back(written_out(trace));
+    section.tables.push_back(products_table(trace));
     section.tables.push_back(softmax_table(run, trace));
-    section.tables.push_back(shares_table(run, trace));
+    section.tables.push_back(shares_table(trace));
   }
   return section;
 }

@@ -67,6 +67,8 @@ struct Run {
   [[nodiscard]] std::int64_t tk() const { return k.dim(2); }
   [[nodiscard]] MaskShape shape() const { return {1, heads, tq(), tk()}; }
   [[nodiscard]] double scale() const;
+  /// The weights that the values are multiplied by.
+  [[nodiscard]] Stage last_stage() const { return attention.dropout ? Stage::dropped : Stage::weights; }
   /// The engine's T x T intermediate, [1, Hq, Tq, Tk] f64.
   [[nodiscard]] Tensor stage(Stage stage) const { return attention_stage(q, k, attention, stage); }
 };

@@ -185,6 +185,46 @@ Section softmax_step(const Run& run, const Tensor& masked) {
   return step;
 }
 
+// How many of a head's visible weights dropout has set to zero.
+std::vector<Cell> dropped_row(const Run& run, const Tensor& weights, const Tensor& dropped, std::int64_t head) {
+  const std::vector<double> before = matrix_of(weights, head).to_vector();
+  const std::vector<double> after = matrix_of(dropped, head).to_vector();
+  std::int64_t visible = 0;
+  std::int64_t lost = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    visible += before[i] != 0 ? 1 : 0;
+    lost += before[i] != 0 && after[i] == 0 ? 1 : 0;
+    sum += after[i];
+  }
+  return {whole(head), whole(lost), whole(visible), rounded(sum / static_cast<double>(run.tq()), 3)};
+}
+
+Section dropout_step(const Run& run) {
+  const auto [p, seed] = *run.attention.dropout;
+  Section step;
+  step.id = "dropped";
+  step.title = "Dropout: the weights that are left";
+  step.text =
+      "In training, each weight is set to zero with probability p, so that no head relies on one key alone. What stays "
+      "is divided by 1 − p: a row sums to 1 on average, not each time.";
+  step.formulas = {
+      row({sub(name("α̃"), name("ij")), op("="),
+           fraction(row({sub(name("z"), name("ij")), op("·"), indexed("α")}), row({number("1"), op("−"), name("p")})),
+           words("with z = 0 with probability p, else 1")})};
+  step.shape = square_shape(run);
+  const Tensor weights = run.stage(Stage::weights);
+  const Tensor dropped = run.stage(Stage::dropped);
+  step.heatmaps = head_scores("dropped", "After dropout", run, dropped, Scores::weights, run.stage(Stage::masked));
+  for (NamedHeatmap& map : step.heatmaps) map.heatmap.high = 1 / (1 - p);
+  Table table{"What was dropped", {"head", "dropped", "of weights above 0", "mean row sum"}, {}};
+  for (std::int64_t h = 0; h < run.heads; ++h) table.rows.push_back(dropped_row(run, weights, dropped, h));
+  step.tables = {std::move(table)};
+  step.notes.push_back(fmt::format(
+      "p = {}, seed {}. Which weights go depends on seed, head, query and key alone, not on the machine.", p, seed));
+  return step;
+}
+
 }  // namespace
 
 std::vector<Section> score_steps(const Scene& scene) {
@@ -195,6 +235,7 @@ std::vector<Section> score_steps(const Scene& scene) {
   const Tensor masked = run.stage(Stage::masked);
   steps.push_back(masked_step(scene, masked));
   steps.push_back(softmax_step(run, masked));
+  if (run.attention.dropout) steps.push_back(dropout_step(run));
   return steps;
 }
 

@@ -6,6 +6,7 @@
 
 #include "explain/model.h"
 #include "explain/run.h"
+#include "explain/words.h"
 #include "qkv/explain.h"
 
 namespace qkv::explain_detail {
@@ -25,7 +26,7 @@ struct Scene {
 [[nodiscard]] std::vector<Section> block_steps(const Scene& scene);        // the rest of a block
 
 /// One token's sum, written out term by term.
-[[nodiscard]] Section query_section(const Scene& scene, std::int64_t query, std::int64_t occurrences);
+[[nodiscard]] Section query_section(const Scene& scene, const QueryChoice& query);
 
 [[nodiscard]] std::vector<Section> whys_about_scaling(const Scene& scene);
 [[nodiscard]] std::vector<Section> whys_about_order(const Scene& scene);

@@ -88,6 +88,7 @@ Section given_tensors_why(const Scene& scene) {
   AttentionOptions options = run.attention;
   options.mask = Mask();
   options.bias = Bias();
+  options.dropout = std::nullopt;
   const std::vector<std::int64_t> order = reversed(run.tk());
   const Tensor before = attention(run.q, run.k, run.v, options).out;
   const Tensor after = attention(run.q, in_order(run.k, order, 2), in_order(run.v, order, 2), options).out;

@@ -81,13 +81,26 @@ std::vector<std::int64_t> Vocabulary::ids(const std::vector<std::string>& words)
   return result;
 }
 
+std::vector<std::string> distinct_names(const std::vector<std::string>& tokens) {
+  std::unordered_map<std::string_view, int> counts;
+  for (const std::string& token : tokens) ++counts[token];
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    names.push_back(counts[tokens[i]] == 1 ? tokens[i] : fmt::format("{}@{}", tokens[i], i));
+  }
+  return names;
+}
+
 QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens) {
-  const auto found = std::find(tokens.begin(), tokens.end(), query);
-  if (found != tokens.end()) return {found - tokens.begin(), std::count(tokens.begin(), tokens.end(), query)};
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(query.data(), query.data() + query.size(), index);
-  const bool is_index = error == std::errc() && end == query.data() + query.size();
-  if (is_index && index >= 0 && index < static_cast<std::int64_t>(tokens.size())) return {index, 0};
+  const auto found = std::ranges::find(tokens, query);
+  if (found != tokens.end()) return {found - tokens.begin(), std::ranges::count(tokens, query) > 1};
+  const auto at = query.rfind('@');  // none: npos + 1 is 0, and all of it is an index
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(query.data() + at + 1, query.data() + query.size(), index);
+  const bool is_index = error == std::errc() && end == query.data() + query.size() && index < tokens.size();
+  if (is_index && (at == std::string_view::npos || tokens[index] == query.substr(0, at))) {
+    return {static_cast<std::int64_t>(index), false};
+  }
   throw InvalidArgument("explain", "query", "one of the tokens, by word or by index: " + listed(tokens),
                         "\"" + std::string(query) + "\"");
 }

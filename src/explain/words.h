@@ -23,10 +23,13 @@ class Vocabulary {
   std::vector<std::string> words_;
 };
 
-/// Where the reader's query is: a word of the text (its first occurrence), or an index.
+/// The tokens, where one occurs several times each with its index: "the@0", "cat", "the@2".
+[[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string>& tokens);
+
+/// Where the reader's query is: a word of the text (its first occurrence), an index, or both, "the@2".
 struct QueryChoice {
   std::int64_t index = 0;
-  std::int64_t occurrences = 0;  // of the word; 0 if the reader gave an index
+  bool is_ambiguous = false;  // the reader gave a word that occurs several times
 };
 /// Throws InvalidArgument listing the tokens.
 [[nodiscard]] QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens);

@@ -91,9 +91,14 @@ constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC;
 }  // namespace
 
 Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Environment>& extra) {
+  return run_qkv_from("/dev/null", arguments, extra);
+}
+
+Outcome run_qkv_from(const std::string& path, const std::vector<std::string>& arguments,
+                     const std::vector<Environment>& extra) {
   const TemporaryDirectory directory;
   FileActions actions;
-  actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  actions.open(STDIN_FILENO, path, O_RDONLY);
   actions.open(STDOUT_FILENO, directory / "out", kCreate);
   actions.open(STDERR_FILENO, directory / "err", kCreate);
   const int code = spawn(actions, arguments, extra);

@@ -21,6 +21,10 @@ struct Environment {
 /// Runs `qkv arguments…` with nothing on standard input; `extra` is added to the environment.
 [[nodiscard]] Outcome run_qkv(const std::vector<std::string>& arguments, const std::vector<Environment>& extra = {});
 
+/// The same with the file `path` on standard input.
+[[nodiscard]] Outcome run_qkv_from(const std::string& path, const std::vector<std::string>& arguments,
+                                   const std::vector<Environment>& extra = {});
+
 /// The same, interrupted as by Ctrl-C once it listens for that and has computed for a second.
 [[nodiscard]] Outcome run_qkv_interrupted(const std::vector<std::string>& arguments);
 

@@ -47,6 +47,8 @@ TEST(ExplainCommand, EveryOptionIsUnderstood) {
                                     {"--position", "none"},
                                     {"--heads", "4"},
                                     {"--d-model", "12", "--heads", "3", "--d-k", "2", "--d-v", "5"},
+                                    {"--heads", "4", "--kv-heads", "2", "--block"},
+                                    {"--dropout", "0.5", "--query", "cat"},
                                     {"--seed", "7"},
                                     {"--block"},
                                     {"--block", "post-norm", "--causal"},
@@ -81,6 +83,13 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
                                      {{""}, "at least one word"},
                                      {{"c\377t"}, "position 1"},
                                      {{"cat", "--heads", "3"}, "a divisor of d_model"},
+                                     {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of heads = 2, got 3"},
+                                     {{"cat", "--dropout", "1"}, "--dropout: expected 0 <= p < 1"},
+                                     {{"The", "cat", "sat"}, "in quotes: qkv explain \"The cat sat\""},
+                                     {{"cat", "--quiet"}, "--quiet: expected --html, --svg or --png beside it"},
+                                     {{"cat", "--print"}, "--print: expected --html, --svg or --png beside it"},
+                                     {{"cat", "--html", "-", "--json"}, "--html: expected a file beside --json"},
+                                     {{"cat", "--html", "x.html", "--json", "--quiet"}, "got --json"},
                                      {{"cat", "--mask", "wibble"}, "wibble"},
                                      {{"cat", "--query", "dog"}, "0 cat"},
                                      {{"cat", "--step", "99"}, "softmax"},
@@ -140,15 +149,73 @@ TEST(ExplainCommand, FailureExitsWithOneAndLeavesNothing) {
 TEST(ExplainCommand, WritesThePageAndThePictures) {
   const TemporaryDirectory directory;
   const Outcome outcome = explain(
-      {"The cat sat", "--html", directory / "sub/page.html", "--svg", directory / "svg", "--png", directory / "png"});
+      {"The cat sat", "--html", directory / "page.html", "--svg", directory / "svg", "--png", directory / "png"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("page.html"));
+  EXPECT_EQ(outcome.out, "page      " + directory / "page.html" + "\npictures  " + directory / "svg" +
+                             "/*.svg\npictures  " + directory / "png" + "/*.png\n");
   std::stringstream page;
-  page << std::ifstream(directory / "sub/page.html").rdbuf();
+  page << std::ifstream(directory / "page.html").rdbuf();
   EXPECT_THAT(page.str(), testing::StartsWith("<!DOCTYPE html>"));
   EXPECT_TRUE(std::filesystem::exists(directory / "svg/12-softmax-head0.svg"));
   EXPECT_TRUE(std::filesystem::exists(directory / "png/12-softmax-head1.png"));
   EXPECT_TRUE(std::filesystem::exists(directory / "svg/why-variance.svg"));
+}
+
+TEST(ExplainCommand, PrintsBesideFilesOnlyWhatWasAskedFor) {
+  const TemporaryDirectory directory;
+  const std::string page = directory / "page.html";
+  EXPECT_EQ(explain({"cat", "--html", page, "--quiet"}).out, "");
+  EXPECT_TRUE(std::filesystem::exists(page));
+  EXPECT_THAT(explain({"cat", "--html", page, "--print"}).out, AllOf(HasSubstr("── 12 Softmax"), HasSubstr(page)));
+  EXPECT_THAT(explain({"cat", "--html", "-"}).out,
+              AllOf(testing::StartsWith("<!DOCTYPE html>"), testing::EndsWith("</html>\n")));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+TEST(ExplainCommand, DoesNotMakeTheDirectoryOfAPage) {
+  const TemporaryDirectory directory;
+  const Outcome outcome = explain({"cat", "--html", directory / "sub/page.html"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "qkv explain: cannot write " + directory / "sub/page.html" + ": there is no directory " +
+                             directory / "sub" + "\n");
+  EXPECT_FALSE(std::filesystem::exists(directory / "sub"));
+}
+
+TEST(ExplainCommand, AQueryOrAWhyComesAlone) {
+  const std::string query = explain({"The cat sat", "--query", "cat"}).out;
+  EXPECT_THAT(query, AllOf(HasSubstr("“cat” (position 1)"), Not(HasSubstr("── 1 ")), Not(HasSubstr("── ?"))));
+  const std::string why = explain({"The cat sat", "--why=variance"}).out;
+  EXPECT_THAT(why, AllOf(HasSubstr("── ? Why divide by √d_k?"), Not(HasSubstr("── 1 ")), Not(HasSubstr("Softmax:"))));
+  const std::string all = explain({"The cat sat", "--query", "cat", "--all"}).out;
+  EXPECT_THAT(all, AllOf(HasSubstr("── 1 "), HasSubstr("“cat” (position 1)"), HasSubstr("── ?")));
+  const nlohmann::json json = nlohmann::json::parse(explain({"The cat sat", "--query", "cat", "--json"}).out);
+  EXPECT_EQ(json["steps"].size(), 0U);
+  EXPECT_EQ(json["query"]["id"], "query");
+}
+
+TEST(ExplainCommand, ReadsATextFromStandardInput) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", std::string_view("The cat\nsat\n"));
+  const Outcome outcome = run_qkv_from(directory / "text", {"explain", "-", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["tokens"], (Words{"The", "cat", "sat"}));
+  write_file(directory / "text", std::string((std::size_t{1} << 20) + 1, 'a'));
+  EXPECT_THAT(run_qkv_from(directory / "text", {"explain", "-"}).err, HasSubstr("expected a text of at most 1048576"));
+}
+
+TEST(ExplainCommand, ShowsGroupedHeadsAndDroppedWeights) {
+  const auto json = nlohmann::json::parse(
+      explain({"a b c d", "--heads", "4", "--kv-heads", "2", "--dropout", "0.5", "--seed", "3", "--json"}).out);
+  EXPECT_EQ(json["tensors"]["q"]["shape"], (std::vector<int>{4, 4, 2}));
+  EXPECT_EQ(json["tensors"]["k"]["shape"], (std::vector<int>{2, 4, 2}));
+  for (int h = 0; h < 4; ++h) {
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        const double weight = json["tensors"]["weights"]["values"][h][i][j];
+        const double left = dropout_keeps(3, 0.5, {0, h, i, j}) ? weight / 0.5 : 0.0;
+        EXPECT_EQ(json["tensors"]["dropped"]["values"][h][i][j].get<double>(), left);
+      }
+    }
+  }
 }
 
 TEST(ExplainCommand, PrintsJson) {

@@ -73,9 +73,17 @@ TEST(ExplainInput, FindsTheQueryByWordAndByIndex) {
   options.query = "the";
   const Explanation explanation = explain(options);
   EXPECT_THAT(explanation.query->title, HasSubstr("“the” (position 0)"));
-  EXPECT_THAT(explanation.query->notes, testing::Contains(HasSubstr("occurs 2 times; this is the first")));
+  EXPECT_THAT(explanation.query->notes,
+              testing::Contains(HasSubstr("“the” occurs 2 times; this is the@0. Others: the@3.")));
   options.query = "3";
   EXPECT_THAT(explain(options).query->title, HasSubstr("“the” (position 3)"));
+  EXPECT_THAT(explain(options).query->tables.front().title, HasSubstr("“the@3” asks each key"));
+  options.query = "the@3";
+  EXPECT_THAT(explain(options).query->title, HasSubstr("“the” (position 3)"));
+  for (const char* wrong : {"cat@3", "the@5", "the@"}) {
+    options.query = wrong;
+    EXPECT_THAT(refusal(options), HasSubstr(std::string("got \"") + wrong));
+  }
   options.query = "mouse";
   EXPECT_THAT(refusal(options), HasSubstr("0 the, 1 cat, 2 and, 3 the, 4 dog, got \"mouse\""));
 }
