@@ -41,7 +41,7 @@ TaskExample image_example(const TrainedModel& trained, const std::string& path) 
   }
   TaskExample example;
   example.image = image_of(decode_png(read_file(path), path), trained.task().lengths().image_side);
-  example.tokens = {trained.task().vocabulary().token("<s>")};
+  example.tokens = {trained.task().vocabulary().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);
   return example;
@@ -106,10 +106,10 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   return asked;
 }
 
-std::vector<std::string> texts_of(const TaskVocabulary& vocabulary, const std::vector<std::int32_t>& tokens) {
+std::vector<std::string> texts_of(const Tokenizer& vocabulary, const std::vector<std::int32_t>& tokens) {
   std::vector<std::string> texts;
   for (const std::int32_t token : tokens) {
-    const std::string& text = vocabulary.text(token);
+    const std::string& text = vocabulary.piece(token);
     texts.push_back(text == " " ? "␣" : text == "\n" ? "⏎" : text);
   }
   return texts;
@@ -190,7 +190,7 @@ class ModelReader {
 
   void add_answers() {
     reading_.probabilities = trained_.probabilities(shown());
-    const TaskVocabulary& vocabulary = trained_.task().vocabulary();
+    const Tokenizer& vocabulary = trained_.task().vocabulary();
     add_tokens(vocabulary);
     // A joined text counts its source's tokens after those of its answers.
     if (batch_.layout == BatchLayout::joined && joined_source_offset(trained_.task()) > 0) {
@@ -198,14 +198,14 @@ class ModelReader {
     }
     const bool is_asked = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
     for (std::size_t p = 0; is_asked && p < shown().tokens.size(); ++p) {
-      reading_.right.push_back(shown().scored[p] ? vocabulary.text(*shown().labels[p]) : "");
+      reading_.right.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
     }
     say_in_a_line(is_asked);
   }
 
-  void add_tokens(const TaskVocabulary& vocabulary) {
+  void add_tokens(const Tokenizer& vocabulary) {
     for (std::int32_t token = 0; token < vocabulary.size(); ++token) {
-      reading_.vocabulary.push_back(vocabulary.text(token));
+      reading_.vocabulary.push_back(vocabulary.piece(token));
     }
   }
 
@@ -218,7 +218,7 @@ class ModelReader {
 
   // Without "</s>", which is no part of what is said.
   [[nodiscard]] std::string line_of(std::vector<std::int32_t> tokens) const {
-    const TaskVocabulary& vocabulary = trained_.task().vocabulary();
+    const Tokenizer& vocabulary = trained_.task().vocabulary();
     if (const auto end = vocabulary.find("</s>")) std::erase(tokens, *end);
     const std::string line = vocabulary.decode(tokens);
     return line.empty() ? "nothing" : line;
@@ -244,7 +244,7 @@ class ModelReader {
     const std::int32_t last = likeliest_at(example.tokens.size() - 1);
     if (asked_.is_open) said.push_back(last);
     if (said.empty() && !trained_.task().vocabulary().find("</s>")) {
-      reading_.notes.push_back("says next: " + trained_.task().vocabulary().text(last));
+      reading_.notes.push_back("says next: " + trained_.task().vocabulary().piece(last));
       return;
     }
     reading_.notes.push_back("says: " + line_of(said));

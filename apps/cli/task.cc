@@ -81,10 +81,10 @@ Json syntax_json(const Syntax& syntax) {
 // The image is left out: its patterns name patches.
 Json example_json(const Task& task, const TaskExample& example, std::int64_t n) {
   Json json{{"n", n}, {"source", Json::array()}, {"tokens", Json::array()}, {"labels", Json::array()}};
-  for (const std::int32_t token : example.source) json["source"].push_back(task.source_vocabulary().text(token));
-  for (const std::int32_t token : example.tokens) json["tokens"].push_back(task.vocabulary().text(token));
+  for (const std::int32_t token : example.source) json["source"].push_back(task.source_vocabulary().piece(token));
+  for (const std::int32_t token : example.tokens) json["tokens"].push_back(task.vocabulary().piece(token));
   for (const auto& label : example.labels) {
-    json["labels"].push_back(label ? Json(task.vocabulary().text(*label)) : Json());
+    json["labels"].push_back(label ? Json(task.vocabulary().piece(*label)) : Json());
   }
   json["scored"] = example.scored;
   for (std::size_t r = 0; r < example.patterns.size(); ++r) {

@@ -32,8 +32,8 @@ class Hash {
   std::uint64_t value_ = 0xCBF29CE484222325U;
 };
 
-void add(Hash& hash, const TaskVocabulary& vocabulary) {
-  for (std::int32_t token = 0; token < vocabulary.size(); ++token) hash.add(vocabulary.text(token) + '\0');
+void add(Hash& hash, const Tokenizer& vocabulary) {
+  for (std::int32_t token = 0; token < vocabulary.size(); ++token) hash.add(vocabulary.piece(token) + '\0');
 }
 
 // Of one tensor of a block.

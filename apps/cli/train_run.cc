@@ -246,7 +246,7 @@ class Run {
     constexpr std::int64_t kSample = 240;
     if (settings_.task != "text" || model_->layout() != BatchLayout::joined) return "";
     const TrainedModel trained = TrainedModel::read(place_.model());
-    const TaskVocabulary& vocabulary = task_->vocabulary();
+    const Tokenizer& vocabulary = task_->vocabulary();
     TaskExample example = task_->example(Split::test, 0);
     const std::string begin = vocabulary.decode(example.tokens);
     trained.answer(example, {.most = kSample, .temperature = 0.8, .seed = settings_.seed});

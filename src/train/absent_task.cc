@@ -1,9 +1,7 @@
 #include "train/absent_task.h"
 
 #include <array>
-#include <charconv>
 #include <utility>
-#include <vector>
 
 #include "core/number.h"
 
@@ -14,17 +12,16 @@ using Words = std::map<std::string, std::string>;
 
 constexpr std::array<TaskKind, 4> kKinds = {TaskKind::decoder, TaskKind::encoder, TaskKind::encoder_decoder,
                                             TaskKind::image_text};
-constexpr std::array<std::string_view, 3> kForms = {"letters", "words", "characters"};
 
 class AbsentTask final : public Task {
  public:
-  AbsentTask(TaskInfo info, TaskLengths lengths, TaskVocabulary vocabulary)
-      : info_(std::move(info)), lengths_(lengths), vocabulary_(std::move(vocabulary)) {}
+  AbsentTask(TaskInfo info, TaskLengths lengths, std::shared_ptr<const Tokenizer> tokenizer)
+      : info_(std::move(info)), lengths_(lengths), tokenizer_(std::move(tokenizer)) {}
 
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
   [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
   [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
-  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept override { return vocabulary_; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return *tokenizer_; }
   [[nodiscard]] TaskExample example(Split /*split*/, std::int64_t /*n*/) const override {
     throw Error("the examples of " + info_.name + " are not in its model's file");
   }
@@ -33,7 +30,7 @@ class AbsentTask final : public Task {
   TaskInfo info_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
-  TaskVocabulary vocabulary_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
 [[noreturn]] void fail(const std::string& word, const std::string& text) {
@@ -62,44 +59,19 @@ std::size_t index_of(const Words& words, const std::string& word, const Names& a
   fail(word, text);
 }
 
-// Each token behind the number of its bytes and a colon: "5:<pad>1:a".
-std::string joined(const TaskVocabulary& vocabulary) {
-  std::string text;
-  for (std::int32_t token = 0; token < vocabulary.size(); ++token) {
-    text += std::to_string(vocabulary.text(token).size()) + ":" + vocabulary.text(token);
-  }
-  return text;
-}
-
-std::vector<std::string> parted(const std::string& text) {
-  std::vector<std::string> tokens;
-  for (const char* at = text.data(); at != text.data() + text.size();) {
-    const char* const end = text.data() + text.size();
-    std::size_t length = 0;
-    const auto [colon, error] = std::from_chars(at, end, length);
-    if (error != std::errc() || colon == end || *colon != ':' || static_cast<std::size_t>(end - colon) <= length) {
-      fail("vocabulary", text);
-    }
-    tokens.emplace_back(colon + 1, length);
-    at = colon + 1 + length;
-  }
-  return tokens;
-}
-
 }  // namespace
 
 void describe(const Task& task, Words& words) {
   words["kind"] = name_of(task.info().kind);
-  words["form"] = kForms.at(static_cast<std::size_t>(task.vocabulary().form()));
-  words["vocabulary"] = joined(task.vocabulary());
+  const std::map<std::string, std::string> tokenizer = task.vocabulary().config();
+  words["form"] = tokenizer.at("kind");
+  words["vocabulary"] = tokenizer.at("pieces");
   words["tokens"] = std::to_string(task.lengths().tokens);
   words["image_side"] = std::to_string(task.lengths().image_side);
   words["patch_side"] = std::to_string(task.lengths().patch_side);
 }
 
 std::unique_ptr<const Task> make_absent_task(const std::string& name, const Words& words) {
-  const auto itself = [](std::string_view form) { return form; };
-  const auto form = static_cast<TextForm>(index_of(words, "form", kForms, itself));
   const TaskKind kind = kKinds.at(index_of(words, "kind", kKinds, [](TaskKind k) { return name_of(k); }));
   return std::make_unique<AbsentTask>(
       TaskInfo{.name = name, .description = "", .kind = kind, .accuracy = 0, .length = std::nullopt},
@@ -107,7 +79,7 @@ std::unique_ptr<const Task> make_absent_task(const std::string& name, const Word
                   .source = 0,
                   .image_side = number_of(words, "image_side"),
                   .patch_side = number_of(words, "patch_side")},
-      TaskVocabulary(parted(text_of(words, "vocabulary")), form));
+      make_tokenizer({{"kind", text_of(words, "form")}, {"pieces", text_of(words, "vocabulary")}}));
 }
 
 }  // namespace qkv::train

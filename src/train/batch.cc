@@ -5,14 +5,6 @@
 namespace qkv {
 namespace {
 
-bool are_same(const TaskVocabulary& a, const TaskVocabulary& b) {
-  if (a.size() != b.size()) return false;
-  for (std::int32_t token = 0; token < a.size(); ++token) {
-    if (a.text(token) != b.text(token)) return false;
-  }
-  return true;
-}
-
 std::int64_t length(const std::vector<std::int32_t>& tokens) { return static_cast<std::int64_t>(tokens.size()); }
 
 std::int64_t text_length(const TaskExample& example, BatchLayout layout) {
@@ -21,7 +13,7 @@ std::int64_t text_length(const TaskExample& example, BatchLayout layout) {
 
 void write_source(const TaskExample& example, std::int64_t offset, std::int64_t* ids) {
   for (const std::int32_t token : example.source) {
-    *ids++ = token == TaskVocabulary::kPadding ? token : token + offset;
+    *ids++ = token == Tokenizer::kPadding ? token : token + offset;
   }
 }
 
@@ -71,7 +63,7 @@ TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, B
 }  // namespace
 
 std::int64_t joined_source_offset(const Task& task) {
-  return are_same(task.vocabulary(), task.source_vocabulary()) ? 0 : task.vocabulary().size();
+  return have_same_pieces(task.vocabulary(), task.source_vocabulary()) ? 0 : task.vocabulary().size();
 }
 
 TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout) {

@@ -116,14 +116,14 @@ TrainedModel TrainedModel::read(const std::string& path) {
 
 TaskExample TrainedModel::example_of(std::string_view text) const {
   TaskExample example;
-  const TaskVocabulary& tokens = task_->vocabulary();
+  const Tokenizer& tokens = task_->vocabulary();
   const std::optional<std::int32_t> begin = tokens.find("<s>");
   if (task_->lengths().source > 0) {
-    example.source = task_->source_vocabulary().encode(text);
+    example.source = task_->source_vocabulary().encode(text).ids;
     if (example.source.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
     if (const auto end = task_->source_vocabulary().find("</s>")) example.source.push_back(*end);
   } else {
-    example.tokens = tokens.encode(text);
+    example.tokens = tokens.encode(text).ids;
   }
   if (begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);

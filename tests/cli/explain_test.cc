@@ -360,7 +360,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
     words.insert(words.begin(), {"explain", "--model", model});
     return run_qkv(words).err;
   };
-  EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a token of the task, such as \"a\", got \"9\"\n");
+  EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, such as \"a\", got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or --example N, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");

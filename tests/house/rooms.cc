@@ -90,13 +90,14 @@ const std::vector<Room>& rooms() {
       {"files",
        {"core"},
        {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
+      {"text", {"core", "files"}, {"fmt/", "utf8.h"}},
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo"}},
       {"autograd", {"core", "mask", "kernels", "attention"}, {"oneapi/dnnl/"}},
       {"nn", {"core", "mask", "kernels", "attention", "autograd"}, {"fmt/"}},
-      {"model", {"core", "mask", "kernels", "attention", "autograd", "nn"}, {}},
-      {"train", {"core", "mask", "kernels", "attention", "autograd", "nn", "model", "files"}, {"utf8.h"}},
+      {"model", {"core", "mask", "kernels", "attention", "autograd", "nn", "files", "text"}, {}},
+      {"train", {"core", "mask", "kernels", "attention", "autograd", "nn", "model", "files", "text"}, {"utf8.h"}},
       {"explain",
-       {"core", "mask", "kernels", "attention", "autograd", "nn", "model", "cost", "files", "picture"},
+       {"core", "mask", "kernels", "attention", "autograd", "nn", "model", "cost", "files", "text", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
   };
   return kRooms;

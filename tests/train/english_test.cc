@@ -184,10 +184,10 @@ TEST_F(Sentences, HaveVerbsThatAgree) {
       if (shown) {
         EXPECT_EQ(*shown, subject);
       }
-      const std::string token = task_->vocabulary().text(example.tokens[p]);
+      const std::string token = task_->vocabulary().piece(example.tokens[p]);
       EXPECT_EQ(token.starts_with('<'), shown.has_value());
       if (shown) {
-        EXPECT_EQ(task_->vocabulary().text(*example.labels[p]), words[p]);
+        EXPECT_EQ(task_->vocabulary().piece(*example.labels[p]), words[p]);
       }
       if (!shown) {
         EXPECT_EQ(token, words[p]);
@@ -224,7 +224,7 @@ TEST_F(Sentences, HaveDeterminersThatAgree) {
         EXPECT_EQ(*shown, noun);
       }
       if (shown) {
-        EXPECT_EQ(task_->vocabulary().text(*example.labels[p]), words[p]);
+        EXPECT_EQ(task_->vocabulary().piece(*example.labels[p]), words[p]);
       }
     }
   });
@@ -246,7 +246,7 @@ TEST_F(Sentences, HavePronounsThatCanMeanOneNoun) {
       }
       ASSERT_EQ(possible.size(), 1U) << words[p];
       EXPECT_EQ(key(example, 2, p), possible[0]);
-      EXPECT_EQ(task_->vocabulary().text(*example.labels[p]), words[static_cast<std::size_t>(possible[0])]);
+      EXPECT_EQ(task_->vocabulary().piece(*example.labels[p]), words[static_cast<std::size_t>(possible[0])]);
       const auto found =
           std::ranges::find(example.syntax->coreferences, static_cast<std::int64_t>(p), &Coreference::mention);
       ASSERT_NE(found, example.syntax->coreferences.end());
@@ -288,7 +288,7 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
   for_each([&](const TaskExample& example, const Words& words) {
     for (const PatternRow& row : example.patterns[3]) {
       const auto homonym = static_cast<std::size_t>(row.query);
-      const std::string sense = task_->vocabulary().text(*example.labels[homonym]);
+      const std::string sense = task_->vocabulary().piece(*example.labels[homonym]);
       const std::size_t slash = sense.find('/');
       std::string form = sense.substr(0, slash);
       if (is_plural_noun(words[homonym])) form == "mouse" ? form = "mice" : form += 's';

@@ -23,7 +23,7 @@ struct Read {
 
 Read read(const Task& task, const TaskExample& example) {
   Read result{task.vocabulary().decode(example.source), task.vocabulary().decode(example.tokens), {}, {}};
-  for (const auto& label : example.labels) result.labels.push_back(label ? task.vocabulary().text(*label) : "");
+  for (const auto& label : example.labels) result.labels.push_back(label ? task.vocabulary().piece(*label) : "");
   for (const auto& rows : example.patterns) {
     auto& keys = result.keys.emplace_back();
     for (const PatternRow& row : rows) keys[row.query] = row.keys;

@@ -116,7 +116,7 @@ class Translations : public testing::Test {
       const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       SCOPED_TRACE(show(*task_, example));
       Pair pair{split(example.syntax->sentence, ' '), example.syntax->dependencies, {}, {}};
-      for (const std::int32_t token : example.tokens) pair.french.push_back(task_->vocabulary().text(token));
+      for (const std::int32_t token : example.tokens) pair.french.push_back(task_->vocabulary().piece(token));
       EXPECT_EQ(pair.french.front(), "<s>");
       pair.french.erase(pair.french.begin());
       for (const PatternRow& row : example.patterns[0]) pair.keys.push_back(row.keys);
@@ -152,11 +152,11 @@ TEST_F(Translations, AreReadAndPredictedWordByWord) {
   for_each([&](const TaskExample& example, const Pair& pair) {
     EXPECT_EQ(task_->source_vocabulary().decode(example.source), example.syntax->sentence + " </s>");
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
-      EXPECT_EQ(task_->vocabulary().text(*example.labels[p]), pair.french[p]);
+      EXPECT_EQ(task_->vocabulary().piece(*example.labels[p]), pair.french[p]);
     }
-    EXPECT_EQ(task_->vocabulary().text(*example.labels.back()), "</s>");
+    EXPECT_EQ(task_->vocabulary().piece(*example.labels.back()), "</s>");
     const std::string text = task_->vocabulary().decode(example.tokens);
-    EXPECT_EQ(task_->vocabulary().encode(text), example.tokens);
+    EXPECT_EQ(task_->vocabulary().encode(text).ids, example.tokens);
   });
 }
 

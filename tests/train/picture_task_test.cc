@@ -126,7 +126,7 @@ TEST(PictureTask, AsksForTheWordsOfTheCaption) {
   EXPECT_EQ(task.vocabulary().decode(example.tokens), "<s> grey number " + std::to_string(grey));
   ASSERT_EQ(example.labels.size(), 4U);
   for (std::size_t p = 0; p < 3; ++p) EXPECT_EQ(example.labels[p], example.tokens[p + 1]);
-  EXPECT_EQ(task.vocabulary().text(*example.labels[3]), "</s>");
+  EXPECT_EQ(task.vocabulary().piece(*example.labels[3]), "</s>");
   EXPECT_EQ(example.scored, std::vector<bool>(4, true));
   EXPECT_NE(show(task, example).find("number"), std::string::npos);
 }
@@ -166,7 +166,7 @@ TEST(PictureTask, KnowsTheWordsOfTheTrainingSplitOnly) {
   const TemporaryDirectory directory;
   write_greys(directory, 40);
   const PictureTask task(directory.path(), small());
-  EXPECT_EQ(task.vocabulary().text(4), "grey");
+  EXPECT_EQ(task.vocabulary().piece(4), "grey");
   EXPECT_EQ(task.vocabulary().size(), 4 + 2 + task.count(Split::train).value());
   EXPECT_TRUE(text_of(task, Split::test, 0).starts_with("<s> grey number <unknown>"));
 }

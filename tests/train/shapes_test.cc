@@ -109,7 +109,7 @@ class Scenes : public testing::Test {
       const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       std::vector<std::string> words;
       words.reserve(example.tokens.size());
-      for (const std::int32_t token : example.tokens) words.push_back(task_->vocabulary().text(token));
+      for (const std::int32_t token : example.tokens) words.push_back(task_->vocabulary().piece(token));
       SCOPED_TRACE(show(*task_, example));
       check(example, words);
     }
@@ -169,7 +169,7 @@ TEST_F(Scenes, AskForWhatCannotBeOtherwise) {
     const std::vector<Seen> things = look_at(example.image);
     for (std::size_t p = 0; p < words.size(); ++p) {
       ASSERT_TRUE(example.labels[p]);
-      const std::string next = task_->vocabulary().text(*example.labels[p]);
+      const std::string next = task_->vocabulary().piece(*example.labels[p]);
       if (p + 1 < words.size()) {
         EXPECT_EQ(next, words[p + 1]);
       }
@@ -205,7 +205,7 @@ TEST_F(Scenes, ShowWhichPatchesAWordMeans) {
     for (std::size_t p = kFirst; p < words.size(); ++p) {
       const auto query = static_cast<std::int64_t>(p);
       if (!example.scored[p]) continue;
-      const std::string next = task_->vocabulary().text(*example.labels[p]);
+      const std::string next = task_->vocabulary().piece(*example.labels[p]);
       const Seen* thing = find(things, next) != nullptr ? find(things, next) : find(things, words[p]);
       if (thing != nullptr) {  // this word or the next is a colour
         ASSERT_LT(rows, example.patterns[0].size());

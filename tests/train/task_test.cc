@@ -76,8 +76,8 @@ TEST_P(EveryTask, SaysWhatItIs) {
   EXPECT_GE(task_->info().accuracy, 0.9);
   EXPECT_LE(task_->info().accuracy, 1.0);
   EXPECT_FALSE(task_->relations().empty());
-  EXPECT_EQ(task_->vocabulary().text(TaskVocabulary::kPadding), "<pad>");
-  EXPECT_EQ(task_->source_vocabulary().text(TaskVocabulary::kPadding), "<pad>");
+  EXPECT_EQ(task_->vocabulary().piece(Tokenizer::kPadding), "<pad>");
+  EXPECT_EQ(task_->source_vocabulary().piece(Tokenizer::kPadding), "<pad>");
   EXPECT_EQ(task_->lengths().source > 0, task_->info().kind == TaskKind::encoder_decoder);
   EXPECT_EQ(task_->lengths().patches() > 0, task_->info().kind == TaskKind::image_text);
 }
@@ -117,9 +117,10 @@ TEST_P(EveryTask, StaysInItsBounds) {
     ASSERT_EQ(example.labels.size(), example.tokens.size());
     ASSERT_EQ(example.scored.size(), example.tokens.size());
     ASSERT_EQ(example.patterns.size(), task_->relations().size());
-    for (const std::int32_t token : example.tokens) EXPECT_NO_THROW(static_cast<void>(task_->vocabulary().text(token)));
+    for (const std::int32_t token : example.tokens)
+      EXPECT_NO_THROW(static_cast<void>(task_->vocabulary().piece(token)));
     for (const std::int32_t token : example.source) {
-      EXPECT_NO_THROW(static_cast<void>(task_->source_vocabulary().text(token)));
+      EXPECT_NO_THROW(static_cast<void>(task_->source_vocabulary().piece(token)));
     }
     EXPECT_TRUE(std::ranges::find(example.scored, true) != example.scored.end());
     for (std::size_t p = 0; p < example.labels.size(); ++p) EXPECT_TRUE(!example.scored[p] || example.labels[p]);

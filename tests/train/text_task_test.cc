@@ -79,10 +79,9 @@ TEST(TextTask, HasAnotherHashForAnotherCharacter) {
 
 TEST(TextTask, ReadsSpacesAndStrangers) {
   const auto task = make_text_task(some_text(300), "the text", {.length = 20});
-  const TaskVocabulary& vocabulary = task->vocabulary();
-  EXPECT_EQ(vocabulary.decode(vocabulary.encode("été 12")), "été 12");
-  EXPECT_EQ(vocabulary.encode("é\n"),
-            (std::vector<std::int32_t>{vocabulary.token("é"), vocabulary.token("<unknown>")}));
+  const Tokenizer& vocabulary = task->vocabulary();
+  EXPECT_EQ(vocabulary.decode(vocabulary.encode("été 12").ids), "été 12");
+  EXPECT_EQ(vocabulary.encode("é\n").ids, (std::vector<std::int32_t>{vocabulary.id("é"), vocabulary.id("<unknown>")}));
 }
 
 TEST(TextTask, RefusesWhatItCannotRead) {

@@ -42,7 +42,7 @@ TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
   EXPECT_EQ(trained.task().example(Split::test, 0).source, wanted.source);
   TaskExample example = trained.example_of(wanted.syntax->sentence);
   EXPECT_EQ(example.source, wanted.source);
-  EXPECT_EQ(example.tokens, std::vector<std::int32_t>{task->vocabulary().token("<s>")});
+  EXPECT_EQ(example.tokens, std::vector<std::int32_t>{task->vocabulary().id("<s>")});
   trained.answer(example, {.most = 4});
   EXPECT_LE(example.tokens.size(), 5U);
   const Tensor says = trained.probabilities(example);
@@ -68,7 +68,7 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   EXPECT_FALSE(trained.has_examples());
-  EXPECT_EQ(trained.task().vocabulary().encode("été: 12\n"), task->vocabulary().encode("été: 12\n"));
+  EXPECT_EQ(trained.task().vocabulary().encode("été: 12\n").ids, task->vocabulary().encode("été: 12\n").ids);
   TaskExample example = trained.example_of("été");
   trained.answer(example, {.most = 5});
   EXPECT_EQ(example.tokens.size(), 8U);
@@ -97,7 +97,7 @@ TEST(TrainedModel, SaysNoTokenThatIsNoText) {
       example.tokens.resize(1);
       trained.answer(example, {.most = 40, .temperature = 50, .seed = seed});
       for (std::size_t n = 1; n < example.tokens.size(); ++n, ++said) {
-        EXPECT_THAT(task->vocabulary().text(example.tokens[n]), testing::Not(testing::AnyOf("<pad>", "<s>", "</s>")));
+        EXPECT_THAT(task->vocabulary().piece(example.tokens[n]), testing::Not(testing::AnyOf("<pad>", "<s>", "</s>")));
       }
     }
     EXPECT_GT(said, 100U);
@@ -127,7 +127,7 @@ TEST(TrainedModel, KnowsHowLongAnAnswerIs) {
     const auto task = make_task(name);
     const std::string path = directory / (std::string(name) + ".safetensors");
     save_untrained(path, *task, usual_model(task->info().kind));
-    return TrainedModel::read(path).answer_length(task->vocabulary().token(token));
+    return TrainedModel::read(path).answer_length(task->vocabulary().id(token));
   };
   EXPECT_EQ(length_after("addition", "="), 5);  // of two numbers of four digits
   EXPECT_EQ(length_after("addition", "+"), 0);
@@ -161,14 +161,6 @@ TEST(TrainedModel, RefusesAFileOfAnotherKind) {
   }
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "none")); }),
               testing::Not(HasSubstr("safetensors")));
-}
-
-TEST(TaskVocabulary, CutsLettersByCharacter) {
-  const TaskVocabulary vocabulary({"<pad>", "h", "é"}, TextForm::letters);
-  EXPECT_EQ(vocabulary.encode("hé h"), (std::vector<std::int32_t>{1, 2, 1}));
-  EXPECT_THAT(error_message([&] { static_cast<void>(vocabulary.encode("hü")); }), HasSubstr("got \"ü\""));
-  EXPECT_EQ(error_message([&] { static_cast<void>(vocabulary.encode("h\303")); }),
-            "TaskVocabulary::encode: text: expected UTF-8, got bytes that are none");
 }
 
 TEST(TrainedModel, RefusesWhatItDoesNotKnow) {

@@ -40,7 +40,7 @@ class PictureTask final : public Task {
   [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
   /// None: nobody has said which patches a word is about.
   [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
-  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept override { return vocabulary_; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return vocabulary_; }
 
   /// Training goes through all of its pictures in an order of its own each time, the test through its own again and
   /// again. A picture's bytes say which split it is in, one in eight being for the test; where that leaves a split
@@ -65,7 +65,7 @@ class PictureTask final : public Task {
   TaskInfo info_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
-  TaskVocabulary vocabulary_;
+  Vocabulary vocabulary_;
   std::uint64_t seed_;
   std::vector<Entry> train_;
   std::vector<Entry> test_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "qkv/tensor.h"
+#include "qkv/text/vocabulary.h"
 
 namespace qkv {
 
@@ -34,40 +35,6 @@ enum class AttentionSite : std::uint8_t {
   cross,   // from the tokens to the source, or to the patches of the image
 };
 [[nodiscard]] std::string_view name_of(AttentionSite site) noexcept;
-
-enum class TextForm : std::uint8_t {
-  letters,     // a token is a character of UTF-8: "abc"; spaces are left out
-  words,       // a token is a word; a space or an apostrophe ends it: "l'homme dort"
-  characters,  // a token is a character of UTF-8, a space too
-};
-
-/// The tokens of a stream. Token 0 is "<pad>". Tokens in angle brackets are read as one in letters and words; a
-/// character that is no token is read as "<unknown>" where there is one.
-class TaskVocabulary {
- public:
-  TaskVocabulary(std::vector<std::string> tokens, TextForm form);
-
-  [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(tokens_.size()); }
-  [[nodiscard]] TextForm form() const noexcept { return form_; }
-  /// Throws InvalidArgument unless 0 <= token < size().
-  [[nodiscard]] const std::string& text(std::int32_t token) const;
-  [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const noexcept;
-  /// Throws InvalidArgument, with the nearest token, for a text that is none.
-  [[nodiscard]] std::int32_t token(std::string_view text) const;
-  /// The tokens of a whole text. Throws as token() does, and for a text that is not UTF-8.
-  [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
-  /// The counterpart of encode().
-  [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens) const;
-
-  static constexpr std::int32_t kPadding = 0;
-
- private:
-  [[nodiscard]] std::vector<std::int32_t> encode_characters(std::string_view text) const;
-
-  std::vector<std::string> tokens_;
-  std::vector<std::int32_t> by_text_;  // token numbers, sorted by their text
-  TextForm form_;
-};
 
 /// Something that a solved model's attention shows, such as "match": from each closing bracket to its opening one.
 struct TaskRelation {
@@ -154,9 +121,9 @@ class Task {
   [[nodiscard]] virtual const TaskLengths& lengths() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<TaskRelation>& relations() const noexcept = 0;
   /// Of tokens and labels.
-  [[nodiscard]] virtual const TaskVocabulary& vocabulary() const noexcept = 0;
+  [[nodiscard]] virtual const Tokenizer& vocabulary() const noexcept = 0;
   /// Of the source: another one than vocabulary() in translation.
-  [[nodiscard]] virtual const TaskVocabulary& source_vocabulary() const noexcept { return vocabulary(); }
+  [[nodiscard]] virtual const Tokenizer& source_vocabulary() const noexcept { return vocabulary(); }
   /// A pure function of the options, the split and n (Philox4x32-10, Salmon et al. 2011). Throws InvalidArgument for a
   /// negative n. Allocates the example.
   [[nodiscard]] virtual TaskExample example(Split split, std::int64_t n) const = 0;

@@ -51,8 +51,7 @@ class AdditionTask final : public GeneratedTask {
 };
 
 std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
-  const TaskVocabulary vocabulary({"<pad>", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+", "="},
-                                  TextForm::letters);
+  const Vocabulary vocabulary({"<pad>", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+", "="}, TextForm::letters);
   const std::int64_t digits = length_of(info, options);
   return std::make_unique<AdditionTask>(
       TaskParts{info,

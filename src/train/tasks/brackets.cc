@@ -41,7 +41,7 @@ class BracketsTask final : public GeneratedTask {
 };
 
 std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
-  const TaskVocabulary vocabulary({"<pad>", "(", "[", "{", ")", "]", "}", "?"}, TextForm::letters);
+  const Vocabulary vocabulary({"<pad>", "(", "[", "{", ")", "]", "}", "?"}, TextForm::letters);
   const std::int64_t even = length_of(info, options) / 2 * 2;
   return std::make_unique<BracketsTask>(
       TaskParts{info,

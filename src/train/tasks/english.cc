@@ -27,13 +27,13 @@ class EnglishTask final : public GeneratedTask {
     } while (english.words.size() > kLongest);
     std::vector<std::int32_t> tokens;
     tokens.reserve(english.words.size());
-    for (const EnglishWord& word : english.words) tokens.push_back(vocabulary().token(word.text));
+    for (const EnglishWord& word : english.words) tokens.push_back(vocabulary().id(word.text));
     const std::vector<std::int32_t> content = tokens;
     TaskExample example = blank_example(std::move(tokens), relations().size());
     for (const Link& link : english.pronouns) {
       add(example, kPronoun, link, content[static_cast<std::size_t>(link.to)]);
     }
-    if (english.cue) add(example, kSense, *english.cue, vocabulary().token(english.sense));
+    if (english.cue) add(example, kSense, *english.cue, vocabulary().id(english.sense));
     const bool asks_already = english.cue || !english.pronouns.empty();
     for (std::size_t i = 0; i < english.subjects.size(); ++i) {
       const bool last_chance = !asks_already && i == 0;
@@ -56,7 +56,7 @@ class EnglishTask final : public GeneratedTask {
   void hide(TaskExample& example, RelationIndex relation, const Link& link, const EnglishSentence& english) const {
     const auto place = static_cast<std::size_t>(link.from);
     add(example, relation, link, example.tokens[place]);
-    example.tokens[place] = vocabulary().token(english.words[place].hidden);
+    example.tokens[place] = vocabulary().id(english.words[place].hidden);
   }
 };
 
@@ -65,7 +65,7 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
   for (const auto& more : {english_words(), english_hidden_forms(), english_senses()}) {
     words.insert(words.end(), more.begin(), more.end());
   }
-  const TaskVocabulary vocabulary(std::move(words), TextForm::words);
+  const Vocabulary vocabulary(std::move(words), TextForm::words);
   return std::make_unique<EnglishTask>(
       TaskParts{info,
                 {.tokens = kLongest},

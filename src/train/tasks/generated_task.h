@@ -24,8 +24,8 @@ struct TaskParts {
   TaskInfo info;
   TaskLengths lengths;
   std::vector<TaskRelation> relations;
-  TaskVocabulary vocabulary;
-  TaskVocabulary source_vocabulary;
+  Vocabulary vocabulary;
+  Vocabulary source_vocabulary;
 };
 
 class GeneratedTask : public Task {
@@ -35,8 +35,8 @@ class GeneratedTask : public Task {
   [[nodiscard]] const TaskInfo& info() const noexcept final { return parts_.info; }
   [[nodiscard]] const TaskLengths& lengths() const noexcept final { return parts_.lengths; }
   [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept final { return parts_.relations; }
-  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept final { return parts_.vocabulary; }
-  [[nodiscard]] const TaskVocabulary& source_vocabulary() const noexcept final { return parts_.source_vocabulary; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept final { return parts_.vocabulary; }
+  [[nodiscard]] const Tokenizer& source_vocabulary() const noexcept final { return parts_.source_vocabulary; }
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const final;
 
  protected:

@@ -53,7 +53,7 @@ namespace {
 
 // The most frequent first; of equals the one that comes first in the alphabet.
 template <class Examples>
-TaskVocabulary vocabulary_of(const Examples& examples) {
+Vocabulary vocabulary_of(const Examples& examples) {
   std::map<std::string, std::int64_t> counts;
   for (const auto& example : examples) {
     if (example.split == Split::test) continue;
@@ -149,7 +149,7 @@ PictureTask::PictureTask(const std::vector<Loaded>& loaded, const std::string& d
           .tokens = longest(loaded), .source = 0, .image_side = options.image_side, .patch_side = options.patch_side},
       vocabulary_(vocabulary_of(loaded)),
       seed_(options.seed) {
-  const std::int32_t unknown = vocabulary_.token("<unknown>");
+  const std::int32_t unknown = vocabulary_.id("<unknown>");
   for (const Loaded& example : loaded) {
     Entry entry{.pixels = example.pixels, .words = {}};
     for (const std::string& word : example.words) entry.words.push_back(vocabulary_.find(word).value_or(unknown));
@@ -194,10 +194,10 @@ TaskExample PictureTask::example(Split split, std::int64_t n) const {
   example.image = Tensor(DType::f32, {3, lengths_.image_side, lengths_.image_side});
   std::ranges::transform(entry.pixels, example.image.values<float>().begin(),
                          [](std::uint8_t level) { return static_cast<float>(level) / kLevels; });
-  example.tokens.push_back(vocabulary_.token("<s>"));
+  example.tokens.push_back(vocabulary_.id("<s>"));
   example.tokens.insert(example.tokens.end(), entry.words.begin(), entry.words.end());
   example.labels.assign(entry.words.begin(), entry.words.end());
-  example.labels.emplace_back(vocabulary_.token("</s>"));
+  example.labels.emplace_back(vocabulary_.id("</s>"));
   example.scored.assign(example.tokens.size(), true);
   return example;
 }

@@ -25,7 +25,7 @@ class PreviousTask final : public GeneratedTask {
 };
 
 std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
-  const TaskVocabulary vocabulary(letters_after({}), TextForm::letters);
+  const Vocabulary vocabulary(letters_after({}), TextForm::letters);
   return std::make_unique<PreviousTask>(
       TaskParts{info,
                 {.tokens = length_of(info, options)},

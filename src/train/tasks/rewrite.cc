@@ -71,7 +71,7 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
       {"anti-diagonal", AttentionSite::cross, "query p, which predicts letter p, to place T - 1 - p of T letters"},
       {"rank", AttentionSite::cross, "query p, which predicts letter p, to the place of the p-th smallest letter"}};
   const std::int64_t longest = length_of(info, options);
-  const TaskVocabulary vocabulary(letters_after({"<s>", "</s>"}), TextForm::letters);
+  const Vocabulary vocabulary(letters_after({"<s>", "</s>"}), TextForm::letters);
   return std::make_unique<RewriteTask>(TaskParts{info,
                                                  {.tokens = longest + 1, .source = longest + 1},
                                                  {kRelations[static_cast<std::size_t>(order)]},

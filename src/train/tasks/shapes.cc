@@ -134,7 +134,7 @@ class ShapesTask final : public GeneratedTask {
   enum class Scored : std::uint8_t { no, yes };
 
   void add(Writing& writing, std::string_view word, Scored scored) const {
-    writing.tokens.push_back(vocabulary().token(word));
+    writing.tokens.push_back(vocabulary().id(word));
     writing.scored.push_back(scored == Scored::yes);
   }
 
@@ -187,7 +187,7 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
                                     "left",  "right", "of",   "top", "middle", "bottom", "centre"};
   for (const NamedColour& colour : kPalette) words.emplace_back(colour.name);
   for (const std::string_view shape : kShapes) words.emplace_back(shape);
-  const TaskVocabulary vocabulary(std::move(words), TextForm::words);
+  const Vocabulary vocabulary(std::move(words), TextForm::words);
   return std::make_unique<ShapesTask>(
       TaskParts{
           info,

@@ -33,9 +33,9 @@ std::string columns(const std::vector<Row>& rows) {
 std::string key_text(const Task& task, const TaskExample& example, AttentionSite site, std::int64_t key) {
   const auto at = static_cast<std::size_t>(key);
   std::string number = std::to_string(key);
-  if (site == AttentionSite::tokens) return task.vocabulary().text(example.tokens[at]) + "@" + number;
+  if (site == AttentionSite::tokens) return task.vocabulary().piece(example.tokens[at]) + "@" + number;
   if (example.source.empty()) return number;  // a patch
-  return task.source_vocabulary().text(example.source[at]) + "@" + number;
+  return task.source_vocabulary().piece(example.source[at]) + "@" + number;
 }
 
 std::string keys_text(const Task& task, const TaskExample& example, std::size_t relation, std::int64_t query) {
@@ -51,7 +51,7 @@ std::string keys_text(const Task& task, const TaskExample& example, std::size_t 
 
 std::string label_text(const Task& task, const TaskExample& example, std::size_t p) {
   if (!example.labels[p]) return {};
-  const std::string& label = task.vocabulary().text(*example.labels[p]);
+  const std::string& label = task.vocabulary().piece(*example.labels[p]);
   return example.scored[p] ? label : "(" + label + ")";
 }
 
@@ -81,7 +81,7 @@ std::string token_table(const Task& task, const TaskExample& example) {
   for (const std::size_t r : relations) titles.push_back(task.relations()[r].name);
   std::vector<Row> rows = {titles};
   for (std::size_t p = 0; p < example.tokens.size(); ++p) {
-    Row row = {std::to_string(p), task.vocabulary().text(example.tokens[p]), label_text(task, example, p)};
+    Row row = {std::to_string(p), task.vocabulary().piece(example.tokens[p]), label_text(task, example, p)};
     if (with_syntax) add_syntax(row, *example.syntax, p);
     for (const std::size_t r : relations) row.push_back(keys_text(task, example, r, static_cast<std::int64_t>(p)));
     rows.push_back(row);
@@ -96,7 +96,7 @@ std::string source_table(const Task& task, const TaskExample& example) {
   for (const std::size_t r : relations) titles.push_back(task.relations()[r].name);
   std::vector<Row> rows = {titles};
   for (std::size_t p = 0; p < example.syntax->dependencies.size(); ++p) {
-    Row row = {std::to_string(p), task.source_vocabulary().text(example.source[p])};
+    Row row = {std::to_string(p), task.source_vocabulary().piece(example.source[p])};
     add_syntax(row, *example.syntax, p);
     for (const std::size_t r : relations) row.push_back(keys_text(task, example, r, static_cast<std::int64_t>(p)));
     rows.push_back(row);

@@ -29,7 +29,7 @@ std::vector<std::string_view> characters_of(std::string_view text, const std::st
 }
 
 // The most frequent first; of equals the one of the lower code.
-TaskVocabulary vocabulary_of(const std::vector<std::string_view>& characters) {
+Vocabulary vocabulary_of(const std::vector<std::string_view>& characters) {
   std::map<std::string_view, std::int64_t> counts;
   for (const std::string_view character : characters) ++counts[character];
   std::vector<std::pair<std::string_view, std::int64_t>> sorted(counts.begin(), counts.end());
@@ -47,7 +47,7 @@ class TextTask final : public Task {
         lengths_{.tokens = options.length},
         vocabulary_(vocabulary_of(characters)),
         seed_(options.seed) {
-    const std::int32_t unknown = vocabulary_.token("<unknown>");
+    const std::int32_t unknown = vocabulary_.id("<unknown>");
     tokens_.reserve(characters.size());
     for (const std::string_view character : characters) {
       tokens_.push_back(vocabulary_.find(character).value_or(unknown));
@@ -58,7 +58,7 @@ class TextTask final : public Task {
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
   [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
   [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
-  [[nodiscard]] const TaskVocabulary& vocabulary() const noexcept override { return vocabulary_; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return vocabulary_; }
 
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override {
     if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
@@ -97,7 +97,7 @@ class TextTask final : public Task {
   TaskInfo info_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
-  TaskVocabulary vocabulary_;
+  Vocabulary vocabulary_;
   std::uint64_t seed_;
   std::vector<std::int32_t> tokens_;
   std::int64_t held_out_ = 0;  // the first of the last eighth

@@ -23,17 +23,17 @@ class TranslationTask final : public GeneratedTask {
       english = write_english(sentence);
       french = write_french(sentence);
     } while (english.words.size() > kLongestEnglish || french.size() > kLongestFrench);
-    std::vector<std::int32_t> tokens = {vocabulary().token("<s>")};
-    for (const FrenchWord& word : french) tokens.push_back(vocabulary().token(word.text));
+    std::vector<std::int32_t> tokens = {vocabulary().id("<s>")};
+    for (const FrenchWord& word : french) tokens.push_back(vocabulary().id(word.text));
     TaskExample example = blank_example(tokens, 1);
     for (std::size_t p = 0; p < french.size(); ++p) {
       ask(example, static_cast<std::int64_t>(p), tokens[p + 1]);
       example.patterns[0].push_back({static_cast<std::int64_t>(p), french[p].english});
     }
-    ask(example, static_cast<std::int64_t>(french.size()), vocabulary().token("</s>"));
-    for (const EnglishWord& word : english.words) example.source.push_back(source_vocabulary().token(word.text));
+    ask(example, static_cast<std::int64_t>(french.size()), vocabulary().id("</s>"));
+    for (const EnglishWord& word : english.words) example.source.push_back(source_vocabulary().id(word.text));
     const std::vector<std::int32_t> content = example.source;
-    example.source.push_back(source_vocabulary().token("</s>"));
+    example.source.push_back(source_vocabulary().id("</s>"));
     example.syntax = syntax_of(english);
     return {std::move(example), content};
   }
@@ -50,8 +50,8 @@ std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& option
                 {.tokens = kLongestFrench + 1, .source = kLongestEnglish + 1},
                 {{"alignment", AttentionSite::cross,
                   "query p, which predicts French word p, to the English words that it renders"}},
-                TaskVocabulary(after({"<pad>", "<s>", "</s>"}, french_words()), TextForm::words),
-                TaskVocabulary(after({"<pad>", "</s>"}, english_words()), TextForm::words)},
+                Vocabulary(after({"<pad>", "<s>", "</s>"}, french_words()), TextForm::words),
+                Vocabulary(after({"<pad>", "</s>"}, english_words()), TextForm::words)},
       options.seed);
 }
 

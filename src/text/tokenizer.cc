@@ -1,0 +1,70 @@
+#include "qkv/text/tokenizer.h"
+
+#include <array>
+#include <charconv>
+
+#include "qkv/error.h"
+#include "qkv/nearest_word.h"
+#include "qkv/text/vocabulary.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kFunction = "make_tokenizer";
+constexpr std::array<TextForm, 3> kForms = {TextForm::letters, TextForm::words, TextForm::characters};
+
+const std::string& word_of(const std::map<std::string, std::string>& config, const std::string& word) {
+  const auto found = config.find(word);
+  if (found == config.end()) throw InvalidArgument(kFunction, word, "a value", "none");
+  return found->second;
+}
+
+// "5:<pad>1:a": each piece behind the number of its bytes and a colon.
+std::vector<std::string> pieces_in(const std::string& text) {
+  std::vector<std::string> pieces;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    std::size_t length = 0;
+    const auto [colon, error] = std::from_chars(at, end, length);
+    if (error != std::errc() || colon == end || *colon != ':' || static_cast<std::size_t>(end - colon) <= length) {
+      throw InvalidArgument(kFunction, "pieces", "a length, a colon and as many bytes for each piece",
+                            "\"" + text.substr(0, 40) + "\"");
+    }
+    pieces.emplace_back(colon + 1, length);
+    at = colon + 1 + length;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::int32_t Tokenizer::id(std::string_view piece) const {
+  if (const auto found = find(piece)) return *found;
+  std::vector<std::string_view> known;
+  for (std::int32_t id = 0; id < size(); ++id) known.emplace_back(this->piece(id));
+  const auto near = nearest_word(piece, known);
+  throw InvalidArgument("Tokenizer::id", "piece",
+                        "a piece of the vocabulary" + (near ? ", such as \"" + std::string(*near) + "\"" : ""),
+                        "\"" + std::string(piece) + "\"");
+}
+
+bool have_same_pieces(const Tokenizer& a, const Tokenizer& b) {
+  if (&a == &b) return true;
+  if (a.size() != b.size()) return false;
+  for (std::int32_t id = 0; id < a.size(); ++id) {
+    if (a.piece(id) != b.piece(id)) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std::string>& config) {
+  const std::string& kind = word_of(config, "kind");
+  std::string names;
+  for (const TextForm form : kForms) {
+    if (kind == name_of(form)) return std::make_shared<Vocabulary>(pieces_in(word_of(config, "pieces")), form);
+    names += (names.empty() ? "" : ", ") + std::string(name_of(form));
+  }
+  throw InvalidArgument(kFunction, "kind", "one of " + names, "\"" + kind + "\"");
+}
+
+}  // namespace qkv
