@@ -1,3 +1,5 @@
+#include <array>
+
 #include "attention/fused.h"
 #include "attention/outputs.h"
 #include "attention/ragged.h"
@@ -24,6 +26,10 @@ void run_reference(const kernels::Problem& problem, const TensorView& v, const A
 
 void run(std::string_view function, std::string_view target, const kernels::Problem& problem, const TensorView& v,
          const AttentionOptions& options, const MutableTensorView& out, const MutableTensorView& lse) {
+  const std::array<NamedReach, 3> inputs = {NamedReach{"q", reach_of(problem.q)}, NamedReach{"k", reach_of(problem.k)},
+                                            NamedReach{"v", reach_of(v)}};
+  validate_outputs(function,
+                   {.q = problem.q, .Dv = v.dim(3), .out = out, .lse = lse, .scratch = options.scratch}, inputs);
   const kernels::cpu::Target* fused = kernels::cpu::find_target(target);  // null for the reference
   if (fused == nullptr) {
     run_reference(problem, v, options, out, lse);
@@ -53,9 +59,6 @@ AttentionResult attention(const TensorView& q, const TensorView& k, const Tensor
   const std::string_view target = kernels::target_for("attention", q.dtype(), options.target);
   AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}),
                             .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
-  validate_outputs(
-      "attention",
-      CallMemory{.q = q, .k = k, .v = v, .out = result.out, .lse = result.lse, .scratch = options.scratch});
   run("attention", target, problem, v, options, result.out, result.lse);
   return result;
 }
@@ -65,8 +68,6 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
   const kernels::Problem problem = validated_batch("attention_into", q, k, options);
   validate_values("attention_into", k, v);
   const std::string_view target = kernels::target_for("attention_into", q.dtype(), options.target);
-  validate_outputs("attention_into",
-                   CallMemory{.q = q, .k = k, .v = v, .out = out, .lse = lse, .scratch = options.scratch});
   run("attention_into", target, problem, v, options, out, lse);
 }
 

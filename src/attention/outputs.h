@@ -2,30 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "kernels/backward_problem.h"
 #include "qkv/backward.h"
-#include "qkv/kv_cache.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
 
-/// Everything that a call reads and writes.
-struct CallMemory {
-  TensorView q;
-  TensorView k;
-  TensorView v;
-  MutableTensorView out;
-  MutableTensorView lse;
-  std::span<std::byte> scratch;
+/// The bytes under a tensor, from its lowest to behind its highest.
+struct Reach {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
 };
+[[nodiscard]] Reach reach_of(const TensorView& view);
+[[nodiscard]] Reach reach_of(std::span<const std::byte> bytes);
 
-/// The same of a call over a cache, which outlives it.
-struct DecodeMemory {
+/// An input by the name that a message gives it.
+using NamedReach = std::pair<std::string_view, Reach>;
+
+/// What a call writes; out is [B, Hq, Tq, Dv] for q [B, Hq, Tq, D].
+struct OutputMemory {
   TensorView q;
-  const KvCacheView& cache;
+  std::int64_t Dv;
   MutableTensorView out;
   MutableTensorView lse;
   std::span<std::byte> scratch;
@@ -34,11 +36,11 @@ struct DecodeMemory {
 /// f64 if q is, else f32.
 [[nodiscard]] DType lse_dtype(DType dtype);
 
-/// Throws InvalidArgument naming `function` and out, lse or scratch, as attention_into() does.
-void validate_outputs(std::string_view function, const CallMemory& memory);
+/// Throws InvalidArgument naming `function` and out, lse or scratch, as attention_into() does. Allocates nothing.
+void validate_outputs(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs);
 
-/// The same, as decode_into() does.
-void validate_outputs(std::string_view function, const DecodeMemory& memory);
+/// The same of further inputs alone: none may share bytes with what is written.
+void validate_apart(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs);
 
 /// Throws InvalidArgument naming into.d_q, into.d_k or into.d_v, as attention_backward() does.
 void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places);

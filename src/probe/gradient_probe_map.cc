@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include "attention/gradient_probe_state.h"
-#include "attention/map_cells.h"
-#include "attention/probe_places.h"
+#include "probe/gradient_probe_state.h"
+#include "probe/map_cells.h"
+#include "probe/probe_places.h"
 #include "kernels/gradient_tiles.h"
 
 namespace qkv {

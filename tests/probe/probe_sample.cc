@@ -1,4 +1,4 @@
-#include "attention/probe_sample.h"
+#include "probe/probe_sample.h"
 
 #include <rapidcheck.h>
 

@@ -1,4 +1,4 @@
-#include "attention/kv_rows.h"
+#include "cache/kv_rows.h"
 
 namespace qkv {
 namespace {

@@ -1,4 +1,4 @@
-#include "attention/kv_round.h"
+#include "cache/kv_round.h"
 
 #include <algorithm>
 #include <cmath>

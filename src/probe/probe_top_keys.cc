@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "attention/probe_state.h"
+#include "probe/probe_state.h"
 
 namespace qkv {
 namespace {

@@ -1,4 +1,4 @@
-#include "attention/kv_store.h"
+#include "cache/kv_store.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "attention/kv_round.h"
+#include "cache/kv_round.h"
 
 namespace qkv::kv_detail {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "attention/probe_places.h"
-#include "attention/probe_state.h"
+#include "probe/probe_places.h"
+#include "probe/probe_state.h"
 #include "attention/validate.h"
 #include "kernels/targets.h"
 

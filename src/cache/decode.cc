@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
 
 #include "attention/check.h"
-#include "attention/decode_fused.h"
-#include "attention/kv_gather.h"
+#include "cache/decode_fused.h"
+#include "cache/kv_gather.h"
 #include "attention/outputs.h"
 #include "attention/validate.h"
 #include "kernels/reference/attention.h"
@@ -76,11 +79,34 @@ void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, c
   }
 }
 
+// The entries that the length of sequence b needs.
+Reach reach_of_table(const KvCacheView& cache, std::int64_t b) {
+  const std::int32_t* entries = cache.pages(b);
+  if (entries == nullptr) return {};
+  const std::int64_t tokens = cache.buffers().k.dim(2);
+  const std::int64_t count = (cache.length(b) - 1) / tokens + 1;
+  return reach_of(std::as_bytes(std::span(entries, static_cast<std::size_t>(count))));
+}
+
+void validate_memory(std::string_view function, const KvCacheView& cache, const OutputMemory& memory) {
+  const auto& [k, v, k_scales, v_scales] = cache.buffers();
+  const std::array<NamedReach, 5> inputs = {NamedReach{"q", reach_of(memory.q)},
+                                            NamedReach{"the cache's k", reach_of(k)},
+                                            NamedReach{"the cache's v", reach_of(v)},
+                                            NamedReach{"the cache's k_scales", reach_of(k_scales)},
+                                            NamedReach{"the cache's v_scales", reach_of(v_scales)}};
+  validate_outputs(function, memory, inputs);
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    const NamedReach table = {"the cache's page_table", reach_of_table(cache, b)};
+    validate_apart(function, memory, {&table, 1});
+  }
+}
+
 void run(std::string_view function, const DecodeCall& call, const MutableTensorView& out,
          const MutableTensorView& lse) {
   const auto& [q, cache, options] = call;
   const auto* target = kernels::cpu::find_target(kernels::target_for(function, q.dtype(), options.target));
-  validate_outputs(function, DecodeMemory{.q = q, .cache = cache, .out = out, .lse = lse, .scratch = options.scratch});
+  validate_memory(function, cache, {.q = q, .Dv = cache.Dv(), .out = out, .lse = lse, .scratch = options.scratch});
   if (target == nullptr) {
     decode_on_reference(call, out, lse);
   } else {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "attention/fused_call.h"
-#include "attention/probe_sample.h"
+#include "probe/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
 #include "qkv/info.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "attention/probe_sample.h"
+#include "probe/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
 

@@ -1,4 +1,4 @@
-#include "attention/decode_fused.h"
+#include "cache/decode_fused.h"
 
 #include <bit>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "attention/dense_rows.h"
-#include "attention/kv_rows.h"
+#include "cache/kv_rows.h"
 #include "core/bytes.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"

@@ -1,4 +1,4 @@
-#include "attention/map_cells.h"
+#include "probe/map_cells.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "attention/kv_store.h"
+#include "cache/kv_store.h"
 
 namespace qkv {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "attention/gradient_probe_state.h"
-#include "attention/probe_places.h"
+#include "probe/gradient_probe_state.h"
+#include "probe/probe_places.h"
 #include "attention/validate.h"
 #include "attention/validate_backward.h"
 #include "kernels/gradient_tiles.h"

@@ -1,4 +1,4 @@
-#include "attention/probe_places.h"
+#include "probe/probe_places.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include <array>
 #include <cmath>
 
-#include "attention/probe_state.h"
+#include "probe/probe_state.h"
 #include "core/exact_math.h"
 
 namespace qkv {

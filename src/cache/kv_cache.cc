@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "attention/kv_round.h"
-#include "attention/kv_store.h"
+#include "cache/kv_round.h"
+#include "cache/kv_store.h"
 
 namespace qkv {
 namespace {

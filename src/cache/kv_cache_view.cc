@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "attention/kv_gather.h"
-#include "attention/kv_round.h"
+#include "cache/kv_gather.h"
+#include "cache/kv_round.h"
 #include "qkv/kv_cache.h"
 
 namespace qkv {

@@ -1,8 +1,8 @@
-#include "attention/kv_gather.h"
+#include "cache/kv_gather.h"
 
 #include <type_traits>
 
-#include "attention/kv_rows.h"
+#include "cache/kv_rows.h"
 #include "core/element.h"
 
 namespace qkv::kv_detail {

@@ -1,7 +1,7 @@
 #include <array>
 #include <vector>
 
-#include "attention/probe_state.h"
+#include "probe/probe_state.h"
 
 namespace qkv {
 namespace {

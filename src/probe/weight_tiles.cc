@@ -1,4 +1,4 @@
-#include "attention/weight_tiles.h"
+#include "probe/weight_tiles.h"
 
 #include <algorithm>
 #include <array>

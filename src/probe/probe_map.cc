@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "attention/map_cells.h"
-#include "attention/probe_places.h"
+#include "probe/map_cells.h"
+#include "probe/probe_places.h"
 
 namespace qkv {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/probe_state.h"
+#include "probe/probe_state.h"
 
 namespace qkv::probe_detail {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/weight_tiles.h"
+#include "probe/weight_tiles.h"
 #include "core/parallel.h"
 #include "kernels/problem.h"
 #include "qkv/probe.h"
