@@ -62,7 +62,15 @@ struct NamedView {
   TensorView view;
 };
 
-/// The tensor at a tensor path; one of a safetensors file reads the mapped file in place, as Safetensors says. An
+/// Whether a text is a tensor's numbers rather than its path: it begins with a bracket.
+[[nodiscard]] bool is_tensor_text(std::string_view text) noexcept;
+
+/// The f64 tensor of numbers in nested brackets, "[[1, 0], [0, 1]]": rank 1 to kMaxRank, no extent 0; blanks and new lines
+/// may stand between numbers, and inf, -inf and nan are numbers. Throws InvalidArgument for any other text, and for rows
+/// of different lengths.
+[[nodiscard]] Tensor tensor_from_text(std::string_view text);
+
+/// The tensor at a tensor path, or that of a text in brackets (tensor_from_text()); one of a safetensors file reads the mapped file in place, as Safetensors says. An
 /// archive that holds only one needs no member's name. Throws Error naming the file for what is unreadable, malformed,
 /// of an element type that qkv does not have, or (listing the members) not there.
 [[nodiscard]] Tensor read_tensor(const std::string& path);

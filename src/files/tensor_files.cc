@@ -91,6 +91,7 @@ TensorPath parse_tensor_path(std::string_view path) {
 }
 
 Tensor read_tensor(const std::string& text) {
+  if (is_tensor_text(text)) return tensor_from_text(text);
   const TensorPath path = parse_tensor_path(text);
   switch (path.format) {
     case TensorFormat::npy:

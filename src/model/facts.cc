@@ -1,6 +1,6 @@
 #include "model/facts.h"
 
-#include "core/number.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 
@@ -12,7 +12,7 @@ const std::string& FactReader::text(const std::string& word) const {
 
 std::int64_t FactReader::number(const std::string& word) const {
   const std::string& digits = text(word);
-  if (const auto value = core::number_from<std::int64_t>(digits)) return *value;
+  if (const auto value = number_from<std::int64_t>(digits)) return *value;
   throw InvalidArgument(function_, word, "a whole number", "\"" + digits + "\"");
 }
 

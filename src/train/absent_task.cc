@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "core/number.h"
+#include "qkv/number_text.h"
 
 namespace qkv::train {
 namespace {
@@ -45,7 +45,7 @@ const std::string& text_of(const Words& words, const std::string& word) {
 
 std::int64_t number_of(const Words& words, const std::string& word) {
   const std::string& text = text_of(words, word);
-  const auto value = core::number_from<std::int64_t>(text);
+  const auto value = number_from<std::int64_t>(text);
   if (!value || *value < 0) fail(word, text);
   return *value;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/number.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -138,7 +138,7 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
     if (word.starts_with(kRun)) facts_.run[word.substr(kRun.size())] = what;
     if (word == kOptimizer) optimizer_ = what;
     if (word != kSteps) continue;
-    const auto steps = core::number_from<std::int64_t>(what);
+    const auto steps = number_from<std::int64_t>(what);
     if (!steps || *steps < 0) {
       throw Error(path_ + ": " + kSteps + ": expected a whole number >= 0, got \"" + what + "\"");
     }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/number.h"
+#include "qkv/number_text.h"
 #include "qkv/softmax.h"
 #include "train/absent_task.h"
 
@@ -54,7 +54,7 @@ template <class Number>
 std::optional<Number> number_in(const Words& words, const std::string& word) {
   const auto found = words.find(word);
   if (found == words.end()) return std::nullopt;
-  if (const auto value = core::number_from<Number>(found->second)) return value;
+  if (const auto value = number_from<Number>(found->second)) return value;
   throw Error("the model's file says of " + word + ": \"" + found->second + "\", which is no number");
 }
 

@@ -116,6 +116,7 @@ std::string_view room_of_public(std::string_view header) {
       {"info", "core"},
       {"nearest_word", "core"},
       {"norm_kind", "core"},
+      {"number_text", "core"},
       {"random", "core"},
       {"tensor", "core"},
       {"threads", "core"},
