@@ -1,6 +1,7 @@
-# `cmake --install` and find_package(qkv [COMPONENTS files picture explain learn]).
+# `cmake --install`, find_package(qkv [COMPONENTS files picture explain learn]) and pkg-config.
 
 include(CMakePackageConfigHelpers)
+include(QkvPkgConfig)
 
 set(components qkv files picture explain learn)
 if(QKV_ENGINE_ONLY)
@@ -18,19 +19,34 @@ foreach(component IN LISTS components)
   install(EXPORT qkv_${component}_targets NAMESPACE qkv:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
 endforeach()
 
-set(left_out)
-if(QKV_ENGINE_ONLY)
-  foreach(header IN ITEMS autograd nn model train picture captions.h explain.h explain_reading.h files.h npy.h npz.h
-                          png.h safetensors.h worked.h)
-    list(APPEND left_out PATTERN ${header} EXCLUDE)
-  endforeach()
+qkv_pkg_config(qkv LIBRARIES -lstdc++ -lm -pthread)
+if(NOT QKV_ENGINE_ONLY)
+  qkv_pkg_config(qkv-files USES qkv PACKAGES libpng libzip)
+  qkv_pkg_config(qkv-picture USES qkv PACKAGES cairo)
+  qkv_pkg_config(qkv-learn USES qkv-files LIBRARIES -ldnnl -lgomp)
+  qkv_pkg_config(qkv-explain USES qkv-learn qkv-picture)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${left_out})
+
+# The engine's headers are those that qkv/qkv.h includes before its #if, and qkv.h itself.
+set(umbrella ${PROJECT_SOURCE_DIR}/include/qkv/qkv.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${umbrella})
+file(READ ${umbrella} text)
+string(REGEX REPLACE "#if.*" "" text "${text}")
+string(REGEX MATCHALL "qkv/[a-z_]+\\.h" engine_headers "${text}")
+list(TRANSFORM engine_headers PREPEND ${PROJECT_SOURCE_DIR}/include/)
+if(QKV_ENGINE_ONLY)
+  install(FILES ${engine_headers} ${umbrella} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/qkv COMPONENT headers)
+else()
+  install(DIRECTORY include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/qkvConfig.cmake.in ${PROJECT_BINARY_DIR}/qkvConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/qkvConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/qkvConfig.cmake ${PROJECT_BINARY_DIR}/qkvConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/qkv)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES models/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/models)
 if(TARGET qkv_cli)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/qkv/models
           FILES_MATCHING PATTERN "*.safetensors" PATTERN "*.json")
