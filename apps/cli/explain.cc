@@ -21,6 +21,7 @@
 #include "explain_model.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/explain/model.h"
 #include "qkv/worked.h"
 #include "terminal.h"
 
@@ -30,7 +31,6 @@ namespace {
 constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--position", "--block"};
 constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
                                           "--softcap", "--context", "--dropout", "--seed"};
-constexpr std::int64_t kMostWritten = 4096;
 constexpr std::array kQuestions = {"--query", "--why"};
 
 struct Arguments {
@@ -46,7 +46,7 @@ struct Arguments {
   std::string npz;
   std::optional<std::string> steps;
   std::string worked;
-  ModelQuestion trained;
+  TrainedArguments trained;
   bool all = false;
   bool json = false;
   bool prints = false;
@@ -129,11 +129,7 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
     refuse("--worked", "a worked example has steps alone", kQuestions);
   }
   if (arguments.trained.model.empty()) {
-    if (arguments.trained.example) misuse("--example", "a --model, whose task has the example", "none");
-    if (arguments.trained.site) misuse("--site", "a --model", "none");
-    if (arguments.trained.layer) misuse("--layer", "a --model", "none");
-    if (arguments.trained.answer) misuse("--answer", "a --model", "none");
-    if (arguments.trained.captions) misuse("--caption", "a --model", "none");
+    require_no_trained_options(arguments.trained);
     if (arguments.all && !arguments.options.query && !arguments.whys) {
       misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
     }
@@ -200,10 +196,7 @@ std::string worked_list() {
 Explanation explanation_of(const Arguments& arguments) {
   if (!arguments.worked.empty()) return of_option("--worked", [&] { return explain_worked(arguments.worked); });
   if (!arguments.trained.model.empty()) {
-    ModelQuestion question = arguments.trained;
-    question.text = arguments.text;
-    question.query = arguments.options.query;
-    return explain(read_with_model(question));
+    return explain_trained(arguments.trained, arguments.text, arguments.options.query);
   }
   return explain(options_of(arguments));
 }
@@ -292,33 +285,6 @@ void add_attention_options(CLI::App& command, Arguments& arguments) {
       ->type_name("TEXT");
 }
 
-void add_trained_options(CLI::App& command, Arguments& arguments) {
-  const std::string group = "A trained model";
-  command
-      .add_option("--model", arguments.trained.model, "One of the box (copy, induction, …), or the file of your own")
-      ->type_name("NAME")
-      ->group(group);
-  command.add_option("--example", arguments.trained.example, "Held-out example N of its task in place of a text")
-      ->type_name("N")
-      ->check(between(0, std::int64_t{1} << 40))
-      ->group(group);
-  command.add_option("--site", arguments.trained.site, "Whose steps to show: tokens, source or cross")
-      ->type_name("SITE")
-      ->group(group);
-  command.add_option("--layer", arguments.trained.layer, "Likewise [where a head shows its task's pattern best]")
-      ->type_name("N")
-      ->group(group);
-  command.add_option("--answer", arguments.trained.answer, "Write N tokens after the text [as its task asks]")
-      ->type_name("N")
-      ->check(between(1, kMostWritten))
-      ->group(group);
-  command.add_option("--caption", arguments.trained.captions, "Of a two-tower model: texts to hold a picture against")
-      ->type_name("A|B|…")
-      ->group(group);
-  command.add_flag("--all", arguments.all,
-                   "Every head and every step, not the summary; beside --query or --why every step");
-}
-
 void add_view_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--query", arguments.options.query, "Write out one token's sum alone: a word, its index, or cat@5")
@@ -361,7 +327,9 @@ void add_explain(CLI::App& app) {
                       "The text; white space parts its tokens. `-` reads it from standard input");
   add_attention_options(*command, *arguments);
   add_model_options(*command, *arguments);
-  add_trained_options(*command, *arguments);
+  add_trained_options(*command, arguments->trained);
+  command->add_flag("--all", arguments->all,
+                    "Every head and every step, not the summary; beside --query or --why every step");
   add_view_options(*command, *arguments);
   add_file_options(*command, *arguments);
   command->callback([command, arguments] { run(*command, *arguments); });

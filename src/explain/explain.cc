@@ -172,10 +172,9 @@ const Tensor& Explanation::tensor(std::string_view name) const {
                         "\"" + std::string(name) + "\"");
 }
 
-Explanation explain(const ExplainOptions& options) {
-  const std::unique_ptr<Model> model = options.own ? nullptr : std::make_unique<Model>(options);
-  const Run run = model ? model->run() : run_own_tensors(options);
-  const Scene scene{&options, model.get(), &run};
+Explanation explain_detail::explain_run(const Scene& scene) {
+  const Run& run = *scene.run;
+  const ExplainOptions& options = *scene.options;
   Explanation explanation;
   explanation.title =
       options.own ? "Attention on given tensors" : fmt::format("{}", fmt::join(run.queries.tokens, " "));
@@ -188,6 +187,13 @@ Explanation explain(const ExplainOptions& options) {
   }
   if (options.whys) explanation.whys = whys_of(scene);
   keep_tensors(explanation, scene);
+  return explanation;
+}
+
+Explanation explain(const ExplainOptions& options) {
+  const std::unique_ptr<Model> model = options.own ? nullptr : std::make_unique<Model>(options);
+  const Run run = model ? model->run() : run_own_tensors(options);
+  Explanation explanation = explain_run({&options, model.get(), &run});
   if (model) {
     keep_parameters(explanation, *model);
     explanation.notes.push_back(

@@ -18,6 +18,9 @@ struct Scene {
   const Run* run = nullptr;
 };
 
+/// All sections of the scene.
+[[nodiscard]] Explanation explain_run(const Scene& scene);
+
 [[nodiscard]] std::vector<Section> input_steps(const Scene& scene);        // tokens … X
 [[nodiscard]] std::vector<Section> projection_steps(const Scene& scene);   // Q, K, V, rotation
 [[nodiscard]] std::vector<Section> score_steps(const Scene& scene);        // raw scores … softmax

@@ -1,15 +1,33 @@
+#include "explain/trained/reading.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "core/error_message.h"
-#include "qkv/explain_reading.h"
+#include "qkv/explain/model.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::explain_detail {
 namespace {
 
 using testing::HasSubstr;
+
+ReadingCall call_of(Generator& generator, std::int64_t heads, std::int64_t keys) {
+  ReadingCall call{.q = generator.randn({1, heads, 3, 4}),
+                   .k = generator.randn({1, heads, keys, 4}),
+                   .v = generator.randn({1, heads, keys, 4}),
+                   .out = {}};
+  call.options.mask = keys == 3 ? causal() : Mask();
+  call.out = attention(call.q, call.k, call.v, call.options).out;
+  return call;
+}
+
+Tensor upper_triangle() {
+  Tensor hidden(DType::b8, {3, 3});
+  for (const std::size_t cell : {1U, 2U, 5U}) hidden.values<bool>()[cell] = true;
+  return hidden;
+}
 
 Reading small_reading() {
   Generator generator(2);
@@ -18,17 +36,17 @@ Reading small_reading() {
   reading.tokens = {"a", "b", "a"};
   reading.vocabulary = {"<pad>", "a", "b"};
   reading.probabilities = Tensor(std::vector<double>{0.1, 0.2, 0.7, 0.0, 0.9, 0.1, 0.3, 0.3, 0.4}, {3, 3});
-  reading.right = {"", "a", "a"};
+  reading.expected = {"", "a", "a"};
   const Tensor third(std::vector<double>{1, 0, 0, 0.5, 0.5, 0, 0.2, 0.3, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1}, {2, 3, 3});
   reading.sites = {
       {.name = "tokens",
        .queries = reading.tokens,
        .keys = reading.tokens,
        .weights = {third, third},
-       .mask = causal(),
+       .hidden = upper_triangle(),
        .relations = {{.name = "previous", .description = "one back", .layers = {{0.4, 0.0}, {0.9, 0.1}}}}}};
   reading.layer = 1;
-  reading.heads = {.q = generator.randn({2, 3, 4}), .k = generator.randn({2, 3, 4}), .v = generator.randn({2, 3, 4})};
+  reading.call = call_of(generator, 2, 3);
   return reading;
 }
 
@@ -67,8 +85,8 @@ TEST(Reading, SaysThatTheTensorsAreTheModels) {
   Reading reading = small_reading();
   EXPECT_EQ(text_of(reading),
             "Layer 1, tokens: Q, K and V. These are the model's own: what the trained projections of layer 1 (tokens) "
-            "make of the vectors that reach it. What follows is exact for them.");
-  reading.turned = true;
+            "make of the vectors that reach it. What follows is computed from them in the model's own f32.");
+  reading.call.is_rotated = true;
   EXPECT_THAT(text_of(reading), HasSubstr("reach it, Q and K after the rotary turn by their position."));
 }
 
@@ -116,11 +134,11 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
                      .description = "its patches",
                      .layers = {{0.5}, {0.5}},
                      .rows = {{.query = 2, .keys = {1, 2}}}}};
-  site.mask = {};
+  site.hidden = {};
   reading.image = Tensor(DType::f32, {3, 2, 2});
   reading.image.values<float>()[5] = 0.75F;
   Generator generator(3);
-  reading.heads = {.q = generator.randn({1, 3, 4}), .k = generator.randn({1, 4, 4}), .v = generator.randn({1, 4, 4})};
+  reading.call = call_of(generator, 1, 4);
   const Explanation explanation = explain(reading);
   EXPECT_EQ(explanation.steps.at(3).id, "picture");
   EXPECT_EQ(explanation.steps[3].heatmaps.at(0).heatmap.values.to_vector(), (std::vector<double>{0, 0.75, 0, 0}));
@@ -139,7 +157,8 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   EXPECT_EQ(image.heatmaps[1].heatmap.title, "1 b");
   EXPECT_EQ(image.heatmaps[1].heatmap.values.at({1, 0}), 1.0);
   reading.head = 1;
-  EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }), "explain: head: expected fewer than 1, got 1");
+  EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
+            "explain_model: head: expected fewer than 1, got 1");
 }
 
 TEST(Reading, DrawsFaintWeightsOnAScaleOfTheirOwn) {
@@ -156,12 +175,12 @@ TEST(Reading, RefusesALayerThatIsNotThere) {
   Reading reading = small_reading();
   reading.layer = 2;
   EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
-            "explain: layer: expected fewer than 2, got 2");
+            "explain_model: layer: expected fewer than 2, got 2");
   reading = small_reading();
   reading.vocabulary.pop_back();
   EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
-            "explain: probabilities: expected [3, 2], got [3, 3]");
+            "explain_model: probabilities: expected [3, 2], got [3, 3]");
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::explain_detail

@@ -102,8 +102,8 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
        {"utf8.h"}},
       {"explain",
-       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "cost", "files", "text",
-        "picture"},
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
+        "text", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
   };
   return kRooms;
@@ -145,7 +145,6 @@ std::string_view room_of_public(std::string_view header) {
       {"png", "files"},
       {"safetensors", "files"},
       {"explain", "explain"},
-      {"explain_reading", "explain"},
       {"worked", "explain"},
   };
   if (!header.starts_with("qkv/") || !header.ends_with(".h")) return {};

@@ -1,0 +1,42 @@
+// What a model is asked: the example that it reads, and how much of it was given rather than written.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "qkv/explain/model.h"
+
+namespace qkv::explain_detail {
+
+struct Asked {
+  TaskExample shown;
+  std::vector<TaskExample> pairs = {};  // of a two-tower model: the image beside each caption, `shown` first
+  std::size_t prompt = 0;               // tokens that were given, not written
+  bool is_open = false;                 // the answer's last token is what is said at the last place
+};
+
+[[nodiscard]] bool is_pair(const TrainedModel& trained);
+
+/// Lets the model write where it is asked to. Throws InvalidArgument naming the member of the question.
+[[nodiscard]] Asked asked_of(const TrainedModel& trained, const ModelQuestion& question);
+
+[[noreturn]] void refuse(const char* argument, const std::string& expected, const std::string& got);
+
+/// What a call says of its own function and argument is said of this member of the question.
+template <class Call>
+auto said_of(const char* argument, const Call& call) {
+  try {
+    return call();
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();
+    const std::size_t expected = text.find(": expected ");
+    const std::size_t got = text.rfind(", got ");
+    if (expected == std::string::npos || got == std::string::npos || got < expected) throw;
+    constexpr std::size_t kExpected = std::string_view(": expected ").size();
+    constexpr std::size_t kGot = std::string_view(", got ").size();
+    refuse(argument, text.substr(expected + kExpected, got - expected - kExpected), text.substr(got + kGot));
+  }
+}
+
+}  // namespace qkv::explain_detail

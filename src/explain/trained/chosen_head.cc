@@ -1,0 +1,123 @@
+#include "explain/trained/chosen_head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "explain/trained/asked.h"
+#include "qkv/train/examine.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+constexpr std::int64_t kHeldOut = 16;  // examples that show which head is worth a look
+
+std::optional<std::size_t> site_named(const std::vector<TracedSite>& sites, std::string_view name) {
+  for (std::size_t n = 0; n < sites.size(); ++n) {
+    if (!sites[n].is_whole && sites[n].shown.name == name) return n;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_site(const std::vector<TracedSite>& sites, const std::string& got) {
+  std::string names;
+  for (const TracedSite& site : sites) {
+    if (!site.is_whole) names += (names.empty() ? "" : ", ") + site.shown.name;
+  }
+  refuse("site", "one of " + names, got);
+}
+
+void require_below(const char* argument, std::optional<std::int64_t> index, std::int64_t count) {
+  if (!index || (*index >= 0 && *index < count)) return;
+  refuse(argument, fmt::format("0 to {}", count - 1), fmt::format("{}", *index));
+}
+
+// The head with the largest mean weight on a pattern, of those that the question leaves open.
+class Best {
+ public:
+  Best(const std::vector<TracedSite>& sites, const ModelQuestion& question) : sites_(sites), question_(question) {
+    const auto cross = site_named(sites, name_of(AttentionSite::cross));
+    if (question.site && !site_named(sites, *question.site)) refuse_site(sites, *question.site);
+    head_.site = question.site ? *site_named(sites, *question.site) : cross.value_or(0);
+    const std::vector<Tensor>& layers = sites[head_.site].shown.weights;
+    require_below("layer", question.layer, static_cast<std::int64_t>(layers.size()));
+    head_.layer = question.layer ? static_cast<std::size_t>(*question.layer) : layers.size() - 1;
+    if (question.head && !question.layer) refuse("head", "a layer beside it", "none");
+    require_below("head", question.head, layers[head_.layer].dim(0));
+    head_.head = static_cast<std::size_t>(question.head.value_or(0));
+  }
+
+  /// mean_weight(layer, head) of one relation, over `counts[layer]` heads.
+  template <class MeanWeight>
+  void consider(std::size_t site, const std::string& relation, std::size_t layers, const MeanWeight& mean_weight) {
+    if (question_.site && site != *site_named(sites_, *question_.site)) return;
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      if (question_.layer && layer != static_cast<std::size_t>(*question_.layer)) continue;
+      const auto heads = static_cast<std::size_t>(sites_[site].shown.weights[layer].dim(0));
+      for (std::size_t head = 0; head < heads; ++head) {
+        if (question_.head && head != static_cast<std::size_t>(*question_.head)) continue;
+        const double weight = mean_weight(layer, head);
+        if (weight <= weight_) continue;
+        weight_ = weight;
+        relation_ = relation;
+        head_ = {.site = site, .layer = layer, .head = head, .why = {}};
+      }
+    }
+  }
+
+  [[nodiscard]] bool found() const { return !relation_.empty(); }
+
+  [[nodiscard]] ChosenHead head(std::string_view where) const {
+    ChosenHead chosen = head_;
+    if (!found() || question_.head) return chosen;
+    chosen.why = fmt::format("layer {}, head {} ({}) shows \"{}\" best: a mean weight of {:.2f} {}", chosen.layer,
+                             chosen.head, sites_[chosen.site].shown.name, relation_, weight_, where);
+    return chosen;
+  }
+
+ private:
+  const std::vector<TracedSite>& sites_;
+  const ModelQuestion& question_;
+  ChosenHead head_;
+  std::string relation_;
+  double weight_ = -1;
+};
+
+void consider_text(const std::vector<TracedSite>& sites, Best& best) {
+  for (std::size_t site = 0; site < sites.size(); ++site) {
+    for (const ReadingRelation& relation : sites[site].shown.relations) {
+      best.consider(site, relation.name, relation.layers.size(),
+                    [&](std::size_t layer, std::size_t head) { return relation.layers[layer][head]; });
+    }
+  }
+}
+
+void consider_held_out(const Ran& ran, const std::vector<TracedSite>& sites, Best& best) {
+  if (!ran.trained.has_examples() || ran.trained.task().relations().empty()) return;
+  for (const RelationScores& scores : task_patterns(ran.trained.task(), ran.trained.model(), kHeldOut)) {
+    const std::optional<std::size_t> site = site_named(sites, name_of(scores.site));
+    if (!site) continue;
+    best.consider(*site, scores.relation, scores.layers.size(),
+                  [&](std::size_t layer, std::size_t head) { return scores.layers[layer][head].mean_weight(); });
+  }
+}
+
+// Of a joined text, the head is shown over source and tokens together.
+ChosenHead over_whole_text(const std::vector<TracedSite>& sites, ChosenHead chosen) {
+  const auto whole = std::ranges::find(sites, true, &TracedSite::is_whole);
+  if (whole != sites.end()) chosen.site = static_cast<std::size_t>(whole - sites.begin());
+  return chosen;
+}
+
+}  // namespace
+
+ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites, const ModelQuestion& question) {
+  Best best(sites, question);
+  consider_text(sites, best);
+  if (best.found()) return over_whole_text(sites, best.head("in this text"));
+  if (!question.head || !question.site) consider_held_out(ran, sites, best);
+  return over_whole_text(sites, best.head(fmt::format("on {} held-out examples", kHeldOut)));
+}
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,24 @@
+// Which head is shown: the one that the question names, or the one that the text calls for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "explain/trained/sites.h"
+#include "qkv/explain/model.h"
+
+namespace qkv::explain_detail {
+
+struct ChosenHead {
+  std::size_t site = 0;
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  std::string why;  // in a line; empty if the question names it, or nothing speaks for one
+};
+
+/// See explain_model(). Throws InvalidArgument naming site, layer or head.
+[[nodiscard]] ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites,
+                                     const ModelQuestion& question);
+
+}  // namespace qkv::explain_detail

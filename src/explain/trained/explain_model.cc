@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain/trained/asked.h"
+#include "explain/trained/chosen_head.h"
+#include "explain/trained/reading.h"
+#include "explain/trained/sites.h"
+#include "qkv/explain/model.h"
+
+namespace qkv {
+namespace {
+
+using namespace explain_detail;
+
+class ModelReader {
+ public:
+  ModelReader(const TrainedModel& trained, const ModelQuestion& question)
+      : trained_(trained),
+        question_(question),
+        asked_(asked_of(trained, question)),
+        batch_(trained.batch_of(asked_.shown)) {
+    // A text may be longer than the model learnt vectors for.
+    said_of(question.example ? "example" : "text", [&] {
+      trained_.model().run(batch_, trace_);
+      return 0;
+    });
+    reading_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
+    reading_.query = question.query;
+    require_length(std::max(batch_.ids.dim(1), batch_.patches));
+  }
+
+  Explanation explained() {
+    describe();
+    if (is_pair(trained_)) {
+      add_captions();
+    } else {
+      add_answers();
+    }
+    reading_.image = shown().image;
+    add_attention();
+    return explain(reading_);
+  }
+
+ private:
+  [[nodiscard]] const TaskExample& shown() const { return asked_.shown; }
+
+  void require_length(std::int64_t length) const {
+    if (length <= kExplainTokens) return;
+    refuse("text", fmt::format("at most {} tokens: every T × T matrix is kept to be shown", kExplainTokens),
+           fmt::format("{}", length));
+  }
+
+  void describe() {
+    const auto& facts = trained_.facts().model;
+    const std::string& task = trained_.task().info().name;
+    reading_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
+    for (const char* fact : {"kind", "layers", "d_model", "positions"}) {
+      const auto found = facts.find(fact);
+      if (found != facts.end()) reading_.settings.push_back({fmt::format("model {}", fact), found->second});
+    }
+    reading_.settings.push_back({"model parameters", fmt::format("{}", trained_.model().parameter_count())});
+  }
+
+  void add_answers() {
+    reading_.probabilities = trained_.probabilities(shown());
+    const Tokenizer& vocabulary = trained_.task().vocabulary();
+    add_tokens(vocabulary);
+    // A joined text counts its source's tokens after those of its answers.
+    if (batch_.layout == BatchLayout::joined && joined_source_offset(trained_.task()) > 0) {
+      add_tokens(trained_.task().source_vocabulary());
+    }
+    const bool is_asked = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
+    for (std::size_t p = 0; is_asked && p < shown().tokens.size(); ++p) {
+      reading_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
+    }
+    if (is_asked) {
+      note_expected();
+    } else if (trained_.kind() != ModelKind::encoder) {
+      note_written();
+    }
+  }
+
+  void add_tokens(const Tokenizer& vocabulary) {
+    for (std::int32_t token = 0; token < vocabulary.size(); ++token) {
+      reading_.vocabulary.push_back(vocabulary.piece(token));
+    }
+  }
+
+  [[nodiscard]] std::int32_t likeliest_at(std::size_t place) const {
+    const std::vector<double> row =
+        reading_.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
+    const auto own = static_cast<std::ptrdiff_t>(trained_.task().vocabulary().size());
+    return static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + own) - row.begin());
+  }
+
+  // Without "</s>", which is no part of what is said.
+  [[nodiscard]] std::string line_of(std::vector<std::int32_t> tokens) const {
+    const Tokenizer& vocabulary = trained_.task().vocabulary();
+    if (const auto end = vocabulary.find("</s>")) std::erase(tokens, *end);
+    const std::string line = vocabulary.decode(tokens);
+    return line.empty() ? "nothing" : line;
+  }
+
+  void note_expected() {
+    std::vector<std::int32_t> predicted;
+    std::vector<std::int32_t> expected;
+    for (std::size_t p = 0; p < shown().tokens.size(); ++p) {
+      if (!shown().labels[p]) continue;
+      predicted.push_back(likeliest_at(p));
+      expected.push_back(*shown().labels[p]);
+    }
+    const bool writes = trained_.kind() != ModelKind::encoder;
+    reading_.notes.push_back(
+        fmt::format("predicted{}: {}", writes ? ", given the correct preceding tokens" : "", line_of(predicted)));
+    reading_.notes.push_back("expected: " + line_of(expected));
+  }
+
+  void note_written() {
+    const auto begin = shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt);
+    std::vector<std::int32_t> said(begin, shown().tokens.end());
+    const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
+    if (asked_.is_open) said.push_back(last);
+    if (said.empty() && !trained_.task().vocabulary().find("</s>")) {
+      reading_.notes.push_back("says next: " + trained_.task().vocabulary().piece(last));
+      return;
+    }
+    reading_.notes.push_back("says: " + line_of(said));
+  }
+
+  void add_captions() {
+    const std::vector<double> cosines = trained_.cosines(asked_.pairs).to_vector();
+    for (std::size_t n = 0; n < cosines.size(); ++n) {
+      std::vector<std::int32_t> tokens = asked_.pairs[n].tokens;
+      if (const auto begin = trained_.task().vocabulary().find("<s>")) std::erase(tokens, *begin);
+      reading_.captions.push_back({line_of(tokens), cosines[n]});
+    }
+    const auto nearest = std::ranges::max_element(reading_.captions, {}, &ReadingCaption::cosine);
+    reading_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
+  }
+
+  void add_attention() {
+    const Ran ran{.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_};
+    const std::vector<TracedSite> sites = sites_of(ran);
+    const ChosenHead chosen = choose_head(ran, sites, question_);
+    if (!chosen.why.empty()) reading_.notes.push_back(chosen.why);
+    reading_.site = chosen.site;
+    reading_.layer = chosen.layer;
+    reading_.head = chosen.head;
+    reading_.call = call_of(trace_, sites[chosen.site], chosen.layer);
+    for (const TracedSite& site : sites) reading_.sites.push_back(site.shown);
+    describe_bias(reading_.call.options.bias);
+  }
+
+  // A learned bias is as many numbers as there are pairs.
+  void describe_bias(const Bias& bias) {
+    constexpr std::size_t kLongText = 60;
+    if (bias.is_zero()) return;
+    std::string text = bias.to_string();
+    const auto positions = trained_.facts().model.find("positions");
+    const bool is_t5 = positions != trained_.facts().model.end() && positions->second == "t5";
+    if (text.size() > kLongText) text = is_t5 ? "T5 bias, learned" : "relative bias, learned";
+    reading_.settings.push_back({"bias", std::move(text)});
+  }
+
+  const TrainedModel& trained_;
+  const ModelQuestion& question_;
+  Asked asked_;
+  TaskBatch batch_;
+  Trace trace_;
+  Reading reading_;
+};
+
+}  // namespace
+
+Explanation explain_model(const TrainedModel& model, const ModelQuestion& question) {
+  return ModelReader(model, question).explained();
+}
+
+}  // namespace qkv

@@ -1,0 +1,95 @@
+// The weights of one head, of all heads of a site, and how well they show the patterns of the task.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain/drawing.h"
+#include "explain/numbers.h"
+#include "explain/trained/reading.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// Weights far below 1 would all look like none on a scale that ends there.
+double high_end(const TensorView& weights) {
+  constexpr double kFaint = 0.5;
+  double most = 0;
+  for (const double weight : weights.to_vector()) most = std::max(most, weight);
+  return most > kFaint || most <= 0 ? 1 : most;
+}
+
+NamedHeatmap head_map(const ReadingSite& site, std::size_t layer, std::int64_t head, const std::string& id) {
+  NamedHeatmap map = matrix_picture(id, fmt::format("{}, layer {}, head {}", capital(site.name), layer, head),
+                                    site.weights[layer].view().select(0, head), {site.queries, site.keys});
+  map.heatmap.value_name = "weight";
+  map.heatmap.low = 0;
+  map.heatmap.high = high_end(map.heatmap.values);
+  // A matrix too large to be drawn whole is drawn as means, which have cells of their own.
+  if (map.heatmap.values.shape() == site.hidden.shape()) map.heatmap.hidden = site.hidden;
+  return map;
+}
+
+constexpr std::string_view kRows =
+    "Each row is a query and says how it shares its attention out; a row's weights sum to 1.";
+
+Table pattern_table(const ReadingSite& site, const ReadingRelation& relation) {
+  Table table;
+  table.title = fmt::format("{} ({}): {}", relation.name, site.name, relation.description);
+  table.columns = {"layer"};
+  for (std::size_t head = 0; head < relation.layers.front().size(); ++head) {
+    table.columns.push_back(fmt::format("head {}", head));
+  }
+  for (std::size_t layer = 0; layer < relation.layers.size(); ++layer) {
+    std::vector<Cell> row = {word(fmt::format("{}", layer))};
+    for (const double weight : relation.layers[layer]) row.push_back(rounded(weight));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Section head_step(const Reading& reading) {
+  const ReadingSite& site = reading.sites[reading.site];
+  Section step;
+  step.id = "head";
+  step.title = fmt::format("One head: {}, layer {}, head {}", site.name, reading.layer, reading.head);
+  step.text = kRows;
+  step.heatmaps = {head_map(site, reading.layer, static_cast<std::int64_t>(reading.head), "head")};
+  return step;
+}
+
+Section heads_step(const ReadingSite& site) {
+  Section step;
+  step.id = "heads-" + site.name;
+  std::ranges::replace(step.id, ' ', '-');  // fit for a file name
+  step.title = fmt::format("What every head looks at: {}", site.name);
+  step.text = kRows;
+  for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
+    for (std::int64_t head = 0; head < site.weights[layer].dim(0); ++head) {
+      step.heatmaps.push_back(head_map(site, layer, head, fmt::format("{}-layer{}-head{}", step.id, layer, head)));
+    }
+  }
+  const std::size_t layers = site.weights.size();
+  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers",
+                           site.weights.front().shape().to_string());
+  return step;
+}
+
+Section patterns_step(const Reading& reading) {
+  Section step;
+  step.id = "patterns";
+  step.title = "How well the heads show what a solved model must look at";
+  step.text = "The mean weight on the keys of the pattern, over the queries that have one in this text.";
+  for (const ReadingSite& site : reading.sites) {
+    for (const ReadingRelation& relation : site.relations) step.tables.push_back(pattern_table(site, relation));
+  }
+  return step;
+}
+
+}  // namespace qkv::explain_detail

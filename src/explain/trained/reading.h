@@ -1,0 +1,89 @@
+// What a trained model makes of a text, as plain data, and the sections that show it. Nothing here knows of models.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/attention.h"
+#include "qkv/explain.h"
+
+namespace qkv::explain_detail {
+
+/// The keys that a query of this text should attend to.
+struct ReadingRow {
+  std::size_t query = 0;
+  std::vector<std::size_t> keys;
+};
+
+/// Which keys a solved model's queries attend to, and how far each head does so in this text.
+struct ReadingRelation {
+  std::string name;                         // "induction"
+  std::string description;                  // "a query to the token after ..."
+  std::vector<std::vector<double>> layers;  // mean weight on the pattern, a layer and head
+  std::vector<ReadingRow> rows = {};        // by rising query
+};
+
+/// The attention of one kind in all layers: of the tokens, of the source, or across.
+struct ReadingSite {
+  std::string name;                  // "tokens"
+  std::vector<std::string> queries;  // Tq
+  std::vector<std::string> keys;     // Tk
+  std::vector<Tensor> weights;       // [H, Tq, Tk] a layer, as they ran
+  Tensor hidden = {};                // b8 [Tq, Tk], true where the mask hides; empty where it hides nothing
+  std::vector<ReadingRelation> relations = {};
+  std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
+};
+
+/// A text beside an image, and how near the two are.
+struct ReadingCaption {
+  std::string text;
+  double cosine = 0;
+};
+
+/// The attention call of the layer whose steps are shown: q, k, v and out [1, H, T, D] as they ran, after any rotation.
+struct ReadingCall {
+  Tensor q;
+  Tensor k;
+  Tensor v;
+  Tensor out;
+  AttentionOptions options = {};
+  bool is_rotated = false;
+};
+
+struct Reading {
+  std::string title;
+  std::vector<Setting> settings;
+  std::vector<std::string> notes = {};  // what is to be known first, a line each
+  std::vector<std::string> tokens;      // T
+  Tensor probabilities;                 // [T, vocabulary] of what is predicted at each token; empty where nothing is
+  std::vector<std::string> vocabulary;
+  std::vector<std::string> expected;  // what should be predicted, "" where that is not asked; empty where not known
+  std::vector<ReadingCaption> captions = {};
+  Tensor image = {};  // [3, H, W] in [0, 1]; empty where there is none
+  std::vector<ReadingSite> sites;
+  std::size_t site = 0;   // whose steps are shown
+  std::size_t layer = 0;  // likewise
+  std::size_t head = 0;   // of that layer: the one that is shown first, and laid over the image
+  ReadingCall call;
+  std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
+};
+
+// What the model says, and how near captions are.
+[[nodiscard]] Section says_step(const Reading& reading);
+[[nodiscard]] Section captions_step(const Reading& reading);
+// One head, all heads of a site, and how well they show the patterns of the task.
+[[nodiscard]] Section head_step(const Reading& reading);
+[[nodiscard]] Section heads_step(const ReadingSite& site);
+[[nodiscard]] Section patterns_step(const Reading& reading);
+// The image, and the weights of one head over it.
+[[nodiscard]] Section picture_step(const Reading& reading);
+[[nodiscard]] Section image_step(const Reading& reading);
+
+/// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "picture" and "image" if the
+/// keys are places of one, "heads" of each site; then the steps of the attention call. Throws InvalidArgument naming
+/// site, layer, head, probabilities or query.
+[[nodiscard]] Explanation explain(const Reading& reading);
+
+}  // namespace qkv::explain_detail
