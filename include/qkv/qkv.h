@@ -46,7 +46,7 @@
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
 #include "qkv/explain.h"
-#include "qkv/explain_reading.h"
+#include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/model/captioner.h"
 #include "qkv/model/decoder.h"
