@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "qkv/train/examine.h"
+#include "qkv/train/task_model.h"
+#include "qkv/train/training.h"
 
 namespace qkv::cli {
 namespace {
@@ -21,7 +23,7 @@ std::unique_ptr<const Task> longest_task(const PositionSetup& setup) {
   return task_of(setup, std::max(setup.train_length, setup.test_lengths.back()));
 }
 
-std::unique_ptr<const TaskModel> model_of(const PositionSetup& setup, Positions kind) {
+Model model_of(const PositionSetup& setup, Positions kind) {
   Generator generator(setup.seed);
   return make_task_model({.kind = ModelKind::decoder,
                           .layers = setup.layers,
@@ -34,7 +36,7 @@ std::unique_ptr<const TaskModel> model_of(const PositionSetup& setup, Positions 
 std::int64_t places_of(const Task& task) { return task.lengths().source + task.lengths().tokens; }
 
 // False where the watch stopped it.
-bool teach(const PositionSetup& setup, const Task& task, const TaskModel& model, const PositionWatch& watch,
+bool teach(const PositionSetup& setup, const Task& task, const Model& model, const PositionWatch& watch,
            PositionResult& result) {
   const auto optimizer = make_adamw(model.parameters());
   const auto loss = [&](std::int64_t n) { return task_loss(task, model, n * setup.batch, setup.batch, {}); };
@@ -54,7 +56,7 @@ bool teach(const PositionSetup& setup, const Task& task, const TaskModel& model,
   return whole;
 }
 
-bool examine(const PositionSetup& setup, const TaskModel& model, const PositionWatch& watch, PositionResult& result) {
+bool examine(const PositionSetup& setup, const Model& model, const PositionWatch& watch, PositionResult& result) {
   for (const std::int64_t length : setup.test_lengths) {
     if (watch.stopped()) return false;
     watch.doing(fmt::format("{}: examined at length {}", name_of(result.kind), length));
@@ -68,9 +70,9 @@ bool examine(const PositionSetup& setup, const TaskModel& model, const PositionW
 std::optional<PositionResult> run_kind(const PositionSetup& setup, Positions kind, const Task& task,
                                        const PositionWatch& watch) {
   const auto model = model_of(setup, kind);
-  PositionResult result = {.kind = kind, .failed = "", .parameters = model->parameter_count(), .shares = {}};
+  PositionResult result = {.kind = kind, .failed = "", .parameters = model.parameter_count(), .shares = {}};
   try {
-    if (!teach(setup, task, *model, watch, result) || !examine(setup, *model, watch, result)) return std::nullopt;
+    if (!teach(setup, task, model, watch, result) || !examine(setup, model, watch, result)) return std::nullopt;
   } catch (const Diverged& error) {
     result.failed = error.what();
   }

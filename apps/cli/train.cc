@@ -111,7 +111,7 @@ void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI:
   require_alone(command);
   require_sound(TrainSettings{}, arguments.reporting);
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
-  const std::map<std::string, std::string> words = Checkpoint::read(place.checkpoint()).facts().run;
+  const std::map<std::string, std::string> words = Checkpoint::read(place.checkpoint()).run();
   TrainSettings settings;
   TrainReporting reporting;
   of_checkpoint(place, [&] {

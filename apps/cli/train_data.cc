@@ -72,7 +72,7 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
 }
 
-std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task) {
+Model model_of(const TrainSettings& settings, const Task& task) {
   require_batch(settings, task);
   Generator generator(settings.seed);
   try {
@@ -85,7 +85,7 @@ std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const T
                            task, generator);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "task") throw;
-    return of_option("--model", []() -> std::unique_ptr<const TaskModel> { throw; });
+    return of_option("--model", []() -> Model { throw; });
   }
 }
 

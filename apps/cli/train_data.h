@@ -19,7 +19,7 @@ namespace qkv::cli {
 
 /// Throws Error where the data cannot be read, InvalidArgument where they are not fit.
 [[nodiscard]] std::unique_ptr<const Task> task_of(const TrainSettings& settings);
-[[nodiscard]] std::unique_ptr<const TaskModel> model_of(const TrainSettings& settings, const Task& task);
+[[nodiscard]] Model model_of(const TrainSettings& settings, const Task& task);
 
 /// A hash of the vocabularies, some examples and all data that they are made of, in hexadecimal.
 [[nodiscard]] std::string fingerprint(const Task& task);

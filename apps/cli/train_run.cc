@@ -70,6 +70,12 @@ Json scores_of(const RelationScores& scores) {
   return json;
 }
 
+std::map<std::string, std::string> run_metadata(const std::map<std::string, std::string>& run) {
+  std::map<std::string, std::string> words;
+  for (const auto& [word, what] : run) words["run." + word] = what;
+  return words;
+}
+
 class Run {
  public:
   Run(const TrainSettings& settings, TrainPlace place, const TrainReporting& reporting)
@@ -78,16 +84,16 @@ class Run {
         reporting_(reporting),
         task_(task_of(settings)),
         model_(model_of(settings, *task_)),
-        optimizer_(optimizer_of(settings, model_->parameters())),
-        facts_{.model = model_->facts(), .run = words_of(settings)} {
-    facts_.run["examples"] = fingerprint(*task_);
-    describe_task(*task_, facts_.run);
+        optimizer_(optimizer_of(settings, model_.parameters())),
+        run_(words_of(settings)) {
+    run_["examples"] = fingerprint(*task_);
+    describe_task(*task_, run_);
   }
 
   void resume() {
     const Checkpoint checkpoint = Checkpoint::read(place_.checkpoint());
-    require_same_examples(checkpoint.facts().run, facts_.run, settings_);
-    checkpoint.restore(*optimizer_, facts_.model);
+    require_same_examples(checkpoint.run(), run_, settings_);
+    checkpoint.restore(*optimizer_, model_.metadata());
     for (const auto& entry : std::filesystem::directory_iterator(place_.directory)) {
       // What a kill left of a checkpoint that was being written.
       if (entry.path().filename().string().starts_with(".qkv-partial-")) std::filesystem::remove(entry.path());
@@ -106,8 +112,8 @@ class Run {
 
   void report() const {
     Json json = {{"task", settings_.task},
-                 {"model", facts_.model},
-                 {"parameters", model_->parameter_count()},
+                 {"model", model_.config()},
+                 {"parameters", model_.parameter_count()},
                  {"steps", optimizer_->steps()},
                  {"batch", settings_.batch * settings_.accumulation},
                  {"learning_rate", settings_.learning_rate},
@@ -138,8 +144,8 @@ class Run {
     take_steps(progress);
     if (optimizer_->steps() < settings_.steps) return;
     progress.say(fmt::format("{} held-out examples are examined", final_examples()));
-    accuracy_ = task_accuracy(*task_, *model_, final_examples());
-    patterns_ = task_patterns(*task_, *model_, pattern_examples());
+    accuracy_ = task_accuracy(*task_, model_, final_examples());
+    patterns_ = task_patterns(*task_, model_, pattern_examples());
   }
 
   void take_steps(TrainProgress& progress) {
@@ -158,10 +164,10 @@ class Run {
     seconds_ = progress.seconds();
     save();
     draw();
-    if (optimizer_->steps() == settings_.steps) save_model(place_.model(), optimizer_->parameters(), facts_);
+    if (optimizer_->steps() == settings_.steps) model_.save(place_.model(), run_metadata(run_));
   }
 
-  void draw() const { log_->draw(settings_.task + ", " + facts_.model.at("kind"), place_.directory); }
+  void draw() const { log_->draw(settings_.task + ", " + std::string(name_of(model_.kind())), place_.directory); }
 
   [[nodiscard]] std::int64_t final_examples() const { return held_out_examples(*task_, 4 * reporting_.examples); }
 
@@ -170,12 +176,12 @@ class Run {
   }
 
   BatchLoss loss_of(std::int64_t n) const {
-    TaskModelCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
+    ModelCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
     if (settings_.dropout > 0) {
       call.dropout =
           Dropout{.p = settings_.dropout, .seed = settings_.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(n)};
     }
-    return task_loss(*task_, *model_, n * settings_.batch, settings_.batch, call);
+    return task_loss(*task_, model_, n * settings_.batch, settings_.batch, call);
   }
 
   Next after(const TrainingStep& step, TrainProgress& progress) {
@@ -195,7 +201,7 @@ class Run {
   }
 
   void examine(Json& line) {
-    const TaskAccuracy accuracy = task_accuracy(*task_, *model_, reporting_.examples);
+    const TaskAccuracy accuracy = task_accuracy(*task_, model_, reporting_.examples);
     line["accuracy"] = accuracy.share();
     line["held_out_loss"] = accuracy.loss();
     note_goal(line);
@@ -210,14 +216,16 @@ class Run {
   [[nodiscard]] bool has_goal() const { return task_->info().accuracy > 0; }
 
   void save() const {
-    CheckpointFacts facts = facts_;
-    facts.run.merge(words_of(reporting_));
-    save_checkpoint(place_.checkpoint(), *optimizer_, facts);
+    std::map<std::string, std::string> run = run_;
+    run.merge(words_of(reporting_));
+    std::map<std::string, std::string> metadata = model_.metadata();
+    metadata.merge(run_metadata(run));
+    save_checkpoint(place_.checkpoint(), *optimizer_, metadata);
   }
 
   [[nodiscard]] std::string text() const {
     std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", settings_.task, optimizer_->steps(),
-                                   duration_text(seconds_), model_->parameter_count());
+                                   duration_text(seconds_), model_.parameter_count());
     const std::string goal = has_goal() ? fmt::format(" (goal {:g} %)", 100 * task_->info().accuracy) : "";
     text += fmt::format("held out  {:.2f} % of {} answers are right{}, loss {:.4f}\n", 100 * accuracy_.share(),
                         accuracy_.asked, goal, accuracy_.loss());
@@ -244,7 +252,7 @@ class Run {
   // Of a text of the reader's own: how the model goes on from a held-out beginning.
   [[nodiscard]] std::string sample_text() const {
     constexpr std::int64_t kSample = 240;
-    if (settings_.task != "text" || model_->layout() != BatchLayout::joined) return "";
+    if (settings_.task != "text" || layout_for(model_.kind()) != BatchLayout::joined) return "";
     const TrainedModel trained = TrainedModel::read(place_.model());
     const Tokenizer& vocabulary = task_->vocabulary();
     TaskExample example = task_->example(Split::test, 0);
@@ -259,9 +267,9 @@ class Run {
   TrainPlace place_;
   TrainReporting reporting_;
   std::unique_ptr<const Task> task_;
-  std::unique_ptr<const TaskModel> model_;
+  Model model_;
   std::unique_ptr<Optimizer> optimizer_;
-  CheckpointFacts facts_;
+  std::map<std::string, std::string> run_;
   std::optional<TrainLog> log_ = std::nullopt;
   std::optional<Json> reached_ = std::nullopt;
   double seconds_ = 0;

@@ -13,9 +13,8 @@
 #include <string>
 
 #include "qkv/autograd/softmax.h"
-#include "qkv/model/decoder.h"
+#include "qkv/model/model.h"
 #include "qkv/threads.h"
-#include "qkv/train/checkpoint.h"
 #include "qkv/train/optimizer.h"
 
 namespace {
@@ -30,12 +29,12 @@ constexpr double kLearningRate = 1e-3;
 qkv::Decoder model() {
   qkv::Generator generator(1);
   return qkv::Decoder({.vocabulary = kVocabulary,
-                              .length = kLength,
-                              .layers = 6,
-                              .d_model = 384,
-                              .heads = 6,
-                              .positions = qkv::Positions::learned},
-                             generator);
+                       .length = kLength,
+                       .layers = 6,
+                       .d_model = 384,
+                       .heads = 6,
+                       .positions = qkv::Positions::learned},
+                      generator);
 }
 
 void train(qkv::DType dtype) {
@@ -63,7 +62,7 @@ void train(qkv::DType dtype) {
 void answer(std::span<char*> words) {
   const std::string first = words.size() == 3 ? words[1] : "";
   const std::string second = words.size() == 3 ? words[2] : "";
-  if (first == "parameters") return qkv::save_model(second, model().parameters(), {});
+  if (first == "parameters") return qkv::Model(model()).save(second);
   if (second != "f32" && second != "bf16") {
     throw std::runtime_error("usage: training_step parameters FILE | training_step THREADS f32|bf16");
   }

@@ -1,6 +1,5 @@
 #include "qkv/model/captioner.h"
 
-#include <algorithm>
 #include <string>
 
 #include "model/text_options.h"
@@ -61,12 +60,10 @@ Variable Captioner::forward(const TensorView& images, const TensorView& ids, con
   return decoder_.forward_cross(ids, {.hidden = patches}, part_of(call, 1));
 }
 
-std::vector<std::vector<std::int64_t>> Captioner::generate(const TensorView& images, std::int64_t first,
-                                                           const GreedyOptions& options) const {
+NewTokens Captioner::generate(const TensorView& images, const TensorView& prompt,
+                              const GenerateOptions& options) const {
   const NoGradient constant;
   const CaptionerCall call{.dtype = encoder_.dtype()};
-  Tensor prompt(DType::i64, {images.dim(0), 1});
-  std::ranges::fill(prompt.values<std::int64_t>(), first);
   return decoder_.generate_cross(prompt, {.hidden = encoder_.forward(images, call)}, options);
 }
 

@@ -1,5 +1,6 @@
 #include "qkv/model/decoder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/text_options.h"
@@ -34,6 +35,21 @@ StackOptions stack_of(const DecoderOptions& options) { return stack_options(text
 
 Mask padding_of(const DecoderContext& context) {
   return padding_mask(kName, context.lengths, context.hidden.dim(0), context.hidden.dim(1));
+}
+
+// The last tokens of both, one after the other, at most `most`.
+Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t most) {
+  const std::int64_t all = before.dim(1) + ids.dim(1);
+  const std::int64_t first = std::max<std::int64_t>(all - most, 0);
+  Tensor both(DType::i64, {ids.dim(0), all - first});
+  auto* to = both.values<std::int64_t>().data();
+  for (std::int64_t b = 0; b < ids.dim(0); ++b) {
+    for (std::int64_t t = first; t < all; ++t) {
+      const bool is_old = t < before.dim(1);
+      *to++ = static_cast<std::int64_t>(is_old ? before.at({b, t}) : ids.at({b, t - before.dim(1)}));
+    }
+  }
+  return both;
 }
 
 }  // namespace
@@ -111,20 +127,28 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
   return nn::traced("logits", scores_of(y, output_, input_, call));
 }
 
-std::vector<std::vector<std::int64_t>> Decoder::generate(const TensorView& prompt, const GreedyOptions& options) const {
-  return generate_over(prompt, make_cache(prompt.dim(0), prompt.dim(-1) + options.most, input_.dtype()), options);
-}
-
-std::vector<std::vector<std::int64_t>> Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
-                                                               const GreedyOptions& options) const {
-  require_context(prompt, &context);
-  return generate_over(prompt, make_cache(context, prompt.dim(-1) + options.most), options);
-}
-
-std::vector<std::vector<std::int64_t>> Decoder::generate_over(const TensorView& prompt, DecoderCache cache,
-                                                              const GreedyOptions& options) const {
+NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {
+  require_context(prompt, nullptr);
   const DecoderCall call{.dtype = input_.dtype(), .scores = Scores::last};
-  return greedy(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
+  const std::int64_t B = prompt.rank() == 2 ? prompt.dim(0) : 0;
+  const std::int64_t whole = prompt.dim(-1) + options.most;
+  const std::int64_t window = std::min(options.window.value_or(whole), whole);
+  DecoderCache cache = make_cache(B, window, call.dtype);
+  Tensor text(DType::i64, {B, 0});  // its last tokens
+  return qkv::generate(prompt, options, [&](const TensorView& ids) {
+    if (options.window) text = last_of(text, ids, window);
+    if (cache.length + ids.dim(1) <= window) return forward_cached(ids, cache, call);
+    cache = make_cache(B, window, call.dtype);
+    return forward_cached(text, cache, call);
+  });
+}
+
+NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
+                                  const GenerateOptions& options) const {
+  require_context(prompt, &context);
+  DecoderCache cache = make_cache(context, prompt.dim(-1) + options.most);
+  const DecoderCall call{.dtype = input_.dtype(), .scores = Scores::last};
+  return qkv::generate(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {

@@ -1,7 +1,5 @@
 #include "qkv/model/encoder_decoder.h"
 
-#include <algorithm>
-
 #include "model/text_options.h"
 #include "nn/tracing.h"
 
@@ -82,12 +80,10 @@ Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& t
   return decoder_.forward_cross(target, {.hidden = hidden, .lengths = source.lengths}, part_of(call, 1));
 }
 
-std::vector<std::vector<std::int64_t>> EncoderDecoder::generate(const PaddedTokens& source, std::int64_t first,
-                                                                const GreedyOptions& options) const {
+NewTokens EncoderDecoder::generate(const PaddedTokens& source, const TensorView& prompt,
+                                   const GenerateOptions& options) const {
   const NoGradient constant;
   const ModelCall call{.dtype = encoder_.tokens().dtype()};
-  Tensor prompt(DType::i64, {source.ids.dim(0), 1});
-  std::ranges::fill(prompt.values<std::int64_t>(), first);
   return decoder_.generate_cross(prompt, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
 }
 

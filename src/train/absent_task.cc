@@ -5,10 +5,8 @@
 
 #include "qkv/number_text.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
-
-using Words = std::map<std::string, std::string>;
 
 constexpr std::array<TaskKind, 4> kKinds = {TaskKind::decoder, TaskKind::encoder, TaskKind::encoder_decoder,
                                             TaskKind::image_text};
@@ -63,15 +61,14 @@ std::size_t index_of(const Words& words, const std::string& word, const Names& a
 
 void describe(const Task& task, Words& words) {
   words["kind"] = name_of(task.info().kind);
-  const std::map<std::string, std::string> tokenizer = task.vocabulary().config();
-  words["form"] = tokenizer.at("kind");
-  words["vocabulary"] = tokenizer.at("pieces");
   words["tokens"] = std::to_string(task.lengths().tokens);
   words["image_side"] = std::to_string(task.lengths().image_side);
   words["patch_side"] = std::to_string(task.lengths().patch_side);
 }
 
-std::unique_ptr<const Task> make_absent_task(const std::string& name, const Words& words) {
+std::unique_ptr<const Task> make_absent_task(const std::string& name, const Words& words,
+                                             std::shared_ptr<const Tokenizer> tokenizer) {
+  if (tokenizer == nullptr) throw Error("the model's file does not hold its tokenizer: train it again");
   const TaskKind kind = kKinds.at(index_of(words, "kind", kKinds, [](TaskKind k) { return name_of(k); }));
   return std::make_unique<AbsentTask>(
       TaskInfo{.name = name, .description = "", .kind = kind, .accuracy = 0, .length = std::nullopt},
@@ -79,7 +76,7 @@ std::unique_ptr<const Task> make_absent_task(const std::string& name, const Word
                   .source = 0,
                   .image_side = number_of(words, "image_side"),
                   .patch_side = number_of(words, "patch_side")},
-      make_tokenizer({{"kind", text_of(words, "form")}, {"pieces", text_of(words, "vocabulary")}}));
+      std::move(tokenizer));
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -43,13 +43,12 @@ class AdamW final : public Optimizer {
   [[nodiscard]] std::string_view name() const noexcept override { return "adamw"; }
 
  private:
-  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
-              double learning_rate) override {
+  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments, double learning_rate) override {
     const auto count = static_cast<double>(steps());
-    const double decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
+    const double decay = training::decays(parameter, options_.decay) ? options_.weight_decay : 0;
     const MutableTensorView target = parameter.value.mutable_value();
     const TensorView gradient = parameter.value.gradient();
-    train::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
+    training::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
       const Factors<Real> by = {.kept = static_cast<Real>(1 - learning_rate * decay),
                                 .beta1_rest = static_cast<Real>(1 - options_.beta1),
                                 .beta2 = static_cast<Real>(options_.beta2),
@@ -69,12 +68,12 @@ class AdamW final : public Optimizer {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions& options) {
-  train::require_share(kFunction, "beta1", options.beta1);
-  train::require_share(kFunction, "beta2", options.beta2);
+  training::require_share(kFunction, "beta1", options.beta1);
+  training::require_share(kFunction, "beta2", options.beta2);
   if (!(options.epsilon > 0) || std::isinf(options.epsilon)) {
     throw InvalidArgument(kFunction, "epsilon", "a number > 0", std::to_string(options.epsilon));
   }
-  train::require_decay(kFunction, options.weight_decay);
+  training::require_decay(kFunction, options.weight_decay);
   return std::make_unique<AdamW>(std::move(parameters), options);
 }
 

@@ -62,6 +62,18 @@ TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, B
 
 }  // namespace
 
+BatchLayout layout_for(ModelKind kind) noexcept {
+  return kind == ModelKind::decoder ? BatchLayout::joined : BatchLayout::apart;
+}
+
+ModelInput input_of(const TaskBatch& batch) {
+  return {.ids = batch.ids,
+          .lengths = batch.lengths,
+          .source = batch.source,
+          .source_lengths = batch.source_lengths,
+          .images = batch.images};
+}
+
 std::int64_t joined_source_offset(const Task& task) {
   return have_same_pieces(task.vocabulary(), task.source_vocabulary()) ? 0 : task.vocabulary().size();
 }

@@ -20,12 +20,11 @@ class Sgd final : public Optimizer {
   [[nodiscard]] std::string_view name() const noexcept override { return "sgd"; }
 
  private:
-  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
-              double learning_rate) override {
-    const double weight_decay = train::decays(parameter, options_.decay) ? options_.weight_decay : 0;
+  void update(const Parameter& parameter, std::span<const OptimizerMoment> moments, double learning_rate) override {
+    const double weight_decay = training::decays(parameter, options_.decay) ? options_.weight_decay : 0;
     const MutableTensorView target = parameter.value.mutable_value();
     const TensorView gradient = parameter.value.gradient();
-    train::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
+    training::for_numbers(parameter, [&]<class Real>(Real, std::int64_t begin, std::int64_t end) QKV_INLINED {
       auto* value = static_cast<Real*>(target.data());
       const auto* g = static_cast<const Real*>(gradient.data());
       Real* velocity = moments.empty() ? nullptr : static_cast<Real*>(moments[0].values.data());
@@ -51,8 +50,8 @@ class Sgd final : public Optimizer {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options) {
-  train::require_share(kFunction, "momentum", options.momentum);
-  train::require_decay(kFunction, options.weight_decay);
+  training::require_share(kFunction, "momentum", options.momentum);
+  training::require_decay(kFunction, options.weight_decay);
   return std::make_unique<Sgd>(std::move(parameters), options);
 }
 

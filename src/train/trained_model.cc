@@ -2,26 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "qkv/number_text.h"
+#include "model/words.h"
 #include "qkv/softmax.h"
+#include "qkv/train/examine.h"
 #include "train/absent_task.h"
 
 namespace qkv {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::map<std::string, std::string>;
 
 constexpr std::string_view kSuffix = ".safetensors";
-constexpr std::array<std::string_view, 3> kNeverSaid = {"<pad>", "<s>", "<unknown>"};
+constexpr std::array<std::string_view, 3> kNeverWritten = {"<pad>", "<s>", "<unknown>"};
 
 std::vector<std::string> directories() {
   std::vector<std::string> all;
@@ -58,20 +56,10 @@ std::optional<Number> number_in(const Words& words, const std::string& word) {
   throw Error("the model's file says of " + word + ": \"" + found->second + "\", which is no number");
 }
 
-std::unique_ptr<const Task> task_of(const std::string& name, const Words& words) {
-  if (!is_built_in(name)) return train::make_absent_task(name, words);
+std::unique_ptr<const Task> task_of(const std::string& name, const Words& words, const Model& model) {
+  if (!is_built_in(name)) return training::make_absent_task(name, words, model.tokenizers().tokens);
   return make_task(name, {.seed = number_in<std::uint64_t>(words, "seed").value_or(0),
                           .length = number_in<std::int64_t>(words, "length")});
-}
-
-// A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
-bool is_other_file(const std::string& path) {
-  constexpr std::size_t kLength = 8;
-  std::array<char, kLength + 1> begin = {};
-  std::ifstream file(path, std::ios::binary);
-  if (fs::is_directory(path) || !file) return false;
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file.gcount() < static_cast<std::streamsize>(begin.size()) || begin[kLength] != '{';
 }
 
 void blank(TaskExample& example) {
@@ -83,7 +71,7 @@ void blank(TaskExample& example) {
 
 void describe_task(const Task& task, Words& words) {
   words["task"] = task.info().name;
-  if (!is_built_in(task.info().name)) train::describe(task, words);
+  if (!is_built_in(task.info().name)) training::describe(task, words);
 }
 
 std::string trained_model_path(std::string_view name) {
@@ -97,21 +85,20 @@ std::string trained_model_path(std::string_view name) {
               "; the path of a file of one's own holds a slash or a dot");
 }
 
+TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task)
+    : model_(std::move(model)), task_(std::move(task)), has_examples_(is_built_in(task_->info().name)) {}
+
 TrainedModel TrainedModel::read(const std::string& path) {
-  if (is_other_file(path)) throw Error(path + ": expected a safetensors file that qkv train wrote, got another file");
-  const Checkpoint checkpoint = Checkpoint::read(path);
-  TrainedModel trained;
-  trained.facts_ = checkpoint.facts();
-  const auto task = trained.facts_.run.find("task");
-  if (task == trained.facts_.run.end()) {
-    throw Error(path + ": expected a model that qkv train wrote, got one that says nothing of its task");
+  Model model = Model::open(path);
+  const Words run = words_of("run", Safetensors::read(path).metadata());
+  const auto task = run.find("task");
+  if (task == run.end()) throw Error(path + ": expected a model that qkv train wrote, got one that names no task");
+  try {
+    std::unique_ptr<const Task> learnt = task_of(task->second, run, model);
+    return {std::move(model), std::move(learnt)};
+  } catch (const InvalidArgument& damaged) {
+    throw Error(path + ": " + damaged.what());
   }
-  trained.task_ = task_of(task->second, trained.facts_.run);
-  trained.has_examples_ = is_built_in(task->second);
-  trained.model_ = make_task_model(trained.facts_.model);
-  trained.kind_ = model_kind_named(trained.facts_.model.at("kind"));
-  checkpoint.restore(trained.model_->parameters(), trained.facts_.model);
-  return trained;
 }
 
 TaskExample TrainedModel::example_of(std::string_view text) const {
@@ -134,70 +121,44 @@ TaskExample TrainedModel::example_of(std::string_view text) const {
 }
 
 TaskBatch TrainedModel::batch_of(const TaskExample& example) const {
-  return qkv::batch_of(*task_, std::span(&example, 1), model_->layout());
+  return qkv::batch_of(*task_, std::span(&example, 1), layout_for(kind()));
 }
 
-// [T, vocabulary], of the example's own tokens.
-Tensor TrainedModel::scores(const TaskExample& example) const {
-  const auto* const says = dynamic_cast<const TokenModel*>(model_.get());
-  if (says == nullptr) {
-    throw InvalidArgument("TrainedModel", "model", "one that says tokens", name_of(kind_));
-  }
+Tensor TrainedModel::probabilities(const TaskExample& example) const {
   const NoGradient constant;
   const TaskBatch batch = batch_of(example);
   const std::int64_t all = batch.lengths[0];
   const auto own = static_cast<std::int64_t>(example.tokens.size());
-  return Tensor(says->scores(batch, {}).value().select(0, 0).slice(0, all - own, all));
+  const Variable scores = model_.forward(input_of(batch));
+  return softmax(Tensor(scores.value().select(0, 0).slice(0, all - own, all), DType::f64), -1);
 }
 
-Tensor TrainedModel::probabilities(const TaskExample& example) const {
-  return softmax(Tensor(scores(example), DType::f64), -1);
-}
-
-std::int32_t TrainedModel::next_token(const TaskExample& example, const AnswerOptions& options, double draw) const {
-  const std::int64_t most = task_->lengths().tokens;
-  TaskExample end;
-  const bool is_cut =
-      example.source.empty() && example.image.empty() && static_cast<std::int64_t>(example.tokens.size()) > most;
-  if (is_cut) {
-    end.tokens.assign(example.tokens.end() - most, example.tokens.end());
-    blank(end);
+// Tokens that are no text, and what a joined text counts after its answers' tokens: those of its source.
+std::vector<std::int64_t> TrainedModel::never_written() const {
+  std::vector<std::int64_t> never;
+  for (const std::string_view piece : kNeverWritten) {
+    if (const auto token = task_->vocabulary().find(piece)) never.push_back(*token);
   }
-  const Tensor all = scores(is_cut ? end : example);
-  // What a joined text counts after its answers' tokens, those of its source, is never said.
   const std::int64_t own = task_->vocabulary().size();
-  const TensorView last = all.view().slice(0, all.dim(0) - 1, all.dim(0)).slice(1, 0, own);
-  std::vector<double> shares = softmax(Tensor(last, DType::f64), -1).to_vector();
-  for (const std::string_view never : kNeverSaid) {
-    if (const auto token = task_->vocabulary().find(never)) shares[static_cast<std::size_t>(*token)] = 0;
-  }
-  if (options.temperature == 0) return static_cast<std::int32_t>(std::ranges::max_element(shares) - shares.begin());
-  for (double& share : shares) share = std::pow(share, 1 / options.temperature);
-  double left = draw * std::accumulate(shares.begin(), shares.end(), 0.0);
-  std::size_t token = 0;
-  while (token + 1 < shares.size() && left >= shares[token]) left -= shares[token++];
-  return static_cast<std::int32_t>(token);
+  const bool is_joined = layout_for(kind()) == BatchLayout::joined && joined_source_offset(*task_) > 0;
+  for (std::int64_t n = 0; is_joined && n < task_->source_vocabulary().size(); ++n) never.push_back(own + n);
+  return never;
 }
 
 void TrainedModel::answer(TaskExample& example, const AnswerOptions& options) const {
-  if (!(options.temperature >= 0)) {
-    throw InvalidArgument("TrainedModel::answer", "temperature", "0 or more", std::to_string(options.temperature));
-  }
-  Generator generator(options.seed);
-  const std::vector<double> draws = generator.rand({std::max<std::int64_t>(options.most, 1)}, DType::f64).to_vector();
-  const std::optional<std::int32_t> end = task_->vocabulary().find("</s>");
+  GenerateOptions generate{
+      .most = options.most, .temperature = options.temperature, .seed = options.seed, .never = never_written()};
+  if (const auto end = task_->vocabulary().find("</s>")) generate.end = *end;
+  if (example.source.empty() && example.image.empty()) generate.window = task_->lengths().tokens;
   blank(example);
-  for (std::int64_t n = 0; n < options.most; ++n) {
-    const std::int32_t next = next_token(example, options, draws[static_cast<std::size_t>(n)]);
-    if (next == end) return;
-    example.tokens.push_back(next);
-    example.labels.emplace_back();
-    example.scored.push_back(false);
-  }
+  const TaskBatch batch = batch_of(example);
+  const NewTokens written = model_.generate(input_of(batch), generate);
+  for (const std::int64_t token : written.front()) example.tokens.push_back(static_cast<std::int32_t>(token));
+  blank(example);
 }
 
 std::int64_t TrainedModel::answer_length(std::int32_t last) const {
-  if (!has_examples_ || kind_ != ModelKind::decoder || task_->lengths().source > 0) return 0;
+  if (!has_examples_ || kind() != ModelKind::decoder || task_->lengths().source > 0) return 0;
   std::int64_t count = 0;
   // A token that a few examples only happen to ask after is no question.
   for (std::int64_t n = 0; n < 8; ++n) {
@@ -215,11 +176,7 @@ std::int64_t TrainedModel::answer_length(std::int32_t last) const {
 }
 
 Tensor TrainedModel::cosines(std::span<const TaskExample> examples) const {
-  const auto* const pairs = dynamic_cast<const PairModel*>(model_.get());
-  if (pairs == nullptr) {
-    throw InvalidArgument("TrainedModel", "model", "a two-tower model", name_of(kind_));
-  }
-  return pairs->cosines(qkv::batch_of(*task_, examples, model_->layout()));
+  return batch_cosines(model_, qkv::batch_of(*task_, examples, layout_for(kind())));
 }
 
 }  // namespace qkv

@@ -9,7 +9,7 @@
 #include "autograd/vectorised.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// body(real, begin, end) for pieces of a parameter, with the C++ type of its numbers; compiled for the machine's
 /// vectors.
@@ -38,4 +38,4 @@ inline void require_decay(std::string_view function, double value) {
   throw InvalidArgument(function, "weight_decay", "a number >= 0", std::to_string(value));
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

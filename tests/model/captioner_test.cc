@@ -164,8 +164,10 @@ TEST(Captioner, WritesWhatIsMostLikelyUntilTheEnd) {
     backward(cross_entropy(captioner.forward(images, ids), targets));
     optimizer->step(0.01);
   }
-  EXPECT_THAT(captioner.generate(images, 1, {.last = 2, .most = 6}), ElementsAre(ElementsAre(5, 6, 7), ElementsAre(8)));
-  EXPECT_THAT(captioner.generate(images, 1, {.last = 2, .most = 2}), ElementsAre(ElementsAre(5, 6), ElementsAre(8)));
+  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.end = 2, .most = 6}),
+              ElementsAre(ElementsAre(5, 6, 7), ElementsAre(8)));
+  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.end = 2, .most = 2}),
+              ElementsAre(ElementsAre(5, 6), ElementsAre(8)));
 }
 
 TEST(Captioner, WritesOverItsCacheWhatTheWholeCaptionSays) {
@@ -173,7 +175,7 @@ TEST(Captioner, WritesOverItsCacheWhatTheWholeCaptionSays) {
     Generator generator(3);
     const Captioner captioner(small(positions), generator);
     const Tensor images = some_images(3);
-    const auto written = captioner.generate(images, 1, {.last = 11, .most = 6});
+    const auto written = captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1, 1}, {3, 1}), {.most = 6});
     std::vector<std::int64_t> ids;
     for (const std::vector<std::int64_t>& caption : written) {
       ASSERT_EQ(caption.size(), 6U);  // no token ends a caption
@@ -210,14 +212,14 @@ TEST(Captioner, FactsGiveTheOptionsBack) {
   for (const Positions positions : kAll) {
     CaptionerOptions options = small(positions);
     options.tied = positions == Positions::t5;
-    EXPECT_EQ(facts_of(captioner_options(facts_of(options))), facts_of(options));
+    EXPECT_EQ(config_of(captioner_options(config_of(options))), config_of(options));
   }
-  auto facts = facts_of(small());
-  facts.erase("patch_side");
-  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(facts)); }),
+  auto config = config_of(small());
+  config.erase("patch_side");
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(config)); }),
             "captioner_options: patch_side: expected a value, got none");
-  facts["kind"] = "decoder";
-  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(facts)); }),
+  config["kind"] = "decoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(captioner_options(config)); }),
             "captioner_options: kind: expected captioner, got \"decoder\"");
 }
 

@@ -134,11 +134,10 @@ Tensor side_by_side(const TensorView& a, const TensorView& b) {
   return all;
 }
 
-// What greedy() says over the scores of the whole text, read anew for each token.
-std::vector<std::vector<std::int64_t>> read_anew(const Decoder& decoder, const Tensor& prompt,
-                                                 const GreedyOptions& options) {
+// What generate() writes over the scores of the whole text, read anew for each token.
+NewTokens read_anew(const Decoder& decoder, const Tensor& prompt, const GenerateOptions& options) {
   Tensor text(DType::i64, {prompt.dim(0), 0});
-  return greedy(prompt, options, [&](const TensorView& ids) {
+  return generate(prompt, options, [&](const TensorView& ids) {
     text = side_by_side(text, ids);
     return decoder.forward(text);
   });
@@ -155,10 +154,31 @@ TEST(Decoder, SaysOverItsCacheWhatTheWholeTextSays) {
     }
     for (const std::int64_t length : {1, 4}) {
       const Tensor prompt = generator.randint(0, 11, {3, length});
-      const GreedyOptions endless{.last = 11, .most = 10};  // no token ends a text
+      const GenerateOptions endless{.most = 10};
       const auto said = decoder.generate(prompt, endless);
       EXPECT_THAT(said, testing::Each(testing::SizeIs(10))) << name_of(positions);
       EXPECT_EQ(said, read_anew(decoder, prompt, endless)) << name_of(positions) << " after " << length;
+    }
+  }
+}
+
+// A text longer than the window is read anew from its last tokens, for each token.
+TEST(Decoder, WritesOnBeyondItsWindow) {
+  for (const Positions positions : kAll) {
+    DecoderOptions options = small(positions);
+    options.length = 6;
+    Generator generator(3);
+    const Decoder decoder(options, generator);
+    const Tensor prompt = generator.randint(0, 11, {2, 4});
+    const auto written = decoder.generate(prompt, {.most = 7, .window = 6});
+    Tensor text = prompt;
+    for (std::size_t n = 0; n < 7; ++n) {
+      const std::int64_t first = std::max<std::int64_t>(text.dim(1) - 6, 0);
+      const Tensor seen(text.view().slice(1, first, text.dim(1)));
+      const auto next = generate(seen, {.most = 1}, [&](const TensorView& ids) { return decoder.forward(ids); });
+      const Tensor more(std::vector<std::int64_t>{next[0][0], next[1][0]}, {2, 1});
+      for (std::size_t b = 0; b < 2; ++b) EXPECT_EQ(written[b][n], next[b][0]) << name_of(positions) << " " << n;
+      text = side_by_side(text, more);
     }
   }
 }
@@ -211,17 +231,17 @@ TEST(Decoder, FactsGiveTheOptionsBack) {
   for (const Positions positions : kAll) {
     DecoderOptions options = small(positions);
     options.tied = positions == Positions::t5;
-    EXPECT_EQ(facts_of(decoder_options(facts_of(options))), facts_of(options));
+    EXPECT_EQ(config_of(decoder_options(config_of(options))), config_of(options));
   }
-  auto facts = facts_of(small(Positions::none));
-  facts["layers"] = "two";
-  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+  auto config = config_of(small(Positions::none));
+  config["layers"] = "two";
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(config)); }),
             "decoder_options: layers: expected a whole number, got \"two\"");
-  facts.erase("layers");
-  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+  config.erase("layers");
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(config)); }),
             "decoder_options: layers: expected a value, got none");
-  facts["kind"] = "encoder";
-  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(facts)); }),
+  config["kind"] = "encoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(config)); }),
             "decoder_options: kind: expected decoder, got \"encoder\"");
 }
 
@@ -265,7 +285,7 @@ TEST(Decoder, ReadsAContextByCrossAttention) {
   Generator generator(1);
   const Decoder decoder(options, generator);
   EXPECT_EQ(parameter_count(decoder.parameters()), parameter_count(options));
-  EXPECT_EQ(facts_of(decoder_options(facts_of(options))), facts_of(options));
+  EXPECT_EQ(config_of(decoder_options(config_of(options))), config_of(options));
 
   // What stands in the padding of a context changes nothing.
   const Variable context = some_context(3, 5);

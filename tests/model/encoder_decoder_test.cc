@@ -155,10 +155,11 @@ TEST_P(Generates, WhatTheScoresOfTheWholeTextSay) {
   Generator generator(7);
   const EncoderDecoder model(small(GetParam()), generator);
   const Tensor source = some_source();
-  const auto texts = model.generate({.ids = source, .lengths = {5, 3, 4}}, 1, {.last = 10, .most = 6});
+  const Tensor begin(std::vector<std::int64_t>{1, 1, 1}, {3, 1});
+  const auto texts = model.generate({.ids = source, .lengths = {5, 3, 4}}, begin, {.end = 10, .most = 6});
   ASSERT_EQ(texts.size(), 3U);
-  // With `last` outside the vocabulary, every text is as long as it may be.
-  const auto longest = model.generate({.ids = source, .lengths = {5, 3, 4}}, 1, {.last = 11, .most = 6});
+  // If no token ends a text, every text is as long as it may be.
+  const auto longest = model.generate({.ids = source, .lengths = {5, 3, 4}}, begin, {.most = 6});
   EXPECT_THAT(longest, testing::Each(testing::SizeIs(6)));
   for (std::int64_t b = 0; b < 3; ++b) {
     std::vector<std::int64_t> text = {1};
@@ -185,14 +186,14 @@ TEST(EncoderDecoder, FactsGiveTheOptionsBack) {
     options.activation = Activation::gelu;
     options.bias = false;
     options.tied = positions == Positions::none;
-    EXPECT_EQ(facts_of(encoder_decoder_options(facts_of(options))), facts_of(options));
+    EXPECT_EQ(config_of(encoder_decoder_options(config_of(options))), config_of(options));
   }
-  auto facts = facts_of(small(Positions::none));
-  facts["shared"] = "half";
-  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(facts)); }),
+  auto config = config_of(small(Positions::none));
+  config["shared"] = "half";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(config)); }),
             "encoder_decoder_options: shared: expected yes or no, got \"half\"");
-  facts.erase("source_length");
-  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(facts)); }),
+  config.erase("source_length");
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(config)); }),
             "encoder_decoder_options: source_length: expected a value, got none");
 }
 

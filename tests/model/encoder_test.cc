@@ -156,20 +156,20 @@ TEST(Encoder, FactsGiveTheOptionsBack) {
     EncoderOptions options = small(positions, NormOrder::post);
     options.activation = Activation::relu;
     options.bias = false;
-    const auto facts = facts_of(options);
-    EXPECT_EQ(facts_of(encoder_options(facts)), facts);
-    EXPECT_EQ(facts.at("embedding"), "normed");
+    const auto config = config_of(options);
+    EXPECT_EQ(config_of(encoder_options(config)), config);
+    EXPECT_EQ(config.at("embedding"), "normed");
   }
-  auto facts = facts_of(small(Positions::none));
-  facts["order"] = "between";
-  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+  auto config = config_of(small(Positions::none));
+  config["order"] = "between";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),
             "encoder_options: order: expected one of pre, post, got \"between\"");
-  facts["bias"] = "some";
-  facts["order"] = "pre";
-  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+  config["bias"] = "some";
+  config["order"] = "pre";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),
             "encoder_options: bias: expected yes or no, got \"some\"");
-  facts["kind"] = "decoder";
-  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(facts)); }),
+  config["kind"] = "decoder";
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),
             "encoder_options: kind: expected encoder, got \"decoder\"");
 }
 

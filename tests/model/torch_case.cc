@@ -120,7 +120,7 @@ json torch_cases(const std::string& name) {
   return json::parse(file).at("cases");
 }
 
-std::map<std::string, std::string> facts_in(const json& one) { return one.at("facts"); }
+std::map<std::string, std::string> config_in(const json& one) { return one.at("config"); }
 
 Tensor ids_in(const json& rows) {
   std::vector<std::int64_t> ids;

@@ -14,7 +14,7 @@ namespace qkv::tests {
 /// The cases of tests/model/fixtures/<name>.
 [[nodiscard]] nlohmann::json torch_cases(const std::string& name);
 
-[[nodiscard]] std::map<std::string, std::string> facts_in(const nlohmann::json& one);
+[[nodiscard]] std::map<std::string, std::string> config_in(const nlohmann::json& one);
 /// Whole numbers of a list of rows, i64 [B, T].
 [[nodiscard]] Tensor ids_in(const nlohmann::json& rows);
 

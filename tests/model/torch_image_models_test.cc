@@ -26,17 +26,17 @@ struct Inputs {
 };
 
 tests::TorchModel made(const json& one, DType dtype) {
-  const auto facts = tests::facts_in(one);
+  const auto config = tests::config_in(one);
   const Inputs inputs(one);
   const ModelCall call{.dtype = dtype};
   Generator generator(1);
-  if (facts.at("kind") == "captioner") {
-    const Captioner model(captioner_options(facts), generator, dtype);
+  if (config.at("kind") == "captioner") {
+    const Captioner model(captioner_options(config), generator, dtype);
     const Tensor targets = tests::ids_in(one.at("inputs").at("targets"));
     return {.parameters = model.parameters(),
             .loss = [=] { return cross_entropy(model.forward(inputs.images, inputs.ids, call), targets); }};
   }
-  const TwoTower model(two_tower_options(facts), generator, dtype);
+  const TwoTower model(two_tower_options(config), generator, dtype);
   const std::vector<std::int64_t> lengths = one.at("inputs").at("lengths");
   return {.parameters = model.parameters(),
           .loss = [=] { return model.loss(inputs.images, {.ids = inputs.ids, .lengths = lengths}, call); }};

@@ -30,20 +30,20 @@ tests::TorchModel ready(const json& one, const Model& model, const Scores& score
 }
 
 tests::TorchModel made(const json& one, DType dtype) {
-  const auto facts = tests::facts_in(one);
+  const auto config = tests::config_in(one);
   const ModelCall call{.dtype = dtype};
   const Text tokens(one.at("tokens"));
   Generator generator(1);
-  if (facts.at("kind") == "decoder") {
-    return ready(one, Decoder(decoder_options(facts), generator, dtype),
+  if (config.at("kind") == "decoder") {
+    return ready(one, Decoder(decoder_options(config), generator, dtype),
                  [=](const Decoder& model) { return model.forward(tokens.ids, call); });
   }
-  if (facts.at("kind") == "encoder") {
-    return ready(one, Encoder(encoder_options(facts), generator, dtype),
+  if (config.at("kind") == "encoder") {
+    return ready(one, Encoder(encoder_options(config), generator, dtype),
                  [=](const Encoder& model) { return model.forward(tokens.tokens(), call); });
   }
   const Text source(one.at("source"));
-  return ready(one, EncoderDecoder(encoder_decoder_options(facts), generator, dtype),
+  return ready(one, EncoderDecoder(encoder_decoder_options(config), generator, dtype),
                [=](const EncoderDecoder& model) { return model.forward(source.tokens(), tokens.ids, call); });
 }
 
@@ -51,9 +51,9 @@ TEST(TorchModels, CoverEachKindAndEveryKindOfPositions) {
   std::map<std::string, int> kinds;
   std::map<std::string, int> positions;
   for (const json& one : tests::torch_cases("torch_models.json")) {
-    const auto facts = tests::facts_in(one);
-    ++kinds[facts.at("kind")];
-    if (facts.at("kind") == "decoder") ++positions[facts.at("positions")];
+    const auto config = tests::config_in(one);
+    ++kinds[config.at("kind")];
+    if (config.at("kind") == "decoder") ++positions[config.at("positions")];
   }
   EXPECT_THAT(kinds, testing::UnorderedElementsAre(testing::Pair("decoder", 6), testing::Pair("encoder", 3),
                                                    testing::Pair("encoder-decoder", 3)));

@@ -200,14 +200,14 @@ TEST(TwoTower, WeightsAreThoseOfEachTower) {
 
 TEST(TwoTower, FactsGiveTheOptionsBack) {
   for (const Positions positions : kAll) {
-    EXPECT_EQ(facts_of(two_tower_options(facts_of(small(positions)))), facts_of(small(positions)));
+    EXPECT_EQ(config_of(two_tower_options(config_of(small(positions)))), config_of(small(positions)));
   }
-  auto facts = facts_of(small());
-  facts["d_embedding"] = "wide";
-  EXPECT_EQ(error_message([&] { static_cast<void>(two_tower_options(facts)); }),
+  auto config = config_of(small());
+  config["d_embedding"] = "wide";
+  EXPECT_EQ(error_message([&] { static_cast<void>(two_tower_options(config)); }),
             "two_tower_options: d_embedding: expected a whole number, got \"wide\"");
-  facts["kind"] = "captioner";
-  EXPECT_EQ(error_message([&] { static_cast<void>(two_tower_options(facts)); }),
+  config["kind"] = "captioner";
+  EXPECT_EQ(error_message([&] { static_cast<void>(two_tower_options(config)); }),
             "two_tower_options: kind: expected two-tower, got \"captioner\"");
 }
 

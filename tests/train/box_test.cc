@@ -1,6 +1,7 @@
 // The models in the box score what their cards say.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,8 +44,35 @@ TEST_P(Box, ShowsThePatternsOfItsCard) {
   }
 }
 
-TEST_P(Box, HasAsManyNumbersAsItsCardSays) {
+TEST_P(Box, HasAsManyParametersAsItsCardSays) {
   EXPECT_EQ(trained_.model().parameter_count(), card_["parameters"].get<std::int64_t>());
+}
+
+// The file alone, without its task, reads and writes texts.
+TEST_P(Box, HoldsItsTokenizers) {
+  const ModelTokenizers& tokenizers = trained_.model().tokenizers();
+  ASSERT_NE(tokenizers.tokens, nullptr);
+  EXPECT_TRUE(have_same_pieces(*tokenizers.tokens, trained_.task().vocabulary()));
+  const Tokenizer& source = tokenizers.source ? *tokenizers.source : *tokenizers.tokens;
+  EXPECT_TRUE(have_same_pieces(source, trained_.task().source_vocabulary()));
+}
+
+// What is written over the cache is what the scores of the whole text, read anew for each token, put first.
+TEST_P(Box, WritesOverItsCacheWhatTheWholeTextSays) {
+  if (trained_.kind() == ModelKind::encoder) GTEST_SKIP() << "an encoder writes nothing";
+  for (std::int64_t n = 0; n < 8; ++n) {
+    TaskExample example = trained_.task().example(Split::test, n);
+    example.tokens.resize(example.source.empty() && example.image.empty() ? example.tokens.size() / 2 : 1);
+    example.labels.resize(example.tokens.size());
+    example.scored.resize(example.tokens.size());
+    const std::size_t prompt = example.tokens.size();
+    trained_.answer(example, {.most = trained_.task().lengths().tokens - static_cast<std::int64_t>(prompt)});
+    const Tensor probabilities = trained_.probabilities(example);
+    for (std::size_t p = prompt; p < example.tokens.size(); ++p) {
+      const std::vector<double> row = probabilities.view().select(0, static_cast<std::int64_t>(p) - 1).to_vector();
+      EXPECT_EQ(std::ranges::max_element(row) - row.begin(), example.tokens[p]) << n << " at " << p;
+    }
+  }
 }
 
 std::vector<std::string> names() {

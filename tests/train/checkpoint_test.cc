@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using tests::small_facts;
+using tests::small_metadata;
 using tests::small_training;
 using tests::SmallModel;
 using tests::TemporaryDirectory;
@@ -45,12 +45,12 @@ TEST_P(Resume, GoesOnBitForBit) {
       const SmallModel first;
       const auto optimizer = optimizer_named(GetParam(), first);
       train_until(*optimizer, first, 5);
-      save_checkpoint(path, *optimizer, small_facts());
+      save_checkpoint(path, *optimizer, small_metadata());
     }
     const SmallModel second(40);
     const auto optimizer = optimizer_named(GetParam(), second);
     const Checkpoint checkpoint = Checkpoint::read(path);
-    checkpoint.restore(*optimizer, small_facts().model);
+    checkpoint.restore(*optimizer, small_metadata());
     EXPECT_EQ(checkpoint.steps(), 5);
     EXPECT_EQ(optimizer->steps(), 5);
     train_until(*optimizer, second, kSteps);
@@ -62,23 +62,16 @@ TEST_P(Resume, GoesOnBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, Resume, testing::Values("adamw", "sgd"),
                          [](const auto& name) { return name.param; });
 
-TEST(Checkpoint, OfAModelAloneIsRestoredToo) {
+TEST(Checkpoint, OfAModelAloneCannotGoOn) {
   const TemporaryDirectory directory;
   const std::string path = directory / "model.safetensors";
   const SmallModel model;
-  model.parameters[0].value.mutable_value().set({0, 0}, 42);
-  save_model(path, model.parameters, small_facts());
-  const SmallModel other;
+  write_file(path, encode_safetensors(std::vector<NamedView>{{"up.bias", model.parameters[1].value.value()}},
+                                      small_metadata()));
   const Checkpoint checkpoint = Checkpoint::read(path);
   EXPECT_EQ(checkpoint.steps(), 0);
-  EXPECT_EQ(checkpoint.facts().model, small_facts().model);
-  EXPECT_EQ(checkpoint.facts().run, small_facts().run);
-  checkpoint.restore(other.parameters, small_facts().model);
-  EXPECT_EQ(other.numbers(), model.numbers());
-  // A checkpoint serves as a model; a model is no checkpoint.
-  save_checkpoint(path, *make_adamw(model.parameters), small_facts());
-  Checkpoint::read(path).restore(other.parameters, small_facts().model);
-  EXPECT_EQ(error_message<Error>([&] { checkpoint.restore(*make_adamw(other.parameters), small_facts().model); }),
+  EXPECT_THAT(checkpoint.run(), ElementsAre(testing::Pair("seed", "7")));
+  EXPECT_EQ(error_message<Error>([&] { checkpoint.restore(*make_adamw(model.parameters), small_metadata()); }),
             path + ": a model without its training, which cannot go on");
 }
 
@@ -86,28 +79,26 @@ TEST(Checkpoint, OfAnotherModelIsRefusedWithTheDifferences) {
   const TemporaryDirectory directory;
   const std::string path = directory / "checkpoint.safetensors";
   const SmallModel wide(48);
-  CheckpointFacts facts = small_facts();
-  facts.model["width"] = "48";
-  save_checkpoint(path, *make_adamw(wide.parameters), facts);
+  std::map<std::string, std::string> wider = small_metadata();
+  wider["model.width"] = "48";
+  save_checkpoint(path, *make_adamw(wide.parameters), wider);
   const SmallModel model;
   const std::vector<double> before = model.numbers();
-  EXPECT_EQ(
-      error_message<Error>([&] { Checkpoint::read(path).restore(model.parameters, small_facts().model); }),
-      path +
-          ": a checkpoint of another model: width is 48 there, 40 here; up.weight is [48, 6] of f32 there, [40, 6] "
-          "of f32 here; up.bias is [48] of f32 there, [40] of f32 here; down.weight is [3, 48] of f32 there, [3, "
-          "40] of f32 here");
-  EXPECT_THAT(
-      error_message<Error>([&] { Checkpoint::read(path).restore(*make_adamw(model.parameters), small_facts().model); }),
-      HasSubstr("; optimizer/up.weight/first is [48, 6] of f32 there, [40, 6] of f32 here; and 5 more"));
+  const auto message = [&](Optimizer& optimizer, const std::map<std::string, std::string>& metadata) {
+    return error_message<Error>([&] { Checkpoint::read(path).restore(optimizer, metadata); });
+  };
+  EXPECT_EQ(message(*make_adamw(model.parameters), small_metadata()),
+            path +
+                ": a checkpoint of another model: width is 48 there, 40 here; up.weight is [48, 6] of f32 there, [40, "
+                "6] of f32 here; up.bias is [48] of f32 there, [40] of f32 here; down.weight is [3, 48] of f32 there, "
+                "[3, 40] of f32 here; optimizer/up.weight/first is [48, 6] of f32 there, [40, 6] of f32 here; and 5 "
+                "more");
   EXPECT_EQ(model.numbers(), before);
   const Parameters fewer = {wide.parameters[0], {"extra", Variable::parameter(Tensor(DType::f32, {1}))}};
-  EXPECT_EQ(
-      error_message<Error>([&] { Checkpoint::read(path).restore(fewer, facts.model); }),
-      path +
-          ": a checkpoint of another model: extra is not in it; down.weight is not in the model; up.bias is not in "
-          "the model");
-  EXPECT_THAT(error_message<Error>([&] { Checkpoint::read(path).restore(*make_sgd(wide.parameters), facts.model); }),
+  EXPECT_THAT(message(*make_adamw(fewer), wider),
+              HasSubstr(": a checkpoint of another model: extra is not in it; optimizer/extra/first is not in it; "
+                        "optimizer/extra/second is not in it; down.weight is not in the model; "));
+  EXPECT_THAT(message(*make_sgd(wide.parameters), wider),
               HasSubstr("optimizer is adamw there, sgd here; optimizer/down.weight/first is not in the model"));
 }
 
@@ -124,7 +115,7 @@ TEST(Checkpoint, AFullDiskIsAnErrorAndTheOldOneLives) {
   const std::string path = directory / "checkpoint.safetensors";
   const SmallModel model;
   const auto optimizer = make_adamw(model.parameters);
-  save_checkpoint(path, *optimizer, small_facts());
+  save_checkpoint(path, *optimizer, small_metadata());
   const std::vector<double> saved = model.numbers();
   train_until(*optimizer, model, 2);
   rlimit limit{};
@@ -132,15 +123,15 @@ TEST(Checkpoint, AFullDiskIsAnErrorAndTheOldOneLives) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small = {.rlim_cur = 1000, .rlim_max = limit.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = error_message<Error>([&] { save_checkpoint(path, *optimizer, small_facts()); });
+  const std::string message = error_message<Error>([&] { save_checkpoint(path, *optimizer, small_metadata()); });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   static_cast<void>(std::signal(SIGXFSZ, before));
   EXPECT_EQ(message, "cannot write " + path + ": File too large");
-  EXPECT_EQ(error_message<Error>([&] { save_checkpoint("/dev/full", *optimizer, small_facts()); }),
+  EXPECT_EQ(error_message<Error>([&] { save_checkpoint("/dev/full", *optimizer, small_metadata()); }),
             "cannot write /dev/full: No space left on device");
   EXPECT_THAT(directory.names(), ElementsAre("checkpoint.safetensors"));
   const SmallModel old;
-  Checkpoint::read(path).restore(old.parameters, small_facts().model);
+  Checkpoint::read(path).restore(*make_adamw(old.parameters), small_metadata());
   EXPECT_EQ(old.numbers(), saved);
 }
 

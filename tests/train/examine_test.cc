@@ -6,12 +6,14 @@
 
 #include "core/error_message.h"
 #include "qkv/threads.h"
+#include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
+#include "qkv/train/training.h"
 
 namespace qkv {
 namespace {
 
-std::unique_ptr<const TaskModel> model_for(const Task& task, const TaskModelOptions& options) {
+Model model_for(const Task& task, const TaskModelOptions& options) {
   Generator generator(1);
   return make_task_model(options, task, generator);
 }
@@ -72,7 +74,7 @@ TEST(Batch, HoldsImages) {
   EXPECT_EQ(batch.patches, task->lengths().patches());
 }
 
-TEST(TaskModel, RefusesATaskThatItCannotRead) {
+TEST(MakeTaskModel, RefusesATaskThatItCannotRead) {
   const auto message = [](ModelKind kind, const char* name) {
     const auto task = make_task(name);
     return error_message([&] { static_cast<void>(model_for(*task, {.kind = kind})); });
@@ -98,45 +100,45 @@ struct KindOnTask {
 class EveryKind : public testing::TestWithParam<KindOnTask> {
  protected:
   std::unique_ptr<const Task> task_ = make_task(GetParam().task);
-  std::unique_ptr<const TaskModel> model_ =
-      model_for(*task_, {.kind = GetParam().kind, .layers = 2, .d_model = 16, .heads = 2});
+  Model model_ = model_for(*task_, {.kind = GetParam().kind, .layers = 2, .d_model = 16, .heads = 2});
 };
 
-TEST_P(EveryKind, ComesBackFromItsFacts) {
-  const auto again = make_task_model(model_->facts());
-  EXPECT_EQ(again->facts(), model_->facts());
-  EXPECT_EQ(again->parameter_count(), parameter_count(model_->parameters()));
+TEST_P(EveryKind, ComesBackFromItsConfig) {
+  const Model again(model_.config(), Init::undrawn());
+  EXPECT_EQ(again.config(), model_.config());
+  EXPECT_EQ(again.parameter_count(), parameter_count(model_.parameters()));
 }
 
-TEST_P(EveryKind, DrawsNothingWhereItIsMadeOfItsFacts) {
-  const auto again = make_task_model(model_->facts());
+TEST_P(EveryKind, DrawsNothingWhereItIsMadeOfItsConfig) {
+  const Model again(model_.config(), Init::undrawn());
   std::vector<std::string> names;
-  for (const Parameter& parameter : again->parameters()) {
+  for (const Parameter& parameter : again.parameters()) {
     names.push_back(parameter.name);
     if (parameter.name == "log_scale") continue;  // CLIP's start, which nobody draws
     EXPECT_THAT(parameter.value.value().to_vector(), testing::Each(0)) << parameter.name;
   }
   std::vector<std::string> drawn;
-  for (const Parameter& parameter : model_->parameters()) drawn.push_back(parameter.name);
+  for (const Parameter& parameter : model_.parameters()) drawn.push_back(parameter.name);
   EXPECT_EQ(names, drawn);
 }
 
 TEST_P(EveryKind, ShowsATraceItsWeights) {
   const std::vector<TaskExample> examples = {task_->example(Split::test, 0)};
-  const TaskBatch batch = batch_of(*task_, examples, model_->layout());
-  const auto scope = model_->scope_of(AttentionSite::tokens);
+  const TaskBatch batch = batch_of(*task_, examples, layout_for(model_.kind()));
+  const auto scope = model_.scope_of(AttentionSite::tokens);
   ASSERT_TRUE(scope.has_value());
   Trace trace({scope->name(1)});
-  model_->run(batch, trace);
-  EXPECT_EQ(trace[scope->name(1, "weights")].to_vector(), model_->weights(batch, AttentionSite::tokens)[1].to_vector());
+  model_.run(input_of(batch), trace);
+  EXPECT_EQ(trace[scope->name(1, "weights")].to_vector(),
+            model_.weights(input_of(batch), AttentionSite::tokens)[1].to_vector());
 }
 
 TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
   const std::vector<TaskExample> examples = {task_->example(Split::test, 0), task_->example(Split::test, 1)};
-  const TaskBatch batch = batch_of(*task_, examples, model_->layout());
+  const TaskBatch batch = batch_of(*task_, examples, layout_for(model_.kind()));
   for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
-    const std::vector<Tensor> layers = model_->weights(batch, site);
-    EXPECT_EQ(layers.empty(), !model_->scope_of(site).has_value());
+    const std::vector<Tensor> layers = model_.weights(input_of(batch), site);
+    EXPECT_EQ(layers.empty(), !model_.scope_of(site).has_value());
     for (const Tensor& weights : layers) {
       const Tensor one(weights_of_example(batch, 1, site, weights));
       EXPECT_EQ(one.dim(0), 2);
@@ -154,9 +156,9 @@ TEST_P(EveryKind, LearnsFromAllButPadding) {
   std::vector<TaskExample> examples;
   for (std::int64_t n = 0; n < 3; ++n) {
     examples.push_back(task_->example(Split::test, n));
-    apart += model_->examine(batch_of(*task_, std::span(&examples.back(), 1), model_->layout()));
+    apart += batch_accuracy(model_, batch_of(*task_, std::span(&examples.back(), 1), layout_for(model_.kind())));
   }
-  const TaskAccuracy together = model_->examine(batch_of(*task_, examples, model_->layout()));
+  const TaskAccuracy together = batch_accuracy(model_, batch_of(*task_, examples, layout_for(model_.kind())));
   EXPECT_EQ(together.asked, apart.asked);
   if (GetParam().kind != ModelKind::two_tower) {
     EXPECT_NEAR(together.loss(), apart.loss(), 1e-5);
@@ -164,14 +166,14 @@ TEST_P(EveryKind, LearnsFromAllButPadding) {
 }
 
 TEST_P(EveryKind, GetsBetter) {
-  const auto optimizer = make_adamw(model_->parameters());
+  const auto optimizer = make_adamw(model_.parameters());
   const auto loss = [&](std::int64_t n) {
-    return task_loss(*task_, *model_, 8 * n, 8, {.dropout = Dropout{.p = 0.05, .seed = static_cast<std::uint64_t>(n)}});
+    return task_loss(*task_, model_, 8 * n, 8, {.dropout = Dropout{.p = 0.05, .seed = static_cast<std::uint64_t>(n)}});
   };
-  const double before = task_accuracy(*task_, *model_, 16).loss();
+  const double before = task_accuracy(*task_, model_, 16).loss();
   train(*optimizer, loss, {.schedule = {.peak = 1e-2, .warm_up = 2, .steps = 40}},
         [](const TrainingStep&) { return Next::go_on; });
-  EXPECT_LT(task_accuracy(*task_, *model_, 16).loss(), before);
+  EXPECT_LT(task_accuracy(*task_, model_, 16).loss(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
@@ -194,8 +196,8 @@ TEST(TaskAccuracy, CountsEachHeldOutExampleOnce) {
   const std::int64_t count = task->count(Split::test).value();
   ASSERT_LT(count, 64);
   const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2});
-  EXPECT_EQ(task_accuracy(*task, *model, 512).asked, 10 * count);
-  EXPECT_EQ(task_accuracy(*task, *model, 2).asked, 20);
+  EXPECT_EQ(task_accuracy(*task, model, 512).asked, 10 * count);
+  EXPECT_EQ(task_accuracy(*task, model, 2).asked, 20);
   EXPECT_EQ(held_out_examples(*task, 512), count);
   EXPECT_EQ(held_out_examples(*task, 2), 2);
   EXPECT_EQ(held_out_examples(*make_task("copy"), 512), 512);
@@ -207,20 +209,20 @@ TEST(TaskAccuracy, OfTwoTowersHasTheLossOfTraining) {
   const auto model = model_for(*task, {.kind = ModelKind::two_tower, .layers = 1, .d_model = 8, .heads = 2});
   std::vector<TaskExample> examples;
   for (std::int64_t n = 0; n < 5; ++n) examples.push_back(task->example(Split::test, n));
-  const TaskBatch batch = batch_of(*task, examples, model->layout());
-  EXPECT_DOUBLE_EQ(model->examine(batch).loss(), model->loss(batch, {}).item());
+  const TaskBatch batch = batch_of(*task, examples, layout_for(model.kind()));
+  EXPECT_DOUBLE_EQ(batch_accuracy(model, batch).loss(), batch_loss(model, batch).item());
 }
 
 TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
   // Before training all visible keys weigh the same, but for rounding: the score is what the pattern allows.
   const auto task = make_task("previous", {.length = 4});
   const auto model = model_for(*task, {.layers = 1, .d_model = 8, .heads = 2, .positions = Positions::none});
-  for (const Parameter& parameter : model->parameters()) {
+  for (const Parameter& parameter : model.parameters()) {
     if (!parameter.name.ends_with("attn.q.weight") && !parameter.name.ends_with("attn.q.bias")) continue;
     const Tensor zeros(DType::f32, parameter.value.shape());
     assign({parameter}, parameter.name, zeros);
   }
-  const std::vector<RelationScores> scores = task_patterns(*task, *model, 70);
+  const std::vector<RelationScores> scores = task_patterns(*task, model, 70);
   ASSERT_EQ(scores.size(), 1U);
   EXPECT_EQ(scores[0].relation, "previous");
   ASSERT_EQ(scores[0].layers.size(), 1U);
@@ -236,21 +238,21 @@ TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
   EXPECT_NEAR(scores[0].layers[0][0].weight_sum, wanted, kWeightError * wanted);
 }
 
-TEST(TaskModel, IsLearnedByASmallDecoder) {
+TEST(MakeTaskModel, IsLearnedByASmallDecoder) {
   const auto task = make_task("previous", {.length = 6});
   std::vector<std::vector<double>> numbers;
   for (const int count : {1, 2}) {
     set_threads(count);
     const auto model = model_for(*task, {.layers = 1, .d_model = 32, .heads = 1});
-    const auto optimizer = make_adamw(model->parameters());
-    const double before = task_accuracy(*task, *model, 64).share();
-    const auto loss = [&](std::int64_t n) { return task_loss(*task, *model, 16 * n, 16, {}); };
+    const auto optimizer = make_adamw(model.parameters());
+    const double before = task_accuracy(*task, model, 64).share();
+    const auto loss = [&](std::int64_t n) { return task_loss(*task, model, 16 * n, 16, {}); };
     train(*optimizer, loss, {.schedule = {.peak = 1e-2, .warm_up = 5, .steps = 200}},
           [](const TrainingStep&) { return Next::go_on; });
-    const TaskAccuracy after = task_accuracy(*task, *model, 64);
+    const TaskAccuracy after = task_accuracy(*task, model, 64);
     EXPECT_LT(before, 0.2);
     EXPECT_GT(after.share(), 0.9);
-    numbers.push_back(model->parameters()[0].value.value().to_vector());
+    numbers.push_back(model.parameters()[0].value.value().to_vector());
   }
   set_threads(1);
   EXPECT_EQ(numbers[0], numbers[1]);

@@ -23,7 +23,7 @@ extern char** environ;
 namespace qkv {
 namespace {
 
-using tests::small_facts;
+using tests::small_metadata;
 using tests::small_training;
 using tests::SmallModel;
 using tests::TemporaryDirectory;
@@ -38,9 +38,9 @@ TEST(DISABLED_Killed, Run) {
   set_threads(1);
   const SmallModel model;
   const auto optimizer = make_adamw(model.parameters);
-  if (std::filesystem::exists(path)) Checkpoint::read(path).restore(*optimizer, small_facts().model);
+  if (std::filesystem::exists(path)) Checkpoint::read(path).restore(*optimizer, small_metadata());
   train(*optimizer, model.loss_of_batch(), small_training(kSteps), [&](const TrainingStep&) {
-    save_checkpoint(path, *optimizer, small_facts());
+    save_checkpoint(path, *optimizer, small_metadata());
     return Next::go_on;
   });
 }
@@ -91,7 +91,7 @@ TEST(Killed, FiftyTimesAtAnyMomentLeavesTheLastGoodCheckpoint) {
             [&](const TrainingStep& step) { return step.step + 1 == checkpoint.steps() ? Next::stop : Next::go_on; });
     }
     const SmallModel saved;
-    checkpoint.restore(saved.parameters, small_facts().model);
+    checkpoint.restore(*make_adamw(saved.parameters), small_metadata());
     ASSERT_EQ(saved.numbers(), whole.numbers()) << "at step " << checkpoint.steps();
   }
   ::unsetenv(kPath);

@@ -59,6 +59,8 @@ inline TrainingOptions small_training(std::int64_t steps) {
           .clip_norm = 0.5};
 }
 
-inline CheckpointFacts small_facts() { return {.model = {{"kind", "small"}, {"width", "40"}}, .run = {{"seed", "7"}}}; }
+inline std::map<std::string, std::string> small_metadata() {
+  return {{"model.kind", "small"}, {"model.width", "40"}, {"run.seed", "7"}};
+}
 
 }  // namespace qkv::tests

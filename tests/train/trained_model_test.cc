@@ -9,6 +9,7 @@
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
 
 namespace qkv {
@@ -21,9 +22,11 @@ void save_untrained(const std::string& path, const Task& task, ModelKind kind,
                     const std::map<std::string, std::string>& more = {}) {
   Generator generator(4);
   const auto model = make_task_model({.kind = kind, .layers = 1, .d_model = 16, .heads = 2}, task, generator);
-  CheckpointFacts facts{.model = model->facts(), .run = more};
-  describe_task(task, facts.run);
-  save_model(path, model->parameters(), facts);
+  std::map<std::string, std::string> run = more;
+  describe_task(task, run);
+  std::map<std::string, std::string> words;
+  for (const auto& [word, what] : run) words["run." + word] = what;
+  model.save(path, words);
 }
 
 double sum_of_row(const Tensor& probabilities, std::int64_t row) {
@@ -79,7 +82,7 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   EXPECT_EQ(one.tokens.size(), 43U);
   EXPECT_NE(one.tokens, two.tokens);
   EXPECT_EQ(error_message([&] { trained.answer(one, {.temperature = -1}); }),
-            "TrainedModel::answer: temperature: expected 0 or more, got -1.000000");
+            "generate: temperature: expected 0 or more, got -1.000000");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
               HasSubstr("the examples of text are not in its model's file"));
 }
@@ -149,7 +152,7 @@ TEST(TrainedModel, SaysHowNearAnImageAndATextAre) {
   EXPECT_NEAR(trained.cosines(std::span(examples).subspan(1)).to_vector()[0], together[1], 1e-6);
   const TrainedModel captioner = TrainedModel::read(directory / "other.safetensors");
   EXPECT_EQ(error_message([&] { static_cast<void>(captioner.cosines(examples)); }),
-            "TrainedModel: model: expected a two-tower model, got captioner");
+            "batch_cosines: model: expected a two-tower model, got captioner");
 }
 
 TEST(TrainedModel, RefusesAFileOfAnotherKind) {
@@ -157,7 +160,7 @@ TEST(TrainedModel, RefusesAFileOfAnotherKind) {
   for (const char* content : {"# a text, not a model", "short", ""}) {
     write_file(directory / "notes.txt", std::string_view(content));
     EXPECT_EQ(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "notes.txt")); }),
-              directory / "notes.txt" + ": expected a safetensors file that qkv train wrote, got another file");
+              directory / "notes.txt" + ": expected a safetensors file, got another file");
   }
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "none")); }),
               testing::Not(HasSubstr("safetensors")));
@@ -174,9 +177,10 @@ TEST(TrainedModel, RefusesWhatItDoesNotKnow) {
   const std::string nameless = directory / "nameless.safetensors";
   Generator generator(1);
   const auto model = make_task_model({.layers = 1, .d_model = 16, .heads = 2}, *task, generator);
-  save_model(nameless, model->parameters(), {.model = model->facts(), .run = {}});
+  model.save(nameless);
+  EXPECT_EQ(Model::open(nameless).config(), model.config());
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(nameless)); }),
-              HasSubstr("expected a model that qkv train wrote, got one that says nothing of its task"));
+              HasSubstr("expected a model that qkv train wrote, got one that names no task"));
 }
 
 TEST(TrainedModel, IsFoundByItsName) {

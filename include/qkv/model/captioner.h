@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "qkv/model/decoder.h"
-#include "qkv/model/greedy.h"
+#include "qkv/model/generate.h"
 #include "qkv/model/patch_encoder.h"
 
 namespace qkv {
@@ -30,8 +30,8 @@ struct CaptionerOptions {
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
-[[nodiscard]] std::map<std::string, std::string> facts_of(const CaptionerOptions& options);
-[[nodiscard]] CaptionerOptions captioner_options(const std::map<std::string, std::string>& facts);
+[[nodiscard]] std::map<std::string, std::string> config_of(const CaptionerOptions& options);
+[[nodiscard]] CaptionerOptions captioner_options(const std::map<std::string, std::string>& config);
 
 /// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const CaptionerOptions& options);
@@ -51,10 +51,10 @@ class Captioner {
   /// leave the places of the padding out of the loss. Throws InvalidArgument naming images, ids or context.
   [[nodiscard]] Variable forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call = {}) const;
 
-  /// What greedy() says of each image after the token `first`. Encodes the images once. Throws InvalidArgument naming
-  /// images, or as greedy() does.
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& images, std::int64_t first,
-                                                                const GreedyOptions& options) const;
+  /// What generate() writes of each image after prompt [B, T], over a cache. Encodes the images once. Throws
+  /// InvalidArgument naming images, or as generate() does.
+  [[nodiscard]] NewTokens generate(const TensorView& images, const TensorView& prompt,
+                                   const GenerateOptions& options) const;
 
   /// Weights of every head, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches], in the dtype of
   /// the parameters. Allocates them all.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "qkv/model/greedy.h"
+#include "qkv/model/generate.h"
 #include "qkv/model/token_input.h"
 
 namespace qkv {
@@ -30,8 +30,8 @@ struct DecoderOptions {
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
-[[nodiscard]] std::map<std::string, std::string> facts_of(const DecoderOptions& options);
-[[nodiscard]] DecoderOptions decoder_options(const std::map<std::string, std::string>& facts);
+[[nodiscard]] std::map<std::string, std::string> config_of(const DecoderOptions& options);
+[[nodiscard]] DecoderOptions decoder_options(const std::map<std::string, std::string>& config);
 
 /// How many numbers such a decoder learns, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const DecoderOptions& options);
@@ -84,12 +84,12 @@ class Decoder {
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.
   [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call = {}) const;
-  /// What greedy() says after prompt [B, T]; a token costs one token's work. With a context, over it.
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const TensorView& prompt,
-                                                                const GreedyOptions& options) const;
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate_cross(const TensorView& prompt,
-                                                                      const DecoderContext& context,
-                                                                      const GreedyOptions& options) const;
+  /// What generate() writes after prompt [B, T], over a cache: a token costs one token's work. A text that is longer
+  /// than options.window is read anew for each token, from the first of its last `window` tokens.
+  [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
+  /// The same over a context.
+  [[nodiscard]] NewTokens generate_cross(const TensorView& prompt, const DecoderContext& context,
+                                         const GenerateOptions& options) const;
 
   /// In the dtype of the parameters. Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
@@ -103,8 +103,6 @@ class Decoder {
   Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const;
   [[nodiscard]] BlockCall block_call(const DecoderCall& call) const;
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate_over(const TensorView& prompt, DecoderCache cache,
-                                                                     const GreedyOptions& options) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;

@@ -32,8 +32,8 @@ struct EncoderOptions {
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
-[[nodiscard]] std::map<std::string, std::string> facts_of(const EncoderOptions& options);
-[[nodiscard]] EncoderOptions encoder_options(const std::map<std::string, std::string>& facts);
+[[nodiscard]] std::map<std::string, std::string> config_of(const EncoderOptions& options);
+[[nodiscard]] EncoderOptions encoder_options(const std::map<std::string, std::string>& config);
 
 /// How many numbers such an encoder learns, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderOptions& options);

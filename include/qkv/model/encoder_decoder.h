@@ -9,7 +9,7 @@
 
 #include "qkv/model/decoder.h"
 #include "qkv/model/encoder.h"
-#include "qkv/model/greedy.h"
+#include "qkv/model/generate.h"
 
 namespace qkv {
 
@@ -33,8 +33,8 @@ struct EncoderDecoderOptions {
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
-[[nodiscard]] std::map<std::string, std::string> facts_of(const EncoderDecoderOptions& options);
-[[nodiscard]] EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::string>& facts);
+[[nodiscard]] std::map<std::string, std::string> config_of(const EncoderDecoderOptions& options);
+[[nodiscard]] EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::string>& config);
 
 /// How many numbers such a model learns, by arithmetic; the number of heads changes it for T5's tables alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderDecoderOptions& options);
@@ -63,9 +63,9 @@ class EncoderDecoder {
   [[nodiscard]] Variable forward(const PaddedTokens& source, const TensorView& target,
                                  const EncoderDecoderCall& call = {}) const;
 
-  /// What greedy() says after the token `first`. Reads the source once.
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> generate(const PaddedTokens& source, std::int64_t first,
-                                                                const GreedyOptions& options) const;
+  /// What generate() writes after prompt [B, T], over a cache. Reads the source once.
+  [[nodiscard]] NewTokens generate(const PaddedTokens& source, const TensorView& prompt,
+                                   const GenerateOptions& options) const;
 
   /// In the dtype of the parameters. Allocates them all.
   [[nodiscard]] EncoderDecoderWeights weights(const PaddedTokens& source, const TensorView& target) const;

@@ -36,8 +36,8 @@ struct TwoTowerOptions {
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
-[[nodiscard]] std::map<std::string, std::string> facts_of(const TwoTowerOptions& options);
-[[nodiscard]] TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& facts);
+[[nodiscard]] std::map<std::string, std::string> config_of(const TwoTowerOptions& options);
+[[nodiscard]] TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& config);
 
 /// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const TwoTowerOptions& options);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "qkv/model/model.h"
 #include "qkv/train/task.h"
 
 namespace qkv {
@@ -29,6 +30,12 @@ struct TaskBatch {
 
   [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(lengths.size()); }
 };
+
+/// What a kind of model reads: a decoder has one text.
+[[nodiscard]] BatchLayout layout_for(ModelKind kind) noexcept;
+
+/// Views of the batch, which must outlive them.
+[[nodiscard]] ModelInput input_of(const TaskBatch& batch);
 
 /// The targets of nothing, which cross_entropy() leaves out.
 inline constexpr std::int64_t kNothingAsked = -100;

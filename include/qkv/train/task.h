@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/model/attention_site.h"
 #include "qkv/tensor.h"
 #include "qkv/text/vocabulary.h"
 
@@ -27,14 +28,6 @@ enum class TaskKind : std::uint8_t {
 /// Examples to learn from, and to be examined with. No content is in both, whatever the seed: the hash of an example's
 /// content says which of the two it is in, one in eight being for the test.
 enum class Split : std::uint8_t { train, test };
-
-/// Which weights a relation is looked for in.
-enum class AttentionSite : std::uint8_t {
-  tokens,  // self-attention over the tokens
-  source,  // self-attention of the encoder over the source
-  cross,   // from the tokens to the source, or to the patches of the image
-};
-[[nodiscard]] std::string_view name_of(AttentionSite site) noexcept;
 
 /// Something that a solved model's attention shows, such as "match": from each closing bracket to its opening one.
 struct TaskRelation {

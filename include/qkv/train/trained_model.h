@@ -1,4 +1,4 @@
-// A model that was trained, out of its file: what it reads, and what it makes of it.
+// A model and the task that it learnt, out of one file: what it reads, and what it answers.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "qkv/train/checkpoint.h"
+#include "qkv/model/model.h"
+#include "qkv/train/batch.h"
 #include "qkv/train/task.h"
-#include "qkv/train/task_model.h"
 
 namespace qkv {
 
-/// What a file must say beside the model's facts so that its texts can be read without its data: "task", and of a task
-/// that is no built-in one its "kind", "vocabulary" and sizes.
-void describe_task(const Task& task, std::map<std::string, std::string>& words);
+/// What a model's file says of its task under "run.": "task", and of a task that is no built-in one its "kind" and
+/// sizes.
+void describe_task(const Task& task, std::map<std::string, std::string>& run);
 
 /// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot. Looked for in
 /// $QKV_MODELS, in the tree that this was built from, and in ../share/qkv/models from where the program is. Throws
@@ -31,13 +32,12 @@ struct AnswerOptions {
 
 class TrainedModel {
  public:
-  /// What `qkv train` wrote as model.safetensors or as a checkpoint. Throws Error as Checkpoint::read() does, and where
-  /// the file says nothing of its task.
+  /// What `qkv train` wrote as model.safetensors or as a checkpoint. Throws Error as Model::open() does, and if the
+  /// file names no task: Model::open() then opens it.
   [[nodiscard]] static TrainedModel read(const std::string& path);
 
-  [[nodiscard]] const TaskModel& model() const noexcept { return *model_; }
-  [[nodiscard]] ModelKind kind() const noexcept { return kind_; }
-  [[nodiscard]] const CheckpointFacts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const Model& model() const noexcept { return model_; }
+  [[nodiscard]] ModelKind kind() const noexcept { return model_.kind(); }
   /// The task that it learnt. Of the reader's own text or pictures it knows all but the examples: example() throws.
   [[nodiscard]] const Task& task() const noexcept { return *task_; }
   [[nodiscard]] bool has_examples() const noexcept { return has_examples_; }
@@ -52,8 +52,8 @@ class TrainedModel {
   /// What the model says at each place of the example's tokens, [T, vocabulary], as probabilities in f64. Throws
   /// InvalidArgument for a two-tower model, which says nothing.
   [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
-  /// Adds a token after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
-  /// without a source the model sees the last tokens, as many as its examples had. Throws as probabilities().
+  /// Adds tokens after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
+  /// without a source the model sees the last tokens, as many as its examples had. Throws as Model::generate().
   void answer(TaskExample& example, const AnswerOptions& options) const;
   /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 where it asks
   /// for none there.
@@ -63,13 +63,11 @@ class TrainedModel {
   [[nodiscard]] Tensor cosines(std::span<const TaskExample> examples) const;
 
  private:
-  TrainedModel() = default;
-  [[nodiscard]] Tensor scores(const TaskExample& example) const;
-  [[nodiscard]] std::int32_t next_token(const TaskExample& example, const AnswerOptions& options, double draw) const;
+  TrainedModel(Model model, std::unique_ptr<const Task> task);
 
-  CheckpointFacts facts_;
-  ModelKind kind_ = ModelKind::decoder;
-  std::unique_ptr<const TaskModel> model_;
+  [[nodiscard]] std::vector<std::int64_t> never_written() const;
+
+  Model model_;
   std::unique_ptr<const Task> task_;
   bool has_examples_ = false;
 };

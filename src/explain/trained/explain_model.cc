@@ -22,7 +22,7 @@ class ModelReader {
         batch_(trained.batch_of(asked_.shown)) {
     // A text may be longer than the model learnt vectors for.
     said_of(question.example ? "example" : "text", [&] {
-      trained_.model().run(batch_, trace_);
+      trained_.model().run(input_of(batch_), trace_);
       return 0;
     });
     reading_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
@@ -52,12 +52,12 @@ class ModelReader {
   }
 
   void describe() {
-    const auto& facts = trained_.facts().model;
+    const ModelConfig config = trained_.model().config();
     const std::string& task = trained_.task().info().name;
     reading_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
     for (const char* fact : {"kind", "layers", "d_model", "positions"}) {
-      const auto found = facts.find(fact);
-      if (found != facts.end()) reading_.settings.push_back({fmt::format("model {}", fact), found->second});
+      const auto found = config.find(fact);
+      if (found != config.end()) reading_.settings.push_back({fmt::format("model {}", fact), found->second});
     }
     reading_.settings.push_back({"model parameters", fmt::format("{}", trained_.model().parameter_count())});
   }
@@ -157,8 +157,9 @@ class ModelReader {
     constexpr std::size_t kLongText = 60;
     if (bias.is_zero()) return;
     std::string text = bias.to_string();
-    const auto positions = trained_.facts().model.find("positions");
-    const bool is_t5 = positions != trained_.facts().model.end() && positions->second == "t5";
+    const ModelConfig config = trained_.model().config();
+    const auto positions = config.find("positions");
+    const bool is_t5 = positions != config.end() && positions->second == "t5";
     if (text.size() > kLongText) text = is_t5 ? "T5 bias, learned" : "relative bias, learned";
     reading_.settings.push_back({"bias", std::move(text)});
   }

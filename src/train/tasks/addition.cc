@@ -3,7 +3,7 @@
 
 #include "train/tasks/generated_task.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::int32_t kFirstDigit = 1;
@@ -75,4 +75,4 @@ TaskMaker addition_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -1,7 +1,7 @@
 // Brackets of three kinds, where closing ones are written "?": say which kind each one is.
 #include "train/tasks/generated_task.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::int32_t kFirstOpen = 1;   // ( [ {
@@ -63,4 +63,4 @@ TaskMaker brackets_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

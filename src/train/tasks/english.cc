@@ -6,7 +6,7 @@
 #include "train/tasks/generated_task.h"
 #include "train/tasks/grammar/sample.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::size_t kLongest = 18;
@@ -89,4 +89,4 @@ TaskMaker english_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

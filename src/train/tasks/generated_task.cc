@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
@@ -66,4 +66,4 @@ std::vector<std::string> letters_after(std::vector<std::string> names) {
   return names;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

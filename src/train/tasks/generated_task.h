@@ -12,7 +12,7 @@
 #include "qkv/train/task.h"
 #include "train/tasks/random.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// An example, and the numbers that make it the same as another: two drafts of equal content never meet in both splits.
 struct Draft {
@@ -83,4 +83,4 @@ struct TaskMaker {
 [[nodiscard]] TaskMaker translation_task();
 [[nodiscard]] TaskMaker shapes_task();
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -4,7 +4,7 @@
 
 #include "train/tasks/generated_task.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::int32_t kFirstLetter = 1;
@@ -103,4 +103,4 @@ TaskMaker induction_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace qkv::train {
+namespace qkv::training {
 
 struct NamedColour {
   std::string_view name;
@@ -17,4 +17,4 @@ inline constexpr NamedColour kPalette[] = {
     {"yellow", {1, 1, 0}}, {"orange", {1, 0.5F, 0}}, {"purple", {0.5F, 0, 0.75F}},
 };
 
-}  // namespace qkv::train
+}  // namespace qkv::training

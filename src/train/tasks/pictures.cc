@@ -84,7 +84,7 @@ void split(Examples& examples, const std::string& directory) {
   }
   std::size_t held_out = 0;
   for (auto& example : examples) {
-    example.split = train::split_of_hash(example.hash);
+    example.split = training::split_of_hash(example.hash);
     held_out += example.split == Split::test ? 1 : 0;
   }
   if (held_out != 0 && held_out != examples.size()) return;
@@ -125,7 +125,7 @@ std::vector<PictureTask::Loaded> PictureTask::load(const std::string& directory,
     const std::vector<std::byte> file = read_file(picture.file);
     Loaded example{.pixels = bytes_of(image_of(decode_png(file, picture.file), options.image_side)),
                    .words = caption_words(picture.caption),
-                   .hash = train::hash_of(file)};
+                   .hash = training::hash_of(file)};
     if (example.words.empty()) {
       throw Error(picture.source + ": expected a caption with a word in it, got \"" + picture.caption + "\"");
     }
@@ -169,12 +169,12 @@ std::optional<std::uint64_t> PictureTask::data_hash() const {
   std::vector<std::uint64_t> hashes;
   for (const Split split : {Split::train, Split::test}) {
     for (const Entry& entry : entries(split)) {
-      hashes.push_back(train::hash_of(std::as_bytes(std::span(entry.pixels))));
-      hashes.push_back(train::hash_of(std::span<const std::int32_t>(entry.words)));
+      hashes.push_back(training::hash_of(std::as_bytes(std::span(entry.pixels))));
+      hashes.push_back(training::hash_of(std::span<const std::int32_t>(entry.words)));
     }
     hashes.push_back(entries(split).size());
   }
-  return train::hash_of(std::as_bytes(std::span(hashes)));
+  return training::hash_of(std::as_bytes(std::span(hashes)));
 }
 
 TaskExample PictureTask::example(Split split, std::int64_t n) const {
@@ -183,7 +183,7 @@ TaskExample PictureTask::example(Split split, std::int64_t n) const {
   std::int64_t place = n % count;
   if (split == Split::train) {
     // Steps of a width that has no divisor with the count come to each place once.
-    train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n / count});
+    training::TaskRandom random({.seed = seed_, .task = training::task_number(info_.name), .n = n / count});
     const std::int64_t start = random.between(0, count - 1);
     std::int64_t width = random.between(1, count);
     while (std::gcd(width, count) != 1) width = random.between(1, count);

@@ -1,7 +1,7 @@
 // Previous token: each place answers with the letter before it.
 #include "train/tasks/generated_task.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::int32_t kFirstLetter = 1;
@@ -46,4 +46,4 @@ TaskMaker previous_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

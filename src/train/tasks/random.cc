@@ -1,6 +1,6 @@
 #include "train/tasks/random.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 std::uint32_t task_number(std::string_view name) noexcept {
   std::uint32_t hash = 2166136261U;
@@ -29,4 +29,4 @@ std::uint32_t TaskRandom::below(std::uint32_t bound) noexcept {
   return static_cast<std::uint32_t>(product >> 32U);
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

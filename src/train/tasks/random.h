@@ -9,7 +9,7 @@
 
 #include "core/philox.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// Where a stream of choices starts. An example that falls into the other split is tried again.
 struct RandomOrigin {
@@ -63,4 +63,4 @@ class TaskRandom {
   unsigned used_ = 4;
 };
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -8,21 +8,22 @@ namespace {
 
 constexpr const char* kFunction = "make_task";
 
-const std::vector<train::TaskMaker>& makers() {
-  static const std::vector<train::TaskMaker> kMakers = {
-      train::copy_task(),        train::reverse_task(),  train::sort_task(),     train::previous_task(),
-      train::induction_task(),   train::brackets_task(), train::addition_task(), train::english_task(),
-      train::translation_task(), train::shapes_task(),
+const std::vector<training::TaskMaker>& makers() {
+  static const std::vector<training::TaskMaker> kMakers = {
+      training::copy_task(),        training::reverse_task(),  training::sort_task(),     training::previous_task(),
+      training::induction_task(),   training::brackets_task(), training::addition_task(), training::english_task(),
+      training::translation_task(), training::shapes_task(),
   };
   return kMakers;
 }
 
-const train::TaskMaker& maker_of(std::string_view name) {
-  const auto found = std::ranges::find(makers(), name, [](const train::TaskMaker& maker) { return maker.info.name; });
+const training::TaskMaker& maker_of(std::string_view name) {
+  const auto found =
+      std::ranges::find(makers(), name, [](const training::TaskMaker& maker) { return maker.info.name; });
   if (found != makers().end()) return *found;
   std::vector<std::string_view> known;
   std::string names;
-  for (const train::TaskMaker& maker : makers()) {
+  for (const training::TaskMaker& maker : makers()) {
     known.push_back(maker.info.name);
     names += (names.empty() ? "" : ", ") + maker.info.name;
   }
@@ -58,18 +59,6 @@ std::string_view name_of(TaskKind kind) noexcept {
   return "image-text";
 }
 
-std::string_view name_of(AttentionSite site) noexcept {
-  switch (site) {
-    case AttentionSite::tokens:
-      return "tokens";
-    case AttentionSite::source:
-      return "source";
-    case AttentionSite::cross:
-      break;
-  }
-  return "cross";
-}
-
 std::int64_t TaskLengths::patches() const noexcept {
   if (patch_side == 0) return 0;
   const std::int64_t across = image_side / patch_side;
@@ -79,14 +68,14 @@ std::int64_t TaskLengths::patches() const noexcept {
 std::span<const TaskInfo> tasks() {
   static const std::vector<TaskInfo> kInfos = [] {
     std::vector<TaskInfo> infos;
-    for (const train::TaskMaker& maker : makers()) infos.push_back(maker.info);
+    for (const training::TaskMaker& maker : makers()) infos.push_back(maker.info);
     return infos;
   }();
   return kInfos;
 }
 
 std::unique_ptr<const Task> make_task(std::string_view name, const TaskOptions& options) {
-  const train::TaskMaker& maker = maker_of(name);
+  const training::TaskMaker& maker = maker_of(name);
   require_length(maker.info, options);
   return maker.make(maker.info, options);
 }

@@ -4,7 +4,7 @@
 
 #include "train/tasks/generated_task.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 enum class Order : std::uint8_t { same, reversed, sorted };
@@ -99,4 +99,4 @@ TaskMaker sort_task() {
           make<Order::sorted>};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

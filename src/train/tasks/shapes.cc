@@ -5,7 +5,7 @@
 #include "train/tasks/generated_task.h"
 #include "train/tasks/palette.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::int64_t kSide = 48;
@@ -81,7 +81,7 @@ class ShapesTask final : public GeneratedTask {
     Tensor image(DType::f32, {3, kSide, kSide});
     std::ranges::fill(image.values<float>(), kGround[0]);
     std::vector<std::int32_t> content;
-    for (Thing& thing : things) train::draw(thing, image);
+    for (Thing& thing : things) training::draw(thing, image);
     std::vector<Thing> by_cell = things;
     std::ranges::sort(by_cell, {}, [](const Thing& thing) { return thing.row * kCells + thing.column; });
     for (const Thing& thing : by_cell) {
@@ -211,4 +211,4 @@ TaskMaker shapes_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

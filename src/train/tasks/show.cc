@@ -115,8 +115,8 @@ char letter_of(const TaskExample& example, std::int64_t y, std::int64_t x) {
     return sum;
   };
   const auto nearest =
-      std::ranges::min_element(train::kPalette, {}, [&](const auto& one) { return distance(one.rgb); });
-  return distance(train::kGround) < distance(nearest->rgb) ? '.' : nearest->name.front();
+      std::ranges::min_element(training::kPalette, {}, [&](const auto& one) { return distance(one.rgb); });
+  return distance(training::kGround) < distance(nearest->rgb) ? '.' : nearest->name.front();
 }
 
 std::string picture(const Task& task, const TaskExample& example) {

@@ -78,12 +78,12 @@ class TextTask final : public Task {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> data_hash() const override {
-    return train::hash_of(std::span<const std::int32_t>(tokens_));
+    return training::hash_of(std::span<const std::int32_t>(tokens_));
   }
 
  private:
   [[nodiscard]] std::int64_t drawn(std::int64_t n) const {
-    train::TaskRandom random({.seed = seed_, .task = train::task_number(info_.name), .n = n});
+    training::TaskRandom random({.seed = seed_, .task = training::task_number(info_.name), .n = n});
     return random.between(0, held_out_ - lengths_.tokens - 1);
   }
 

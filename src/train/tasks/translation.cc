@@ -4,7 +4,7 @@
 #include "train/tasks/grammar/french.h"
 #include "train/tasks/grammar/sample.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::size_t kLongestEnglish = 16;
@@ -66,4 +66,4 @@ TaskMaker translation_task() {
           make};
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -4,7 +4,7 @@
 
 #include "train/tasks/grammar/sample.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 // By determiner, then singular and plural; "a" becomes "an" where the next word asks for it.
@@ -170,4 +170,4 @@ std::vector<std::string> english_senses() {
   return all;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -7,7 +7,7 @@
 #include "qkv/train/task.h"
 #include "train/tasks/grammar/sentence.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 struct EnglishWord {
   std::string text;
@@ -42,4 +42,4 @@ struct EnglishSentence {
 [[nodiscard]] std::vector<std::string> english_hidden_forms();
 [[nodiscard]] std::vector<std::string> english_senses();
 
-}  // namespace qkv::train
+}  // namespace qkv::training

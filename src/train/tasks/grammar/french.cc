@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 // By masculine singular, feminine singular, plural.
@@ -63,21 +63,21 @@ class Writer {
   }
 
   void adjective(const Adjective& adjective, FrenchGender gender, Number number, std::int64_t english) {
-    word(train::form(adjective, gender, number), english);
+    word(training::form(adjective, gender, number), english);
   }
 
   void noun_phrase(const NounPhrase& phrase) {
     if (phrase.antecedent != nullptr) {  // as a subject; an object comes before the verb
       const bool feminine = gender_of(phrase) == FrenchGender::feminine;
       const std::array<std::string_view, 2> forms = {feminine ? "elle" : "il", feminine ? "elles" : "ils"};
-      word(train::form(forms, phrase.number), phrase.place);
+      word(training::form(forms, phrase.number), phrase.place);
       return;
     }
     determiner(phrase);
     const Adjective* modifier = phrase.adjective;
     const auto add_modifier = [&] { adjective(*modifier, phrase.noun->gender, phrase.number, phrase.adjective_place); };
     if (modifier != nullptr && modifier->before_noun) add_modifier();
-    word(train::form(phrase.noun->french, phrase.number), phrase.place);
+    word(training::form(phrase.noun->french, phrase.number), phrase.place);
     if (modifier != nullptr && !modifier->before_noun) add_modifier();
     if (phrase.attached) prepositional_phrase(*phrase.attached);
     if (phrase.relative) {
@@ -97,7 +97,7 @@ class Writer {
     if (clause.subject) noun_phrase(subject);
     const bool clitic = clause.object && clause.object->antecedent != nullptr;
     if (clitic) word(form(kDefinite, gender_of(*clause.object), clause.object->number), clause.object->place);
-    word(train::form(clause.verb->french, subject.number), clause.place);
+    word(training::form(clause.verb->french, subject.number), clause.place);
     if (clause.predicate != nullptr) {
       adjective(*clause.predicate, gender_of(subject), subject.number, clause.predicate_place);
     }
@@ -157,4 +157,4 @@ std::vector<std::string> french_words() {
   return all;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -6,7 +6,7 @@
 
 #include "train/tasks/grammar/sentence.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 struct FrenchWord {
   std::string text;
@@ -20,4 +20,4 @@ struct FrenchWord {
 /// All words of the grammar's French, each once.
 [[nodiscard]] std::vector<std::string> french_words();
 
-}  // namespace qkv::train
+}  // namespace qkv::training

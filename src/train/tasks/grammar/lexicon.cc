@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 constexpr std::size_t kNeutralTransitive = 5;
@@ -180,4 +180,4 @@ std::string hidden_form(const Verb& verb) {
   return &verb == &kCopula ? "<be>" : "<" + std::string(verb.english[1]) + ">";
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace qkv::train {
+namespace qkv::training {
 
 enum class Number : std::uint8_t { singular, plural };
 enum class FrenchGender : std::uint8_t { masculine, feminine };
@@ -92,4 +92,4 @@ struct Sense {
   return adjective.french[(number == Number::plural ? 2U : 0U) + (gender == FrenchGender::feminine ? 1U : 0U)];
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -1,6 +1,6 @@
 #include "train/tasks/grammar/lexicon.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 const std::vector<Noun>& nouns() {
   constexpr FrenchGender m = FrenchGender::masculine;
@@ -46,4 +46,4 @@ const std::vector<Noun>& nouns() {
   return kNouns;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -4,7 +4,7 @@
 
 #include "train/tasks/grammar/sampler.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 void collect(const NounPhrase& phrase, std::vector<const NounPhrase*>& all);
@@ -180,4 +180,4 @@ Sentence sample_sentence(TaskRandom& random) {
   }
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -4,7 +4,7 @@
 #include "train/tasks/grammar/sentence.h"
 #include "train/tasks/random.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// "he", "she", "it" or "they" may stand for a noun.
 enum class Person : std::uint8_t { he, she, it, they };
@@ -13,4 +13,4 @@ enum class Person : std::uint8_t { he, she, it, they };
 /// A sentence of the grammar. No noun comes twice. A pronoun agrees with exactly one noun before it.
 [[nodiscard]] Sentence sample_sentence(TaskRandom& random);
 
-}  // namespace qkv::train
+}  // namespace qkv::training

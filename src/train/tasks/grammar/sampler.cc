@@ -1,6 +1,6 @@
 #include "train/tasks/grammar/sampler.h"
 
-namespace qkv::train {
+namespace qkv::training {
 namespace {
 
 // The choices for which `fits` holds.
@@ -111,4 +111,4 @@ std::unique_ptr<Clause> Sampler::clause_about(Weight weight) {
   return clause;
 }
 
-}  // namespace qkv::train
+}  // namespace qkv::training

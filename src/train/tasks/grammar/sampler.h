@@ -7,7 +7,7 @@
 
 #include "train/tasks/grammar/sample.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// What may follow a noun.
 enum class Weight : std::uint8_t { bare, with_phrase, with_clause };
@@ -53,4 +53,4 @@ class Sampler {
   std::vector<const void*> used_;
 };
 
-}  // namespace qkv::train
+}  // namespace qkv::training

@@ -8,7 +8,7 @@
 
 #include "train/tasks/grammar/lexicon.h"
 
-namespace qkv::train {
+namespace qkv::training {
 
 /// the; a or some; this or these; that or those.
 enum class Determiner : std::uint8_t { definite, indefinite, proximal, distal };
@@ -72,4 +72,4 @@ struct Sentence {
   std::optional<Cue> cue;
 };
 
-}  // namespace qkv::train
+}  // namespace qkv::training

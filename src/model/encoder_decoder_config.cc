@@ -1,9 +1,9 @@
-#include "model/facts.h"
+#include "model/config.h"
 #include "qkv/model/encoder_decoder.h"
 
 namespace qkv {
 
-std::map<std::string, std::string> facts_of(const EncoderDecoderOptions& options) {
+std::map<std::string, std::string> config_of(const EncoderDecoderOptions& options) {
   return {{"kind", "encoder-decoder"},
           {"source_vocabulary", std::to_string(options.source_vocabulary)},
           {"vocabulary", std::to_string(options.vocabulary)},
@@ -22,8 +22,8 @@ std::map<std::string, std::string> facts_of(const EncoderDecoderOptions& options
           {"tied", yes_or_no(options.tied)}};
 }
 
-EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::string>& facts) {
-  const FactReader read("encoder_decoder_options", facts);
+EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::string>& config) {
+  const ConfigReader read("encoder_decoder_options", config);
   read.require("kind", "encoder-decoder");
   return {.source_vocabulary = read.number("source_vocabulary"),
           .vocabulary = read.number("vocabulary"),

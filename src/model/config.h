@@ -17,19 +17,19 @@ inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, Embedding
                                                 EmbeddingScale::normed};
 inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::relu};
 
-using Facts = std::map<std::string, std::string>;
+using ModelConfig = std::map<std::string, std::string>;
 
 /// Reads options; each call throws InvalidArgument(function, word, …) where the word is missing or has no meaning.
-class FactReader {
+class ConfigReader {
  public:
-  FactReader(const char* function, const Facts& facts) : function_(function), facts_(facts) {}
+  ConfigReader(const char* function, const ModelConfig& config) : function_(function), config_(config) {}
 
   [[nodiscard]] const std::string& text(const std::string& word) const;
   [[nodiscard]] std::int64_t number(const std::string& word) const;
   [[nodiscard]] std::optional<std::int64_t> number_if_there(const std::string& word) const;
   /// "yes" or "no".
   [[nodiscard]] bool truth(const std::string& word) const;
-  [[nodiscard]] bool has(const std::string& word) const { return facts_.contains(word); }
+  [[nodiscard]] bool has(const std::string& word) const { return config_.contains(word); }
   void require(const std::string& word, const std::string& value) const;
   /// The one of `values` whose name_of() stands under `word`.
   template <class Enum, std::size_t N>
@@ -44,7 +44,7 @@ class FactReader {
 
  private:
   const char* function_;
-  const Facts& facts_;
+  const ModelConfig& config_;
 };
 
 [[nodiscard]] inline std::string yes_or_no(bool value) { return value ? "yes" : "no"; }

@@ -1,9 +1,9 @@
-#include "model/facts.h"
+#include "model/config.h"
 #include "qkv/model/two_tower.h"
 
 namespace qkv {
 
-std::map<std::string, std::string> facts_of(const TwoTowerOptions& options) {
+std::map<std::string, std::string> config_of(const TwoTowerOptions& options) {
   return {{"kind", "two-tower"},
           {"image_side", std::to_string(options.image_side)},
           {"patch_side", std::to_string(options.patch_side)},
@@ -19,8 +19,8 @@ std::map<std::string, std::string> facts_of(const TwoTowerOptions& options) {
           {"relative", yes_or_no(options.relative)}};
 }
 
-TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& facts) {
-  const FactReader read("two_tower_options", facts);
+TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& config) {
+  const ConfigReader read("two_tower_options", config);
   read.require("kind", "two-tower");
   return {.image_side = read.number("image_side"),
           .patch_side = read.number("patch_side"),

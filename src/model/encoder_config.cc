@@ -1,9 +1,9 @@
-#include "model/facts.h"
+#include "model/config.h"
 #include "qkv/model/encoder.h"
 
 namespace qkv {
 
-std::map<std::string, std::string> facts_of(const EncoderOptions& options) {
+std::map<std::string, std::string> config_of(const EncoderOptions& options) {
   return {{"kind", "encoder"},
           {"vocabulary", std::to_string(options.vocabulary)},
           {"length", std::to_string(options.length)},
@@ -19,8 +19,8 @@ std::map<std::string, std::string> facts_of(const EncoderOptions& options) {
           {"bias", yes_or_no(options.bias)}};
 }
 
-EncoderOptions encoder_options(const std::map<std::string, std::string>& facts) {
-  const FactReader read("encoder_options", facts);
+EncoderOptions encoder_options(const std::map<std::string, std::string>& config) {
+  const ConfigReader read("encoder_options", config);
   read.require("kind", "encoder");
   return {.vocabulary = read.number("vocabulary"),
           .length = read.number("length"),

@@ -1,9 +1,9 @@
-#include "model/facts.h"
+#include "model/config.h"
 #include "qkv/model/captioner.h"
 
 namespace qkv {
 
-std::map<std::string, std::string> facts_of(const CaptionerOptions& options) {
+std::map<std::string, std::string> config_of(const CaptionerOptions& options) {
   return {{"kind", "captioner"},
           {"image_side", std::to_string(options.image_side)},
           {"patch_side", std::to_string(options.patch_side)},
@@ -19,8 +19,8 @@ std::map<std::string, std::string> facts_of(const CaptionerOptions& options) {
           {"relative", yes_or_no(options.relative)}};
 }
 
-CaptionerOptions captioner_options(const std::map<std::string, std::string>& facts) {
-  const FactReader read("captioner_options", facts);
+CaptionerOptions captioner_options(const std::map<std::string, std::string>& config) {
+  const ConfigReader read("captioner_options", config);
   read.require("kind", "captioner");
   return {.image_side = read.number("image_side"),
           .patch_side = read.number("patch_side"),

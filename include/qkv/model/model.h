@@ -1,0 +1,104 @@
+// A model of any kind as one object: network, config and tokenizer, as they stand in one file. It knows no task.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "qkv/model/attention_site.h"
+#include "qkv/model/captioner.h"
+#include "qkv/model/encoder.h"
+#include "qkv/model/encoder_decoder.h"
+#include "qkv/model/two_tower.h"
+#include "qkv/safetensors.h"
+#include "qkv/text/tokenizer.h"
+
+namespace qkv {
+
+enum class ModelKind : std::uint8_t {
+  decoder,          // one text; a token sees those before it
+  encoder,          // one text; every token sees all
+  encoder_decoder,  // a source, and tokens that attend to it
+  captioner,        // an image, and tokens that attend to its patches
+  two_tower,        // an image and a text, each with an encoder; what belongs together lies together
+};
+/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
+[[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
+/// Throws InvalidArgument for another word, with the words that there are.
+[[nodiscard]] ModelKind model_kind_named(std::string_view name);
+
+/// What a model reads; each kind reads its part. Shorter texts are padded at their end with any token.
+struct ModelInput {
+  TensorView ids;                                 // i64 [B, T]: the tokens; of a text to be written, those so far
+  std::vector<std::int64_t> lengths = {};         // of each text of ids; empty where none is padded
+  TensorView source = {};                         // i64 [B, S]: of an encoder-decoder
+  std::vector<std::int64_t> source_lengths = {};  // likewise of source
+  TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner and of two towers
+};
+
+/// What cuts the texts that a model reads and writes; null where its file has none.
+struct ModelTokenizers {
+  std::shared_ptr<const Tokenizer> tokens = nullptr;
+  std::shared_ptr<const Tokenizer> source = nullptr;  // of a source with pieces of its own
+};
+
+/// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.
+using ModelConfig = std::map<std::string, std::string>;
+
+class Model {
+ public:
+  /// In the order of ModelKind.
+  using Network = std::variant<Decoder, Encoder, EncoderDecoder, Captioner, TwoTower>;
+
+  explicit Model(Network network, ModelTokenizers tokenizers = {});
+  /// The network of a config. Throws InvalidArgument naming the word that is missing or has no meaning.
+  Model(const ModelConfig& config, const Init& init, DType dtype = DType::f32, ModelTokenizers tokenizers = {});
+
+  /// What save() wrote. The file is mapped: parameters are read where they lie, in their dtype, and nothing is drawn.
+  /// Throws Error naming the file: as Safetensors::read(), for a file without a config, and with the first differences
+  /// where tensors are missing, surplus or of another shape or dtype than the config says. Tensors under "optimizer/"
+  /// do not count.
+  [[nodiscard]] static Model open(const std::string& path);
+  /// The same of a file that is open; `path` stands in messages.
+  [[nodiscard]] static Model of_file(const Safetensors& file, const std::string& path);
+  /// One safetensors file with parameters, config and tokenizers, and `more` among its metadata. It appears whole or
+  /// not at all. Throws Error as write_file().
+  void save(const std::string& path, const std::map<std::string, std::string>& more = {}) const;
+  /// What save() says of config and tokenizers: "model.kind", "tokenizer.pieces".
+  [[nodiscard]] std::map<std::string, std::string> metadata() const;
+
+  [[nodiscard]] ModelKind kind() const noexcept { return static_cast<ModelKind>(network_.index()); }
+  [[nodiscard]] const Network& network() const noexcept { return network_; }
+  [[nodiscard]] ModelConfig config() const;
+  [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }
+  [[nodiscard]] Parameters parameters() const;
+  /// By the arithmetic of the config.
+  [[nodiscard]] std::int64_t parameter_count() const;
+  /// That the model computes in where a call says nothing else: f64 for parameters of f64, f32 for all others.
+  [[nodiscard]] DType dtype() const;
+
+  /// Scores [B, T, vocabulary] in call.dtype: of the token after each, or of an encoder at each place. Throws
+  /// InvalidArgument for two towers, which score no tokens, and as the network does.
+  [[nodiscard]] Variable forward(const ModelInput& input, const ModelCall& call = {}) const;
+  /// Writes on after ids, over a cache of keys and values. Throws InvalidArgument for an encoder and for two towers,
+  /// and as the network does.
+  [[nodiscard]] NewTokens generate(const ModelInput& input, const GenerateOptions& options) const;
+
+  /// A forward pass for its trace, in dtype(); nothing is recorded.
+  void run(const ModelInput& input, Trace& trace) const;
+  /// Where a trace has the attention of a site; nullopt if the model has none.
+  [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const;
+  /// Weights of every head, [B, H, Tq, Tk] a layer; empty if the model has no such site. Allocates them all.
+  [[nodiscard]] std::vector<Tensor> weights(const ModelInput& input, AttentionSite site) const;
+
+ private:
+  Network network_;
+  ModelTokenizers tokenizers_;
+};
+
+}  // namespace qkv

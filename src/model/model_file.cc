@@ -1,0 +1,97 @@
+// A model's file: safetensors, whose metadata hold the config and the tokenizers.
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "model/weights.h"
+#include "model/words.h"
+#include "qkv/model/model.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kModel = "model";
+constexpr std::string_view kTokenizer = "tokenizer";
+constexpr std::string_view kSourceTokenizer = "source_tokenizer";
+
+// A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
+bool is_other_file(const std::string& path) {
+  constexpr std::size_t kLength = 8;
+  std::array<char, kLength + 1> begin = {};
+  std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(path) || !file) return false;
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file.gcount() < static_cast<std::streamsize>(begin.size()) || begin[kLength] != '{';
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
+  return words.empty() ? nullptr : make_tokenizer(words);
+}
+
+// The dtype in which the file has the first parameter.
+DType dtype_in(const Safetensors& file, const Model& model) {
+  const std::string name = model.parameters().front().name;
+  return file.contains(name) ? file.load(name).dtype() : DType::f32;
+}
+
+Model undrawn(const Safetensors& file) {
+  const Words metadata = file.metadata();
+  const ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
+                                   .source = tokenizer_in(words_of(kSourceTokenizer, metadata))};
+  const ModelConfig config = words_of(kModel, metadata);
+  Model model(config, Init::undrawn(), DType::f32, tokenizers);
+  const DType dtype = dtype_in(file, model);
+  return dtype == DType::f32 ? model : Model(config, Init::undrawn(), dtype, tokenizers);
+}
+
+}  // namespace
+
+Words words_under(std::string_view name, const Words& words) {
+  Words all;
+  for (const auto& [word, what] : words) all[std::string(name) + "." + word] = what;
+  return all;
+}
+
+Words words_of(std::string_view name, const Words& metadata) {
+  const std::string start = std::string(name) + ".";
+  Words all;
+  for (const auto& [word, what] : metadata) {
+    if (word.starts_with(start)) all[word.substr(start.size())] = what;
+  }
+  return all;
+}
+
+Model Model::of_file(const Safetensors& file, const std::string& path) {
+  if (words_of(kModel, file.metadata()).empty()) {
+    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone");
+  }
+  const Model model = [&] {
+    try {
+      return undrawn(file);
+    } catch (const InvalidArgument& damaged) {
+      throw Error(path + ": " + damaged.what());
+    }
+  }();
+  load_parameters(file, model.parameters(), Differences(path));
+  return model;
+}
+
+Model Model::open(const std::string& path) {
+  if (is_other_file(path)) throw Error(path + ": expected a safetensors file, got another file");
+  return of_file(Safetensors::read(path), path);
+}
+
+std::map<std::string, std::string> Model::metadata() const {
+  Words all = words_under(kModel, config());
+  if (tokenizers_.tokens) all.merge(words_under(kTokenizer, tokenizers_.tokens->config()));
+  if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
+  return all;
+}
+
+void Model::save(const std::string& path, const std::map<std::string, std::string>& more) const {
+  Words words = metadata();
+  words.insert(more.begin(), more.end());
+  write_file(path, encode_safetensors(views_of(parameters()), words));
+}
+
+}  // namespace qkv
