@@ -11,7 +11,7 @@
 #include "autograd/storage.h"
 #include "qkv/error.h"
 
-// Of GCC's OpenMP, whose header only GCC has.
+// Declared here because only GCC has the header of its OpenMP.
 extern "C" {
 int omp_get_max_threads();
 void omp_set_num_threads(int count);
@@ -20,7 +20,7 @@ void omp_set_num_threads(int count);
 namespace qkv::autograd {
 namespace {
 
-// oneDNN shares its work out by OpenMP; here the sharing out is ours.
+// Keeps oneDNN to one OpenMP thread: qkv's own pool distributes the work.
 class OneOpenMPThread {
  public:
   OneOpenMPThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -107,7 +107,7 @@ bool onednn_has_f16() {
                                                .out = DType::f16,
                                                .bias = DType::i64,
                                                .packed = false});
-    // A reference loop is slower than converting.
+    // oneDNN's reference loop is slower than converting to f32.
     return primitive != nullptr &&
            std::string_view(primitive->description.impl_info_str()).find("ref") == std::string_view::npos;
   }();

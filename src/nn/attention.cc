@@ -63,7 +63,7 @@ void require_positions(const TensorView& positions, const Variable& x) {
                         shape.to_string());
 }
 
-// Tokens that go on from what the cache holds.
+// Positions of tokens that follow those in the cache.
 Tensor positions_after(const KvCache& cache, std::int64_t T) {
   Tensor positions(DType::i64, {cache.B(), T});
   auto place = positions.values<std::int64_t>().begin();
@@ -84,7 +84,8 @@ Variable whole(const KvCache& cache, const Rows& rows_of) {
   std::vector<Variable> parts;
   for (std::int64_t b = 0; b < cache.B(); ++b) {
     if (cache.length(b) != cache.length(0)) {
-      throw InvalidArgument("Trace", "cache", "sequences of one length, to keep their attention", "unequal ones");
+      throw InvalidArgument("Trace", "cache", "sequences of equal length, to trace their attention",
+                            "different lengths");
     }
     const Tensor rows = rows_of(b);
     parts.push_back(reshape(Variable(rows), rows.shape().inserted(0, 1)));
@@ -159,7 +160,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   const Variable k = projected(Side::keys, context, tables);
   const Variable v = values_of(context);
   if (call.cache != nullptr) {
-    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none where gradients are recorded", "one");
+    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none while gradients are recorded", "a cache");
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }

@@ -2,17 +2,17 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/gradient_tiles.h"
 #include "probe/gradient_probe_state.h"
 #include "probe/map_cells.h"
 #include "probe/probe_places.h"
-#include "kernels/gradient_tiles.h"
 
 namespace qkv {
 namespace {
 
 using kernels::kTile;
 
-// The magnitudes of gradients by a stage, as a map takes them.
+// The magnitudes of the gradients with respect to a stage, for a map.
 template <class Real>
 class MappedGradients {
  public:
