@@ -1,26 +1,30 @@
 // qkv train: a model learns a task, and its heads are scored.
+#include "qkv/train/run.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
-#include "qkv/files.h"
+#include "output.h"
 #include "qkv/threads.h"
-#include "qkv/train/checkpoint.h"
-#include "train_data.h"
-#include "train_run.h"
+#include "train_chart.h"
+#include "train_progress.h"
+#include "train_text.h"
+#include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 130;
 
 struct TrainArguments {
   TrainSettings settings;
@@ -29,6 +33,7 @@ struct TrainArguments {
   std::optional<int> threads;
   std::string out;
   bool resume = false;
+  bool json = false;
 };
 
 void require_data(const TrainSettings& settings) {
@@ -58,7 +63,7 @@ void require_alone(const CLI::App& command) {
 
 // What the command line did not say follows from the task.
 TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
-  const Recipe recipe = recipe_for(settings.task);
+  const TrainSettings recipe = recipe_for(settings.task);
   const auto fill = [&](const char* option, auto& value, const auto& usual) {
     if (command.count(option) == 0) value = usual;
   };
@@ -74,22 +79,53 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   return settings;
 }
 
-// A damaged word of the checkpoint ends the command as a failure, not as a misuse of options.
+// What a run says of a setting, "train: warm_up: expected …", said of its option.
 template <class Body>
-auto of_checkpoint(const TrainPlace& place, const Body& body) {
+auto of_settings(const Body& body) {
   try {
     return body();
-  } catch (const CLI::ParseError& error) {
-    std::string text = error.what();
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    std::string word = text.substr(0, colon);
-    word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
-    std::ranges::replace(word, '-', '_');
-    if (words_of(TrainReporting{}).contains("report." + word)) word.insert(0, "report.");
-    throw Error(place.checkpoint() + ": run." + word + text.substr(colon));
-  } catch (const Error& error) {
-    throw Error(place.checkpoint() + ": " + error.what());
+  } catch (const InvalidArgument& error) {
+    if (!std::string_view(error.what()).starts_with("train: ")) throw;
+    std::string option = "--" + error.argument();
+    std::ranges::replace(option, '_', '-');
+    if (option == "--task") option = "TASK";
+    return of_option(option, [&]() -> decltype(body()) { throw; });
   }
+}
+
+struct Start {
+  TrainStart how = TrainStart::anew;
+  std::int64_t done = 0;  // steps
+};
+
+// nullopt after Ctrl-C, once all is saved.
+std::optional<TrainReport> report_of(const TrainSettings& settings, const TrainReporting& reporting,
+                                     const TrainPlace& place, const Start& start) {
+  const InterruptWatch interrupts;
+  TrainProgress progress(settings.task, start.done, settings.steps);
+  const TrainWatch watch{.stepped = [&](const LoggedStep& step) { progress.show(step); },
+                         .doing = [&](const std::string& what) { progress.say(what); },
+                         .stopped = InterruptWatch::interrupted};
+  try {
+    const auto report = of_settings([&] { return run_training(settings, reporting, place, start.how, watch); });
+    draw_losses(settings, place);
+    return report;
+  } catch (const Diverged& error) {
+    draw_losses(settings, place);
+    throw Error(
+        fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower --learning-rate, name "
+                    "another --out or empty it",
+                    error.what(), place.directory));
+  }
+}
+
+void train_at(const TrainSettings& settings, const TrainReporting& reporting, const TrainPlace& place,
+              const Start& start, bool as_json) {
+  const std::optional<TrainReport> report = report_of(settings, reporting, place, start);
+  if (report) return print(as_json ? to_json(*report) : text_of(*report, place));
+  complain("qkv train", fmt::format("stopped after step {} of {}, all saved; go on with: {}",
+                                    read_log(place).back().step, settings.steps, resuming_command(settings, place)));
+  throw Exit{kInterrupted};
 }
 
 // What is said of reporting beside --resume counts from here on.
@@ -102,28 +138,17 @@ TrainReporting resumed_reporting(const TrainArguments& arguments, const TrainRep
   return reporting;
 }
 
-void require_length(const TrainSettings& settings) {
-  if (takes_data(settings.task)) return;
-  static_cast<void>(of_option("--length", [&] { return make_task(settings.task, {.length = settings.length}); }));
-}
-
 void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI::App& command) {
   require_alone(command);
-  require_sound(TrainSettings{}, arguments.reporting);
+  of_settings([&] { require_sound({}, arguments.reporting); });
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
-  const std::map<std::string, std::string> words = Checkpoint::read(place.checkpoint()).run();
-  TrainSettings settings;
-  TrainReporting reporting;
-  of_checkpoint(place, [&] {
-    settings = settings_of(words);
-    reporting = reporting_of(words);
-    require_sound(settings, reporting);
-  });
+  const SavedRun saved = read_saved_run(place);
   const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
-  if (settings.task != arguments.settings.task) misuse("TASK", held(settings.task), arguments.settings.task);
-  if (settings.data != arguments.settings.data) misuse("DATA", held(settings.data), arguments.settings.data);
-  of_checkpoint(place, [&] { require_length(settings); });
-  run_training(settings, place, resumed_reporting(arguments, reporting, command), TrainStart::resumed);
+  const TrainSettings& given = arguments.settings;
+  if (saved.settings.task != given.task) misuse("TASK", held(saved.settings.task), given.task);
+  if (saved.settings.data != given.data) misuse("DATA", held(saved.settings.data), given.data);
+  train_at(saved.settings, resumed_reporting(arguments, saved.reporting, command), place,
+           {.how = TrainStart::resumed, .done = saved.steps}, arguments.json);
 }
 
 void run(TrainArguments& arguments, const CLI::App& command) {
@@ -133,11 +158,11 @@ void run(TrainArguments& arguments, const CLI::App& command) {
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.resume) return resume(arguments, place, command);
   const TrainSettings settings = with_recipe(arguments.settings, command);
-  require_sound(settings, arguments.reporting);
+  of_settings([&] { require_sound(settings, arguments.reporting); });
   if (fs::exists(place.checkpoint())) {
-    misuse("--out", "a place without a checkpoint; --resume goes on with it", place.directory);
+    refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");
   }
-  run_training(settings, place, arguments.reporting, TrainStart::anew);
+  train_at(settings, arguments.reporting, place, {}, arguments.json);
 }
 
 void add_model_options(CLI::App& command, TrainSettings& settings) {
@@ -192,7 +217,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
       ->capture_default_str()
       ->group(group);
   add_threads_option(command, arguments.threads)->group(group);
-  command.add_flag("--json", arguments.reporting.json, "Print the result as JSON")->group(group);
+  command.add_flag("--json", arguments.json, "Print the result as JSON")->group(group);
 }
 
 }  // namespace

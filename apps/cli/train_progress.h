@@ -6,21 +6,20 @@
 #include <string>
 
 #include "progress.h"
+#include "qkv/train/run.h"
 
 namespace qkv::cli {
 
 /// On a terminal a bar with the loss, tokens a second and the time left; elsewhere a line for each tenth.
 class TrainProgress {
  public:
-  /// Of a run that has `done` of `steps` steps behind it, which took `seconds`.
-  TrainProgress(std::string label, std::int64_t done, std::int64_t steps, double seconds);
+  /// Of a run that has `done` of `steps` steps behind it.
+  TrainProgress(std::string label, std::int64_t done, std::int64_t steps);
 
   /// After another step.
-  void show(double loss, std::int64_t tokens);
+  void show(const LoggedStep& step);
   /// What is done that is no step, such as an examination.
   void say(const std::string& what);
-  /// Of the whole run until now.
-  [[nodiscard]] double seconds() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -29,7 +28,6 @@ class TrainProgress {
   std::int64_t first_;
   std::int64_t done_;
   std::int64_t steps_;
-  double before_;
   std::int64_t tokens_ = 0;
   bool terminal_;
   Progress line_;

@@ -258,7 +258,7 @@ TEST(Train, RefusesMoreThanAMachineCanHold) {
   EXPECT_EQ(refused({"--examples", "9999999"}),
             "qkv train: --examples: expected a whole number from 1 to 1048576, got 9999999\n");
   EXPECT_EQ(refused({"--d-model", "65536", "--layers", "9"}),
-            "qkv train: --d-model: expected a model of at most 2147483648 numbers, got 154637697024 in its blocks "
+            "qkv train: --d-model: expected a model of at most 2147483648 parameters, got 154637697024 in its blocks "
             "alone\n");
   EXPECT_THAT(refused({"--batch", "1000000", "--d-model", "1024"}),
               AllOf(HasSubstr("--batch: expected at most "), HasSubstr(" places with 1024 numbers each, got 1000000")));
@@ -298,7 +298,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err,
-              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("; sort is near")));
+              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, got"), HasSubstr("; sort is near")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
@@ -310,7 +310,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(directory.names(), IsEmpty());
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
   EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
-              HasSubstr("--out: expected a place without a checkpoint; --resume goes on with it"));
+              HasSubstr("run already has a checkpoint: add --resume, or choose another --out"));
   EXPECT_THAT(run_qkv({"train", "copy", "--out", directory / "run", "--resume"}).err,
               HasSubstr("TASK: expected previous, which "));
 }

@@ -100,7 +100,7 @@ const std::vector<Room>& rooms() {
       {"model", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"}, {}},
       {"train",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
-       {"utf8.h"}},
+       {"fmt/", "nlohmann/", "utf8.h", "fcntl.h", "sys/file.h", "unistd.h"}},
       {"explain",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
         "text", "picture"},

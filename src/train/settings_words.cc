@@ -1,15 +1,12 @@
-#include "train_settings.h"
+#include "train/settings_words.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
+#include "qkv/number_text.h"
+#include "qkv/error.h"
 
-namespace qkv::cli {
+namespace qkv::training {
 namespace {
-
-using Words = std::map<std::string, std::string>;
 
 // Both directions from one list of members, so that none is written and not read.
 template <class Settings, class Each>
@@ -68,9 +65,9 @@ struct Read {
   template <class Number>
   void operator()(const char* word, Number& value) const {
     const std::string& from = text(word);
-    const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), value);
-    if (error == std::errc() && end == from.data() + from.size()) return;
-    throw Error(fmt::format("run.{}: expected a number, got \"{}\"", word, from));
+    const auto number = number_from<Number>(from);
+    if (!number) throw Error(fmt::format("run.{}: expected a number, got \"{}\"", word, from));
+    value = *number;
   }
   template <class Number>
   void operator()(const char* word, std::optional<Number>& value) const {
@@ -85,43 +82,6 @@ struct Read {
 };
 
 }  // namespace
-
-Recipe recipe_for(std::string_view task) {
-  static constexpr std::array<Recipe, 12> kRecipes = {{
-      {.task = "copy", .model = "encoder-decoder", .layers = 1, .d_model = 32, .heads = 1, .d_ff = 16, .steps = 1000},
-      {.task = "reverse",
-       .model = "encoder-decoder",
-       .layers = 1,
-       .d_model = 24,
-       .heads = 1,
-       .d_ff = 16,
-       .steps = 2500},
-      {.task = "sort", .model = "encoder-decoder", .heads = 1, .d_ff = 32, .positions = "none", .steps = 1500},
-      {.task = "previous",
-       .layers = 1,
-       .d_model = 32,
-       .heads = 1,
-       .positions = "rotary",
-       .steps = 1200,
-       .learning_rate = 1e-2},
-      {.task = "induction", .heads = 1, .d_ff = 64, .batch = 64, .learning_rate = 2e-3},
-      {.task = "brackets", .layers = 3, .positions = "t5", .steps = 3000},
-      {.task = "english", .model = "encoder", .heads = 8, .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
-      {.task = "translation", .model = "encoder-decoder", .positions = "rotary", .steps = 3000, .learning_rate = 2e-3},
-      {.task = "shapes", .model = "captioner", .steps = 3000, .learning_rate = 2e-3},
-      {.task = "pictures", .model = "captioner", .positions = "rotary", .learning_rate = 2e-3},
-      {.task = "text",
-       .layers = 4,
-       .d_model = 128,
-       .positions = "rotary",
-       .steps = 1500,
-       .batch = 16,
-       .learning_rate = 2e-3},
-      {.task = "addition", .heads = 2, .d_ff = 128, .batch = 64, .learning_rate = 2e-3},
-  }};
-  const auto* found = std::ranges::find(kRecipes, task, &Recipe::task);
-  return found == kRecipes.end() ? Recipe{.task = task} : *found;
-}
 
 Words words_of(const TrainSettings& settings) {
   Words words;
@@ -149,21 +109,4 @@ TrainReporting reporting_of(const Words& words) {
   return reporting;
 }
 
-std::unique_ptr<Optimizer> optimizer_of(const TrainSettings& settings, Parameters parameters) {
-  if (settings.optimizer == "sgd") {
-    return make_sgd(std::move(parameters), {.momentum = settings.momentum, .weight_decay = settings.weight_decay});
-  }
-  return make_adamw(std::move(parameters), {.weight_decay = settings.weight_decay});
-}
-
-TrainingOptions training_of(const TrainSettings& settings) {
-  return {.schedule = {.kind = schedule_named(settings.schedule),
-                       .peak = settings.learning_rate,
-                       .last = 0,
-                       .warm_up = std::min(settings.warm_up, settings.steps),
-                       .steps = settings.steps},
-          .accumulation = settings.accumulation,
-          .clip_norm = settings.clip};
-}
-
-}  // namespace qkv::cli
+}  // namespace qkv::training

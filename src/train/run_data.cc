@@ -1,17 +1,21 @@
-#include "train_data.h"
+// What a run learns from, and the model that learns it.
+#include "train/run_data.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "misuse.h"
 #include "qkv/files.h"
+#include "qkv/nearest_word.h"
 #include "qkv/train/picture_task.h"
+#include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
+#include "train/said_of.h"
 
-namespace qkv::cli {
+namespace qkv {
 namespace {
 
 constexpr std::int64_t kTextLength = 128;
@@ -26,15 +30,14 @@ class Hash {
   void add(std::span<const Number> numbers) noexcept {
     add(std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
   }
+  void add(const Tokenizer& tokenizer) {
+    for (std::int32_t id = 0; id < tokenizer.size(); ++id) add(tokenizer.piece(id) + '\0');
+  }
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
  private:
   std::uint64_t value_ = 0xCBF29CE484222325U;
 };
-
-void add(Hash& hash, const Tokenizer& vocabulary) {
-  for (std::int32_t token = 0; token < vocabulary.size(); ++token) hash.add(vocabulary.piece(token) + '\0');
-}
 
 // Of one tensor of a block.
 void require_batch(const TrainSettings& settings, const Task& task) {
@@ -44,17 +47,23 @@ void require_batch(const TrainSettings& settings, const Task& task) {
   const std::int64_t width = std::max(settings.d_model, settings.d_ff.value_or(4 * settings.d_model));
   const std::int64_t most = std::max<std::int64_t>(1, kMostNumbers / (places * width));
   if (settings.batch <= most) return;
-  misuse("--batch", fmt::format("at most {} examples of {} places with {} numbers each", most, places, width),
-         std::to_string(settings.batch));
+  throw InvalidArgument("train", "batch",
+                        fmt::format("at most {} examples of {} places with {} numbers each", most, places, width),
+                        std::to_string(settings.batch));
+}
+
+[[noreturn]] void refuse_task(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const TaskInfo& info : tasks()) known.push_back(info.name);
+  known.insert(known.end(), {"text", "pictures"});
+  const auto near = nearest_word(name, known);
+  throw InvalidArgument("train", "task", fmt::format("one of {}", fmt::join(known, ", ")),
+                        "\"" + name + "\"" + (near ? "; " + std::string(*near) + " is near" : ""));
 }
 
 }  // namespace
 
 bool takes_data(std::string_view task) { return task == "text" || task == "pictures"; }
-
-std::string target_of(const TrainSettings& settings) {
-  return takes_data(settings.task) ? settings.task + " " + settings.data : settings.task;
-}
 
 std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   if (settings.task == "text") {
@@ -68,8 +77,9 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
     options.patch_side = settings.patch_side.value_or(options.patch_side);
     return std::make_unique<PictureTask>(settings.data, options);
   }
-  static_cast<void>(of_option("TASK", [&] { return make_task(settings.task); }));
-  return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
+  if (std::ranges::find(tasks(), settings.task, &TaskInfo::name) == tasks().end()) refuse_task(settings.task);
+  return training::of_setting(
+      "length", [&] { return make_task(settings.task, {.seed = settings.seed, .length = settings.length}); });
 }
 
 Model model_of(const TrainSettings& settings, const Task& task) {
@@ -85,15 +95,15 @@ Model model_of(const TrainSettings& settings, const Task& task) {
                            task, generator);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "task") throw;
-    return of_option("--model", []() -> Model { throw; });
+    training::say_of("model", error);
   }
 }
 
-std::string fingerprint(const Task& task) {
+std::string training::fingerprint(const Task& task) {
   constexpr std::int64_t kExamples = 64;
   Hash hash;
-  add(hash, task.vocabulary());
-  add(hash, task.source_vocabulary());
+  hash.add(task.vocabulary());
+  hash.add(task.source_vocabulary());
   for (std::int64_t n = 0; n < kExamples; ++n) {
     const TaskExample example = task.example(Split::train, n);
     hash.add(std::span<const std::int32_t>(example.source));
@@ -104,13 +114,13 @@ std::string fingerprint(const Task& task) {
   return fmt::format("{:016x}", hash.value());
 }
 
-void require_same_examples(const std::map<std::string, std::string>& saved,
-                           const std::map<std::string, std::string>& now, const TrainSettings& settings) {
+void training::require_same_examples(const Words& saved, const Words& now) {
   const auto before = saved.find("examples");
   if (before != saved.end() && before->second == now.at("examples")) return;
+  const std::string data = now.at("data").empty() ? "" : " " + now.at("data");
   throw Error(fmt::format(
-      "{} gives other examples than those that the checkpoint was trained on (expected the hash {}, got {})",
-      target_of(settings), before == saved.end() ? "none" : before->second, now.at("examples")));
+      "{}{} gives other examples than those that the checkpoint was trained on (expected the hash {}, got {})",
+      now.at("task"), data, before == saved.end() ? "none" : before->second, now.at("examples")));
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace qkv::cli {
+namespace qkv::training {
 
 /// Held while this lives; the kernel lets go of it however the process ends. Where a file system knows no locks,
 /// nothing is held.
@@ -19,4 +19,4 @@ class DirectoryLock {
   int file_;
 };
 
-}  // namespace qkv::cli
+}  // namespace qkv::training

@@ -1,4 +1,4 @@
-#include "directory_lock.h"
+#include "train/directory_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,7 +9,7 @@
 
 #include "qkv/error.h"
 
-namespace qkv::cli {
+namespace qkv::training {
 
 DirectoryLock::DirectoryLock(const std::string& directory, const std::string& taken)
     : file_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -21,4 +21,4 @@ DirectoryLock::DirectoryLock(const std::string& directory, const std::string& ta
 
 DirectoryLock::~DirectoryLock() { ::close(file_); }
 
-}  // namespace qkv::cli
+}  // namespace qkv::training

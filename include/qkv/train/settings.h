@@ -1,0 +1,67 @@
+// All that a training run follows from: the task, the model and how it learns; and the recipe of each task.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "qkv/model/model.h"
+#include "qkv/train/task.h"
+
+namespace qkv {
+
+struct TrainSettings {
+  std::string task;
+  std::string data = {};                                  // of "text" a file, of "pictures" a directory
+  std::optional<std::int64_t> length = std::nullopt;      // the task's own where not given
+  std::optional<std::int64_t> image_side = std::nullopt;  // pixels that "pictures" are brought to
+  std::optional<std::int64_t> patch_side = std::nullopt;
+  std::uint64_t seed = 1;  // of the model, the examples and dropout
+  std::int64_t steps = 2000;
+  std::int64_t batch = 32;        // examples
+  std::int64_t accumulation = 1;  // batches of a step
+  std::string optimizer = "adamw";
+  double momentum = 0.9;  // of sgd
+  double learning_rate = 5e-3;
+  std::string schedule = "cosine";
+  std::int64_t warm_up = 50;  // steps
+  double weight_decay = 0.01;
+  double clip = 1.0;  // largest norm of the gradients
+  double dropout = 0.0;
+  std::string dtype = "f32";  // that the model computes in: f32 or bf16
+  std::string model = "decoder";
+  std::int64_t layers = 2;  // of each stack
+  std::int64_t d_model = 64;
+  std::int64_t heads = 4;
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 d_model where not given
+  std::string positions = "learned";
+};
+
+/// What a run says of itself while it goes on; its parameters do not depend on it.
+struct TrainReporting {
+  std::int64_t examine_every = 200;  // steps
+  std::int64_t save_every = 200;     // steps
+  std::int64_t examples = 512;       // held out, of an examination
+};
+
+/// A small model that learns the task, and how: docs/training.md says what each reaches. For an unknown task, the
+/// settings that no task in particular has.
+[[nodiscard]] TrainSettings recipe_for(std::string_view task);
+
+/// Throws InvalidArgument("train", name of the member, …) for values without a meaning, or beyond what a machine can
+/// have been meant for.
+void require_sound(const TrainSettings& settings, const TrainReporting& reporting);
+
+/// "text", whose data is a file of the reader's own, and "pictures", a directory. Built-in tasks have none.
+[[nodiscard]] bool takes_data(std::string_view task);
+
+/// Throws Error if the data cannot be read, InvalidArgument as make_task() and the tasks do, with "task" or "length".
+[[nodiscard]] std::unique_ptr<const Task> task_of(const TrainSettings& settings);
+/// Draws the parameters. Throws InvalidArgument("train", …) naming batch, if no machine holds one, or model, if it
+/// cannot read the task; and as the model's own options do.
+[[nodiscard]] Model model_of(const TrainSettings& settings, const Task& task);
+
+}  // namespace qkv
