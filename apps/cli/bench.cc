@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "allocations.h"
 #include "bench_positions.h"
 #include "commands.h"
 #include "common_options.h"
@@ -19,10 +20,9 @@
 #include "output.h"
 #include "progress.h"
 #include "qkv/files.h"
+#include "qkv/study/variants.h"
 #include "qkv/threads.h"
 #include "terminal.h"
-#include "variants.h"
-#include "variants_report.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -100,7 +100,13 @@ std::vector<VariantCost> measured(const VariantSetup& setup) {
   Progress progress;
   const VariantWatch watch = {
       .about_to = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kName, what)); },
-      .stopped = [] { return InterruptWatch::interrupted(); }};
+      .stopped = [] { return InterruptWatch::interrupted(); },
+      .peak_bytes =
+          [](const std::function<void()>& run) {
+            const PeakMeter meter;
+            run();
+            return meter.bytes();
+          }};
   for (const std::int64_t tokens : setup.lengths()) {
     const auto of_length = run_variants(setup, tokens, watch);
     costs.insert(costs.end(), of_length.begin(), of_length.end());
@@ -153,7 +159,7 @@ void add_pattern_options(CLI::App& command, VariantSetup& setup) {
       ->check(extent)
       ->capture_default_str()
       ->group(group);
-  command.add_option("--stride", setup.stride, "Every how-manieth key")
+  command.add_option("--stride", setup.stride, "Keep every Nth key")
       ->type_name("N")
       ->check(extent)
       ->capture_default_str()

@@ -80,6 +80,8 @@
 #include "qkv/picture/terminal.h"
 #include "qkv/png.h"
 #include "qkv/safetensors.h"
+#include "qkv/study/positions.h"
+#include "qkv/study/variants.h"
 #include "qkv/text/tokenizer.h"
 #include "qkv/text/vocabulary.h"
 #include "qkv/train/batch.h"

@@ -14,7 +14,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 using tests::Outcome;
 using tests::run_qkv;
@@ -27,11 +26,6 @@ Words small(const Words& more) {
                  "--heads", "2",         "--batch",        "4", "--examples", "8", "--threads", "1"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
-}
-
-Json without_times(Json json) {
-  for (Json& result : json["results"]) result.erase("seconds");
-  return json;
 }
 
 TEST(BenchPositions, TrainsEveryKindAndTestsEveryLength) {
@@ -50,34 +44,6 @@ TEST(BenchPositions, TrainsEveryKindAndTestsEveryLength) {
   EXPECT_THAT(kinds, ElementsAre("none", "sinusoidal", "learned", "rotary", "alibi", "t5"));
   // The learned table goes as far as the longest test: 8 numbers for each of 48 places.
   EXPECT_EQ(json["results"][2]["parameters"], json["results"][0]["parameters"].get<int>() + 48 * 8);
-}
-
-TEST(BenchPositions, GivesTheSameTwice) {
-  const Words words = small({"--json", "--steps", "5", "--kinds", "learned,t5", "--seed", "3"});
-  const Json once = without_times(Json::parse(run_qkv(words).out));
-  EXPECT_EQ(once, without_times(Json::parse(run_qkv(words).out)));
-  const Json other = Json::parse(run_qkv(small({"--json", "--steps", "5", "--kinds", "learned,t5"})).out);
-  EXPECT_NE(once["results"][0]["loss"], other["results"][0]["loss"]);
-}
-
-TEST(BenchPositions, LearnsWhereThePlaceBeforeIs) {
-  const Json json = Json::parse(run_qkv({"bench",      "positions", "--kinds",         "rotary", "--train-length", "6",
-                                         "--layers",   "1",         "--d-model",       "32",     "--heads",        "1",
-                                         "--steps",    "300",       "--learning-rate", "1e-2",   "--test-lengths", "6",
-                                         "--examples", "64",        "--json"})
-                                    .out);
-  EXPECT_GT(json["results"][0]["accuracy"][0], 0.5);
-}
-
-TEST(BenchPositions, SaysWhichRowsOfTheTableWereTrained) {
-  const Outcome outcome = run_qkv(small({"--steps", "2", "--kinds", "learned,alibi", "--test-lengths", "12,6,12"}));
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.err, IsEmpty());  // no terminal, no progress
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("previous, trained at 6 letters\n"), HasSubstr("\nlearned     absolute "),
-                    HasSubstr("\nalibi       relative "), HasSubstr("       6       12\n"),
-                    HasSubstr("learned: the table has 12 rows; those from 6 on were in no training text.")));
-  EXPECT_THAT(run_qkv(small({"--steps", "2", "--kinds", "alibi"})).out, Not(HasSubstr("the table has")));
 }
 
 TEST(BenchPositions, DrawsItsChart) {

@@ -105,6 +105,10 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
         "text", "picture"},
        {"fmt/", "nlohmann/", "utf8.h"}},
+      {"study",
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
+        "picture"},
+       {"fmt/", "nlohmann/"}},
   };
   return kRooms;
 }

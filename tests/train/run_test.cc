@@ -70,9 +70,8 @@ TEST(Run, StoppedAndResumedIsTheWholeRunBitForBit) {
   const TrainPlace parts{directory / "parts"};
   run(whole, 12);
   std::int64_t seen = 0;
-  const TrainWatch until_five{.stepped = [&](const LoggedStep& step) { seen = step.step; },
-                              .doing = {},
-                              .stopped = [&] { return seen == 5; }};
+  const TrainWatch until_five{
+      .stepped = [&](const LoggedStep& step) { seen = step.step; }, .doing = {}, .stopped = [&] { return seen == 5; }};
   EXPECT_EQ(run_training(small(12), kSeldom, parts, TrainStart::anew, until_five), std::nullopt);
   const SavedRun saved = read_saved_run(parts);
   EXPECT_EQ(saved.steps, 5);
@@ -187,6 +186,7 @@ TEST(Settings, ThatHaveNoMeaningAreNamed) {
             "train: save_every: expected a whole number from 1 to 1099511627776, got 0");
   EXPECT_EQ(refused([](auto& s, auto&) {
               s.d_model = 65536;
+              s.d_ff = 16;
               s.layers = 9;
             }),
             "train: d_model: expected a model of at most 2147483648 parameters, got 154637697024 in its blocks alone");

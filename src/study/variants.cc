@@ -1,4 +1,4 @@
-#include "variants.h"
+#include "qkv/study/variants.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "allocations.h"
 #include "qkv/attention.h"
 #include "qkv/linear_attention.h"
 #include "qkv/picture/chart.h"
 #include "qkv/standard_attention.h"
 #include "qkv/tile_plan.h"
 
-namespace qkv::cli {
+namespace qkv {
 namespace {
 
 constexpr double kSecondsEnough = 2;  // of timing one variant at one length
@@ -126,7 +125,7 @@ Variant standard(const VariantSetup& setup, const Inputs& x) {
   Variant variant = {.name = "standard", .run = run, .mask = setup.causal ? causal() : all(), .skipped = ""};
   const double bytes = T * T * sizeof(float);
   if (bytes > static_cast<double>(setup.memory_limit)) {
-    variant.skipped = fmt::format("its T x T matrix takes {}, the limit is {}", in_unit(bytes, Unit::bytes),
+    variant.skipped = fmt::format("T x T takes {}, the limit is {}", in_unit(bytes, Unit::bytes),
                                   in_unit(static_cast<double>(setup.memory_limit), Unit::bytes));
   }
   return variant;
@@ -176,19 +175,18 @@ void warm_up(const std::function<Tensor()>& run, const std::function<bool()>& st
 }
 
 // The first run is the one whose memory is measured. False where it was stopped.
-bool measure(const VariantSetup& setup, const Variant& variant, const Truth& truth,
-             const std::function<bool()>& stopped, VariantCost& cost) {
-  {
-    const PeakMeter meter;
-    const Tensor out = variant.run();
-    cost.bytes = std::max<std::int64_t>(0, meter.bytes() - out.size() * static_cast<std::int64_t>(sizeof(float)));
-    compare(out, truth, cost);
-  }
-  warm_up(variant.run, stopped);
+bool measure(const VariantSetup& setup, const Variant& variant, const Truth& truth, const VariantWatch& watch,
+             VariantCost& cost) {
+  Tensor out;
+  const std::int64_t held = watch.peak_bytes([&] { out = variant.run(); });
+  cost.bytes = std::max<std::int64_t>(0, held - out.size() * static_cast<std::int64_t>(sizeof(float)));
+  compare(out, truth, cost);
+  out = Tensor();
+  warm_up(variant.run, watch.stopped);
   std::vector<double> seconds;
   double total = 0;
   while (static_cast<int>(seconds.size()) < setup.repeats && (seconds.empty() || total < kSecondsEnough)) {
-    if (stopped()) return false;
+    if (watch.stopped()) return false;
     seconds.push_back(seconds_of(variant.run));
     total += seconds.back();
   }
@@ -233,7 +231,7 @@ std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t to
       // The standard one computes every score, and hides some afterwards.
       cost.tiles = variant.name == "standard" ? 1 : counts.cost();
     }
-    if (!measure(setup, variant, truth, watch.stopped, cost)) {
+    if (!measure(setup, variant, truth, watch, cost)) {
       costs.pop_back();
       return costs;
     }
@@ -241,4 +239,4 @@ std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t to
   return costs;
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv

@@ -1,4 +1,4 @@
-// Which positions generalise: a decoder a kind, trained on short examples of a task and examined on longer ones.
+// Which positions generalise: a decoder of each kind, trained on short examples of a task and examined on longer ones.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "qkv/model/decoder.h"
+#include "qkv/picture/chart.h"
 
-namespace qkv::cli {
+namespace qkv {
 
 struct PositionSetup {
   std::string task = "previous";
@@ -32,7 +33,7 @@ struct PositionResult {
   std::int64_t parameters = 0;
   double loss = 0;             // of the last step
   double seconds = 0;          // of training
-  std::vector<double> shares;  // of the answers that are right, in [0, 1], at each test length
+  std::vector<double> shares;  // of the answers that are as expected, in [0, 1], at each test length
 };
 
 struct PositionWatch {
@@ -41,15 +42,22 @@ struct PositionWatch {
   std::function<void(const PositionResult&)> done;
 };
 
-/// Whether it says where a token is ("absolute"), or how far two are apart ("relative"); "-" for none.
-[[nodiscard]] std::string_view sort_of(Positions kind);
+/// "absolute" if it says where a token is, "relative" if how far two are apart; "-" for none.
+[[nodiscard]] std::string_view addressing_of(Positions kind);
 
 /// Places of the longest text, its source included: of training, and of training and tests. A table of learned
 /// positions has a row for each of these.
 [[nodiscard]] std::int64_t trained_places(const PositionSetup& setup);
 [[nodiscard]] std::int64_t all_places(const PositionSetup& setup);
 
-/// Each kind in turn, as far as the watch lets it. A pure function of the setup but for `seconds`.
+/// Each kind in turn, as far as the watch lets it. A pure function of the setup but for `seconds`. Throws
+/// InvalidArgument as make_task() and the models do.
 [[nodiscard]] std::vector<PositionResult> run_positions(const PositionSetup& setup, const PositionWatch& watch);
 
-}  // namespace qkv::cli
+/// For people, in at most 80 columns if the test lengths are at most four.
+[[nodiscard]] std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results);
+[[nodiscard]] std::string positions_json(const PositionSetup& setup, const std::vector<PositionResult>& results);
+/// A line for each kind over the length; at least one result must not have failed.
+[[nodiscard]] Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResult>& results);
+
+}  // namespace qkv

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common_options.h"
 #include "qkv/mask.h"
+#include "qkv/picture/chart.h"
 
-namespace qkv::cli {
+namespace qkv {
 
 enum class InputData : std::uint8_t {
   random,  // every number standard normal by itself: no token is nearer to another
@@ -30,8 +30,8 @@ struct VariantSetup {
   std::int64_t window = 256;
   std::int64_t stride = 64;
   std::int64_t block = 64;
-  std::vector<std::string> masks;             // more patterns, in the mask language
-  std::uint64_t memory_limit = kMemoryLimit;  // of the standard variant's matrix, in bytes
+  std::vector<std::string> masks = {};                  // more patterns, in the mask language
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // of the standard variant's matrix, in bytes
 
   /// One length at `from`, at each doubling of it, and at `to`.
   [[nodiscard]] std::vector<std::int64_t> lengths() const;
@@ -57,13 +57,27 @@ struct VariantCost {
 struct VariantWatch {
   std::function<void(const std::string&)> about_to;  // told what is going to run
   std::function<bool()> stopped;                     // asked between runs; true leaves the rest out
+  /// Runs what it is given, and says how many bytes were held on the heap at most while it ran: a program knows its own
+  /// allocator.
+  std::function<std::int64_t(const std::function<void()>&)> peak_bytes;
 };
 
 /// Every variant at one length, as far as the watch lets it.
 [[nodiscard]] std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens,
                                                     const VariantWatch& watch);
 
+/// For people, in at most 80 columns.
+[[nodiscard]] std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs);
+[[nodiscard]] std::string variants_json(const VariantSetup& setup, const std::vector<VariantCost>& costs);
+
+struct NamedChart {
+  std::string name;  // of its file: time, memory or error
+  Chart chart;
+};
+/// Over the length, a line for each variant.
+[[nodiscard]] std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs);
+
 /// How many rows of each head the errors are taken over, at most.
 inline constexpr std::int64_t kSampledRows = 16;
 
-}  // namespace qkv::cli
+}  // namespace qkv

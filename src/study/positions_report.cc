@@ -1,13 +1,12 @@
-#include "positions_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "qkv/study/positions.h"
 #include "qkv/train/task.h"
 
-namespace qkv::cli {
+namespace qkv {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -23,7 +22,7 @@ bool has_learned(const std::vector<PositionResult>& results) {
 
 std::string row_of(const PositionResult& result) {
   std::string row =
-      fmt::format("{:<10}  {:<8}  {:>10}  ", name_of(result.kind), sort_of(result.kind), result.parameters);
+      fmt::format("{:<10}  {:<8}  {:>10}  ", name_of(result.kind), addressing_of(result.kind), result.parameters);
   if (!result.failed.empty()) return row + result.failed + "\n";
   for (const double share : result.shares) row += fmt::format("  {:>7}", fmt::format("{:.1f} %", 100 * share));
   return row + "\n";
@@ -35,13 +34,14 @@ std::string positions_table(const PositionSetup& setup, const std::vector<Positi
   std::string text =
       fmt::format("Which positions generalise: {}, trained at {} {}\n", setup.task, setup.train_length, unit_of(setup));
   text +=
-      fmt::format("{} blocks of {} heads, width {}; {} steps of {} examples, learning rate {:g}, seed {}\n\n",
+      fmt::format("{} blocks of {} heads, width {}; {} steps of {} examples,\nlearning rate {:g}, seed {}\n\n",
                   setup.layers, setup.heads, setup.d_model, setup.steps, setup.batch, setup.learning_rate, setup.seed);
   text += fmt::format("{:<10}  {:<8}  {:>10}  ", "positions", "they are", "parameters");
   for (const std::int64_t length : setup.test_lengths) text += fmt::format("  {:>7}", length);
   text += '\n';
   for (const PositionResult& result : results) text += row_of(result);
-  text += fmt::format("\nright: share of the scored answers of {} held-out examples of each length.\n", setup.examples);
+  text += fmt::format("\nShare of the answers that are as expected, of {} held-out examples of each length.\n",
+                      setup.examples);
   if (has_learned(results) && all_places(setup) > trained_places(setup)) {
     text += fmt::format("learned: the table has {} rows; those from {} on were in no training text.\n",
                         all_places(setup), trained_places(setup));
@@ -65,8 +65,9 @@ std::string positions_json(const PositionSetup& setup, const std::vector<Positio
                {"trained_places", trained_places(setup)},
                {"results", Json::array()}};
   for (const PositionResult& result : results) {
-    Json entry = {
-        {"positions", name_of(result.kind)}, {"sort", sort_of(result.kind)}, {"parameters", result.parameters}};
+    Json entry = {{"positions", name_of(result.kind)},
+                  {"addressing", addressing_of(result.kind)},
+                  {"parameters", result.parameters}};
     if (result.failed.empty()) {
       entry.update({{"loss", result.loss}, {"seconds", result.seconds}, {"accuracy", result.shares}});
     } else {
@@ -81,7 +82,7 @@ Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResu
   Chart chart;
   chart.title = fmt::format("{}: trained at {} {}, tested at others", setup.task, setup.train_length, unit_of(setup));
   chart.x = {.name = unit_of(setup), .scale = AxisScale::logarithmic, .unit = Unit::tokens, .low = {}, .high = {}};
-  chart.y = {.name = "share of the answers that are right", .low = 0, .high = 1.05};
+  chart.y = {.name = "share of answers as expected", .low = 0, .high = 1.05};
   for (const PositionResult& result : results) {
     if (!result.failed.empty()) continue;
     chart.series.push_back({.name = std::string(name_of(result.kind)),
@@ -93,4 +94,4 @@ Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResu
   return chart;
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv

@@ -1,4 +1,4 @@
-#include "positions.h"
+#include "qkv/study/positions.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "qkv/train/task_model.h"
 #include "qkv/train/training.h"
 
-namespace qkv::cli {
+namespace qkv {
 namespace {
 
 std::unique_ptr<const Task> task_of(const PositionSetup& setup, std::int64_t length) {
@@ -59,7 +59,7 @@ bool teach(const PositionSetup& setup, const Task& task, const Model& model, con
 bool examine(const PositionSetup& setup, const Model& model, const PositionWatch& watch, PositionResult& result) {
   for (const std::int64_t length : setup.test_lengths) {
     if (watch.stopped()) return false;
-    watch.doing(fmt::format("{}: examined at length {}", name_of(result.kind), length));
+    watch.doing(fmt::format("{}: tested at length {}", name_of(result.kind), length));
     const auto task = task_of(setup, length);
     result.shares.push_back(task_accuracy(*task, model, setup.examples).share());
   }
@@ -81,7 +81,7 @@ std::optional<PositionResult> run_kind(const PositionSetup& setup, Positions kin
 
 }  // namespace
 
-std::string_view sort_of(Positions kind) {
+std::string_view addressing_of(Positions kind) {
   switch (kind) {
     case Positions::sinusoidal:
     case Positions::learned:
@@ -113,4 +113,4 @@ std::vector<PositionResult> run_positions(const PositionSetup& setup, const Posi
   return results;
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv

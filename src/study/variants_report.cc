@@ -1,5 +1,3 @@
-#include "variants_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace qkv::cli {
+#include "qkv/study/variants.h"
+
+namespace qkv {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,11 +25,16 @@ std::string described(const VariantSetup& setup) {
 
 std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.1f} %", *value * 100) : "-"; }
 
-std::string row_of(const VariantCost& cost, std::size_t names_width) {
-  std::string row = fmt::format("{:>8}  {:<{}}  ", in_unit(static_cast<double>(cost.tokens), Unit::tokens),
-                                cost.variant, names_width);
-  if (!cost.skipped.empty()) return row + "skipped: " + cost.skipped + "\n";
-  return row + fmt::format("{:>9}  {:>9}  {:>9.1e}  {:>9.1e}  {:>7}  {:>7}\n", in_unit(cost.seconds, Unit::seconds),
+constexpr std::size_t kNameWidth = 14;  // of the variants that are always there
+
+// A longer name, that of a mask as given, has a line of its own.
+std::string row_of(const VariantCost& cost) {
+  const bool is_long = cost.variant.size() > kNameWidth;
+  std::string row =
+      fmt::format("{:>6}  {:<{}}", in_unit(static_cast<double>(cost.tokens), Unit::tokens), cost.variant, kNameWidth);
+  if (is_long) row += fmt::format("\n{:>{}}", "", 6 + 2 + kNameWidth);
+  if (!cost.skipped.empty()) return row + "  skipped: " + cost.skipped + "\n";
+  return row + fmt::format("  {:>8}  {:>8}  {:>7.1e}  {:>7.1e}  {:>7}  {:>7}\n", in_unit(cost.seconds, Unit::seconds),
                            in_unit(static_cast<double>(cost.bytes), Unit::bytes), cost.relative_error,
                            cost.largest_error, share(cost.pairs), share(cost.tiles));
 }
@@ -79,25 +84,23 @@ NamedChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>& c
 }  // namespace
 
 std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
-  std::size_t width = 7;
-  for (const std::string& name : variant_names(setup)) width = std::max(width, name.size());
   std::string text = fmt::format("Attention and its variants: {}\n", described(setup));
   text += fmt::format("{} inputs, seed {}; window({}), strided({}), blocks of {}\n\n", name_of(setup.data), setup.seed,
                       setup.window, setup.stride, setup.block);
-  text += fmt::format("{:>8}  {:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>7}\n", "T", "variant", width, "time",
-                      "memory", "rms error", "max error", "pairs", "tiles");
+  text += fmt::format("{:>6}  {:<{}}  {:>8}  {:>8}  {:>7}  {:>7}  {:>7}  {:>7}\n", "T", "variant", kNameWidth, "time",
+                      "memory", "rms", "max", "pairs", "tiles");
   std::int64_t tokens = 0;
   for (const VariantCost& cost : costs) {
     if (cost.tokens != tokens && tokens != 0) text += '\n';
     tokens = cost.tokens;
-    text += row_of(cost, width);
+    text += row_of(cost);
   }
   return text + fmt::format(
                     "\ntime: the median of at most {}, after others until they get no faster.\n"
-                    "memory: the most bytes on the heap at once during a call, without its inputs and its out.\n"
-                    "error: against exact attention in f64 over {} rows of each head; rms is relative to the rows'\n"
-                    "own root mean square, so that zeros have 1. pairs: share of T x T that counts.\n"
-                    "tiles: share of 64 x 64 tiles computed.\n",
+                    "memory: the most bytes on the heap at once during a call, without inputs and out.\n"
+                    "rms, max: the error against exact attention in f64, over {} rows of each head;\n"
+                    "rms is relative to the rows' own root mean square, so that zeros have 1.\n"
+                    "pairs: share of T x T that counts. tiles: share of 64 x 64 tiles computed.\n",
                     plural(setup.repeats, "run"), kSampledRows);
 }
 
@@ -139,4 +142,4 @@ std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::ve
   return charts;
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv
