@@ -15,9 +15,10 @@ namespace kv_detail {
 class Store;
 }
 
-/// What each token leaves behind: a row of D for its key and one of Dv for its value, in each of Hk heads. dtype f32,
-/// f16, bf16 or i8. In i8 each row has a scale, f32, of its own: element = scale * integer, scale = max|x| / 127,
-/// integers rounded to nearest, ties to even; an element is off by at most half its scale.
+/// What each token leaves behind: a row of D for its key and one of Dv for its value, in each of Hk heads. dtype f64,
+/// f32, f16, bf16 or i8; f64 serves queries of f64 alone. In i8 each row has a scale, f32, of its own: element = scale
+/// * integer, scale = max|x| / 127, integers rounded to nearest, ties to even; an element is off by at most half its
+/// scale.
 struct KvFormat {
   std::int64_t Hk = 1;
   std::int64_t D = 1;

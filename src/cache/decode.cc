@@ -8,10 +8,10 @@
 #include <span>
 
 #include "attention/check.h"
-#include "cache/decode_fused.h"
-#include "cache/kv_gather.h"
 #include "attention/outputs.h"
 #include "attention/validate.h"
+#include "cache/decode_fused.h"
+#include "cache/kv_gather.h"
 #include "kernels/reference/attention.h"
 #include "kernels/targets.h"
 
@@ -30,6 +30,8 @@ void validate(std::string_view function, const DecodeCall& call) {
   };
   agree("B", q.dim(0), cache.B());
   agree("D", q.dim(3), cache.D());
+  check.that(cache.dtype() != DType::f64 || q.dtype() == DType::f64, "cache", "f32, f16, bf16 or i8, unless q is f64",
+             cache.dtype());
   check.that(
       q.dim(1) % cache.Hk() == 0, "cache", [&] { return fmt::format("Hk that divides Hq = {}", q.dim(1)); },
       [&] { return fmt::format("Hk = {}", cache.Hk()); });
@@ -90,11 +92,10 @@ Reach reach_of_table(const KvCacheView& cache, std::int64_t b) {
 
 void validate_memory(std::string_view function, const KvCacheView& cache, const OutputMemory& memory) {
   const auto& [k, v, k_scales, v_scales] = cache.buffers();
-  const std::array<NamedReach, 5> inputs = {NamedReach{"q", reach_of(memory.q)},
-                                            NamedReach{"the cache's k", reach_of(k)},
-                                            NamedReach{"the cache's v", reach_of(v)},
-                                            NamedReach{"the cache's k_scales", reach_of(k_scales)},
-                                            NamedReach{"the cache's v_scales", reach_of(v_scales)}};
+  const std::array<NamedReach, 5> inputs = {
+      NamedReach{"q", reach_of(memory.q)}, NamedReach{"the cache's k", reach_of(k)},
+      NamedReach{"the cache's v", reach_of(v)}, NamedReach{"the cache's k_scales", reach_of(k_scales)},
+      NamedReach{"the cache's v_scales", reach_of(v_scales)}};
   validate_outputs(function, memory, inputs);
   for (std::int64_t b = 0; b < cache.B(); ++b) {
     const NamedReach table = {"the cache's page_table", reach_of_table(cache, b)};

@@ -28,7 +28,8 @@ void require_scales(std::string_view argument, const TensorView& scales, const T
 
 void require_rows(std::string_view argument, const TensorView& rows, std::string_view axes) {
   require(rows.rank() == 4, argument, "a shape " + std::string(axes), rows.shape().to_string());
-  require(kv_detail::can_cache(rows.dtype()), argument, "f32, f16, bf16 or i8", std::string(name_of(rows.dtype())));
+  require(kv_detail::can_cache(rows.dtype()), argument, "f64, f32, f16, bf16 or i8",
+          std::string(name_of(rows.dtype())));
   require(rows.dim(3) < 2 || rows.strides()[3] == 1, argument, "dense rows", "strides " + rows.strides().to_string());
 }
 
@@ -49,7 +50,7 @@ void require_length(std::int64_t b, std::int64_t length, std::int64_t most, cons
           std::to_string(length));
 }
 
-// The table entries of sequence b that its length needs, each checked.
+// The entries of sequence b that its length needs, after a look at each.
 const std::int32_t* checked_table(const TensorView& table, std::int64_t b, std::int64_t needed, std::int64_t pages) {
   if (needed == 0) return nullptr;
   const std::int32_t* entries = table.data_as<std::int32_t>() + b * table.strides()[0];

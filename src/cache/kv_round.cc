@@ -11,7 +11,7 @@
 namespace qkv::kv_detail {
 namespace {
 
-// Rounds once: through f32 only if f32 holds the element exactly.
+// Once: through f32 where that holds the element exactly.
 template <class To, class From>
 To rounded(From value) noexcept {
   if constexpr (std::is_same_v<From, double>) {
@@ -28,20 +28,20 @@ void with_elements(const Vector& vector, const Body& body) {
   });
 }
 
-// If the scale is subnormal, its rounding could push an element beyond the largest integer.
+// Where the scale is subnormal its own rounding could push an element beyond the largest integer.
 float scale_for(double largest, double most) noexcept {
   const auto scale = static_cast<float>(largest / most);
   const bool short_of_it = largest > 0 && !(largest / static_cast<double>(scale) < most + 0.5);
   return short_of_it ? std::nextafter(scale, std::numeric_limits<float>::infinity()) : scale;
 }
 
-// Rounds to nearest even for |value| < 2^51: the sum has no bits left for a fraction.
+// To nearest even, for |value| below 2^51: of the sum no bits are left for a fraction.
 double nearest_integer(double value) noexcept {
   constexpr double kFirstWithoutFraction = 0x1.8p52;
   return (value + kFirstWithoutFraction) - kFirstWithoutFraction;
 }
 
-// The index of the first element that is NaN or infinite; the size if there is none.
+// The place of the first element that is NaN or infinite; the size where all are finite.
 std::int64_t first_unbounded(const Vector& vector) {
   std::int64_t place = 0;
   with_elements(vector, [&]<class T>(const T* element) {
@@ -58,9 +58,7 @@ double element_of(const Vector& vector, std::int64_t place) {
 
 }  // namespace
 
-bool can_cache(DType dtype) noexcept {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::i8;
-}
+bool can_cache(DType dtype) noexcept { return is_floating(dtype) || dtype == DType::i8; }
 
 std::optional<std::string> find_unbounded(const TensorView& x) {
   Dims place = x.shape();

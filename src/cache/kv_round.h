@@ -10,7 +10,7 @@
 
 namespace qkv::kv_detail {
 
-/// f32, f16, bf16 and i8.
+/// f64, f32, f16, bf16 and i8.
 [[nodiscard]] bool can_cache(DType dtype) noexcept;
 
 /// The place of the first element, in row-major order, that is NaN or infinite, e.g. "inf at [0, 1, 2, 3]".

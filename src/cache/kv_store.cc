@@ -19,12 +19,12 @@ void require_format(std::string_view function, const KvFormat& format) {
   at_least_1("format.D", format.D);
   if (format.Dv.value_or(0) < 0) throw InvalidArgument(function, "format.Dv", "0 or more", std::to_string(*format.Dv));
   if (can_cache(format.dtype)) return;
-  throw InvalidArgument(function, "format.dtype", "f32, f16, bf16 or i8", name_of(format.dtype));
+  throw InvalidArgument(function, "format.dtype", "f64, f32, f16, bf16 or i8", name_of(format.dtype));
 }
 
 std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.size()) * size_of(x.dtype()); }
 
-// The rows of a head are contiguous within a page.
+// Rows of a page lie in runs, one for each head.
 void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int32_t to_page, std::int64_t tokens) {
   if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
   const auto run_of = [](const Tensor& x) { return bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1)); };

@@ -249,6 +249,17 @@ TEST(Decode, GrowsWithTheCache) {
   }
 }
 
+TEST(Decode, KeepsAllDigitsInF64) {
+  const Inputs plain = inputs_of({.B = 2, .H = 4, .Tq = 5, .Tk = 5}, {.Hk = 2, .D = 6, .Dv = 3}, DType::f64);
+  const AttentionResult whole = attention(plain.q, plain.k, plain.v, {.mask = causal()});
+  KvCache cache({.format = {.Hk = 2, .D = 6, .Dv = 3, .dtype = DType::f64}, .B = 2, .capacity = 5});
+  for (std::int64_t t = 0; t < 5; ++t) {
+    cache.append(plain.k.view().slice(2, t, t + 1), plain.v.view().slice(2, t, t + 1));
+    const AttentionResult step = decode(plain.q.view().slice(2, t, t + 1), cache);
+    EXPECT_EQ(step.out.to_vector(), whole.out.view().slice(2, t, t + 1).to_vector());
+  }
+}
+
 TEST(Decode, HasAnAnswerForNothing) {
   const KvCache cache({.format = {.D = 3, .Dv = 2}, .B = 2, .capacity = 4});
   for (const DType dtype : {DType::f64, DType::f32}) {
@@ -266,6 +277,9 @@ TEST(Decode, SaysWhatDoesNotFit) {
   };
   const Tensor q(DType::f32, {2, 4, 1, 3});
   EXPECT_EQ(message(Tensor(DType::f32, {2, 4, 3})), "decode: q: expected a shape [B, Hq, Tq, D], got [2, 4, 3]");
+  const KvCache exact({.format = {.Hk = 2, .D = 3, .dtype = DType::f64}, .B = 2, .capacity = 4});
+  EXPECT_EQ(error_message([&] { (void)decode(Tensor(DType::f32, {2, 4, 1, 3}), exact.view()); }),
+            "decode: cache: expected f32, f16, bf16 or i8, unless q is f64, got f64");
   EXPECT_EQ(message(Tensor(DType::i8, {2, 4, 1, 3})), "decode: q: expected f64, f32, f16 or bf16, got i8");
   EXPECT_EQ(message(Tensor(DType::f32, {2, 0, 1, 3})),
             "decode: q: expected Hq >= 1 in [B, Hq, Tq, D], got [2, 0, 1, 3]");

@@ -19,8 +19,8 @@ TEST(KvCacheErrors, OfOptions) {
   EXPECT_EQ(contiguous({.format = {.Hk = 0}}), "KvCache: format.Hk: expected 1 or more, got 0");
   EXPECT_EQ(contiguous({.format = {.D = 0}}), "KvCache: format.D: expected 1 or more, got 0");
   EXPECT_EQ(contiguous({.format = {.Dv = -1}}), "KvCache: format.Dv: expected 0 or more, got -1");
-  EXPECT_EQ(contiguous({.format = {.dtype = DType::f64}}),
-            "KvCache: format.dtype: expected f32, f16, bf16 or i8, got f64");
+  EXPECT_EQ(contiguous({.format = {.dtype = DType::i32}}),
+            "KvCache: format.dtype: expected f64, f32, f16, bf16 or i8, got i32");
   EXPECT_EQ(contiguous({.B = -1}), "KvCache: B: expected 0 to 2147483647, got -1");
   EXPECT_EQ(contiguous({.capacity = -2}), "KvCache: capacity: expected 0 to 2147483647, got -2");
   const auto pages = [](const KvPagesOptions& options) { return error_message([&] { (void)KvPages(options); }); };
@@ -108,7 +108,7 @@ TEST(KvCacheViewErrors, OfBuffers) {
   const Tensor v = ones({2, 1, 4, 1});
   EXPECT_EQ(view_message({ones({2, 4, 3}), v}, {1, 1}),
             "KvCacheView: k: expected a shape [B, Hk, tokens, D], got [2, 4, 3]");
-  EXPECT_EQ(view_message({k.to(DType::f64), v}, {1, 1}), "KvCacheView: k: expected f32, f16, bf16 or i8, got f64");
+  EXPECT_EQ(view_message({k.to(DType::i32), v}, {1, 1}), "KvCacheView: k: expected f64, f32, f16, bf16 or i8, got i32");
   EXPECT_EQ(view_message({k.view().transpose(2, 3), v}, {1, 1}),
             "KvCacheView: k: expected dense rows, got strides [12, 12, 1, 3]");
   EXPECT_EQ(view_message({ones({2, 0, 4, 3}), v}, {1, 1}),

@@ -162,6 +162,24 @@ TEST(Decoder, SaysOverItsCacheWhatTheWholeTextSays) {
   }
 }
 
+TEST(Decoder, GeneratesInF64) {
+  for (const Positions positions : kAll) {
+    DecoderOptions options = small(positions);
+    options.length = 15;
+    Generator generator(3);
+    const Decoder decoder(options, generator, DType::f64);
+    const Tensor prompt = generator.randint(0, 11, {3, 4});
+    const auto said = decoder.generate(prompt, {.most = 10});
+    Tensor text(DType::i64, {3, 0});
+    EXPECT_EQ(said, generate(prompt, {.most = 10},
+                             [&](const TensorView& ids) {
+                               text = side_by_side(text, ids);
+                               return decoder.forward(text, {.dtype = DType::f64});
+                             }))
+        << name_of(positions);
+  }
+}
+
 // A text longer than the window is read anew from its last tokens, for each token.
 TEST(Decoder, WritesOnBeyondItsWindow) {
   for (const Positions positions : kAll) {

@@ -79,6 +79,21 @@ TEST(AttentionCache, TokenByTokenIsAllAtOnce) {
   }
 }
 
+TEST(AttentionCache, HasTheDigitsOfAllAtOnceInF64) {
+  const NoGradient none;
+  const Variable x(normal({2, kTokens, 8}, 1));
+  for (const Case& one : cases()) {
+    Generator generator(5);
+    const MultiHeadAttention layer(one.layer, generator, DType::f64);
+    KvCache cache({.format = layer.cache_format(DType::f64), .B = 2, .capacity = kTokens});
+    const Variable parts = in_chunks(x, {3, 1, 2, 1}, [&](const Variable& chunk) {
+      return layer.forward(chunk, {.attention = one.attention, .cache = &cache});
+    });
+    EXPECT_EQ(parts.value().to_vector(), layer.forward(x, {.attention = one.attention}).value().to_vector())
+        << one.name;
+  }
+}
+
 TEST(AttentionCache, RemembersAContext) {
   const NoGradient none;
   const MultiHeadAttention layer = made({.d_model = 8, .heads = 4, .kv_heads = 2, .d_context = 6});
@@ -109,7 +124,7 @@ TEST(AttentionCache, NamesWhatItCannotServe) {
   const MultiHeadAttention layer = made({.d_model = 8, .heads = 2});
   KvCache cache = cache_of(layer, 2);
   EXPECT_EQ(message_of([&] { (void)layer.forward(tokens(), {.cache = &cache}); }),
-            "MultiHeadAttention: cache: expected none while gradients are recorded, got a cache");
+            "MultiHeadAttention: cache: expected none where gradients are recorded, got one");
   EXPECT_EQ(message_of([&] { (void)layer.forward_remembered(tokens(), {}); }),
             "MultiHeadAttention: cache: expected one that read_context() has filled, got none");
   const NoGradient none;
