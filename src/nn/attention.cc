@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/require.h"
+#include "nn/shared_rotary.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/rotary.h"
 #include "qkv/autograd/shape.h"
@@ -63,7 +64,15 @@ void require_positions(const TensorView& positions, const Variable& x) {
                         shape.to_string());
 }
 
-// Positions of tokens that follow those in the cache.
+// Whether the next token of every sequence has the same position.
+bool is_level(const KvCache& cache) {
+  for (std::int64_t b = 1; b < cache.B(); ++b) {
+    if (cache.length(b) != cache.length(0)) return false;
+  }
+  return true;
+}
+
+// Tokens that go on from what the cache holds.
 Tensor positions_after(const KvCache& cache, std::int64_t T) {
   Tensor positions(DType::i64, {cache.B(), T});
   auto place = positions.values<std::int64_t>().begin();
@@ -81,12 +90,11 @@ std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t widt
 // [B, Hk, T, width] of a cache whose sequences are of one length.
 template <class Rows>
 Variable whole(const KvCache& cache, const Rows& rows_of) {
+  if (!is_level(cache)) {
+    throw InvalidArgument("Trace", "cache", "sequences of one length, to keep their attention", "unequal ones");
+  }
   std::vector<Variable> parts;
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    if (cache.length(b) != cache.length(0)) {
-      throw InvalidArgument("Trace", "cache", "sequences of equal length, to trace their attention",
-                            "different lengths");
-    }
     const Tensor rows = rows_of(b);
     parts.push_back(reshape(Variable(rows), rows.shape().inserted(0, 1)));
   }
@@ -97,6 +105,7 @@ Variable whole(const KvCache& cache, const Rows& rows_of) {
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
+      rotary_(options.rotary ? nn::SharedRotary::of(*options.rotary) : nullptr),
       q_({.in = options.d_model, .out = heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
       k_({.in = d_context(), .out = kv_heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
       v_({.in = d_context(), .out = kv_heads() * d_v(), .bias = options.bias, .dtype = dtype}, init),
@@ -160,7 +169,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   const Variable k = projected(Side::keys, context, tables);
   const Variable v = values_of(context);
   if (call.cache != nullptr) {
-    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none while gradients are recorded", "a cache");
+    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none where gradients are recorded", "one");
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }
@@ -176,8 +185,11 @@ std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, con
     require_positions(*call.positions, x);
     return rotary_tables(*options_.rotary, *call.positions);
   }
-  if (call.cache != nullptr) return rotary_tables(*options_.rotary, positions_after(*call.cache, x.dim(1)));
-  return rotary_tables(*options_.rotary, x.dim(1));
+  if (call.cache != nullptr && !is_level(*call.cache)) {
+    return rotary_tables(*options_.rotary, positions_after(*call.cache, x.dim(1)));
+  }
+  const std::int64_t begin = call.cache == nullptr || call.cache->B() == 0 ? 0 : call.cache->length(0);
+  return rotary_->tables(begin, begin + x.dim(1), x.dtype());
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, const MultiHeadCall& call) const {

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "nn/fixture.h"
+#include "nn/shared_rotary.h"
 #include "qkv/nn/position.h"
 
 namespace qkv::nn {
@@ -111,6 +112,23 @@ RC_GTEST_PROP(Rotary, ScoresDependOnTheDistanceAlone, ()) {
   RC_ASSERT(std::fabs(here - there) <= 1000 * 0x1p-52 * 100);
 }
 
+TEST(SharedRotary, IsOneTableForEqualOptions) {
+  const RotaryOptions options{.dim = 6, .scaling = LinearScaling{.factor = 2}};
+  const std::shared_ptr<SharedRotary> one = SharedRotary::of(options);
+  EXPECT_EQ(one, SharedRotary::of(options));
+  EXPECT_NE(one, SharedRotary::of({.dim = 6}));
+  EXPECT_NE(one, SharedRotary::of({.dim = 6, .scaling = LinearScaling{.factor = 3}}));
+  for (const std::int64_t end : {5, 200, 9}) {  // grows once, and serves less afterwards
+    for (const DType dtype : {DType::f64, DType::f32}) {
+      const RotaryTables tables = one->tables(2, end, dtype);
+      const RotaryTables whole = rotary_tables(options, end, dtype);
+      EXPECT_EQ(tables.cos.to_vector(), whole.cos.slice(0, 2, end).to_vector());
+      EXPECT_EQ(tables.sin.to_vector(), whole.sin.slice(0, 2, end).to_vector());
+      EXPECT_EQ(tables.cos.view().data(), one->tables(2, end, dtype).cos.view().data());
+    }
+  }
+}
+
 TEST(Rotary, NamesDimsThatCannotTurn) {
   EXPECT_EQ(message_of([] { (void)rotary_frequencies({.dim = 5}); }),
             "RotaryOptions: dim: expected an even number, 2 or more, got 5");
@@ -160,7 +178,7 @@ TEST(Rotary, NamesScalingsThatCannotBe) {
             "YarnScaling: mscale: expected both mscale and mscale_all_dim, or neither, got one of them");
   EXPECT_EQ(scaling_message(YarnScaling{
                 .factor = 2, .original_max = 8, .attention_factor = 1.0, .mscale = 1.0, .mscale_all_dim = 1.0}),
-            "YarnScaling: attention_factor: expected attention_factor or mscale, not both, got both");
+            "YarnScaling: attention_factor: expected none beside mscale, got both");
   EXPECT_EQ(scaling_message(YarnScaling{.factor = 2, .original_max = 8}, 4, 0.5),
             "YarnScaling: base: expected more than 1, got 0.5");
   EXPECT_EQ(scaling_message(Llama3Scaling{.low_freq_factor = 4}),

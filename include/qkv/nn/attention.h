@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "qkv/autograd/attention.h"
@@ -12,6 +13,10 @@
 #include "qkv/nn/trace.h"
 
 namespace qkv {
+
+namespace nn {
+class SharedRotary;
+}
 
 struct MultiHeadOptions {
   std::int64_t d_model = 0;
@@ -83,6 +88,7 @@ class MultiHeadAttention {
   [[nodiscard]] std::optional<RotaryTables> tables_of(const Variable& x, const MultiHeadCall& call) const;
 
   MultiHeadOptions options_;
+  std::shared_ptr<nn::SharedRotary> rotary_;  // null without rotary
   Linear q_;
   Linear k_;
   Linear v_;

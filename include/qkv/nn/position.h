@@ -20,12 +20,16 @@ namespace qkv {
 /// Positions divided by `factor` (Chen et al. 2023, position interpolation).
 struct LinearScaling {
   double factor = 1.0;  // > 0
+
+  bool operator==(const LinearScaling&) const = default;
 };
 
 /// base * factor^(dim / (dim - 2)): high frequencies stay, the lowest is divided by `factor` ("NTK-aware" RoPE, bloc97
 /// 2023; in Peng et al. 2023, section 3.1). dim > 2.
 struct NtkScaling {
   double factor = 1.0;  // > 0
+
+  bool operator==(const NtkScaling&) const = default;
 };
 
 /// YaRN (Peng et al. 2023, section 3): frequencies that turn more than `beta_fast` times within `original_max`
@@ -38,6 +42,8 @@ struct YarnScaling {
   std::optional<double> attention_factor = std::nullopt;  // cos and sin times this; 0.1 ln(factor) + 1 if not given
   std::optional<double> mscale = std::nullopt;            // DeepSeek's form: both or neither;
   std::optional<double> mscale_all_dim = std::nullopt;    // the ratio of the two magnitudes, not with attention_factor
+
+  bool operator==(const YarnScaling&) const = default;
 };
 
 /// Llama 3.1: wavelengths beyond original_max / low_freq_factor are stretched by `factor`, those under
@@ -47,6 +53,8 @@ struct Llama3Scaling {
   double low_freq_factor = 1.0;      // > 0
   double high_freq_factor = 4.0;     // > low_freq_factor
   std::int64_t original_max = 8192;  // > 0
+
+  bool operator==(const Llama3Scaling&) const = default;
 };
 
 using RotaryScaling = std::variant<std::monostate, LinearScaling, NtkScaling, YarnScaling, Llama3Scaling>;
@@ -56,6 +64,8 @@ struct RotaryOptions {
   double base = 10000.0;  // > 0
   RotaryLayout layout = RotaryLayout::half_split;
   RotaryScaling scaling = {};
+
+  bool operator==(const RotaryOptions&) const = default;
 };
 
 /// The dim / 2 angles a position, after scaling; without scaling base^(-2i / dim) (Su et al. 2021, section 3.2.2).
