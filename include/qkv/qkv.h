@@ -20,7 +20,6 @@
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
 #include "qkv/norm_kind.h"
-#include "qkv/number_text.h"
 #include "qkv/probe.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"

@@ -1,9 +1,12 @@
 #include "qkv/autograd/matmul.h"
 
+#include <memory>
 #include <utility>
 
 #include "autograd/elementwise.h"
+#include "autograd/few_rows.h"
 #include "autograd/node.h"
+#include "autograd/packed_weight.h"
 #include "autograd/product.h"
 #include "autograd/reduce.h"
 #include "qkv/autograd/shape.h"
@@ -74,9 +77,22 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   }
 }
 
-// Converts to the dtype that the product needs: that of x, or f32.
+// `value` itself where it has the dtype.
+Value in_dtype(const Value& value, DType dtype) {
+  return value.dtype() == dtype ? value : autograd::copied(value.view, dtype);
+}
+
+// In the dtype of x or f32, as products take it.
 Value bias_for(DType x, const Value& bias) {
   return x == DType::f32 && autograd::is_half(bias.dtype()) ? autograd::copied(bias.view, x) : autograd::dense(bias);
+}
+
+// The weight as its layer keeps it packed, where nothing is recorded, as in inference; null where that gains nothing.
+std::shared_ptr<const autograd::PackedWeight> packed_for(const Value& x, const Value& weight) {
+  const std::int64_t rows = as_rows(x).dim(0);
+  const bool has_layout = x.dtype() == DType::f32 || x.dtype() == DType::bf16;
+  if (autograd::recording() || !has_layout || !weight.view.is_contiguous() || weight.size() == 0) return nullptr;
+  return rows > 0 && autograd::gains_by_packing(rows) ? autograd::PackedWeight::of(weight, x.dtype()) : nullptr;
 }
 
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {
@@ -85,11 +101,18 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
   const Value* shift = bias == nullptr ? nullptr : &value_of("linear", "bias", *bias);
   require_linear(rows, matrix, shift);
   const Value dense_shift = shift == nullptr ? Value{} : bias_for(rows.dtype(), *shift);
-  const Value used = matrix.dtype() == rows.dtype() ? matrix : autograd::copied(matrix.view, rows.dtype());
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
   out.view = as_rows(out);
-  autograd::multiply(out, as_rows(rows), used.view.transpose(0, 1), shift == nullptr ? nullptr : &dense_shift);
+  const Value* const added = shift == nullptr ? nullptr : &dense_shift;
+  const bool few = autograd::takes_few_rows(as_rows(rows), matrix.view);
+  const auto packed = few ? nullptr : packed_for(rows, matrix);
+  const Value used = few || packed != nullptr ? matrix : in_dtype(matrix, rows.dtype());
+  if (packed != nullptr) {
+    packed->multiply(out, as_rows(rows), added);
+  } else {
+    autograd::multiply(out, as_rows(rows), used.view.transpose(0, 1), added);
+  }
   out.view = out.view.reshape(shape);
   const DType dtype = matrix.dtype();
   auto walk = [kept_x = Kept("linear", "x", rows), kept = Kept("linear", "weight", matrix), used, dtype](
@@ -108,11 +131,11 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
       gradients.give(2, std::move(d_bias));
     }
     if (!gradients.wanted(0)) return;
-    static_cast<void>(kept.value());  // throws if the weight was changed since; `used` may be a copy of it
+    static_cast<void>(kept.value());  // refuses a weight that was written, of which `used` may be a copy
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));
     const Shape whole = d_x.shape();
     d_x.view = as_rows(d_x);
-    autograd::multiply(d_x, as_rows(d), used.view);
+    autograd::multiply(d_x, as_rows(d), in_dtype(used, d.dtype()).view);
     d_x.view = d_x.view.reshape(whole);
     gradients.give(0, std::move(d_x));
   };
@@ -127,7 +150,7 @@ Variable matmul(const Variable& a, const Variable& b) {
   const Value& right = value_of("matmul", "b", b);
   require_matrices(left, right);
   const std::int64_t rows = left.view.dim(-2);
-  if (right.view.rank() == 2 && left.view.rank() > 2) {  // all rows in one product
+  if (right.view.rank() == 2 && left.view.rank() > 2) {  // one product of all rows
     const Variable all = reshape(a, {batch_of(left.shape()).product() * rows, left.view.dim(-1)});
     return reshape(matmul(all, b), matrix_shape(batch_of(left.shape()), rows, right.view.dim(-1)));
   }

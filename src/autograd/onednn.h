@@ -9,6 +9,13 @@
 
 namespace qkv::autograd {
 
+/// How B lies.
+enum class RightLayout : std::uint8_t {
+  strided,  // as the strides say
+  packed,   // as onednn_pack() lays it for these products
+  kept,     // as it lays it for products of any M
+};
+
 /// C [M, N] = A [M, K] B [K, N] + bias [N]: strides of rows and columns in elements, one of the two 1.
 struct ProductShape {
   std::int64_t M, N, K;
@@ -16,7 +23,7 @@ struct ProductShape {
   DType dtype;  // of A and B: f32, bf16 or, where onednn_has_f16(), f16
   DType out;    // of C
   DType bias;   // i64 where there is none
-  bool packed;  // B lies as onednn_pack() laid it
+  RightLayout right = RightLayout::strided;
 
   auto operator<=>(const ProductShape&) const = default;
 };
@@ -24,13 +31,14 @@ struct ProductShape {
 /// Whether this machine multiplies f16 by instructions of its own.
 [[nodiscard]] bool onednn_has_f16();
 
-/// Bytes of B in the layout that oneDNN likes best for products of this shape, with `packed` set; 0 where it has none.
+/// Bytes of B as `shape.right`, packed or kept, lays it for products of this shape; 0 where oneDNN has no such product.
 [[nodiscard]] std::size_t onednn_packed_bytes(const ProductShape& shape);
 /// Lays B so. `packed` has onednn_packed_bytes() and is 64-byte aligned.
 void onednn_pack(const ProductShape& shape, const void* b, void* packed);
 
 /// False where oneDNN has no such product on this machine; C is then untouched. The primitive of a shape is made at its
-/// first call. Safe from several threads; allocates scratch as oneDNN asks. Leaves the thread's OpenMP settings alone.
+/// first call, and those of the last 512 shapes are kept. Safe from several threads; allocates scratch as oneDNN asks.
+/// Leaves the thread's OpenMP settings alone.
 [[nodiscard]] bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c);
 
 }  // namespace qkv::autograd

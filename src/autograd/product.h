@@ -6,8 +6,8 @@
 namespace qkv::autograd {
 
 /// out [..., M, N], dense, = a [..., M, K] b [..., K, N]; the leading axes of a and b broadcast to those of out. a and
-/// b have one dtype; out has it, too, or is f32 where it is bf16 or f16. `bias` [N], dense, in f32 or the dtype of a,
-/// is added where it is not null.
+/// b have one dtype, or any two that few_rows() takes; out has that of a, or is f32. `bias` [N], dense, in f32 or the
+/// dtype of a, is added where it is not null.
 void multiply(Value& out, const TensorView& a, const TensorView& b, const Value* bias = nullptr);
 
 }  // namespace qkv::autograd

@@ -1,6 +1,7 @@
 // The memory of values: blocks from a pool, each with a version that tells whether it was written since.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,8 @@
 #include "qkv/tensor.h"
 
 namespace qkv::autograd {
+
+class PackedWeight;
 
 class Storage {
  public:
@@ -28,6 +31,9 @@ class Storage {
   void keep(std::shared_ptr<const Storage> other) { replaced_ = std::move(other); }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   void raise_version() noexcept { ++version_; }
+  /// What PackedWeight::of() keeps here; safe from several threads.
+  [[nodiscard]] std::shared_ptr<const PackedWeight> packed() const { return packed_.load(); }
+  void keep_packed(std::shared_ptr<const PackedWeight> packed) { packed_.store(std::move(packed)); }
 
  private:
   Tensor tensor_;  // where the value came as one
@@ -35,6 +41,7 @@ class Storage {
   void* block_ = nullptr;
   std::size_t bytes_ = 0;
   std::uint64_t version_ = 0;
+  std::atomic<std::shared_ptr<const PackedWeight>> packed_;
 };
 
 /// Elements and who keeps them alive. Copying shares.

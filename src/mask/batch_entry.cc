@@ -52,7 +52,7 @@ class MaskEntry final : public mask_detail::Node {
   Entry entry_;
 };
 
-// For a single term.
+// Of a bias that is no sum.
 class BiasEntry final : public bias_detail::TermNode {
  public:
   BiasEntry(Bias bias, Entry entry)

@@ -9,7 +9,7 @@ namespace {
 using mask_detail::Binding;
 using mask_detail::Node;
 
-// Adds parentheses if the operand binds more loosely than the operator.
+// In parentheses where it holds together more loosely than the operator over it.
 void append_operand(std::string& text, const Mask& mask, Binding over) {
   const bool loose = mask.node().binding() < over;
   text.append(loose ? "(" : "").append(mask.to_string()).append(loose ? ")" : "");

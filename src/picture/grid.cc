@@ -192,7 +192,7 @@ std::string Scale::meaning() const {
 }
 
 std::string Scale::number(double value) const {
-  // Values that differ by powers of ten keep their leading digits.
+  // What differs by powers of ten keeps its first digits.
   if (spacing == ColourScale::logarithmic && std::isfinite(value)) {
     return logarithmic_tick_labels(std::array{value}).front();
   }

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-// The weights of tiles, for a map.
+// Weights as a map takes them.
 template <class Real>
 class MappedWeights : public probe_detail::WeightTiles<Real> {
  public:

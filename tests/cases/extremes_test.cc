@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
+#include <string>
 #include <vector>
 
-#include "cases/where.h"
+#include "cases/run.h"
 
 namespace qkv::cases {
 namespace {
@@ -14,6 +16,23 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kKeys = 150;  // two whole tiles and a part
+
+struct Where {
+  std::string target;
+  DType dtype;
+
+  friend void PrintTo(const Where& where, std::ostream* stream) {
+    *stream << where.target << " in " << name_of(where.dtype);
+  }
+};
+
+std::vector<Where> everywhere() {
+  std::vector<Where> all;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
+  }
+  return all;
+}
 
 // Heads of D = Dv = 1 and 70 queries of 1: the scores are k itself.
 class Extremes : public testing::TestWithParam<Where> {
@@ -266,7 +285,9 @@ TEST_P(Extremes, ASoftcapOfAnySizeIsASoftcap) {
   expect(1, kLogKeys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere(Reference::without)), kName);
+INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere()), [](const auto& chosen) {
+  return chosen.param.target + "_" + std::string(name_of(chosen.param.dtype));
+});
 
 }  // namespace
 }  // namespace qkv::cases

@@ -9,7 +9,7 @@
 
 namespace qkv::kernels::cpu {
 
-// The types that the tile unit multiplies; AVX-512 does the others.
+// What the tile unit multiplies; the rest is left to AVX-512.
 namespace amx {
 namespace {
 
@@ -42,7 +42,7 @@ std::size_t worker_bytes(const Forward& call) {
   return bytes > few ? bytes : few;
 }
 
-// Up to this many queries the vector unit is faster.
+// Up to here the vector unit is the faster one.
 constexpr std::int64_t kMostVectorLanes = 6;
 
 using Run = void (*)(const Settings&, const Task&, std::byte*);

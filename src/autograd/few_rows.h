@@ -1,0 +1,17 @@
+// Products of a few rows with a weight as it lies: what a model does for each token that it generates.
+#pragma once
+
+#include "autograd/storage.h"
+
+namespace qkv::autograd {
+
+/// Whether few_rows() takes x [M, K] and a weight [N, K]: M at most 8, x of f32, bf16 or f16, a weight of one of these
+/// whose rows are dense.
+[[nodiscard]] bool takes_few_rows(const TensorView& x, const TensorView& weight);
+
+/// out [M, N], dense, = x weight^T + bias [N] (null for none), each of any of these dtypes. The weight is read once, in
+/// its own dtype, so the call takes the time of that reading. Sums are f32, in an order that depends on K alone.
+/// Allocates x, bias and, where it is not f32, out in f32.
+void few_rows(Value& out, const TensorView& x, const TensorView& weight, const Value* bias);
+
+}  // namespace qkv::autograd

@@ -1,0 +1,108 @@
+#include "autograd/packed_weight.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "autograd/elementwise.h"
+#include "qkv/error.h"
+
+namespace qkv::autograd {
+namespace {
+
+// Products are made of few numbers of rows, since oneDNN takes milliseconds to make the code of each; the rows of x
+// that are missing are zeros.
+constexpr std::array<std::int64_t, 8> kRows = {16, 32, 48, 64, 96, 128, 192, 256};
+
+std::int64_t rounded_rows(std::int64_t M) { return *std::ranges::lower_bound(kRows, M); }
+
+// About 16 pieces a weight, none too small to be worth a task.
+std::int64_t columns_of_piece(std::int64_t N) {
+  constexpr std::int64_t kStep = 64;
+  constexpr std::int64_t kPieces = 16;
+  const std::int64_t wanted = std::max(2 * kStep, (N + kPieces - 1) / kPieces);
+  return (wanted + kStep - 1) / kStep * kStep;
+}
+
+Value with_rows(const TensorView& x, std::int64_t rows) {
+  Value padded = zero_value(x.dtype(), {rows, x.dim(1)});
+  copy_elements(x, padded.writable().slice(0, 0, x.dim(0)));
+  return padded;
+}
+
+void multiply_kept(const ProductShape& shape, const void* x, const Value& laid, const void* bias, void* out) {
+  if (onednn_multiply(shape, x, laid.view.data(), bias, out)) return;
+  throw Error("oneDNN has no product of " + std::to_string(shape.M) + " rows with a weight that it has laid out");
+}
+
+}  // namespace
+
+bool gains_by_packing(std::int64_t M) { return M <= kRows.back(); }
+
+std::shared_ptr<const PackedWeight> PackedWeight::of(const Value& weight, DType x) {
+  std::shared_ptr<const PackedWeight> kept = weight.storage->packed();
+  const bool is_met = kept != nullptr && kept->version_ == weight.storage->version() && kept->dtype_ == x;
+  if (is_met && kept->state_ == State::packed) return kept;
+  if (is_met && kept->state_ == State::impossible) return nullptr;
+  auto next = std::make_shared<PackedWeight>(Secret{}, weight, x);
+  if (is_met) next->pack(weight);
+  weight.storage->keep_packed(next);
+  return next->state_ == State::packed ? next : nullptr;
+}
+
+PackedWeight::PackedWeight(Secret /*secret*/, const Value& weight, DType x)
+    : version_(weight.storage->version()), dtype_(x) {}
+
+void PackedWeight::pack(const Value& weight) {
+  const Value used = weight.dtype() == dtype_ ? weight : copied(weight.view, dtype_);
+  const std::int64_t N = used.shape()[0];
+  const std::int64_t K = used.shape()[1];
+  const std::int64_t width = columns_of_piece(N);
+  pieces_.resize(static_cast<std::size_t>((N + width - 1) / width));
+  std::atomic<bool> all = true;
+  for_pieces(N, width, [&](std::int64_t begin, std::int64_t end) {
+    Piece& piece = pieces_[static_cast<std::size_t>(begin / width)];
+    piece = {.column = begin,
+             .shape = {.M = kRows.front(),
+                       .N = end - begin,
+                       .K = K,
+                       .a_row = K,
+                       .a_column = 1,
+                       .b_row = 1,
+                       .b_column = K,
+                       .c_row = end - begin,
+                       .dtype = dtype_,
+                       .out = dtype_,
+                       .bias = DType::i64,
+                       .right = RightLayout::kept},
+             .laid = {}};
+    const std::size_t bytes = onednn_packed_bytes(piece.shape);
+    if (bytes == 0) return all.store(false);
+    piece.laid = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
+    onednn_pack(piece.shape, used.view.slice(0, begin, end).data(), piece.laid.data<float>());
+  });
+  state_ = all ? State::packed : State::impossible;
+}
+
+void PackedWeight::multiply(Value& out, const TensorView& x, const Value* bias) const {
+  const std::int64_t M = x.dim(0);
+  const std::int64_t rows = rounded_rows(M);
+  const Value left = rows == M ? dense({nullptr, x}) : with_rows(x, rows);
+  core::parallel_for(threads(), static_cast<std::int64_t>(pieces_.size()), [&](int /*worker*/, std::int64_t task) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(task)];
+    ProductShape shape = piece.shape;
+    shape.M = rows;
+    const void* shift = nullptr;
+    if (bias != nullptr) {
+      shape.bias = bias->dtype();
+      shift = bias->view.slice(0, piece.column, piece.column + shape.N).data();
+    }
+    Value result = new_value(dtype_, {rows, shape.N});  // oneDNN's kernels for packed weights write dense rows only
+    multiply_kept(shape, left.view.data(), piece.laid, shift, result.writable().data());
+    copy_elements(result.view.slice(0, 0, M), out.writable().slice(1, piece.column, piece.column + shape.N));
+  });
+}
+
+}  // namespace qkv::autograd

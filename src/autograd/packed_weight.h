@@ -1,0 +1,49 @@
+// A weight laid out for products, kept as long as the weight is not written.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "autograd/onednn.h"
+#include "autograd/storage.h"
+
+namespace qkv::autograd {
+
+/// The columns of weight^T in pieces, each as oneDNN likes it best for a middling number of rows. Holds the weight's
+/// size in the dtype of x.
+class PackedWeight {
+  struct Secret {};
+
+ public:
+  /// That of a dense weight [N, K] for an x of this dtype, which its storage keeps. Packing takes as long as a few
+  /// products, so it is done when a weight is asked for the second time since it was written. Null the first time, and
+  /// where oneDNN has no such product.
+  [[nodiscard]] static std::shared_ptr<const PackedWeight> of(const Value& weight, DType x);
+
+  PackedWeight(Secret secret, const Value& weight, DType x);
+
+  /// out [M, N], dense, of the dtype of x, = x [M, K] weight^T + bias [N], dense, of f32 or the dtype of x; null for
+  /// none. Allocates, for each thread, its piece of rows.
+  void multiply(Value& out, const TensorView& x, const Value* bias) const;
+
+ private:
+  struct Piece {
+    std::int64_t column;
+    ProductShape shape;  // of any M
+    Value laid;
+  };
+
+  enum class State : std::uint8_t { met, packed, impossible };
+
+  void pack(const Value& weight);
+
+  State state_ = State::met;
+  std::uint64_t version_;  // of the weight's storage
+  DType dtype_;
+  std::vector<Piece> pieces_;
+};
+
+/// Whether a product of M rows gains by a weight that is packed already. Beyond, packing is a small part of it.
+[[nodiscard]] bool gains_by_packing(std::int64_t M);
+
+}  // namespace qkv::autograd
