@@ -31,6 +31,14 @@ TerminalColour colour_named(const std::string& color) {
   return color == "never" ? TerminalColour::ascii : detected();
 }
 
+// COLORFGBG is "15;0", the last being the ground's colour of the first sixteen; most terminals that do not say are
+// dark.
+Ground detected_ground() {
+  const std::string_view colours = environment("COLORFGBG");
+  const std::string_view ground = colours.substr(colours.rfind(';') + 1);
+  return ground == "7" || ground == "15" ? Ground::light : Ground::dark;
+}
+
 int detected_width() {
   winsize size{};
   if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
@@ -42,7 +50,7 @@ int detected_width() {
 }  // namespace
 
 TerminalOptions terminal_options(const std::string& color, std::optional<int> width) {
-  return {.colour = colour_named(color), .width = width.value_or(detected_width())};
+  return {.colour = colour_named(color), .width = width.value_or(detected_width()), .ground = detected_ground()};
 }
 
 }  // namespace qkv::cli

@@ -10,7 +10,7 @@ namespace qkv::cli {
 
 /// `color` is "auto", "true", "256" or "never". auto: ASCII for a pipe, for TERM=dumb and where NO_COLOR is set
 /// (https://no-color.org); true colour where COLORTERM says so; otherwise 256 colours. The width is the terminal's, or
-/// COLUMNS, or 80.
+/// COLUMNS, or 80. The ground is dark, unless COLORFGBG says that it is white.
 [[nodiscard]] TerminalOptions terminal_options(const std::string& color, std::optional<int> width);
 
 }  // namespace qkv::cli

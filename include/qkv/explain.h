@@ -118,7 +118,7 @@ struct Explanation {
   std::vector<Section> whys;
   std::vector<std::string> notes;
   /// What the pictures are drawn from, whole: x [T, d_model]; q, k, v, out [H, T, D]; raw, scaled, … weights
-  /// [H, Tq, Tk] (up to 256 tokens: longer ones are drawn, not kept); concat and output.
+  /// [H, Tq, Tk] (of texts over 1024 tokens the weights alone); concat and output.
   std::vector<KeptTensor> tensors;
 
   /// Throws InvalidArgument listing the names there are.
@@ -155,8 +155,8 @@ struct ExplainTextOptions {
 };
 
 [[nodiscard]] std::string to_text(const Explanation& explanation, const ExplainTextOptions& options);
-/// Values that are not finite are the strings "-inf", "inf" and "nan". Matrices of more than 65,536 elements are named
-/// with their shape, without values.
+/// Numbers are numbers; those that are not finite are the strings "-inf", "inf" and "nan". `tensors` holds every
+/// element that the explanation keeps; heatmaps of long texts hold means over blocks, as their titles say.
 [[nodiscard]] std::string to_json(const Explanation& explanation);
 /// One page that loads nothing from anywhere else.
 [[nodiscard]] std::string to_html(const Explanation& explanation);

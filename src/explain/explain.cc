@@ -18,7 +18,7 @@ namespace {
 
 using namespace explain_detail;
 
-constexpr std::int64_t kKeptWhole = 256;
+constexpr std::int64_t kKeptWhole = 1024;  // tokens; of longer texts the weights alone are kept of all T × T matrices
 
 void append(std::vector<Section>& sections, std::vector<Section> more) {
   std::move(more.begin(), more.end(), std::back_inserter(sections));
@@ -88,12 +88,12 @@ void keep_tensors(Explanation& explanation, const Scene& scene) {
   keep_split(explanation, "k", run.k);
   keep_split(explanation, "v", run.v);
   if (std::max(run.tq(), run.tk()) <= kKeptWhole) {
-    for (const Stage stage :
-         {Stage::raw, Stage::scaled, Stage::softcapped, Stage::biased, Stage::masked, Stage::weights}) {
+    for (const Stage stage : {Stage::raw, Stage::scaled, Stage::softcapped, Stage::biased, Stage::masked}) {
       keep_split(explanation, std::string(name_of(stage)), run.stage(stage));
     }
     if (run.attention.dropout) keep_split(explanation, "dropped", run.stage(Stage::dropped));
   }
+  keep_split(explanation, "weights", run.stage(Stage::weights));
   keep_split(explanation, "out", run.out);
   keep(explanation, "concat", run.concat);
   keep(explanation, "output", run.output);

@@ -34,4 +34,7 @@ using Term = Formula;
 /// The transpose.
 [[nodiscard]] Term transposed(const Term& base);
 
+/// A formula that is written as plain text, "S / sqrt(d_k) = Q K^T / 2"; words between are set as words.
+[[nodiscard]] Term typeset(std::string_view text);
+
 }  // namespace qkv::math

@@ -51,10 +51,12 @@ std::string colour_bar(const Heatmap& heatmap, const Ends& ends) {
 }
 
 std::string as_table(const Heatmap& heatmap, const Ends& ends) {
+  const bool has_axes = !heatmap.row_axis.empty() && !heatmap.column_axis.empty();
+  const std::string axes = has_axes ? heatmap.row_axis + " ╲ " + heatmap.column_axis : "";
   std::string html = fmt::format("<div class=\"scroll\"><table class=\"heat\"><thead><tr><th class=\"axes\">{}</th>",
-                                 html_escaped(fmt::format("{} ╲ {}", heatmap.row_axis, heatmap.column_axis)));
+                                 html_escaped(axes));
   for (std::int64_t j = 0; j < heatmap.values.dim(1); ++j) {
-    html += fmt::format("<th scope=\"col\">{}</th>", html_escaped(label(heatmap.column_labels, j)));
+    html += fmt::format("<th scope=\"col\" title=\"{0}\">{0}</th>", html_escaped(label(heatmap.column_labels, j)));
   }
   html += "</tr></thead><tbody>";
   for (std::int64_t i = 0; i < heatmap.values.dim(0); ++i) {
@@ -63,6 +65,23 @@ std::string as_table(const Heatmap& heatmap, const Ends& ends) {
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>" + colour_bar(heatmap, ends);
+}
+
+// Columns that each cell of these matrices gets, so that heads line up: those of the longest number, and of labels as
+// far as they are short.
+int cell_width(const std::vector<NamedHeatmap>& heatmaps) {
+  constexpr int kLongestLabel = 9;
+  int width = 5;
+  for (const auto& [id, heatmap] : heatmaps) {
+    if (heatmap.values.size() > kCellsAsText) continue;
+    for (const double value : heatmap.values.to_vector()) {
+      width = std::max(width, display_width(shown(value, heatmap.decimals)));
+    }
+    for (const std::string& text : heatmap.column_labels) {
+      width = std::max(width, std::min(display_width(text), kLongestLabel));
+    }
+  }
+  return width;
 }
 
 std::string base64(std::string_view bytes) {
@@ -111,7 +130,7 @@ std::string html_image(std::string_view mime, std::string_view bytes, std::strin
 }
 
 std::string html_heatmaps(const std::vector<NamedHeatmap>& heatmaps) {
-  std::string html = "<div class=\"figures\">";
+  std::string html = fmt::format("<div class=\"figures\" style=\"--cell:{}ch\">", cell_width(heatmaps));
   for (const NamedHeatmap& named : heatmaps) {
     const Heatmap& heatmap = named.heatmap;
     html += fmt::format("<figure><figcaption>{}</figcaption>", html_escaped(heatmap.title));

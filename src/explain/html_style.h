@@ -41,7 +41,8 @@ figure img{max-width:100%;height:auto;background:#fff;border-radius:.3rem}
 .scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums}
 table.heat{border-collapse:separate;border-spacing:1px}
-table.heat td{min-width:3.3rem;padding:.28rem .4rem;text-align:right}
+table.heat td,table.heat thead th[scope]{width:calc(var(--cell) + .8rem);min-width:calc(var(--cell) + .8rem);max-width:calc(var(--cell) + .8rem)}
+table.heat td{padding:.28rem .4rem;text-align:right;white-space:nowrap}
 table.heat td:hover{outline:2px solid var(--ink);outline-offset:-2px}
 table.heat th{font-weight:500;color:var(--soft);padding:.15rem .4rem;max-width:12rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 table.heat thead th{text-align:right}
@@ -58,7 +59,7 @@ table.plain td.n{white-space:nowrap}
 table.plain thead th{color:var(--soft);font-weight:600}
 ul.notes{margin:.7rem 0 0;padding-left:1.2rem;max-width:46rem;color:var(--soft);font-size:.92rem}
 footer{padding-top:1.5rem;padding-bottom:3rem;color:var(--soft);font-size:.88rem}
-@media(max-width:520px){body{font-size:15px}header,main,footer{padding-left:.9rem;padding-right:.9rem}nav ol{padding-left:.9rem}h1{font-size:1.5rem}table.heat td{min-width:2.7rem;padding:.25rem}}
+@media(max-width:520px){body{font-size:15px}header,main,footer{padding-left:.9rem;padding-right:.9rem}nav ol{padding-left:.9rem}h1{font-size:1.5rem}table.heat td,table.heat thead th[scope]{width:calc(var(--cell) + .4rem);min-width:calc(var(--cell) + .4rem);max-width:calc(var(--cell) + .4rem);padding:.25rem .2rem}}
 @media print{nav{display:none}section{break-inside:avoid-page}body{font-size:11pt;--paper:#fff;--ink:#000}td{print-color-adjust:exact;-webkit-print-color-adjust:exact}.bar i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )css";
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/exact_math.h"
@@ -10,12 +11,33 @@
 
 namespace qkv::explain_detail {
 
+namespace {
+
+// "2.9 × 10⁻⁷"
+std::string with_power(double value) {
+  constexpr std::array kDigits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const std::string text = fmt::format("{:.1e}", value);
+  const std::size_t e = text.find('e');
+  std::string power = text[e + 1] == '-' ? "⁻" : "";
+  for (const char digit : fmt::format("{}", std::abs(std::stoi(text.substr(e + 1))))) {
+    power += kDigits.at(static_cast<std::size_t>(digit - '0'));
+  }
+  return text.substr(0, e) + " × 10" + power;
+}
+
+}  // namespace
+
 std::string shown(double value, int decimals) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
-  const double smallest = 0.5 * core::pow(10.0, -decimals);
-  if (value != 0 && (std::abs(value) < smallest || std::abs(value) >= 1e9)) return fmt::format("{:.1e}", value);
-  return fmt::format("{:.{}f}", value, decimals);
+  if (value == 0) return "0";
+  if (std::abs(value) < 0.5 * core::pow(10.0, -decimals)) return "≈0";
+  return std::abs(value) < 1e9 ? fmt::format("{:.{}f}", value, decimals) : with_power(value);
+}
+
+std::string said(double value, int decimals) {
+  const std::string text = shown(value, decimals);
+  return text == "≈0" ? with_power(value) : text;
 }
 
 Cell rounded(double value, int decimals) { return {shown(value, decimals), value}; }

@@ -11,8 +11,11 @@
 
 namespace qkv::explain_detail {
 
-/// "0.25", "-3.10"; numbers too small or too large for `decimals` in scientific form; "−∞", "∞", "NaN".
+/// As a cell shows it: "0.25", "-3.10"; "0" for zero and "≈0" for what rounds to it; "1.0 × 10⁹" from there on; "−∞",
+/// "∞", "NaN".
 [[nodiscard]] std::string shown(double value, int decimals = 4);
+/// As a sentence says it: shown(), but "2.9 × 10⁻⁷" for what rounds to zero.
+[[nodiscard]] std::string said(double value, int decimals = 4);
 [[nodiscard]] Cell rounded(double value, int decimals = 4);
 [[nodiscard]] Cell whole(std::int64_t value);
 [[nodiscard]] Cell word(std::string text);

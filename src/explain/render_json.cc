@@ -10,12 +10,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kMostElements = 65536;
-
 Json number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   return value;
+}
+
+// A cell's or setting's own type: 4, 0.25, or its words.
+Json typed(const std::string& text) {
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_number() ? value : Json(text);
 }
 
 Json nested(const std::vector<double>& values, const Shape& shape, int axis, std::size_t& next) {
@@ -29,11 +33,39 @@ Json nested(const std::vector<double>& values, const Shape& shape, int axis, std
 Json tensor_json(const TensorView& tensor) {
   Json json;
   json["shape"] = std::vector<std::int64_t>(tensor.shape().begin(), tensor.shape().end());
-  if (tensor.size() > kMostElements) return json;
   std::size_t next = 0;
   const std::vector<double> values = tensor.to_vector();
   json["values"] = nested(values, tensor.shape(), 0, next);
   return json;
+}
+
+// A matrix of long texts has millions of elements: they are written one by one, for as values they would take sixteen
+// bytes each beside their text.
+void write_values(std::string& text, const std::vector<double>& values, const Shape& shape, int axis,
+                  std::size_t& next) {
+  text += '[';
+  for (std::int64_t i = 0; i < shape[axis]; ++i) {
+    if (i > 0) text += ',';
+    if (axis + 1 < shape.rank()) {
+      write_values(text, values, shape, axis + 1, next);
+    } else {
+      text += number(values[next++]).dump();
+    }
+  }
+  text += ']';
+}
+
+std::string tensors_text(const std::vector<KeptTensor>& tensors) {
+  std::string text;
+  for (const KeptTensor& named : tensors) {
+    const Shape& shape = named.tensor.shape();
+    const Json extents = std::vector<std::int64_t>(shape.begin(), shape.end());
+    text += (text.empty() ? "" : ",") + Json(named.name).dump() + ":{\"shape\":" + extents.dump() + ",\"values\":";
+    std::size_t next = 0;
+    write_values(text, named.tensor.to_vector(), shape, 0, next);
+    text += '}';
+  }
+  return "{" + text + "}";
 }
 
 Json heatmap_json(const NamedHeatmap& named) {
@@ -60,6 +92,13 @@ Json heatmap_json(const NamedHeatmap& named) {
   return json;
 }
 
+// A count is a whole number, however it is kept.
+Json cell_json(const Cell& cell) {
+  if (!cell.number) return cell.text;
+  const Json shown = typed(cell.text);
+  return shown.is_number_integer() && shown.get<double>() == *cell.number ? shown : number(*cell.number);
+}
+
 Json table_json(const Table& table) {
   Json json;
   json["title"] = table.title;
@@ -67,7 +106,7 @@ Json table_json(const Table& table) {
   json["rows"] = Json::array();
   for (const std::vector<Cell>& row : table.rows) {
     Json cells = Json::array();
-    for (const Cell& cell : row) cells.push_back(cell.number ? number(*cell.number) : Json(cell.text));
+    for (const Cell& cell : row) cells.push_back(cell_json(cell));
     json["rows"].push_back(std::move(cells));
   }
   return json;
@@ -114,16 +153,16 @@ std::string to_json(const Explanation& explanation) {
   json["tokens"] = explanation.tokens;
   json["keys"] = explanation.keys;
   json["settings"] = Json::object();
-  for (const Setting& setting : explanation.settings) json["settings"][setting.name] = setting.value;
+  for (const Setting& setting : explanation.settings) json["settings"][setting.name] = typed(setting.value);
   json["steps"] = Json::array();
   for (const Section& step : explanation.steps) json["steps"].push_back(section_json(step));
   if (explanation.query) json["query"] = section_json(*explanation.query);
   json["whys"] = Json::array();
   for (const Section& why : explanation.whys) json["whys"].push_back(section_json(why));
   json["notes"] = explanation.notes;
-  json["tensors"] = Json::object();
-  for (const KeptTensor& named : explanation.tensors) json["tensors"][named.name] = tensor_json(named.tensor);
-  return json.dump() + "\n";
+  std::string text = json.dump();
+  text.pop_back();  // the brace that closes
+  return text + ",\"tensors\":" + tensors_text(explanation.tensors) + "}\n";
 }
 
 }  // namespace qkv

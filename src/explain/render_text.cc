@@ -174,8 +174,8 @@ class TextPage {
     if (has_said_where_) return;
     has_said_where_ = true;
     constexpr std::string_view kWhere =
-        "Too many numbers for a terminal: --html and --json hold every cell of these pictures. A cell that is the mean "
-        "of a block says so; --query WORD writes out one token's own numbers.";
+        "Too many numbers for a terminal: --json holds every one of them. A cell that is the mean of a block says so; "
+        "--query WORD writes out one token's own numbers.";
     for (const std::string& line : wrapped(kWhere, prose())) put(dim(line));
   }
 

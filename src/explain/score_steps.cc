@@ -175,7 +175,7 @@ Section softmax_step(const Run& run, const Tensor& masked) {
   const double off = farthest_from_one(weights);
   step.notes.push_back(off == 0
                            ? "Every row that sees a key sums to exactly 1."
-                           : fmt::format("Every row that sees a key sums to 1; the farthest is off by {:.1e}.", off));
+                           : fmt::format("Every row that sees a key sums to 1; the farthest is off by {}.", said(off)));
   const std::vector<std::string> blind = blind_queries(run);
   if (!blind.empty()) {
     step.notes.push_back(

@@ -110,9 +110,9 @@ Section after_softmax_why(const Scene& scene) {
       fmt::format("Dividing each row by its sum would mend these rows (largest difference {}), but not one whose "
                   "visible weights were "
                   "rounded away: that is 0 / 0.",
-                  shown(difference)));
+                  said(difference)));
   why.finding = smallest < 1.0 - kRounding
-                    ? fmt::format("masked after the softmax, a row of head 0 sums to only {}", shown(smallest, 3))
+                    ? fmt::format("masked after the softmax, a row of head 0 sums to only {}", said(smallest, 3))
                     : nothing_lost(run);
   if (!is_own) why.notes.emplace_back("No mask was given, so the causal one is taken as the example.");
   return why;
@@ -144,7 +144,7 @@ Section large_number_why(const Scene& scene) {
                         {{word("score − 1e9, in f32"), rounded(wrong.largest)}, {word("−∞ (qkv)"), rounded(right)}}});
   why.tables.push_back({"What the numbers become",
                         {"expression", "value"},
-                        {{word(fmt::format("{} − 1e9 in f32", shown(scores.front()))), rounded(lowered.front(), 1)},
+                        {{word(fmt::format("{} − 1e9 in f32", said(scores.front()))), rounded(lowered.front(), 1)},
                          {word("−1e9 in f16"), rounded(half)},
                          {word("(−1e9) − max of the row, in f16"), rounded(half_difference)},
                          {word("exp(−1e9 − 0) in f32"), rounded(f32_weight(-1e9F, 0.0F))}}});
@@ -152,7 +152,7 @@ Section large_number_why(const Scene& scene) {
       "In f32 a score near zero is lost when 1e9 is taken from it: neighbouring f32 numbers are 64 apart there, so the "
       "rows become exactly even.");
   why.finding = fmt::format("a row that sees nothing gets weights of {} each with −1e9, {} with −∞; in f16 −1e9 is {}",
-                            shown(wrong.largest, 3), shown(right, 0), shown(half));
+                            said(wrong.largest, 3), said(right, 0), said(half));
   return why;
 }
 

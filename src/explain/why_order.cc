@@ -41,8 +41,8 @@ Formula equivariance_formula() {
 }
 
 std::string difference_in_words(double difference) {
-  return difference < 1e-9 ? fmt::format("only by rounding ({})", shown(difference))
-                           : fmt::format("by {}", shown(difference));
+  return difference < 1e-9 ? fmt::format("only by rounding ({})", said(difference))
+                           : fmt::format("by {}", said(difference));
 }
 
 // The same words backwards, with and without positions. The mask is left out: it is itself a notion of order.

@@ -105,7 +105,7 @@ Section variance_why(std::uint64_t seed) {
     add_point(after, width, last_scaled);
   }
   why.finding = fmt::format("at d_k = {} the variance of q·k is {}; divided by √d_k, {} is left", kWidths.back(),
-                            shown(last.variance, 0), shown(last_scaled, 3));
+                            said(last.variance, 0), said(last_scaled, 3));
   why.tables = {std::move(table)};
   why.charts.push_back({"variance", width_chart("Variance of q·k", "variance", {before, after})});
   return why;
@@ -169,7 +169,7 @@ Section saturation_why(std::uint64_t seed) {
   why.charts.push_back({"saturation", width_chart("Size of the softmax's Jacobian", "‖J‖", {without, with})});
   why.finding = fmt::format(
       "at d_k = {} unscaled rows put {} on one key and keep a Jacobian of {}; scaled ones {} and {}", kWidths.back(),
-      shown(unscaled.largest, 3), shown(unscaled.jacobian, 4), shown(scaled.largest, 3), shown(scaled.jacobian, 4));
+      said(unscaled.largest, 3), said(unscaled.jacobian, 4), said(scaled.largest, 3), said(scaled.jacobian, 4));
   return why;
 }
 
@@ -206,7 +206,7 @@ Section forgotten_scale_why(const Scene& scene) {
   why.finding = run.tk() == 1
                     ? "one key cannot show it: its weight is 1 under any scale; try a longer text"
                     : fmt::format("here the largest weight of a row is {} on average without scale, {} with 1/√d_k",
-                                  shown(spreads[0].largest, 3), shown(spreads[1].largest, 3));
+                                  said(spreads[0].largest, 3), said(spreads[1].largest, 3));
   return why;
 }
 

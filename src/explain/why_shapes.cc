@@ -52,11 +52,11 @@ Section axis_why(const Run& run) {
   const Tensor values = matrix_of(run.v, 0);
   why.tables = {std::move(table)};
   why.notes.push_back(fmt::format("Head 0's output would be off by up to {}.",
-                                  shown(largest_difference(matmul(wrong, values), matmul(right, values)))));
+                                  said(largest_difference(matmul(wrong, values), matmul(right, values)))));
   why.finding = run.tq() == 1 && run.tk() == 1
                     ? "one token cannot show it: along either axis its one weight is 1; try a longer text"
-                    : fmt::format("over the wrong axis a query's weights sum to anything from {} to {}", shown(low, 3),
-                                  shown(high, 3));
+                    : fmt::format("over the wrong axis a query's weights sum to anything from {} to {}", said(low, 3),
+                                  said(high, 3));
   return why;
 }
 
@@ -87,17 +87,17 @@ Section transpose_why(std::uint64_t seed) {
   why.tables.push_back(
       {"Q · K without the transpose",
        {"Q", "K", "outcome"},
-       {{word("[4, 4]"), word("[4, 4]"), word(fmt::format("runs, and is off by up to {}", shown(difference)))},
+       {{word("[4, 4]"), word("[4, 4]"), word(fmt::format("runs, and is off by up to {}", said(difference)))},
         {word("[5, 4]"), word("[5, 4]"), word(refused_product(longer, longer))}}});
   why.finding =
-      fmt::format("with T = d_k = {} Q·K runs without an error and is off by up to {}", kWidth, shown(difference, 2));
+      fmt::format("with T = d_k = {} Q·K runs without an error and is off by up to {}", kWidth, said(difference, 2));
   return why;
 }
 
 std::string slip_in_words(const Run& run, double slip) {
   if (run.heads == 1) return "with one head a reshape without the transpose changes nothing";
   if (run.tq() == 1) return "one token cannot show what a reshape without the transpose mixes; try a longer text";
-  return fmt::format("a reshape without the transpose is off by {}", shown(slip, 2));
+  return fmt::format("a reshape without the transpose is off by {}", said(slip, 2));
 }
 
 Section packing_why(const Scene& scene) {
@@ -132,7 +132,7 @@ Section packing_why(const Scene& scene) {
                         {{word("one after another"), whole(run.heads * (count / run.heads)), word("—")},
                          {word("packed, [T, H, d_k] then transposed"), whole(count), rounded(difference)},
                          {word("packed, reshaped straight to [H, T, d_k]"), whole(count), rounded(slip)}}});
-  why.finding = fmt::format("packed and one by one differ by {}; ", difference == 0 ? "0" : shown(difference));
+  why.finding = fmt::format("packed and one by one differ by {}; ", difference == 0 ? "0" : said(difference));
   why.finding += slip_in_words(run, slip);
   return why;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "explain/formula.h"
@@ -43,19 +44,33 @@ NamedHeatmap heatmap_of(const WorkedTensor& tensor, std::string id) {
   return named;
 }
 
-Section section_of(const WorkedStep& step, int number) {
+// "Scaled scores" → "scaled-scores": a name for anchors and files.
+std::string slug(std::string_view title) {
+  std::string id;
+  for (const char c : title) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!id.empty() && id.back() != '-') {
+      id += '-';
+    }
+  }
+  return id.ends_with('-') ? id.substr(0, id.size() - 1) : id;
+}
+
+Section section_of(const WorkedStep& step, int number, const std::vector<Section>& before) {
   Section section;
   section.number = number;
-  section.id = fmt::format("step-{}", number);
+  section.id = slug(step.title);
+  if (std::ranges::find(before, section.id, &Section::id) != before.end()) section.id += fmt::format("-{}", number);
   section.title = step.title;
   section.text = step.text;
   if (!step.formula.empty()) {
-    section.formulas.push_back(math::token(step.formula));
+    section.formulas.push_back(math::typeset(step.formula));
   }
   std::size_t index = 0;
   for (const WorkedTensor& tensor : step.tensors) {
     if (tensor.values.empty() || tensor.values.rank() > 2 || tensor.values.size() == 0) continue;
-    section.heatmaps.push_back(heatmap_of(tensor, fmt::format("step-{}-{}", number, index++)));
+    section.heatmaps.push_back(heatmap_of(tensor, fmt::format("{}-{}", section.id, index++)));
   }
   return section;
 }
@@ -90,7 +105,8 @@ Explanation explain_worked(std::string_view name) {
       {"example", worked.example.name}, {"from", worked.example.seed}, {"place", worked.example.place}};
   explanation.notes = {worked.example.summary};
   int number = 0;
-  for (const WorkedStep& step : worked.steps) explanation.steps.push_back(section_of(step, ++number));
+  for (const WorkedStep& step : worked.steps)
+    explanation.steps.push_back(section_of(step, ++number, explanation.steps));
   if (!worked.claims.empty()) explanation.steps.push_back(claims_of(worked));
   return explanation;
 }

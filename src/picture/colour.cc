@@ -29,6 +29,15 @@ constexpr std::array<Knot, 6> kSequential{{{.lightness = 0.985, .chroma = 0.008,
 // One arm, drawn in two hues: blue below zero and rust above it have the same lightness and chroma at every step.
 constexpr std::array<std::array<double, 2>, 5> kArm{
     {{0.97, 0}, {0.87, 0.055}, {0.73, 0.11}, {0.58, 0.138}, {0.42, 0.117}}};
+// Their twins for a dark ground: the same hues, the light rising.
+constexpr std::array<Rgb, 6> kDarkSequential{{{.red = 0x15, .green = 0x17, .blue = 0x1d},
+                                              {.red = 0x31, .green = 0x38, .blue = 0x69},
+                                              {.red = 0x2d, .green = 0x6c, .blue = 0xa8},
+                                              {.red = 0x21, .green = 0xab, .blue = 0xb8},
+                                              {.red = 0x83, .green = 0xe2, .blue = 0xb1},
+                                              {.red = 0xf1, .green = 0xfa, .blue = 0xc0}}};
+constexpr std::array<std::array<double, 2>, 5> kDarkArm{
+    {{0.21, 0}, {0.38, 0.07}, {0.55, 0.115}, {0.71, 0.12}, {0.87, 0.07}}};
 constexpr double kNegativeHue = 250;
 constexpr double kPositiveHue = 45;
 
@@ -63,12 +72,10 @@ Triple on_spline(std::span<const Triple> knots, double at) {
   return point;
 }
 
-/// `count` points on the spline through `knots`, equally far apart along it.
-std::vector<Triple> evenly_spaced(std::span<const Knot> knots, int count) {
+/// `count` points on the spline through `corners`, equally far apart along it.
+std::vector<Triple> evenly_spaced(std::span<const Triple> corners, int count) {
   constexpr int kFine = 4096;
-  std::vector<Triple> corners;
-  for (const Knot& knot : knots) corners.push_back(oklab_of_knot(knot));
-  const auto last = static_cast<double>(knots.size() - 1);
+  const auto last = static_cast<double>(corners.size() - 1);
   const auto spline = [&](int step) { return on_spline(corners, last * step / kFine); };
   std::vector<double> length{0};
   for (int step = 1; step <= kFine; ++step) {
@@ -83,17 +90,24 @@ std::vector<Triple> evenly_spaced(std::span<const Knot> knots, int count) {
   return points;
 }
 
-Colours make_sequential() {
-  const std::vector<Triple> points = evenly_spaced(kSequential, kColourCount);
+Colours make_sequential(Ground ground) {
+  std::vector<Triple> corners;
+  if (ground == Ground::dark) {
+    for (const Rgb colour : kDarkSequential) corners.push_back(picture::oklab_of(picture::linear_of(colour)));
+  } else {
+    for (const Knot& knot : kSequential) corners.push_back(oklab_of_knot(knot));
+  }
+  const std::vector<Triple> points = evenly_spaced(corners, kColourCount);
   Colours colours{};
   for (int i = 0; i < kColourCount; ++i) colours[i] = picture::srgb_of(picture::linear_of_oklab(points[i]));
   return colours;
 }
 
-std::vector<Triple> arm_of(double hue) {
-  std::vector<Knot> knots;
-  knots.reserve(kArm.size());
-  for (const auto& [lightness, chroma] : kArm) knots.push_back({lightness, chroma, hue});
+std::vector<Triple> arm_of(double hue, Ground ground) {
+  std::vector<Triple> knots;
+  for (const auto& [lightness, chroma] : ground == Ground::dark ? kDarkArm : kArm) {
+    knots.push_back(oklab_of_knot({lightness, chroma, hue}));
+  }
   // An even number of entries has no middle one: both arms begin half a step away from it.
   const std::vector<Triple> halves = evenly_spaced(knots, kColourCount);
   std::vector<Triple> points;
@@ -101,9 +115,9 @@ std::vector<Triple> arm_of(double hue) {
   return points;
 }
 
-Colours make_diverging() {
-  const std::vector<Triple> negative = arm_of(kNegativeHue);
-  const std::vector<Triple> positive = arm_of(kPositiveHue);
+Colours make_diverging(Ground ground) {
+  const std::vector<Triple> negative = arm_of(kNegativeHue, ground);
+  const std::vector<Triple> positive = arm_of(kPositiveHue, ground);
   constexpr int kHalf = kColourCount / 2;
   Colours colours{};
   for (int i = 0; i < kHalf; ++i) {
@@ -120,16 +134,16 @@ double luminance(Rgb colour) {
 
 }  // namespace
 
-Rgb colour_at(ColourMap map, int index) {
-  static const Colours sequential = make_sequential();
-  static const Colours diverging = make_diverging();
+Rgb colour_at(ColourMap map, int index, Ground ground) {
+  static const std::array<Colours, 2> sequential = {make_sequential(Ground::light), make_sequential(Ground::dark)};
+  static const std::array<Colours, 2> diverging = {make_diverging(Ground::light), make_diverging(Ground::dark)};
   const int entry = std::clamp(index, 0, kColourCount - 1);
-  return map == ColourMap::sequential ? sequential[entry] : diverging[entry];
+  return (map == ColourMap::sequential ? sequential : diverging)[static_cast<std::size_t>(ground)][entry];
 }
 
-Rgb colour_of(ColourMap map, double fraction) {
-  if (!(fraction > 0)) return colour_at(map, 0);
-  return colour_at(map, static_cast<int>(std::lround(std::min(fraction, 1.0) * (kColourCount - 1))));
+Rgb colour_of(ColourMap map, double fraction, Ground ground) {
+  if (!(fraction > 0)) return colour_at(map, 0, ground);
+  return colour_at(map, static_cast<int>(std::lround(std::min(fraction, 1.0) * (kColourCount - 1))), ground);
 }
 
 double contrast(Rgb a, Rgb b) {

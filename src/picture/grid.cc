@@ -186,9 +186,26 @@ double Scale::fraction(double value) const {
   return static_cast<double>((static_cast<long double>(value) - low) / (static_cast<long double>(high) - low));
 }
 
+int Scale::power() const {
+  if (!style.scientific || spacing == ColourScale::logarithmic) return 0;
+  return static_cast<int>(std::floor(std::log10(std::max(std::fabs(low), std::fabs(high)))));
+}
+
 std::string Scale::meaning() const {
-  if (spacing == ColourScale::linear) return value_name;
-  return value_name.empty() ? "log" : value_name + ", log";
+  std::string text = value_name;
+  if (spacing == ColourScale::logarithmic) text += text.empty() ? "log" : ", log";
+  if (power() != 0) text += fmt::format("{}cells in 1e{}", text.empty() ? "" : ", ", power());
+  return text;
+}
+
+std::string Scale::cell(double value) const {
+  constexpr double kWidest = 1e6;
+  const double in_power = value / std::pow(10.0, power());
+  if (!std::isfinite(value) || std::fabs(in_power) >= kWidest) return number(value);
+  if (value == 0) return "0";
+  const NumberStyle fixed{false, style.scientific ? 2 : style.decimals};
+  if (std::fabs(in_power) < 0.5 * std::pow(10.0, -fixed.decimals)) return "≈0";
+  return spacing == ColourScale::logarithmic ? number(value) : fixed(in_power);
 }
 
 std::string Scale::number(double value) const {
@@ -214,7 +231,7 @@ std::int64_t Grid::column_number(std::int64_t column) const {
 
 std::string Grid::number(std::int64_t row, std::int64_t column) const {
   if (cell(row, column) == Cell::hidden) return "";
-  return scale.number(value(row, column));
+  return scale.cell(value(row, column));
 }
 
 std::vector<Grid> read_panel(std::string_view function, const Panel& panel) {

@@ -16,6 +16,7 @@ enum class Cell : std::uint8_t { number, hidden, not_a_number };
 /// What the colours mean.
 struct Scale {
   ColourMap colours = ColourMap::sequential;
+  Ground ground = Ground::light;
   ColourScale spacing = ColourScale::linear;
   double low = 0;
   double high = 1;
@@ -24,11 +25,17 @@ struct Scale {
   NumberStyle style;
   std::string value_name;
 
-  [[nodiscard]] std::string number(double value) const;  // on a logarithmic scale with its own exponent
-  [[nodiscard]] std::string meaning() const;             // "weight", "weight, log", "log" or ""
-  [[nodiscard]] double fraction(double value) const;     // 0 at low, 1 at high, clamped
-  [[nodiscard]] Rgb colour(double value) const { return colour_of(colours, fraction(value)); }
+  [[nodiscard]] std::string number(double value) const;  // beside the bar; on a logarithmic scale with its own exponent
+  /// In a cell: without an exponent, "0" for zero alone, "≈0" for what rounds to it. Where a matrix is too small or too
+  /// large for fixed decimals, all its cells are in one power of ten, which meaning() tells.
+  [[nodiscard]] std::string cell(double value) const;
+  [[nodiscard]] std::string meaning() const;          // "weight", "weight, log", "log", "weight, cells in 1e-7" or ""
+  [[nodiscard]] double fraction(double value) const;  // 0 at low, 1 at high, clamped
+  [[nodiscard]] Rgb colour(double value) const { return colour_of(colours, fraction(value), ground); }
   [[nodiscard]] bool operator==(const Scale& other) const;
+
+ private:
+  [[nodiscard]] int power() const;  // of ten, in which the cells are
 };
 
 struct Grid {

@@ -70,14 +70,23 @@ int widest(const std::vector<std::string>& texts) {
   return width;
 }
 
-int widest_number(const Grid& grid) {
+// Of all heads, so that their columns are equally wide.
+int widest_number(const std::vector<Grid>& grids, std::int64_t most_columns) {
   int width = 1;
-  for (std::int64_t row = 0; row < grid.rows; ++row) {
-    for (std::int64_t column = 0; column < grid.columns; ++column) {
-      width = std::max(width, display_width(grid.number(row, column)));
+  for (const Grid& grid : grids) {
+    if (grid.rows > kMostRows || grid.columns > most_columns) continue;
+    for (std::int64_t row = 0; row < grid.rows; ++row) {
+      for (std::int64_t column = 0; column < grid.columns; ++column) {
+        width = std::max(width, display_width(grid.number(row, column)));
+      }
     }
   }
   return width;
+}
+
+std::string number_of(const Grid& grid, std::int64_t row, std::int64_t column, const Style& style) {
+  const std::string text = grid.number(row, column);
+  return style.ascii() && text == "≈0" ? "~0" : text;
 }
 
 int label_width(const Grid& grid, int width) {
@@ -94,18 +103,25 @@ Grid thinned_to(const Grid& grid, std::int64_t columns) {
   return step == 1 && row_step == 1 ? grid : coarsened(grid, row_step, step);
 }
 
-/// The richest way to show the grid in `width` columns; numbers only where they fit `width_for_numbers`.
-Layout lay_out(const Grid& grid, int width, int width_for_numbers, const Style& style) {
+/// What the grids of a panel share.
+struct Room {
+  int width = 0;
+  int width_for_numbers = 0;
+  int number = 1;  // columns of the widest
+};
+
+/// The richest way to show the grid in `room.width` columns; numbers only where they fit `room.width_for_numbers`.
+Layout lay_out(const Grid& grid, const Room& room, const Style& style) {
+  const auto [width, width_for_numbers, number] = room;
   const int labels = label_width(grid, width);
-  const std::int64_t room = width - labels - 1;
+  const std::int64_t left = width - labels - 1;
   if (grid.columns <= width_for_numbers && grid.rows <= kMostRows) {
-    const int number = widest_number(grid);
     const int cell = std::max(number + (style.ascii() ? 4 : 2), std::min(widest(grid.column_labels) + 1, number + 4));
     if (grid.columns * cell + labels + 1 <= width_for_numbers) return {grid, Fill::numbers, labels, cell};
   }
-  Layout layout{thinned_to(grid, room), Fill::narrow, labels, 1};
+  Layout layout{thinned_to(grid, left), Fill::narrow, labels, 1};
   const bool labelled = !grid.row_labels.empty() && layout.grid.row_step == 1;
-  if (2 * layout.grid.columns <= room) {
+  if (2 * layout.grid.columns <= left) {
     layout.fill = Fill::wide;
     layout.cell_width = 2;
   } else if (!labelled && !style.ascii()) {
@@ -129,7 +145,8 @@ void add_cell(Line& line, const Layout& layout, std::int64_t row, std::int64_t c
   } else if (style.ascii()) {
     const std::string shade(number ? 1 : static_cast<std::size_t>(layout.cell_width),
                             ramp_character(grid.scale, value));
-    line.add(number ? padded(grid.number(row, column) + " " + shade, layout.cell_width, Side::centre) : shade);
+    line.add(number ? padded(number_of(grid, row, column, style) + " " + shade, layout.cell_width, Side::centre)
+                    : shade);
   } else {
     const Rgb back = grid.scale.colour(value);
     const std::string text = number ? grid.number(row, column) : "";
@@ -265,7 +282,8 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
   if (style.ascii()) {
     line.add(scale.colours == ColourMap::sequential ? kSequentialRamp : kDivergingRamp);
   } else {
-    for (int i = 0; i < steps; ++i) line.add(" ", {{}, colour_of(scale.colours, static_cast<double>(i) / (steps - 1))});
+    for (int i = 0; i < steps; ++i)
+      line.add(" ", {{}, colour_of(scale.colours, static_cast<double>(i) / (steps - 1), scale.ground)});
   }
   line.add(style.ascii() ? "]" : " ").add(high);
   const auto add_entry = [&](std::string_view mark, std::string_view text, const Paint& paint) {
@@ -285,7 +303,8 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
   block.push_back(std::move(line));
 }
 
-Block draw(const Grid& grid, const Style& style, int width, int width_for_numbers) {
+Block draw(const Grid& grid, const Style& style, const Room& room) {
+  const int width = room.width;
   Block block;
   add_text(block, grid.title, style, width);
   add_text(block, axes_caption(grid, style), style, width, {kQuiet, {}});
@@ -294,7 +313,7 @@ Block draw(const Grid& grid, const Style& style, int width, int width_for_number
              {kQuiet, {}});
     return block;
   }
-  const Layout layout = lay_out(grid, width, width_for_numbers, style);
+  const Layout layout = lay_out(grid, room, style);
   const bool labelled = !layout.grid.column_labels.empty() && layout.grid.column_step == 1;
   if (labelled && layout.fill == Fill::numbers) {
     add_level_labels(block, layout, style);
@@ -311,6 +330,10 @@ int width_for_numbers_of(std::size_t heatmaps, int width) {
   return heatmaps > 1 ? std::min(width, std::max(width / 2 - 1, 44)) : width;
 }
 
+Room room_for(const std::vector<Grid>& grids, int width) {
+  return {width, width_for_numbers_of(grids.size(), width), widest_number(grids, width)};
+}
+
 bool has_cells(const Grid& grid) { return grid.rows * grid.columns > 0; }
 
 }  // namespace
@@ -318,25 +341,25 @@ bool has_cells(const Grid& grid) { return grid.rows * grid.columns > 0; }
 bool shows_numbers(const Panel& panel, const TerminalOptions& options) {
   const std::vector<Grid> grids = read_panel("shows_numbers", panel);
   const Style style{options.colour};
-  const int width = std::max(options.width, kLeastWidth);
-  const int width_for_numbers = width_for_numbers_of(grids.size(), width);
+  const Room room = room_for(grids, std::max(options.width, kLeastWidth));
   return std::all_of(grids.begin(), grids.end(), [&](const Grid& grid) {
-    return !has_cells(grid) || lay_out(grid, width, width_for_numbers, style).fill == Fill::numbers;
+    return !has_cells(grid) || lay_out(grid, room, style).fill == Fill::numbers;
   });
 }
 
 std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
-  const std::vector<Grid> grids = read_panel("to_terminal", panel);
+  std::vector<Grid> grids = read_panel("to_terminal", panel);
+  for (Grid& grid : grids) grid.scale.ground = options.ground;
   const Style style{options.colour};
   const int width = std::max(options.width, kLeastWidth);
-  const int width_for_numbers = width_for_numbers_of(grids.size(), width);
+  const Room room = room_for(grids, width);
   const bool shared = share_scale(grids);
 
   std::vector<Block> blocks;
   bool has_hidden = false;
   bool has_not_a_number = false;
   for (const Grid& grid : grids) {
-    blocks.push_back(draw(grid, style, width, width_for_numbers));
+    blocks.push_back(draw(grid, style, room));
     if (!shared && has_cells(grid)) {
       add_colour_bar(blocks.back(), grid.scale, grid.has_hidden, grid.has_not_a_number, style, width);
     }

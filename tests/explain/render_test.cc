@@ -160,6 +160,48 @@ TEST(ExplainHtml, HoldsTheFullValueOfEveryCell) {
   EXPECT_THAT(to_html(sample()), HasSubstr(std::string(": ") + value + "\""));
 }
 
+TEST(ExplainJson, WritesNumbersAsNumbers) {
+  const nlohmann::json json = nlohmann::json::parse(to_json(sample()));
+  EXPECT_TRUE(json["settings"]["tokens"].is_number_integer());
+  EXPECT_EQ(json["settings"]["mask"], "causal");
+  for (const auto& step : json["steps"]) {
+    if (step["id"] != "tokens") continue;
+    EXPECT_TRUE(step["tables"][0]["rows"][1][0].is_number_integer());  // the position
+    EXPECT_EQ(step["tables"][0]["rows"][1][1], "<cat>");
+  }
+}
+
+TEST(ExplainJson, HoldsEveryWeightOfALongText) {
+  ExplainOptions options;
+  options.whys = false;
+  options.steps = false;
+  for (int i = 0; i < 300; ++i) options.text += std::to_string(i) + " ";
+  const Explanation explanation = explain(options);
+  const nlohmann::json json = nlohmann::json::parse(to_json(explanation));
+  const auto& values = json["tensors"]["weights"]["values"];
+  ASSERT_EQ(values.size(), 2U);
+  ASSERT_EQ(values[1].size(), 300U);
+  for (std::int64_t j = 0; j < 300; ++j) {
+    EXPECT_EQ(values[1][299][static_cast<std::size_t>(j)].get<double>(), explanation.tensor("weights").at({1, 299, j}));
+  }
+}
+
+TEST(ExplainNumbers, HaveFixedDecimalsAndNoExponents) {
+  Explanation explanation;
+  Section step;
+  step.number = 1;
+  step.heatmaps.resize(1);
+  step.heatmaps[0].heatmap.values = Tensor(std::vector<double>{0, 1e-9, -1e-9, 0.5, 1, -12.25}, {2, 3});
+  step.heatmaps[0].heatmap.decimals = 3;
+  explanation.steps = {step};
+  const std::string html = to_html(explanation);
+  for (const char* part : {">0</td>", ">≈0</td>", ">0.500</td>", "-12.250</td>",
+                           "title=\"0 0 · 1: 1.0000000000000001e-09\"", "style=\"--cell:7ch\""}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_THAT(to_text(explanation, {}), Not(testing::ContainsRegex("[0-9]e-")));
+}
+
 TEST(ExplainPictures, AreNamedByStepAndUnique) {
   std::set<std::string> names;
   for (const NamedPicture& picture : pictures(sample())) {

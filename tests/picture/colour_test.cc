@@ -116,6 +116,25 @@ TEST(ColourMap, DivergingIsNeutralInTheMiddle) {
   }
 }
 
+Triple dark_oklab_at(ColourMap map, int index) {
+  return picture::oklab_of(picture::linear_of(colour_at(map, index, Ground::dark)));
+}
+
+TEST(ColourMap, OnADarkGroundRisesFromTheGround) {
+  EXPECT_EQ(colour_at(ColourMap::sequential, 0, Ground::dark), (Rgb{0x15, 0x17, 0x1d}));
+  EXPECT_EQ(colour_at(ColourMap::sequential, 255, Ground::dark), (Rgb{0xf1, 0xfa, 0xc0}));
+  for (int i = 1; i < kColourCount; ++i) {
+    // Neighbours may round to the same lightness: a unit of 1/255 is about 0.004.
+    EXPECT_GT(dark_oklab_at(ColourMap::sequential, i)[0], dark_oklab_at(ColourMap::sequential, i - 1)[0] - 0.004) << i;
+  }
+  for (int i = 0; i < 128; ++i) {
+    EXPECT_NEAR(dark_oklab_at(ColourMap::diverging, 127 - i)[0], dark_oklab_at(ColourMap::diverging, 128 + i)[0],
+                0.004);
+  }
+  EXPECT_LT(dark_oklab_at(ColourMap::diverging, 128)[0], 0.25);
+  EXPECT_GT(dark_oklab_at(ColourMap::diverging, 255)[0], 0.8);
+}
+
 TEST(ColourMap, KeepsItsMeaningForColourBlindReaders) {
   for (const Matrix& eye : {kProtanopia, kDeuteranopia, kTritanopia}) {
     // A just noticeable difference is about 0.02. The sequential map's ends differ in lightness too; the diverging

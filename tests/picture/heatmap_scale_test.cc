@@ -21,6 +21,21 @@ Heatmap weights(const std::vector<double>& values) {
 
 Bar bar_of(const Heatmap& heatmap) { return lay_out("", picture::read_panel("test", {"", {heatmap}})).bars.front(); }
 
+TEST(HeatmapCells, HaveNoExponents) {
+  const auto cells = [](const std::vector<double>& values) {
+    Heatmap heatmap;
+    heatmap.values = Tensor(values, {1, static_cast<std::int64_t>(values.size())});
+    heatmap.value_name = "score";
+    const picture::Grid grid = picture::read_panel("test", {"", {heatmap}}).front();
+    std::vector<std::string> numbers = {grid.scale.meaning()};
+    for (std::int64_t j = 0; j < grid.columns; ++j) numbers.push_back(grid.number(0, j));
+    return numbers;
+  };
+  EXPECT_THAT(cells({0, 1, 0.004, -0.25}), ElementsAre("score", "0", "1.00", "≈0", "-0.25"));
+  EXPECT_THAT(cells({0, 2.5e-7, 1e-9, 1e-12}), ElementsAre("score, cells in 1e-7", "0", "2.50", "0.01", "≈0"));
+  EXPECT_THAT(cells({-3e8, 1}), ElementsAre("score, cells in 1e8", "-3.00", "≈0"));
+}
+
 TEST(LogarithmicScale, StepsEquallyFromRatioToRatio) {
   const Bar bar = bar_of(weights({0.001, 0.01, 0.1}));
   EXPECT_DOUBLE_EQ(bar.scale.fraction(0.001), 0);
@@ -30,11 +45,11 @@ TEST(LogarithmicScale, StepsEquallyFromRatioToRatio) {
   EXPECT_THAT(bar.labels, ElementsAre("0.001", "0.01", "0.1"));
 }
 
-TEST(LogarithmicScale, WritesEachNumberWithItsOwnExponent) {
+TEST(LogarithmicScale, WritesEachCellWithItsFirstDigitsOrAsAboutZero) {
   const picture::Grid grid = picture::read_panel("test", {"", {weights({0, 0.00002, 0.125, 1})}}).front();
   std::vector<std::string> numbers;
   for (std::int64_t column = 0; column < 4; ++column) numbers.push_back(grid.number(0, column));
-  EXPECT_THAT(numbers, ElementsAre("0", "2e-5", "0.12", "1"));
+  EXPECT_THAT(numbers, ElementsAre("0", "≈0", "0.12", "1"));
 }
 
 TEST(LogarithmicScale, EndsAMillionthBelowItsHighEnd) {

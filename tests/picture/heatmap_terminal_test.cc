@@ -116,6 +116,23 @@ TEST(HeatmapTerminal, WritesColoursAsTheTerminalKnowsThem) {
   EXPECT_THAT(palette, Not(HasSubstr("48;2;")));
 }
 
+TEST(HeatmapTerminal, MakesTheLargestWeightTheBrightestOnADarkGround) {
+  Heatmap heatmap;
+  heatmap.values = Tensor(std::vector<double>{0, 1}, {1, 2});
+  const Panel panel{"", {heatmap}};
+  EXPECT_THAT(to_terminal(panel, {TerminalColour::truecolour, 80, Ground::dark}), HasSubstr("48;2;241;250;192m"));
+  EXPECT_THAT(to_terminal(panel, {TerminalColour::truecolour, 80}), Not(HasSubstr("48;2;241;250;192m")));
+}
+
+TEST(HeatmapTerminal, GivesHeadsCellsOfOneWidth) {
+  Heatmap narrow;
+  narrow.values = Tensor(std::vector<double>{0.5, 0.25}, {1, 2});
+  Heatmap wide = narrow;
+  wide.values = Tensor(std::vector<double>{-100.5, 0.25}, {1, 2});
+  const std::string text = to_terminal({"", {narrow, wide}}, {TerminalColour::truecolour, 40});
+  EXPECT_THAT(text, HasSubstr("   0.50   "));  // as wide as -100.50 and a blank on either side
+}
+
 TEST(HeatmapTerminal, PutsHeadsBesideOneAnother) {
   Heatmap first = sample(6, 6);
   first.title = "Head 0";

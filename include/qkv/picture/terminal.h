@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "qkv/picture/colour.h"
+
 namespace qkv {
 
 enum class TerminalColour : std::uint8_t {
@@ -16,6 +18,7 @@ enum class TerminalColour : std::uint8_t {
 struct TerminalOptions {
   TerminalColour colour = TerminalColour::ascii;
   int width = 80;  // columns of the terminal
+  Ground ground = Ground::light;
 };
 
 /// Columns that `text` takes: 2 for a wide East Asian character or an emoji, 0 for a combining mark (Unicode UAX #11).
