@@ -44,6 +44,7 @@ struct Arguments {
   std::optional<std::string> block;
   std::optional<std::string> whys;
   std::string npz;
+  OwnPaths own;
   std::optional<std::string> steps;
   std::string worked;
   TrainedArguments trained;
@@ -82,11 +83,17 @@ ExplainOptions options_of(const Arguments& arguments) {
   }
   options.surroundings = surroundings_of(arguments);
   if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
+  if (arguments.own.any()) options.own = read_own_tensors(arguments.own);
   // Whoever asks for a query, answers or single steps gets these alone.
   const bool asks_for_parts = options.query || arguments.whys || arguments.steps;
   options.steps = arguments.all || arguments.steps || !asks_for_parts;
   options.whys = arguments.all || arguments.whys || !asks_for_parts;
   return options;
+}
+
+// The option by which the reader's own tensors come; empty without them.
+std::string own_option(const Arguments& arguments) {
+  return arguments.own.any() ? "--q" : arguments.npz.empty() ? "" : "--npz";
 }
 
 bool is_block_kind(const std::string& text) { return text == "pre-norm" || text == "post-norm"; }
@@ -103,7 +110,7 @@ bool names_whys(const std::string& text) {
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
 void give_back_text(Arguments& arguments) {
   const bool has_text =
-      arguments.text || !arguments.npz.empty() || !arguments.worked.empty() || !arguments.trained.model.empty();
+      arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() || !arguments.trained.model.empty();
   if (arguments.block && arguments.block->empty()) {
     arguments.block = "pre-norm";
   } else if (arguments.block && !is_block_kind(*arguments.block) && !has_text) {
@@ -140,10 +147,11 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
       misuse("--why", "no --model beside it: the answers draw numbers of their own", "--model");
     }
   }
-  if (arguments.npz.empty()) return;
-  refuse("--npz", "your own tensors need no parameters", kModelOptions);
-  if (!arguments.dropout) refuse("--npz", "your own tensors need no parameters", std::array{"--seed"});
-  if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", "--npz");
+  const std::string own = own_option(arguments);
+  if (own.empty()) return;
+  refuse(own, "your own tensors need no parameters", kModelOptions);
+  if (!arguments.dropout) refuse(own, "your own tensors need no parameters", std::array{"--seed"});
+  if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", own);
 }
 
 // Standard output holds one thing, and --quiet needs something else to be left.
@@ -167,15 +175,16 @@ void require_sense(const CLI::App& command, const Arguments& arguments) {
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
-    if (arguments.text || !arguments.npz.empty()) misuse("--worked", "no text beside it", "one");
+    if (arguments.text || !own_option(arguments).empty()) misuse("--worked", "no text beside it", "one");
     return;
   }
   if (!arguments.trained.model.empty()) {
-    if (!arguments.npz.empty()) misuse("--model", "no --npz beside it", "one");
+    if (!own_option(arguments).empty()) misuse("--model", "no " + own_option(arguments) + " beside it", "one");
     return;
   }
-  if (!arguments.text && arguments.npz.empty()) {
-    misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE)", "none");
+  if (arguments.own.any() && !arguments.npz.empty()) misuse("--npz", "no --q, --k or --v beside it", "one");
+  if (!arguments.text && own_option(arguments).empty()) {
+    misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v)", "none");
   }
   if (arguments.block && !is_block_kind(*arguments.block)) {
     misuse("--block", "pre-norm or post-norm", "\"" + *arguments.block + "\"");
@@ -293,9 +302,15 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--why", arguments.whys, "Answer why, and nothing else; or only some: variance,order")
       ->expected(0, 1)
       ->option_text("[=KIND]");
-  command
-      .add_option("--npz", arguments.npz, "Your own Q, K and V instead of a text: [T, D], [H, T, D] or [B, H, T, D]")
-      ->type_name("FILE");
+  const std::string own = "Your own Q, K and V instead of a text";
+  command.add_option("--npz", arguments.npz, "A file of Q, K and V: [T, D], [H, T, D] or [B, H, T, D]")
+      ->type_name("FILE")
+      ->group(own);
+  command.add_option("--q", arguments.own.q, "Queries: a file, or typed as \"[[1,0],[0,1]]\"")
+      ->type_name("TENSOR")
+      ->group(own);
+  command.add_option("--k", arguments.own.k, "Keys")->type_name("TENSOR")->group(own);
+  command.add_option("--v", arguments.own.v, "Values")->type_name("TENSOR")->group(own);
   command.add_option("--worked", arguments.worked, "Replay a worked example by name; `list` lists them")
       ->type_name("NAME");
   add_terminal_options(command, arguments.color, arguments.width, "Options");
@@ -318,6 +333,7 @@ void add_explain(CLI::App& app) {
       "Examples:\n"
       "  qkv explain \"The cat sat down\" --causal\n"
       "  qkv explain \"The cat sat down\" --query cat\n"
+      "  qkv explain --q \"[[1,0],[0,1]]\" --k \"[[1,0],[1,1]]\" --v \"[[2],[3]]\"\n"
       "  qkv explain \"The cat sat down\" --block pre-norm --html explain.html\n"
       "  qkv explain --model induction \"a b c x y a b\"\n"
       "  qkv explain --model translation \"some umbrellas are heavy\" --all\n"

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "misuse.h"
 #include "qkv/files.h"
 #include "qkv/npz.h"
 
@@ -34,10 +35,12 @@ std::string parent_of(const std::string& path) {
 using Draw = std::string (*)(const NamedPicture&);
 
 std::string as_svg(const NamedPicture& picture) {
+  if (picture.diagram) return to_svg(*picture.diagram);
   return picture.panel ? to_svg(*picture.panel) : to_svg(*picture.chart);
 }
 
 std::string as_png(const NamedPicture& picture) {
+  if (picture.diagram) return to_png(*picture.diagram);
   return picture.panel ? to_png(*picture.panel) : to_png(*picture.chart);
 }
 
@@ -63,6 +66,14 @@ Tensor member(const std::string& path, const std::vector<std::string>& names, co
 OwnTensors read_own_tensors(const std::string& path) {
   const std::vector<std::string> names = npz_names(path);
   return {member(path, names, "Q"), member(path, names, "K"), member(path, names, "V")};
+}
+
+OwnTensors read_own_tensors(const OwnPaths& paths) {
+  const auto read = [](const std::string& option, const std::string& path) {
+    if (path.empty()) misuse(option, "a tensor beside the others: --q, --k and --v go together", "none");
+    return of_option(option, [&] { return read_tensor(path); });
+  };
+  return {read("--q", paths.q), read("--k", paths.k), read("--v", paths.v)};
 }
 
 std::string text_of_standard_input() {

@@ -10,6 +10,18 @@ namespace qkv::cli {
 /// Members Q, K and V, or q, k and v. Throws Error naming the file and what it holds.
 [[nodiscard]] OwnTensors read_own_tensors(const std::string& path);
 
+/// Each a tensor path, or numbers in brackets; empty: not given.
+struct OwnPaths {
+  std::string q;
+  std::string k;
+  std::string v;
+
+  [[nodiscard]] bool any() const { return !q.empty() || !k.empty() || !v.empty(); }
+};
+
+/// Throws InvalidArgument naming the option that is missing, or is no tensor.
+[[nodiscard]] OwnTensors read_own_tensors(const OwnPaths& paths);
+
 /// All of standard input. Throws Error if it cannot be read, or holds more than a text that explain() takes.
 [[nodiscard]] std::string text_of_standard_input();
 

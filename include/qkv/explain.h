@@ -13,6 +13,7 @@
 #include "qkv/mask.h"
 #include "qkv/model/token_input.h"
 #include "qkv/picture/chart.h"
+#include "qkv/picture/diagram.h"
 #include "qkv/picture/heatmap.h"
 #include "qkv/random.h"
 #include "qkv/tensor.h"
@@ -82,6 +83,11 @@ struct NamedChart {
   Chart chart;
 };
 
+struct NamedDiagram {
+  std::string id;
+  Diagram diagram;
+};
+
 /// One step, one query written out, or one answer to a why. Parts that do not apply are empty.
 struct Section {
   int number = 0;  // of a step, from 1; 0 elsewhere
@@ -95,6 +101,7 @@ struct Section {
   bool is_gallery = false;  // many small heatmaps: a terminal shows them side by side, without their numbers
   std::vector<Table> tables;
   std::vector<NamedChart> charts;
+  std::vector<NamedDiagram> diagrams;
   std::vector<std::string> notes;
 };
 
@@ -166,6 +173,7 @@ struct NamedPicture {
   std::string name;
   std::optional<Panel> panel;
   std::optional<Chart> chart;
+  std::optional<Diagram> diagram = std::nullopt;
 };
 [[nodiscard]] std::vector<NamedPicture> pictures(const Explanation& explanation);
 

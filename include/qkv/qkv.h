@@ -74,6 +74,7 @@
 #include "qkv/npz.h"
 #include "qkv/picture/chart.h"
 #include "qkv/picture/colour.h"
+#include "qkv/picture/diagram.h"
 #include "qkv/picture/heatmap.h"
 #include "qkv/picture/mask_heatmap.h"
 #include "qkv/picture/terminal.h"

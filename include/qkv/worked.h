@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/picture/diagram.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -34,6 +35,7 @@ struct WorkedStep {
   std::string formula;  // plain text: "S / sqrt(d_k) = S / 2.8284"; empty where the title says it
   std::string text;     // what to see here; may be empty
   std::vector<WorkedTensor> tensors;
+  std::vector<Diagram> diagrams = {};
 };
 
 /// How a printed figure stands to the computed one.

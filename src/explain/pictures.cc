@@ -11,6 +11,9 @@ void add_pictures(std::vector<NamedPicture>& pictures, const Section& section, c
     pictures.push_back({prefix + named.id, Panel{"", {named.heatmap}}, std::nullopt});
   }
   for (const NamedChart& named : section.charts) pictures.push_back({prefix + named.id, std::nullopt, named.chart});
+  for (const NamedDiagram& named : section.diagrams) {
+    pictures.push_back({prefix + named.id, std::nullopt, std::nullopt, named.diagram});
+  }
 }
 
 }  // namespace

@@ -73,6 +73,10 @@ std::string section_html(const Section& section) {
   for (const NamedChart& chart : section.charts) {
     html += fmt::format("<figure>{}</figure>\n", html_image("image/svg+xml", to_svg(chart.chart), chart.chart.title));
   }
+  for (const NamedDiagram& named : section.diagrams) {
+    html +=
+        fmt::format("<figure>{}</figure>\n", html_image("image/svg+xml", to_svg(named.diagram), named.diagram.text));
+  }
   return html + notes(section.notes) + "</section>\n";
 }
 

@@ -141,6 +141,9 @@ Json section_json(const Section& section) {
   for (const NamedHeatmap& heatmap : section.heatmaps) json["heatmaps"].push_back(heatmap_json(heatmap));
   for (const Table& table : section.tables) json["tables"].push_back(table_json(table));
   for (const NamedChart& chart : section.charts) json["charts"].push_back(chart_json(chart));
+  for (const auto& [id, diagram] : section.diagrams) {
+    json["diagrams"].push_back({{"id", id}, {"title", diagram.title}, {"text", diagram.text}});
+  }
   json["notes"] = section.notes;
   return json;
 }

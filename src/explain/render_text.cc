@@ -76,6 +76,7 @@ class TextPage {
       put("");
       text_ += to_terminal(chart.chart, options_);
     }
+    for (const NamedDiagram& named : section.diagrams) add_diagram(named.diagram);
     add_notes(section.notes);
   }
 
@@ -202,6 +203,13 @@ class TextPage {
       if (!line.empty()) put(bold(line));
     }
     for (const std::string& line : table_lines(table, options_.width)) put(line);
+  }
+
+  // A terminal has no place for it: what there is to see, in words.
+  void add_diagram(const Diagram& diagram) {
+    put("");
+    put(bold("Picture: " + diagram.title));
+    for (const std::string& line : wrapped(one_line(diagram.text), prose())) put(line);
   }
 
   void add_notes(const std::vector<std::string>& notes) {

@@ -72,6 +72,9 @@ Section section_of(const WorkedStep& step, int number, const std::vector<Section
     if (tensor.values.empty() || tensor.values.rank() > 2 || tensor.values.size() == 0) continue;
     section.heatmaps.push_back(heatmap_of(tensor, fmt::format("{}-{}", section.id, index++)));
   }
+  for (const Diagram& diagram : step.diagrams) {
+    section.diagrams.push_back({fmt::format("{}-drawing-{}", section.id, section.diagrams.size()), diagram});
+  }
   return section;
 }
 

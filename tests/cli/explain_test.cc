@@ -99,10 +99,14 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
                                      {{"cat", "--bias", "t5", "--position", "rotary"}, "no other --position"},
                                      {{"cat", "--scale", "nan"}, "scale"},
                                      {{"cat", "dog"}, "dog"},
-                                     {{"--worked", "wibble"}, "--worked: expected one of scratch"},
+                                     {{"--worked", "wibble"}, "--worked: expected one of vectors"},
                                      {{"--worked", "list", "--heads", "3"}, "--heads: expected no --worked"},
                                      {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected no --worked"},
                                      {{"--npz", "x.npz", "--position", "none"}, "--position: expected no --npz"},
+                                     {{"--q", "[[1]]"}, "--k: expected a tensor beside the others"},
+                                     {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected rows of"},
+                                     {{"--q", "[[1]]", "--heads", "2"}, "--heads: expected no --q beside it"},
+                                     {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected no --q, --k or --v"},
                                      {{"--npz", "x.npz", "--seed", "1"}, "--seed: expected no --npz"},
                                      {{"--npz", "x.npz", "--bias", "t5"}, "--bias t5: expected a text"},
                                      {{"cat", "--seed", "99999999999999999999"}, "from 0 to 18446744073709551615"},
@@ -250,6 +254,15 @@ TEST(ExplainCommand, ReplaysEveryWorkedExample) {
     EXPECT_THAT(outcome.out, HasSubstr("computed")) << name;
   }
   EXPECT_GT(count, 5);
+}
+
+TEST(ExplainCommand, TakesMatricesTypedOnTheLine) {
+  const auto json = nlohmann::json::parse(
+      explain({"a b", "--q", "[[1,0],[0,1]]", "--k", "[[1, 0], [1, 1]]", "--v", "[[2],[3]]", "--scale", "1", "--json"})
+          .out);
+  EXPECT_EQ(json["tensors"]["raw"]["values"], nlohmann::json::parse("[[[1.0, 1.0], [0.0, 1.0]]]"));
+  EXPECT_EQ(json["tensors"]["out"]["values"][0][0][0], 2.5);  // equal scores: the mean of 2 and 3
+  EXPECT_EQ(json["tokens"], (Words{"a", "b"}));
 }
 
 // A model of 16 numbers a token that has seen three batches: enough to be looked at.

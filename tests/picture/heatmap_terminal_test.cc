@@ -130,7 +130,7 @@ TEST(HeatmapTerminal, GivesHeadsCellsOfOneWidth) {
   Heatmap wide = narrow;
   wide.values = Tensor(std::vector<double>{-100.5, 0.25}, {1, 2});
   const std::string text = to_terminal({"", {narrow, wide}}, {TerminalColour::truecolour, 40});
-  EXPECT_THAT(text, HasSubstr("   0.50   "));  // as wide as -100.50 and a blank on either side
+  EXPECT_THAT(text, HasSubstr("  0.50  "));  // as wide as -100.50 and a blank on either side
 }
 
 TEST(HeatmapTerminal, PutsHeadsBesideOneAnother) {

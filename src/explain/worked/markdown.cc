@@ -41,12 +41,16 @@ std::string table_of(const WorkedTensor& tensor) {
   return text + "\n";
 }
 
-std::string step_text(const WorkedStep& step) {
+// `image` counts the pictures of an example, which scripts/make-pictures draws.
+std::string step_text(const WorkedStep& step, const std::string& example, int& image) {
   std::string text = fmt::format("\n**{}**", step.title);
   if (!step.formula.empty()) text += fmt::format(": `{}`", step.formula);
   if (!step.text.empty()) text += ". " + step.text;
   text += '\n';
   for (const WorkedTensor& tensor : step.tensors) text += table_of(tensor);
+  for (const Diagram& diagram : step.diagrams) {
+    text += fmt::format("\n![{}](images/worked-{}-{}.svg)\n", diagram.text, example, image++);
+  }
   return text;
 }
 
@@ -56,7 +60,8 @@ std::string to_markdown(const Worked& worked) {
   const WorkedExample& example = worked.example;
   std::string text = fmt::format("### {}\n\n`{}`: {}, {}. {}\n", example.title, example.name, example.seed,
                                  example.place, example.summary);
-  for (const WorkedStep& step : worked.steps) text += step_text(step);
+  int image = 0;
+  for (const WorkedStep& step : worked.steps) text += step_text(step, example.name, image);
   text += "\n| place and figure | printed | computed | | why |\n|---|---|---|---|---|\n";
   for (const WorkedClaim& claim : worked.claims) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n", escaped(claim.what), escaped(claim.printed),

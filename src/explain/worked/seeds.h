@@ -12,6 +12,8 @@ struct Entry {
   void (*compute)(Worked& worked);  // fills steps and claims
 };
 
+[[nodiscard]] std::vector<Entry> foundations();       // 000, what it builds on
+[[nodiscard]] std::vector<Entry> before_attention();  // 003 and 004, what attention answers
 [[nodiscard]] std::vector<Entry> scratch_notebook();  // 000
 [[nodiscard]] std::vector<Entry> math_notebook();     // 001
 [[nodiscard]] std::vector<Entry> chapter();           // 002
