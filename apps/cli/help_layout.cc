@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "qkv/picture/terminal.h"
@@ -15,33 +14,23 @@ constexpr int kWidth = 80;
 constexpr int kOptionColumn = 28;
 constexpr int kCommandColumn = 13;
 
-// Words in lines from `column` on; the cursor stands at `at`.
-std::string wrapped(const std::string& text, int at, int column) {
+std::string lines_of(const std::string& text) {
   std::string out;
-  std::istringstream words(text);
-  bool first_of_line = true;
-  for (std::string word; words >> word;) {
-    const int width = display_width(word);
-    if (!first_of_line && at + 1 + width > kWidth) {
-      out += "\n" + std::string(static_cast<std::size_t>(column), ' ');
-      at = column;
-      first_of_line = true;
-    }
-    out += (first_of_line ? "" : " ") + word;
-    at += width + (first_of_line ? 0 : 1);
-    first_of_line = false;
-  }
+  for (const std::string& line : wrapped(text, kWidth)) out += (out.empty() ? "" : "\n") + line;
   return out;
 }
 
 // "  left   right", the right side from `column` on; below, where the left side reaches into it.
 std::string row(const std::string& left, const std::string& right, int column) {
-  std::string out = "  " + left;
+  const auto blanks = [](int count) { return std::string(static_cast<std::size_t>(count), ' '); };
   const int width = 2 + display_width(left);
-  const auto indent = static_cast<std::size_t>(column);
-  out +=
-      width + 2 > column ? "\n" + std::string(indent, ' ') : std::string(indent - static_cast<std::size_t>(width), ' ');
-  return out + wrapped(right, column, column) + "\n";
+  std::string out = "  " + left + (width + 2 > column ? "\n" + blanks(column) : blanks(column - width));
+  bool is_first = true;
+  for (const std::string& line : wrapped(right, kWidth - column)) {
+    out += (is_first ? "" : blanks(column)) + line + "\n";
+    is_first = false;
+  }
+  return out;
 }
 
 std::string names_of(const CLI::Option& option, bool is_positional) {
@@ -76,12 +65,12 @@ std::string HelpLayout::make_help(const CLI::App* app, std::string name, CLI::Ap
 }
 
 std::string HelpLayout::make_description(const CLI::App* app) const {
-  return wrapped(app->get_description(), 0, 0) + "\n\n";
+  return lines_of(app->get_description()) + "\n\n";
 }
 
 std::string HelpLayout::make_group(std::string group, bool is_positional,
                                    std::vector<const CLI::Option*> options) const {
-  std::string out = "\n" + wrapped(group + ":", 0, 0) + "\n";
+  std::string out = "\n" + lines_of(group + ":") + "\n";
   for (const CLI::Option* option : options) out += make_option(option, is_positional);
   return out;
 }

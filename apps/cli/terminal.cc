@@ -53,4 +53,6 @@ TerminalOptions terminal_options(const std::string& color, std::optional<int> wi
   return {.colour = colour_named(color), .width = width.value_or(detected_width()), .ground = detected_ground()};
 }
 
+int terminal_width() { return detected_width(); }
+
 }  // namespace qkv::cli

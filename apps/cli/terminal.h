@@ -13,4 +13,7 @@ namespace qkv::cli {
 /// COLUMNS, or 80. The ground is dark, unless COLORFGBG says that it is white.
 [[nodiscard]] TerminalOptions terminal_options(const std::string& color, std::optional<int> width);
 
+/// Columns of standard output: the terminal's, or COLUMNS, or 80.
+[[nodiscard]] int terminal_width();
+
 }  // namespace qkv::cli

@@ -9,9 +9,6 @@
 
 namespace qkv::explain_detail {
 
-/// Lines of at most `width` columns, broken at spaces; a word that is wider is broken where it must be.
-[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width);
-
 /// The table as lines of at most `width` columns: numbers to the right, words to the left and wrapped within their
 /// cell. Columns that do not fit beside one another follow below, each time behind the first;
 /// a list (Table::is_list) that does not fit gives each cell a line of its own behind its column's name.

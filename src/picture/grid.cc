@@ -103,6 +103,7 @@ Grid read(const Heatmap& heatmap) {
   grid.scale.colours = heatmap.colours;
   grid.scale.spacing = heatmap.scale;
   grid.scale.value_name = one_line(heatmap.value_name);
+  grid.scale.yes_or_no = heatmap.yes_or_no;
   return grid;
 }
 
@@ -218,7 +219,7 @@ std::string Scale::number(double value) const {
 
 bool Scale::operator==(const Scale& other) const {
   return colours == other.colours && spacing == other.spacing && low == other.low && high == other.high &&
-         value_name == other.value_name;
+         value_name == other.value_name && yes_or_no == other.yes_or_no;
 }
 
 std::int64_t Grid::row_number(std::int64_t row) const {

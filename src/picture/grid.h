@@ -24,6 +24,7 @@ struct Scale {
   bool beyond_high = false;
   NumberStyle style;
   std::string value_name;
+  bool yes_or_no = false;
 
   [[nodiscard]] std::string number(double value) const;  // beside the bar; on a logarithmic scale with its own exponent
   /// In a cell: without an exponent, "0" for zero alone, "≈0" for what rounds to it. Where a matrix is too small or too

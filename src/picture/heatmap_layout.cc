@@ -180,6 +180,11 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
   bar.scale = scale;
   bar.has_hidden = has_hidden;
   bar.has_not_a_number = has_not_a_number;
+  if (scale.yes_or_no) {
+    bar.width = kBarWidth + 7 + std::max(ruler.width(scale.value_name, kSmall), ruler.width("hidden", kSmall));
+    bar.height = 20 + (has_hidden ? 20 : 0) + (has_not_a_number ? 20 : 0);
+    return bar;
+  }
   bar.length = std::clamp(matrix_height - 20, 90.0, 240.0);
   const bool logarithmic = scale.spacing == ColourScale::logarithmic;
   bar.ticks =

@@ -100,6 +100,10 @@ void paint_marks(cairo_t* cr, const Bar& bar, double y) {
     draw_text(cr, std::string(text), kSide + 7, y + kSide / 2 + half_height(kSmall), kSmall, kSoftInk);
     y += 20;
   };
+  if (bar.scale.yes_or_no) {
+    paint_pixels(cr, {0, y, kSide, kSide}, 1, 1, [&](auto, auto) { return bar.scale.colour(bar.scale.high); });
+    entry(bar.scale.value_name);
+  }
   if (bar.has_hidden) {
     cairo_save(cr);
     cairo_rectangle(cr, 0, y, kSide, kSide);
@@ -115,6 +119,7 @@ void paint_marks(cairo_t* cr, const Bar& bar, double y) {
 }
 
 void paint_bar(cairo_t* cr, const Bar& bar) {
+  if (bar.scale.yes_or_no) return paint_marks(cr, bar, 0);
   constexpr double kWidth = 11;
   double top = 0;
   if (!bar.scale.meaning().empty()) {

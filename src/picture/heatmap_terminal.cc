@@ -271,9 +271,38 @@ std::string axes_caption(const Grid& grid, const Style& style) {
   return caption;
 }
 
+/// What the marks mean, behind the line.
+void add_marks(Block& block, Line line, const std::string& meaning, bool has_hidden, bool has_not_a_number,
+               const Style& style, int width) {
+  const auto add_entry = [&](std::string_view mark, std::string_view text, const Paint& paint) {
+    if (line.width() + 3 + display_width(mark) + display_width(text) > width) {
+      block.push_back(std::move(line));
+      line = Line(style.colour);
+    } else {
+      line.add("  ");
+    }
+    line.add(mark, paint).add(mark.empty() ? "" : " ");
+    line.add(fit_to_width(text, std::max(0, width - line.width()), style.ellipsis()));
+  };
+  if (!meaning.empty()) add_entry("", meaning, {});
+  if (has_hidden) add_entry(style.ascii() ? "." : "░░", "hidden", {kHiddenInk, {}});
+  if (has_not_a_number) add_entry(style.ascii() ? "?" : "××", "NaN", {kAlarm, {}});
+  block.push_back(std::move(line));
+}
+
+/// What stands in place of a colour bar where shown cells all mean the same.
+void add_legend(Block& block, const Scale& scale, bool has_hidden, bool has_not_a_number, const Style& style,
+                int width) {
+  Line line(style.colour);
+  line.add(style.ascii() ? std::string(1, kSequentialRamp.back()) : "  ", {{}, scale.colour(scale.high)});
+  line.add(" " + fit_to_width(scale.value_name, width - 3, style.ellipsis()));
+  add_marks(block, std::move(line), "", has_hidden, has_not_a_number, style, width);
+}
+
 /// Colours from low to high between the numbers of its ends, and what the marks mean.
 void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_not_a_number, const Style& style,
                     int width) {
+  if (scale.yes_or_no) return add_legend(block, scale, has_hidden, has_not_a_number, style, width);
   const std::string low = (scale.beyond_low ? style.ascii() ? "<=" : "≤" : "") + scale.number(scale.low);
   const std::string high = (scale.beyond_high ? style.ascii() ? ">=" : "≥" : "") + scale.number(scale.high);
   const int steps = std::clamp(width - display_width(low) - display_width(high) - 2, 3, 24);
@@ -286,21 +315,7 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
       line.add(" ", {{}, colour_of(scale.colours, static_cast<double>(i) / (steps - 1), scale.ground)});
   }
   line.add(style.ascii() ? "]" : " ").add(high);
-  const auto add_entry = [&](std::string_view mark, std::string_view text, const Paint& paint) {
-    if (line.width() + 3 + display_width(mark) + display_width(text) > width) {
-      block.push_back(std::move(line));
-      line = Line(style.colour);
-    } else {
-      line.add("  ");
-    }
-    line.add(mark, paint).add(mark.empty() ? "" : " ");
-    line.add(fit_to_width(text, std::max(0, width - line.width()), style.ellipsis()));
-  };
-  const std::string meaning = scale.meaning();
-  if (!meaning.empty()) add_entry("", meaning, {});
-  if (has_hidden) add_entry(style.ascii() ? "." : "░░", "hidden", {kHiddenInk, {}});
-  if (has_not_a_number) add_entry(style.ascii() ? "?" : "××", "NaN", {kAlarm, {}});
-  block.push_back(std::move(line));
+  add_marks(block, std::move(line), scale.meaning(), has_hidden, has_not_a_number, style, width);
 }
 
 Block draw(const Grid& grid, const Style& style, const Room& room) {

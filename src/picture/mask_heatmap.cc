@@ -23,6 +23,7 @@ class MaskDrawing {
       for (std::int64_t j = 0; j < plan_.shape().Tk; ++j) put(i, j, plan_.visible(b_, h_, i, j) ? 1 : 0);
     }
     picture_.value_name = "visible";
+    picture_.yes_or_no = true;
     picture_.decimals = 0;
     return std::move(picture_);
   }

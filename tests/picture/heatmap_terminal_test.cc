@@ -56,6 +56,17 @@ TEST(HeatmapTerminal, KeepsToTheWidthWithAnyLabels) {
   }
 }
 
+TEST(HeatmapTerminal, ExplainsCellsThatAreShownOrHiddenWithoutAColourBar) {
+  Heatmap heatmap;
+  heatmap.values = Tensor(std::vector<double>{1, 0}, {1, 2});
+  heatmap.hidden = Tensor(DType::b8, {1, 2});
+  heatmap.hidden.set({0, 1}, 1);
+  heatmap.value_name = "visible";
+  heatmap.yes_or_no = true;
+  EXPECT_EQ(lines_of(to_terminal({"", {heatmap}}, {})).back(), "@ visible  . hidden");
+  EXPECT_EQ(count(to_svg({"", {heatmap}}), "linearGradient"), 0U);
+}
+
 TEST(HeatmapTerminal, AsciiHasNoEscapesAndNoOtherCharacters) {
   for (const std::int64_t tokens : {1, 4, 12, 64, 300}) {
     Heatmap heatmap = sample(tokens, tokens, Sight::causal);

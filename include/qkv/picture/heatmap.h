@@ -30,6 +30,7 @@ struct Heatmap {
                                             // given, is the least positive number, but high / 1e6 at least
   std::optional<double> low;                // the colour bar's ends; from the values where not given
   std::optional<double> high;               // (diverging: symmetric about 0)
+  bool yes_or_no = false;                   // shown cells all mean value_name: a legend rather than a colour bar
   int decimals = 2;                         // of the numbers written into the cells where they fit
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "qkv/picture/colour.h"
 
@@ -30,5 +31,9 @@ struct TerminalOptions {
 /// `text` made fit for one line: control characters as \n, \t or \x1b, line and direction controls as \u2028,
 /// bytes that are no UTF-8 as U+FFFD.
 [[nodiscard]] std::string one_line(std::string_view text);
+
+/// Lines of at most `width` columns, broken at blanks; a word that is wider is broken where it must be. At least one
+/// line.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width);
 
 }  // namespace qkv
