@@ -1,9 +1,9 @@
-# `cmake --install`, find_package(qkv [COMPONENTS files picture explain learn]) and pkg-config.
+# `cmake --install`, find_package(qkv [COMPONENTS files picture explain learn view]) and pkg-config.
 
 include(CMakePackageConfigHelpers)
 include(QkvPkgConfig)
 
-set(components qkv files picture explain learn)
+set(components qkv files picture explain learn view)
 if(QKV_ENGINE_ONLY)
   set(components qkv)
 endif()
@@ -25,6 +25,7 @@ if(NOT QKV_ENGINE_ONLY)
   qkv_pkg_config(qkv-picture USES qkv PACKAGES cairo)
   qkv_pkg_config(qkv-learn USES qkv-files LIBRARIES -ldnnl -lgomp)
   qkv_pkg_config(qkv-explain USES qkv-learn qkv-picture)
+  qkv_pkg_config(qkv-view USES qkv-files qkv-picture)
 endif()
 
 # The engine's headers are those that qkv/qkv.h includes before its #if, and qkv.h itself.

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "output.h"
 #include "progress.h"
 #include "qkv/files.h"
+#include "qkv/number_text.h"
 #include "qkv/study/variants.h"
 #include "qkv/threads.h"
 #include "terminal.h"
@@ -48,9 +48,8 @@ constexpr std::int64_t kMostExtent = std::int64_t{1} << 20;
 constexpr std::int64_t kMostRepeats = 1000;
 
 std::int64_t whole_number(std::string_view text, const std::string& all) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= kMostTokens) return value;
+  const auto value = number_from<std::int64_t>(text);
+  if (value && *value >= 1 && *value <= kMostTokens) return *value;
   misuse("--tokens", fmt::format("T or FROM:TO, from 1 to {}", kMostTokens), "\"" + all + "\"");
 }
 

@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "misuse.h"
 #include "qkv/nearest_word.h"
+#include "qkv/number_text.h"
 
 namespace qkv::cli {
 namespace {
@@ -62,20 +62,12 @@ CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads) 
       ->check(between(1, kMost));
 }
 
-CLI::Option* add_target_option(CLI::App& command, std::string& target) {
-  return command.add_option("--target", target, "One that `qkv info` lists as ready [the chosen one]")
-      ->type_name("NAME");
-}
-
 CLI::Option* add_seed_option(CLI::App& command, std::string& seed, const std::string& whose) {
   return command.add_option("--seed", seed, whose)->type_name("N");
 }
 
 std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && stop == end) return seed;
+  if (const auto seed = number_from<std::uint64_t>(text)) return *seed;
   misuse("--seed", "a whole number from 0 to 18446744073709551615", "\"" + text + "\"");
 }
 
@@ -99,12 +91,5 @@ CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, co
       ->default_str("4GiB")
       ->type_name("SIZE");
 }
-
-Mask both(const Mask& a, const Mask& b) {
-  if (a.is_all()) return b;
-  return b.is_all() ? a : a & b;
-}
-
-Mask with_causal(const Mask& mask) { return mask.to_string() == causal().to_string() ? mask : both(causal(), mask); }
 
 }  // namespace qkv::cli

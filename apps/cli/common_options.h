@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli11_names.h"
-#include "qkv/mask.h"
 
 namespace qkv::cli {
 
@@ -19,9 +18,6 @@ namespace qkv::cli {
 
 /// --threads, 1 to 65536; QKV_THREADS or all cores where it is not given.
 CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads);
-
-/// --target; the chosen one where it is not given.
-CLI::Option* add_target_option(CLI::App& command, std::string& target);
 
 /// --seed, whose text seed_of() reads. `whose` says what it is the seed of.
 CLI::Option* add_seed_option(CLI::App& command, std::string& seed, const std::string& whose);
@@ -35,11 +31,5 @@ void add_terminal_options(CLI::App& command, std::string& color, std::optional<i
 /// --memory-limit in bytes, 4 GiB where it is not given.
 CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, const std::string& description);
 inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{4} << 30;
-
-/// What both show; one that shows all pairs adds nothing to the text.
-[[nodiscard]] Mask both(const Mask& a, const Mask& b);
-
-/// The mask with --causal beside it; causal twice is causal.
-[[nodiscard]] Mask with_causal(const Mask& mask);
 
 }  // namespace qkv::cli

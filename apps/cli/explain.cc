@@ -60,7 +60,7 @@ struct Arguments {
 
 Mask mask_of(const Arguments& arguments) {
   const Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
-  return arguments.is_causal ? with_causal(mask) : mask;
+  return arguments.is_causal ? causal() & mask : mask;
 }
 
 Surroundings surroundings_of(const Arguments& arguments) {

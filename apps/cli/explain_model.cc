@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "misuse.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
+#include "qkv/number_text.h"
 #include "qkv/png.h"
 
 namespace qkv::cli {
@@ -19,24 +19,15 @@ namespace {
 
 constexpr std::int64_t kMostWritten = 4096;
 
-bool read_number(std::string_view text, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 void add_head(const std::string& text, ModelQuestion& question) {
-  const std::size_t dot = text.find('.');
-  std::int64_t layer = 0;
-  std::int64_t head = 0;
-  if (dot == std::string::npos || !read_number(std::string_view(text).substr(0, dot), layer) ||
-      !read_number(std::string_view(text).substr(dot + 1), head)) {
-    misuse("--head", "LAYER.HEAD, such as 1.5", "\"" + text + "\"");
-  }
+  const auto numbers = numbers_from<std::int64_t>(text, '.');
+  if (!numbers || numbers->size() != 2) misuse("--head", "LAYER.HEAD, such as 1.5", "\"" + text + "\"");
+  const std::int64_t layer = numbers->front();
   if (question.layer && *question.layer != layer) {
     misuse("--head", fmt::format("a head of --layer {}", *question.layer), "\"" + text + "\"");
   }
   question.layer = layer;
-  question.head = head;
+  question.head = numbers->back();
 }
 
 Tensor picture_at(const std::string& path, bool is_pair) {

@@ -26,8 +26,8 @@ std::string short_amount(Count value, CostUnit unit) {
                                                              " PiB", " EiB", " ZiB", " YiB"};
   static constexpr std::array<std::string_view, 9> kFlops = {" FLOP",  " kFLOP", " MFLOP", " GFLOP", " TFLOP",
                                                              " PFLOP", " EFLOP", " ZFLOP", " YFLOP"};
-  static constexpr std::array<std::string_view, 9> kPlain = {"",         " thousand", " M",       " B",      " × 10^12",
-                                                             " × 10^15", " × 10^18",  " × 10^21", " × 10^24"};
+  static constexpr std::array<std::string_view, 9> kPlain = {"",         " K",       " M",       " B",      " T",
+                                                             " × 10^15", " × 10^18", " × 10^21", " × 10^24"};
   switch (unit) {
     case CostUnit::bytes:
       return scaled(value.to_double(), 1024, kBytes);

@@ -81,7 +81,7 @@ CostGroup weights_group(const CostConfig& config, const ModelShape& s) {
 }
 
 CostGroup training_state_group(const CostItem& parameters, const ModelShape& s) {
-  CostGroup group{"Training state", "Adam keeps two moments a weight, in f32.", {}};
+  CostGroup group{"Training state", "Adam keeps two moments per weight, in f32.", {}};
   const auto add = [&](const char* key, const char* name, std::int64_t copies, std::int64_t bytes) {
     const std::string copies_text = copies == 1 ? "" : std::to_string(copies) + " × ";
     group.items.push_back({key, name, copies_text + parameters.value.grouped() + " × " + std::to_string(bytes) + " B",

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <memory>
 
 #include "explain/model.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -119,22 +119,11 @@ std::vector<std::string> ids_of(const std::vector<Section>& sections) {
   return ids;
 }
 
-bool read_number(std::string_view text, int& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 // "7", "5-8" or an id.
 bool selects(std::string_view part, const Section& section) {
-  int first = 0;
-  int last = 0;
-  const std::size_t dash = part.find('-');
-  if (read_number(part, first)) return section.number == first;
-  if (dash != std::string_view::npos && read_number(part.substr(0, dash), first) &&
-      read_number(part.substr(dash + 1), last)) {
-    return section.number >= first && section.number <= last;
-  }
-  return section.id == part;
+  const auto numbers = numbers_from<int>(part, '-');
+  if (!numbers || numbers->size() > 2) return section.id == part;
+  return section.number >= numbers->front() && section.number <= numbers->back();
 }
 
 std::vector<std::string_view> parts_of(std::string_view selector) {

@@ -5,11 +5,11 @@
 #include <utf8.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 #include "qkv/error.h"
 #include "qkv/explain.h"
+#include "qkv/number_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -95,11 +95,10 @@ QueryChoice find_query(std::string_view query, const std::vector<std::string>& t
   const auto found = std::ranges::find(tokens, query);
   if (found != tokens.end()) return {found - tokens.begin(), std::ranges::count(tokens, query) > 1};
   const auto at = query.rfind('@');  // none: npos + 1 is 0, and all of it is an index
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(query.data() + at + 1, query.data() + query.size(), index);
-  const bool is_index = error == std::errc() && end == query.data() + query.size() && index < tokens.size();
-  if (is_index && (at == std::string_view::npos || tokens[index] == query.substr(0, at))) {
-    return {static_cast<std::int64_t>(index), false};
+  const auto index = number_from<std::size_t>(query.substr(at + 1));
+  const bool is_index = index && *index < tokens.size();
+  if (is_index && (at == std::string_view::npos || tokens[*index] == query.substr(0, at))) {
+    return {static_cast<std::int64_t>(*index), false};
   }
   throw InvalidArgument("explain", "query", "one of the tokens, by word or by index: " + listed(tokens),
                         "\"" + std::string(query) + "\"");

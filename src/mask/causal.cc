@@ -14,6 +14,11 @@ class Causal final : public mask_detail::IntervalNode {
     return {0, mask_detail::saturating_add(p + 1, offset_)};
   }
 
+  [[nodiscard]] bool is_same(const Node& other) const override {
+    const auto* causal = dynamic_cast<const Causal*>(&other);
+    return causal != nullptr && causal->align_ == align_ && causal->offset_ == offset_;
+  }
+
   [[nodiscard]] std::string to_string() const override {
     std::vector<std::string> arguments;
     mask_detail::append_align(arguments, align_);

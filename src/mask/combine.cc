@@ -160,10 +160,10 @@ class Negation final : public Node {
 template <class ChainNode>
 void append_parts(std::vector<Mask>& parts, const Mask& mask) {
   const auto* chain = dynamic_cast<const ChainNode*>(&mask.node());
-  if (chain == nullptr) {
-    parts.push_back(mask);
-  } else {
-    parts.insert(parts.end(), chain->parts().begin(), chain->parts().end());
+  const std::vector<Mask> added = chain == nullptr ? std::vector<Mask>{mask} : chain->parts();
+  for (const Mask& part : added) {
+    const auto is_same = [&](const Mask& other) { return other.node().is_same(part.node()); };
+    if (std::ranges::none_of(parts, is_same)) parts.push_back(part);
   }
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "qkv/number_text.h"
 #include "model/words.h"
+#include "qkv/number_text.h"
 #include "qkv/softmax.h"
 #include "qkv/train/examine.h"
 #include "train/absent_task.h"
@@ -82,7 +82,7 @@ std::string trained_model_path(std::string_view name) {
     if (fs::exists(path)) return path;
   }
   throw Error("no model \"" + std::string(name) + "\" in the box, which has " + names_in(places) +
-              "; the path of a file of one's own holds a slash or a dot");
+              "; for a file, give a path such as ./model.safetensors");
 }
 
 TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task)

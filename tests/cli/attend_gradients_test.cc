@@ -99,9 +99,9 @@ TEST_F(AttendGradients, AreRefusedWhereTheyHaveNoMeaning) {
   EXPECT_THAT(refusal(2, {"--gradients", path("g.npy"), "--d-out", d_out}),
               HasSubstr("--gradients: expected a name that ends in .npz or .safetensors, got "));
   file("do.npy", wave({1, 2, 3, 7}, 3, DType::f64));
-  EXPECT_THAT(refusal(2, back()), HasSubstr("--d-out: expected f32, as --q, got f64"));
+  EXPECT_THAT(refusal(2, back()), HasSubstr("--d-out: expected f32, as q, got f64"));
   file("do.npy", wave({3, 7}, 3));
-  EXPECT_THAT(refusal(2, back()), HasSubstr("--d-out: expected rank 4 as of --q, got [3, 7]"));
+  EXPECT_THAT(refusal(2, back()), HasSubstr("--d-out: expected rank 4 as of q, got [3, 7]"));
   file("do.npy", wave({1, 2, 3, 7}, 3));
   file("dl.npy", wave({1, 2, 4}, 3));
   EXPECT_THAT(refusal(2, back({"--d-lse", path("dl.npy")})),

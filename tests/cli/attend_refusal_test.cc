@@ -46,20 +46,18 @@ TEST_F(AttendRefusal, HeadsThatDoNotDivide) {
   write_inputs({1, 3, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4});
   EXPECT_THAT(refusal(2), HasSubstr("k: expected Hk that divides Hq = 3, got Hk = 2"));
   write_inputs({1, 3, 10}, {1, 3, 10}, {1, 3, 10});
-  EXPECT_THAT(refusal(2, {"--heads", "3"}),
-              HasSubstr("--heads: expected a divisor of 10, the last axis of --q, got 3"));
-  EXPECT_THAT(refusal(2, {"--heads", "0"}),
-              HasSubstr("--heads: expected a divisor of 10, the last axis of --q, got 0"));
+  EXPECT_THAT(refusal(2, {"--heads", "3"}), HasSubstr("--heads: expected a divisor of 10, the last axis of q, got 3"));
+  EXPECT_THAT(refusal(2, {"--heads", "0"}), HasSubstr("--heads: expected a divisor of 10, the last axis of q, got 0"));
   EXPECT_THAT(refusal(2, {"--heads", "5", "--kv-heads", "4"}), HasSubstr("--kv-heads: expected a divisor of 10"));
 }
 
 TEST_F(AttendRefusal, HeadsThatAreNotThoseOfTheFile) {
-  EXPECT_THAT(refusal(2, {"--heads", "4"}), HasSubstr("--heads: expected 2, which is axis 1 of --q, got 4"));
+  EXPECT_THAT(refusal(2, {"--heads", "4"}), HasSubstr("--heads: expected 2, which is axis 1 of q, got 4"));
 }
 
 TEST_F(AttendRefusal, RanksThatDoNotAgree) {
   file("k.npy", wave({3, 4}, 1));
-  EXPECT_THAT(refusal(2), HasSubstr("--k: expected rank 4 as of --q, got [3, 4]"));
+  EXPECT_THAT(refusal(2), HasSubstr("--k: expected rank 4 as of q, got [3, 4]"));
   file("q.npy", wave({4}, 1));
   EXPECT_THAT(refusal(2), HasSubstr("--q: expected [T, D], [B, T, H * D] or [B, H, T, D], got [4]"));
 }
@@ -144,7 +142,7 @@ TEST_F(AttendRefusal, WindowsWithoutASide) {
 TEST_F(AttendRefusal, FilesOfTheWrongKind) {
   EXPECT_THAT(refusal(2, {"--mask-file", file("floats.npy", wave({3, 3}, 0))}),
               HasSubstr("--mask-file: expected b8 or u8, nonzero where a query sees a key (numbers to add go into "
-                        "--bias-file), got f32"));
+                        "bias_file), got f32"));
   EXPECT_THAT(refusal(2, {"--bias-file", file("flags.npy", Tensor(DType::b8, {3, 3}))}),
               HasSubstr("--bias-file: expected numbers to add"));
 }
@@ -170,7 +168,7 @@ TEST_F(AttendRefusal, InputsThatAreNotGiven) {
 TEST_F(AttendRefusal, NoPlaceForAResult) {
   const Outcome outcome = attend({});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("--out: expected a place for a result"));
+  EXPECT_THAT(outcome.err, HasSubstr("nowhere to write a result: add --out"));
 }
 
 TEST_F(AttendRefusal, FilesThatCannotBeRead) {
@@ -252,7 +250,7 @@ TEST_F(AttendRefusal, ATargetForF64) {
 
 TEST_F(AttendRefusal, MoreThanTheMemoryLimit) {
   EXPECT_THAT(refusal(2, {"--weights", path("w.npy"), "--memory-limit", "71"}),
-              HasSubstr("--weights: expected no more than the 71 B of --memory-limit, which may be raised (qkv probe "
+              HasSubstr("--weights: expected no more than the 71 B of memory_limit, which may be raised (qkv probe "
                         "shows any part without storing the whole), got [1, 2, 3, 3] of f32, 72 B"));
   EXPECT_THAT(refusal(2, {"--scores", path("s.npy"), "--memory-limit", "71"}), HasSubstr("--scores: expected no more"));
   EXPECT_EQ(attend({"--weights", path("w.npy"), "--memory-limit", "72"}).code, 0);

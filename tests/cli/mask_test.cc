@@ -31,7 +31,7 @@ TEST(MaskCommand, PrintsCoverageCostAndEachPair) {
                                       "cost      75.00 %  (3 tiles computed)\n"
                                       "\n"
                                       "causal & window(2)\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("3   .    .   1 @  1 @\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("3   .    .   1 @  1 @\n@ visible  . hidden\n"));
 }
 
 TEST(MaskCommand, PrintsTheSameAsJson) {

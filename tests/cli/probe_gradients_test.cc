@@ -123,7 +123,7 @@ TEST_F(ProbeGradients, AreListedByTheirSize) {
   file("do.npy", Tensor(std::vector<float>{3}, {1, 1, 1, 1}));
   // Weights of a third, dP = 3 v, delta = -3.
   EXPECT_THAT(gradients({"--stage", "ds", "--map", "3"}).out,
-              HasSubstr("1 x 3 cells, mean |dS| of each; largest 3 in cell (0, 2), 0 without"));
+              HasSubstr("1 x 3 cells, mean |dS| of each; largest 3 in cell (0, 2), 0"));
   EXPECT_THAT(gradients({"--stage", "ds", "--row", "0"}).out,
               HasSubstr("       key  dS\n         2  -3\n         0  2\n         1  1\n"));
 }
@@ -147,10 +147,10 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
   write_two_heads();
   const std::string d_out = path("do.npy");
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected --map, --row or --tile, which show dp and ds, got none"},
-      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --map, --row or --tile"},
-      {{"--stage", "ds", "--row", "1"}, "--v, --d-out: expected both for --stage dp and ds, or --random, got neither"},
-      {{"--row", "1"}, "--stage: expected dp or ds beside --v, got weights"},
+      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected map, row or tile, which show dp and ds, got none"},
+      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected map, row or tile"},
+      {{"--stage", "ds", "--row", "1"}, "v, d_out: expected both for stage dp and ds, or random, got neither"},
+      {{"--row", "1"}, "--stage: expected dp or ds beside v, got weights"},
       {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp, ds, got \"dq\""},
       {{"--d-out", path("q.npy"), "--stage", "ds", "--row", "1"},
        "--d-out: expected [B, Hq, Tq, Dv], [1, 2, 70, 3], got [1, 2, 70, 4]"},

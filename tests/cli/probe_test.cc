@@ -227,7 +227,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
 TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
   write_two_heads();
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{}, "--map: expected something to show (--map, --row, --tile, --top-k, --key-totals, --stats), got none"},
+      {{}, "nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats"},
       {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
       {{"--row", "-1"}, "--row: expected 0 to 69, got -1"},
       {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},
@@ -239,7 +239,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--map", "4xx"}, "--map: expected N or ROWSxCOLUMNS"},
       {{"--stats", "--head", "2"}, "--head: expected heads from 0 to 1, got 2"},
       {{"--stats", "--head", "0,1,0"}, "--head: expected each head once, got 0 twice"},
-      {{"--map", "4", "--stage", "raw"}, "--stage: expected --row or --tile, whose stage it is (all else is made of"},
+      {{"--map", "4", "--stage", "raw"}, "--stage: expected row or tile, whose stage it is (all else is made of"},
       {{"--stats", "--target", "abacus"}, "--target: expected a target that this build holds and this machine runs"},
       {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
       {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
@@ -253,14 +253,14 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
       {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k, v or lse"},
-      {{"--row", "1", "--seed", "1"}, "--seed: expected --random, --dropout or --d-out random beside it, got none"},
-      {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of --q, [1, 2, 70], got [1, 1, 70, 4]"}};
+      {{"--row", "1", "--seed", "1"}, "--seed: expected random, dropout or a random d_out beside it, got none"},
+      {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of q, [1, 2, 70], got [1, 1, 70, 4]"}};
   for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));
   const auto alone = [](std::vector<std::string> words) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, or --random"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("q, k: expected both, or random"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
 }
 

@@ -109,6 +109,10 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
         "picture"},
        {"fmt/", "nlohmann/"}},
+      {"view",
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
+        "text", "picture", "explain", "study"},
+       {"fmt/", "nlohmann/"}},
   };
   return kRooms;
 }

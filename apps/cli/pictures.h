@@ -1,0 +1,30 @@
+// --png, --svg and --pdf of commands that draw.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli11_names.h"
+#include "qkv/files.h"
+#include "qkv/picture/chart.h"
+#include "qkv/picture/heatmap.h"
+
+namespace qkv::cli {
+
+struct PicturePaths {
+  std::string png, svg, pdf;  // empty: not written
+
+  [[nodiscard]] bool empty() const { return png.empty() && svg.empty() && pdf.empty(); }
+};
+
+/// Adds the three options to a group.
+void add_pictures(CLI::App& command, PicturePaths& paths, const std::string& group);
+
+/// Throws Error where one of them could not be written: for telling so before a long computation.
+void require_writable(const PicturePaths& paths);
+
+/// Writes what was asked for of a panel or a chart, all or none.
+void write_pictures(const PicturePaths& paths, const Panel& panel);
+void write_pictures(const PicturePaths& paths, const Chart& chart);
+
+}  // namespace qkv::cli

@@ -1,0 +1,109 @@
+// What is told of an attention on files.
+#include <fmt/format.h>
+
+#include "qkv/view/attend.h"
+#include "view/applied_options.h"
+#include "view/json_of.h"
+#include "view/lines.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::Json;
+using view_detail::named_lines;
+
+std::string lines_of(const TensorNote& note, int width) {
+  return named_lines(note.name, fmt::format("{} {}  {}", note.shape.to_string(), name_of(note.dtype), note.path),
+                     width);
+}
+
+std::string coverage_lines(const AttendReply& reply, int width) {
+  const TileCounts& tiles = reply.tiles;
+  std::string text = named_lines(
+      "kept", fmt::format("{} of {} pairs ({:.2f} %)", tiles.pairs_kept, tiles.pairs_total, 100 * tiles.coverage()),
+      width);
+  text += named_lines(
+      "tiles",
+      fmt::format("{} of {} x {}: {} skipped, {} full, {} partial ({:.2f} % computed)", tiles.total(),
+                  reply.tile.queries, reply.tile.keys, tiles.skip, tiles.full, tiles.partial, 100 * tiles.cost()),
+      width);
+  if (reply.blind_rows == 0) return text;
+  return text + named_lines("rows", fmt::format("{} see nothing: zeros in out, -inf in lse", reply.blind_rows), width);
+}
+
+// Each matrix [rows, columns] of the last two axes.
+std::string numbers_of(const Tensor& tensor, int width) {
+  constexpr std::int64_t kMost = 256;
+  if (tensor.size() == 0 || tensor.size() > kMost) return {};
+  const std::int64_t columns = tensor.dim(-1);
+  const std::int64_t rows = tensor.rank() > 1 ? tensor.dim(-2) : 1;
+  const TensorView matrices = tensor.view().reshape({tensor.size() / (rows * columns), rows, columns});
+  std::string text;
+  for (std::int64_t n = 0; n < matrices.dim(0); ++n) {
+    text += view_detail::matrix_lines(Tensor(matrices.select(0, n)), {}, 0, 0, width);
+  }
+  return text;
+}
+
+Json coverage_json(const TileCounts& tiles) {
+  return {{"pairs_kept", tiles.pairs_kept},
+          {"pairs_total", tiles.pairs_total},
+          {"coverage", tiles.coverage()},
+          {"tiles_skip", tiles.skip},
+          {"tiles_full", tiles.full},
+          {"tiles_partial", tiles.partial},
+          {"cost", tiles.cost()}};
+}
+
+Json note_json(const TensorNote& note) {
+  return {{"path", note.path}, {"shape", view_detail::json_of(note.shape)}, {"dtype", name_of(note.dtype)}};
+}
+
+}  // namespace
+
+std::vector<TensorNote> input_notes(const ProblemRequest& request, const AttentionProblem& problem,
+                                    const Upstream& upstream) {
+  std::vector<TensorNote> notes;
+  const auto note = [&](const char* name, const std::string& past, const std::string& path, const Tensor& tensor) {
+    if (tensor.empty()) return;
+    notes.push_back({name, past.empty() ? path : past + " then " + path, tensor.shape(), tensor.dtype()});
+  };
+  note("q", "", request.q, problem.q);
+  note("k", request.past_k, request.k, problem.k);
+  note("v", request.past_v, request.v, problem.v);
+  note("d_out", "", request.d_out, upstream.d_out);
+  note("d_lse", "", request.d_lse, upstream.d_lse);
+  return notes;
+}
+
+std::string as_text(const AttendReply& reply, const AttentionProblem& problem, const std::vector<TensorNote>& inputs,
+                    const std::vector<TensorNote>& outputs, int width) {
+  std::string text;
+  for (const TensorNote& note : inputs) text += lines_of(note, width);
+  text += applied_as_text(problem, width) + coverage_lines(reply, width);
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    text += lines_of(outputs[n], width);
+    if (outputs[n].path.empty()) text += numbers_of(reply.results[n].tensor, width);
+  }
+  return text;
+}
+
+std::string as_json(const AttendReply& reply, const AttentionProblem& problem, const std::vector<TensorNote>& inputs,
+                    const std::vector<TensorNote>& outputs) {
+  Json json{{"inputs", Json::object()}};
+  for (const TensorNote& note : inputs) json["inputs"][note.name] = note_json(note);
+  const auto [B, H, Tq, Tk] = reply.shape;
+  json.update({{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}});
+  json.update(view_detail::applied_as_json(problem));
+  json["coverage"] = coverage_json(reply.tiles);
+  json["rows_that_see_nothing"] = reply.blind_rows;
+  json["outputs"] = Json::object();
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    Json& output = json["outputs"][outputs[n].name];
+    output = note_json(outputs[n]);
+    if (outputs[n].path.empty()) output["values"] = reply.results[n].tensor.to_vector();
+  }
+  return view_detail::text_of(json);
+}
+
+}  // namespace qkv

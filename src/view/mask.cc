@@ -1,0 +1,174 @@
+#include "qkv/view/mask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "qkv/picture/mask_heatmap.h"
+#include "view/json_of.h"
+#include "view/lines.h"
+#include "view/number_lists.h"
+#include "view/refuse.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::Json;
+using view_detail::named_lines;
+using view_detail::prose;
+
+constexpr std::int64_t kMostPanels = 8;  // heads drawn where they differ
+
+TileSize tile_size(const MaskRequest& request) {
+  const auto [queries, keys] = view_detail::extents("tile", request.tile, "N or QxK, each 1 or more");
+  return {queries, keys};
+}
+
+MaskShape shape_of(const MaskRequest& request) {
+  return {.B = request.batch, .H = request.heads, .Tq = request.tq, .Tk = request.tk};
+}
+
+std::string with_commas(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+Json counts_json(const TileCounts& counts) {
+  return {{"pairs", {{"kept", counts.pairs_kept}, {"total", counts.pairs_total}, {"coverage", counts.coverage()}}},
+          {"tiles",
+           {{"skip", counts.skip},
+            {"full", counts.full},
+            {"partial", counts.partial},
+            {"total", counts.total()},
+            {"cost", counts.cost()}}}};
+}
+
+Json frame_json(const MaskShape& shape, const TileSize& tile) {
+  return {{"shape", {{"B", shape.B}, {"H", shape.H}, {"Tq", shape.Tq}, {"Tk", shape.Tk}}},
+          {"tile", {{"queries", tile.queries}, {"keys", tile.keys}}}};
+}
+
+}  // namespace
+
+const Fields<MaskRequest>& mask_fields() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  static const Fields<MaskRequest> kFields = [] {
+    Fields<MaskRequest> fields;
+    const auto count = [&](std::int64_t MaskRequest::* place, const char* name, const char* meaning) {
+      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 0, .most = kMost});
+    };
+    fields.add(&MaskRequest::mask,
+               {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
+    count(&MaskRequest::tq, "tq", "Queries");
+    count(&MaskRequest::tk, "tk", "Keys");
+    count(&MaskRequest::batch, "batch", "Batch entries");
+    count(&MaskRequest::heads, "heads", "Query heads");
+    fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
+    return fields;
+  }();
+  return kFields;
+}
+
+MaskReply mask(const MaskRequest& request) {
+  const Mask mask = parse_mask(request.mask);
+  return {.text = mask.to_string(),
+          .varies_by_batch = mask.varies_by_batch(),
+          .varies_by_head = mask.varies_by_head(),
+          .plan = TilePlan(mask, shape_of(request), tile_size(request))};
+}
+
+Panel picture_of(const MaskReply& reply) {
+  Panel panel{.title = fit_to_width(reply.text, 80), .heatmaps = {}};
+  const MaskShape& shape = reply.plan.shape();
+  const std::int64_t batch = reply.varies_by_batch ? shape.B : 1;
+  const std::int64_t heads = reply.varies_by_head ? shape.H : 1;
+  for (std::int64_t n = 0; n < std::min(batch * heads, kMostPanels); ++n) {
+    Heatmap picture = mask_heatmap(reply.plan, n / heads, n % heads);
+    if (batch > 1) picture.title = fmt::format("batch entry {}", n / heads);
+    if (heads > 1) picture.title += fmt::format("{}head {}", picture.title.empty() ? "" : ", ", n % heads);
+    panel.heatmaps.push_back(std::move(picture));
+  }
+  return panel;
+}
+
+std::string as_text(const MaskReply& reply, int width) {
+  const TileCounts counts = reply.plan.counts();
+  const auto& [B, H, Tq, Tk] = reply.plan.shape();
+  const TileSize& tile = reply.plan.tile_size();
+  const std::int64_t computed = counts.full + counts.partial;
+  std::string out = named_lines("mask", reply.text, width);
+  out += named_lines("shape", fmt::format("B {}, H {}, Tq {}, Tk {}", B, H, Tq, Tk), width);
+  out += named_lines("coverage",
+                     fmt::format("{}  ({} of {} pairs kept)", percent(counts.coverage()),
+                                 with_commas(counts.pairs_kept), with_commas(counts.pairs_total)),
+                     width);
+  out += named_lines("tiles",
+                     fmt::format("{} skip, {} full, {} partial  (of {}, {} queries x {} keys each)",
+                                 with_commas(counts.skip), with_commas(counts.full), with_commas(counts.partial),
+                                 with_commas(counts.total()), tile.queries, tile.keys),
+                     width);
+  return out + named_lines("cost",
+                           fmt::format("{}  ({} tile{} computed)", percent(counts.cost()), with_commas(computed),
+                                       computed == 1 ? "" : "s"),
+                           width);
+}
+
+std::string as_json(const MaskReply& reply) {
+  Json json{{"mask", reply.text}};
+  json.update(frame_json(reply.plan.shape(), reply.plan.tile_size()));
+  json.update(counts_json(reply.plan.counts()));
+  return view_detail::text_of(json);
+}
+
+std::vector<MaskWordReply> mask_word_list(const MaskRequest& request) {
+  const MaskShape shape = shape_of(request);
+  const TileSize size = tile_size(request);
+  std::vector<MaskWordReply> words;
+  for (const Word& word : mask_words()) {
+    const std::string example = mask_sample(word.word, shape);
+    words.push_back({word, example, TilePlan(parse_mask(example), shape, size).counts()});
+  }
+  return words;
+}
+
+std::string as_text(const MaskRequest& request, const std::vector<MaskWordReply>& words, int width) {
+  constexpr int kExample = 25;
+  const TileSize size = tile_size(request);
+  std::string out =
+      prose(fmt::format("The words of the mask language, over Tq {}, Tk {} in tiles of {} x {}:", request.tq,
+                        request.tk, size.queries, size.keys),
+            width);
+  out += fmt::format("\n  {:<10} {:<{}} {:>8} {:>18} {:>8}\n", "word", "example", kExample, "coverage",
+                     "skip/full/partial", "cost");
+  for (const MaskWordReply& one : words) {
+    const std::string tiles = fmt::format("{}/{}/{}", one.counts.skip, one.counts.full, one.counts.partial);
+    out += fmt::format("  {:<10} {:<{}} {:>8} {:>18} {:>8}\n", one.word.word, fit_to_width(one.example, kExample),
+                       kExample, percent(one.counts.coverage()), tiles, percent(one.counts.cost()));
+    out += prose(one.word.meaning, width, 13);
+  }
+  out += "\n" + prose("Joined by ! (not), & (both), | (either), in this order of binding, and parentheses.", width);
+  out += prose("Those that compare positions also take top_left; bottom_right is the default.", width);
+  return out +
+         prose("coverage: share of pairs kept. cost: share of tiles that must be computed, full and partial.", width);
+}
+
+std::string as_json(const MaskRequest& request, const std::vector<MaskWordReply>& words) {
+  Json json = frame_json(shape_of(request), tile_size(request));
+  json["words"] = Json::array();
+  for (const MaskWordReply& one : words) {
+    Json entry{
+        {"word", one.word.word}, {"form", one.word.form}, {"meaning", one.word.meaning}, {"example", one.example}};
+    entry.update(counts_json(one.counts));
+    json["words"].push_back(std::move(entry));
+  }
+  return view_detail::text_of(json);
+}
+
+}  // namespace qkv

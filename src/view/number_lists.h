@@ -1,0 +1,19 @@
+// Fields that hold several numbers in one text.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace qkv::view_detail {
+
+/// "2,3": numbers from 0 on. `otherwise` says what else the field takes.
+[[nodiscard]] std::vector<std::int64_t> whole_numbers(std::string_view field, std::string_view text,
+                                                      std::string_view otherwise = "");
+
+/// "64" is 64 of each, "8x16" is 8 and 16, each 1 or more; `expected` says what may stand there.
+[[nodiscard]] std::pair<std::int64_t, std::int64_t> extents(std::string_view field, std::string_view text,
+                                                            std::string_view expected);
+
+}  // namespace qkv::view_detail

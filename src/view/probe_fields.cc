@@ -1,0 +1,74 @@
+#include "qkv/view/probe.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kWhat = "What to show";
+
+using Request = ProbeRequest;
+
+void add_inputs(Fields<Request>& fields) {
+  const std::string inputs = fields.infos().front().group;
+  fields
+      .add(&Request::lse,
+           {.name = "lse", .form = "FILE", .meaning = "What qkv attend --lse wrote [computed]", .group = inputs})
+      .add(&Request::random, {.name = "random",
+                              .form = "B,Hq,Hk,Tq,Tk,D",
+                              .meaning = "Instead of files: normal numbers for q, k, v and d_out, from the seed",
+                              .group = inputs});
+}
+
+void add_places(Fields<Request>& fields) {
+  fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
+      .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads", .group = kWhat})
+      .add(&Request::map, {.name = "map",
+                           .form = "N|ROWSxCOLUMNS",
+                           .meaning = "The whole matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
+                           .group = kWhat})
+      .add(&Request::reduce, {.name = "reduce",
+                              .form = "HOW",
+                              .meaning = "What a cell shows: mean or max",
+                              .group = kWhat,
+                              .words = {"mean", "max"},
+                              .needs = {"map"}})
+      .add(&Request::average,
+           {.name = "average", .form = "", .meaning = "One map, of the heads' mean", .group = kWhat, .needs = {"map"}})
+      .add(&Request::row, {.name = "row", .form = "I", .meaning = "One query's row", .group = kWhat})
+      .add(&Request::tile,
+           {.name = "tile", .form = "I0:I1,J0:J1", .meaning = "A rectangle of the matrix", .group = kWhat});
+}
+
+void add_numbers(Fields<Request>& fields) {
+  fields
+      .add(&Request::top_k,
+           {.name = "top_k", .form = "N", .meaning = "Each query's N keys of largest weight", .group = kWhat})
+      .add(&Request::key_totals,
+           {.name = "key_totals", .form = "", .meaning = "The weight on each key, summed over queries", .group = kWhat})
+      .add(&Request::stats, {.name = "stats",
+                             .form = "",
+                             .meaning = "Entropy, distance and more of each row, and their means",
+                             .group = kWhat})
+      .add(
+          &Request::stage,
+          {.name = "stage",
+           .form = "STAGE",
+           .meaning = "Of row and tile: raw, scaled, softcapped, biased, masked, weights or dropped; of these and map: "
+                      "dp or ds, the loss's gradient with respect to the weights or the scores",
+           .group = kWhat});
+}
+
+}  // namespace
+
+const Fields<ProbeRequest>& probe_fields() {
+  static const Fields<ProbeRequest> kFields = [] {
+    Fields<ProbeRequest> fields;
+    fields.add(problem_fields());
+    add_inputs(fields);
+    add_places(fields);
+    add_numbers(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+}  // namespace qkv

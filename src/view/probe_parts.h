@@ -1,0 +1,28 @@
+// The parts of a probe's reply that have files of their own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qkv/view/probe.h"
+
+namespace qkv::view_detail {
+
+/// Shrinks the map to the matrix and checks row, tile and top_k against it. Throws InvalidArgument naming the field,
+/// also where nothing is asked for.
+void fit(ProbeChoice& choice, const MaskShape& shape);
+
+/// "3", "0,2,5" or "all", of `count` heads.
+[[nodiscard]] std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count);
+
+/// [B, Hq, Tq]; empty() where the text is. Throws InvalidArgument for another shape or dtype.
+[[nodiscard]] Tensor load_lse(const std::string& text, const AttentionProblem& problem);
+
+/// Computes the lse of some rows of each head again: all where they are few, else sixteen from the first to the last.
+/// Throws InvalidArgument naming the source, the row, what was expected and what came where they differ by more than
+/// two computations of it can.
+void check_lse(const std::string& source, const Tensor& lse, const AttentionProblem& problem, std::int64_t b,
+               const std::vector<std::int64_t>& heads);
+
+}  // namespace qkv::view_detail

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "qkv/view/probe.h"
+
+namespace qkv {
+namespace {
+
+Heatmap map_heatmap(const ProbeMap& map, const ProbeReply& reply, std::string title, ColourScale scale) {
+  Heatmap picture;
+  const auto [B, H, Tq, Tk] = reply.shape;
+  picture.title = std::move(title);
+  if (map.cells.dim(0) < Tq || map.cells.dim(1) < Tk) picture.title += fmt::format(", {} x {} pairs", Tq, Tk);
+  picture.values = map.cells;
+  picture.hidden = Tensor(DType::b8, map.visible.shape());
+  const auto visible = map.visible.values<double>();
+  const auto hidden = picture.hidden.values<bool>();
+  for (std::size_t n = 0; n < visible.size(); ++n) hidden[n] = visible[n] == 0;
+  picture.row_axis = "query";
+  picture.column_axis = "key";
+  picture.row_places = Tq;
+  picture.column_places = Tk;
+  picture.value_name = reply.choice.reduce == Reduce::mean ? "mean " : "largest ";
+  picture.value_name += reply.choice.stage.map_value();
+  picture.scale = scale;
+  return picture;
+}
+
+std::vector<std::string> numbers(std::int64_t begin, std::int64_t end) {
+  std::vector<std::string> texts;
+  for (std::int64_t n = begin; n < end; ++n) texts.push_back(std::to_string(n));
+  return texts;
+}
+
+Heatmap tile_heatmap(const ProbeHead& head, const ProbeReply& reply, std::string title, ColourScale scale) {
+  const ProbeChoice& choice = reply.choice;
+  Heatmap picture;
+  picture.title = std::move(title);
+  picture.values = *head.tile;
+  picture.hidden = head.hidden;
+  picture.row_axis = "query";
+  picture.column_axis = "key";
+  picture.row_labels = numbers(choice.tile->i_begin, choice.tile->i_end);
+  picture.column_labels = numbers(choice.tile->j_begin, choice.tile->j_end);
+  picture.value_name = choice.stage.name();
+  if (choice.stage.is_weights()) {
+    picture.scale = scale;
+  } else {
+    picture.colours = ColourMap::diverging;
+  }
+  return picture;
+}
+
+std::string title_of(const ProbeChoice& choice, const std::string& mask) {
+  const ProbeStage& stage = choice.stage;
+  if (stage.gradient) return fmt::format("gradients {}: {}", stage.name(), mask);
+  if (choice.map || stage.is_weights()) return "weights: " + mask;
+  return "scores: " + (stage.stage < Stage::masked ? "before the mask" : mask);
+}
+
+}  // namespace
+
+Panel picture_of(const ProbeReply& reply, const AttentionProblem& problem, ColourScale scale) {
+  const std::string mask = fit_to_width(problem.options.mask.to_string(), 80);
+  Panel panel{.title = "Attention " + title_of(reply.choice, mask), .heatmaps = {}};
+  if (reply.average) {
+    const std::string title = fmt::format("mean of {} heads", reply.heads.size());
+    panel.heatmaps.push_back(map_heatmap(*reply.average, reply, title, scale));
+    return panel;
+  }
+  for (const ProbeHead& head : reply.heads) {
+    const std::string title = fmt::format("head {}", head.h);
+    panel.heatmaps.push_back(head.map ? map_heatmap(*head.map, reply, title, scale)
+                                      : tile_heatmap(head, reply, title, scale));
+  }
+  return panel;
+}
+
+}  // namespace qkv

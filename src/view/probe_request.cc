@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "qkv/number_text.h"
+#include "qkv/random.h"
+#include "qkv/view/probe.h"
+#include "view/number_lists.h"
+#include "view/probe_parts.h"
+#include "view/refuse.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::refuse;
+using view_detail::whole_numbers;
+
+constexpr const char* kTileForm = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
+
+MapSize map_size_of(const std::string& text) {
+  const auto [rows, columns] = view_detail::extents("map", text, "N or ROWSxCOLUMNS, each 1 or more");
+  return {rows, columns};
+}
+
+std::pair<std::int64_t, std::int64_t> range_of(std::string_view text, const std::string& whole) {
+  const auto ends = numbers_from<std::int64_t>(text, ':');
+  const bool fits = ends && ends->size() == 2 && ends->front() >= 0 && ends->front() < ends->back();
+  if (!fits) refuse("tile", kTileForm, whole);
+  return {ends->front(), ends->back()};
+}
+
+Tile tile_of(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) refuse("tile", kTileForm, text);
+  const auto [i_begin, i_end] = range_of(std::string_view(text).substr(0, comma), text);
+  const auto [j_begin, j_end] = range_of(std::string_view(text).substr(comma + 1), text);
+  return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
+}
+
+}  // namespace
+
+std::string ProbeStage::name() const {
+  if (!gradient) return std::string(name_of(stage));
+  return stage == Stage::weights ? "dP" : "dS";
+}
+
+std::string ProbeStage::map_value() const { return gradient ? "|" + name() + "|" : "weight"; }
+
+int ProbeChoice::arrays() const {
+  constexpr int kTopKeysArrays = 2;
+  constexpr int kStatisticsArrays = 8;
+  return (map ? 1 : 0) + (row ? 1 : 0) + (tile ? 1 : 0) + (top_k ? kTopKeysArrays : 0) + (key_totals ? 1 : 0) +
+         (stats ? kStatisticsArrays : 0);
+}
+
+namespace {
+
+ProbeStage probe_stage_of(const std::string& name) {
+  if (name == "dp") return {.stage = Stage::weights, .gradient = true};
+  if (name == "ds") return {.stage = Stage::biased, .gradient = true};
+  return {.stage = stage_named(name, ", dp, ds")};
+}
+
+void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
+  const bool shown = choice.row || choice.tile;
+  if (choice.stage.gradient) {
+    if (!shown && !choice.map) refuse("stage", "map, row or tile, which show dp and ds", "none");
+    const bool named = !request.v.empty() && !request.d_out.empty();
+    if (!named && request.random.empty()) refuse("v, d_out", "both for stage dp and ds, or random", "neither, or one");
+    return;
+  }
+  if (choice.stage.stage != Stage::weights && !shown) {
+    refuse("stage", "row or tile, whose stage it is (all else is made of weights)", "neither");
+  }
+  for (const auto& [field, text] :
+       {std::pair("v", &request.v), std::pair("d_out", &request.d_out), std::pair("d_lse", &request.d_lse)}) {
+    if (!text->empty()) refuse("stage", std::string("dp or ds beside ") + field, request.stage);
+  }
+}
+
+// What is drawn, and what is read.
+void check_sources(const ProbeRequest& request) {
+  const bool both = !request.q.empty() && !request.k.empty();
+  if (!both && request.random.empty()) refuse("q, k", "both, or random", "neither, or one");
+  if (!request.random.empty()) {
+    const bool alone = request.q.empty() && request.k.empty() && request.v.empty() && request.past_k.empty() &&
+                       request.lse.empty() && !request.heads && !request.kv_heads;
+    if (!alone) refuse("random", "no file of q, k, v or lse, and no count of heads beside it", "one");
+  }
+  const bool drawn = !request.random.empty() || request.d_out == kDrawn;
+  if (!drawn && !request.dropout && request.seed) refuse("seed", "random, dropout or a random d_out beside it", "none");
+}
+
+}  // namespace
+
+ProbeChoice probe_choice(const ProbeRequest& request) {
+  ProbeChoice choice;
+  choice.reduce = request.reduce == "max" ? Reduce::max : Reduce::mean;
+  choice.average = request.average;
+  choice.row = request.row;
+  choice.top_k = request.top_k;
+  choice.key_totals = request.key_totals;
+  choice.stats = request.stats;
+  choice.stage = probe_stage_of(request.stage);
+  if (!request.map.empty()) choice.map = map_size_of(request.map);
+  if (!request.tile.empty()) choice.tile = tile_of(request.tile);
+  check_stage(request, choice);
+  check_sources(request);
+  return choice;
+}
+
+void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
+  if (choice.is_empty()) refuse("map", "something to show: map, row, tile, top_k, key_totals or stats", "nothing");
+  const auto check = [](std::string_view field, bool fits, const std::string& limit, std::int64_t got) {
+    if (!fits) refuse(field, limit, std::to_string(got));
+  };
+  if (choice.map) {
+    if (shape.Tq == 0 || shape.Tk == 0) refuse("map", "a matrix with pairs", "one without");
+    choice.map = MapSize{std::min(choice.map->rows, shape.Tq), std::min(choice.map->columns, shape.Tk)};
+  }
+  const std::string queries = "no more than the " + std::to_string(shape.Tq) + " queries";
+  const std::string keys = "no more than the " + std::to_string(shape.Tk) + " keys";
+  if (choice.row) {
+    check("row", *choice.row >= 0 && *choice.row < shape.Tq, "0 to " + std::to_string(shape.Tq - 1), *choice.row);
+  }
+  if (choice.tile) {
+    check("tile", choice.tile->i_end <= shape.Tq, queries, choice.tile->i_end);
+    check("tile", choice.tile->j_end <= shape.Tk, keys, choice.tile->j_end);
+  }
+  if (choice.top_k) {
+    check("top_k", *choice.top_k >= 1 && *choice.top_k <= shape.Tk, "1 or more, and " + keys, *choice.top_k);
+  }
+}
+
+std::vector<std::int64_t> view_detail::heads_of(const std::string& text, std::int64_t count) {
+  if (text == "all") {
+    std::vector<std::int64_t> heads(static_cast<std::size_t>(count));
+    std::iota(heads.begin(), heads.end(), 0);
+    return heads;
+  }
+  const std::vector<std::int64_t> heads = whole_numbers("head", text, ", or all");
+  for (auto h = heads.begin(); h != heads.end(); ++h) {
+    if (*h >= count) refuse("head", "heads from 0 to " + std::to_string(count - 1), std::to_string(*h));
+    if (std::find(heads.begin(), h, *h) != h) refuse("head", "each head once", std::to_string(*h) + " twice");
+  }
+  return heads;
+}
+
+ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
+  Generator generator(request.seed.value_or(0));
+  ProbeInputs inputs;
+  AttentionProblem& problem = inputs.problem;
+  if (request.random.empty()) {
+    problem = load_problem(request);
+  } else {
+    const std::vector<std::int64_t> extents = whole_numbers("random", request.random);
+    if (extents.size() != 6) refuse("random", "six numbers B,Hq,Hk,Tq,Tk,D", request.random);
+    const auto at = [&](std::size_t n) { return extents[n]; };
+    problem.q = generator.randn({at(0), at(1), at(3), at(5)});
+    problem.k = generator.randn({at(0), at(2), at(4), at(5)});
+    if (choice.stage.gradient) problem.v = generator.randn(problem.k.shape());
+    problem.options = load_options(request, problem.q, problem.k);
+  }
+  inputs.lse = view_detail::load_lse(request.lse, problem);
+  if (!choice.stage.gradient) return inputs;
+  inputs.upstream = load_upstream(request, problem);
+  if (inputs.upstream.d_out.empty()) {
+    const Shape shape = problem.q.shape().without(3).inserted(3, problem.v.dim(3));
+    const DType dtype = problem.q.dtype();
+    inputs.upstream.d_out = generator.randn(shape, dtype == DType::f64 ? dtype : DType::f32).to(dtype);
+  }
+  return inputs;
+}
+
+}  // namespace qkv

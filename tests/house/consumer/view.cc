@@ -1,0 +1,8 @@
+#include <qkv/view/attend.h>
+
+int main() {
+  const qkv::ProblemRequest request =
+      qkv::problem_fields().from_json(R"({"q": "[[1]]", "k": "[[1]]", "v": "[[2]]", "causal": true})");
+  const qkv::AttendReply reply = qkv::attend(qkv::load_problem(request), {}, {.out = true});
+  return reply.results.front().tensor.at({0, 0}) == 2 ? 0 : 1;
+}

@@ -1,0 +1,79 @@
+// The fields of requests: read from texts and JSON, and as docs/api.md lists them.
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+#include "qkv/files.h"
+#include "qkv/view/check.h"
+#include "qkv/view/cost.h"
+#include "qkv/view/mask.h"
+#include "qkv/view/probe.h"
+
+namespace qkv {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(std::string_view json) {
+  return error_message([&] { (void)probe_fields().from_json(json); });
+}
+
+TEST(Fields, AreReadFromJsonWithTheirTypes) {
+  const ProbeRequest request = probe_fields().from_json(
+      R"({"q": "q.npy", "causal": true, "heads": 4, "scale": 0.5, "seed": 18446744073709551615, "dropout": 0.1,
+          "map": "8x4", "reduce": "max", "row": null, "threads": 2})");
+  EXPECT_EQ(request.q, "q.npy");
+  EXPECT_TRUE(request.causal);
+  EXPECT_EQ(request.heads, 4);
+  EXPECT_EQ(request.scale, 0.5);
+  EXPECT_EQ(request.seed, 18446744073709551615U);
+  EXPECT_EQ(request.map, "8x4");
+  EXPECT_EQ(request.reduce, "max");
+  EXPECT_EQ(request.row, std::nullopt);
+  EXPECT_EQ(request.threads, 2);
+  EXPECT_EQ(request.head, "0");
+}
+
+TEST(Fields, RefuseWhatHasNoMeaning) {
+  EXPECT_EQ(refusal(R"({"row": "4"})"), "request: row: expected a whole number, got \"4\"");
+  EXPECT_EQ(refusal(R"({"row": 1.5})"), "request: row: expected a whole number, got 1.5");
+  EXPECT_EQ(refusal(R"({"causal": 1})"), "request: causal: expected true or false, got 1");
+  EXPECT_EQ(refusal(R"({"scale": []})"), "request: scale: expected a number, got []");
+  EXPECT_EQ(refusal(R"({"q": 1})"), "request: q: expected a text, got 1");
+  EXPECT_EQ(refusal(R"({"threads": 0})"), "request: threads: expected a whole number from 1 to 65536, got 0");
+  EXPECT_EQ(refusal(R"({"map": "4", "reduce": "maxx"})"),
+            "request: reduce: expected mean or max, got \"maxx\"; did you mean max?");
+  EXPECT_EQ(refusal(R"({"reduce": "max"})"), "request: reduce: expected map beside it, got none");
+  EXPECT_EQ(refusal(R"({"zebra": 1})"), "request: zebra: expected a field of this request, got another");
+  EXPECT_EQ(refusal(R"({"causl": true})"),
+            "request: causl: expected a field of this request, got another; did you mean causal?");
+  EXPECT_EQ(refusal("[1]"), "request: json: expected an object, got \"[1]\"");
+  EXPECT_EQ(refusal("{"), "request: json: expected an object, got \"{\"");
+}
+
+TEST(Fields, AreReadFromTheTextsOfACommandLine) {
+  FieldInfo whole;
+  whole.name = "row";
+  whole.least = 0;
+  whole.type = FieldType::whole;
+  EXPECT_EQ(std::get<std::int64_t>(field_value(whole, "7")), 7);
+  EXPECT_EQ(error_message([&] { (void)field_value(whole, "-1"); }),
+            "request: row: expected a whole number, 0 or more, got -1");
+  EXPECT_EQ(error_message([&] { (void)field_value(whole, "7x"); }),
+            "request: row: expected a whole number, 0 or more, got 7x");
+  whole.type = FieldType::number;
+  EXPECT_EQ(std::get<double>(field_value(whole, "1e-3")), 1e-3);
+  whole.type = FieldType::flag;
+  EXPECT_TRUE(std::get<bool>(field_value(whole, "true")));
+}
+
+TEST(Fields, AreThoseOfTheDocument) {
+  const auto bytes = read_file(QKV_SOURCE_DIR "/docs/api.md");
+  const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const auto& fields : {probe_fields().infos(), mask_fields().infos(), cost_fields().infos(),
+                             cost_range_fields().infos(), check_fields().infos()}) {
+    EXPECT_THAT(document, HasSubstr(fields_as_markdown(fields)));
+  }
+}
+
+}  // namespace
+}  // namespace qkv
