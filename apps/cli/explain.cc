@@ -28,7 +28,7 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--position", "--block"};
+constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--position"};
 constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
                                           "--softcap", "--context", "--dropout", "--seed"};
 constexpr std::array kQuestions = {"--query", "--why"};
@@ -110,7 +110,7 @@ bool names_whys(const std::string& text) {
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
 void give_back_text(Arguments& arguments) {
   const bool has_text =
-      arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() || !arguments.trained.model.empty();
+      arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() || arguments.trained.example.has_value();
   if (arguments.block && arguments.block->empty()) {
     arguments.block = "pre-norm";
   } else if (arguments.block && !is_block_kind(*arguments.block) && !has_text) {
@@ -134,6 +134,7 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
     refuse("--worked", "a worked example brings its own numbers", kModelOptions);
     refuse("--worked", "a worked example brings its own numbers", kAttentionOptions);
     refuse("--worked", "a worked example has steps alone", kQuestions);
+    refuse("--worked", "a worked example has steps alone", std::array{"--block"});
   }
   if (arguments.trained.model.empty()) {
     require_no_trained_options(arguments.trained);
@@ -143,13 +144,14 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
   } else {
     refuse("--model", "a trained model brings its own", kModelOptions);
     refuse("--model", "a trained model brings its own", kAttentionOptions);
-    if (command.count("--why") > 0) {
-      misuse("--why", "no --model beside it: the answers draw numbers of their own", "--model");
+    if (command.count("--block") > 0 && arguments.block != "pre-norm") {
+      misuse("--block", "no kind beside --model, whose blocks are as it was trained", "\"" + *arguments.block + "\"");
     }
   }
   const std::string own = own_option(arguments);
   if (own.empty()) return;
   refuse(own, "your own tensors need no parameters", kModelOptions);
+  refuse(own, "your own tensors have no block around them", std::array{"--block"});
   if (!arguments.dropout) refuse(own, "your own tensors need no parameters", std::array{"--seed"});
   if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", own);
 }
@@ -205,7 +207,9 @@ std::string worked_list() {
 Explanation explanation_of(const Arguments& arguments) {
   if (!arguments.worked.empty()) return of_option("--worked", [&] { return explain_worked(arguments.worked); });
   if (!arguments.trained.model.empty()) {
-    return explain_trained(arguments.trained, arguments.text, arguments.options.query);
+    return explain_trained(
+        arguments.trained, arguments.text,
+        {.query = arguments.options.query, .blocks = arguments.block.has_value(), .whys = arguments.whys.has_value()});
   }
   return explain(options_of(arguments));
 }
@@ -215,10 +219,10 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
   constexpr std::size_t kLine = 76;
   std::string ids;
   std::string line;
-  for (std::size_t n = part.steps.size(); n < whole.steps.size(); ++n) {
-    const std::string id = whole.steps[n].id + (n + 1 < whole.steps.size() ? "," : "");
-    if (line.size() + id.size() + 1 > kLine) ids += std::exchange(line, "") + "\n";
-    line += (line.empty() ? "  " : " ") + id;
+  for (const Section& step : whole.steps) {
+    if (!step.is_detail) continue;
+    if (line.size() + step.id.size() + 1 > kLine) ids += std::exchange(line, "") + "\n";
+    line += (line.empty() ? "  " : " ") + step.id;
   }
   return fmt::format(
       "\nThis is {} of {} steps. --all prints the others, --step NAMES some of them:\n{}\n--html FILE, --png DIR and "
@@ -228,7 +232,9 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
 
 void print_text(const Arguments& arguments, Explanation explanation) {
   std::string rest;
-  if (!arguments.trained.model.empty() && !arguments.steps && !arguments.all) {
+  const bool is_trained = !arguments.trained.model.empty();
+  if (is_trained && arguments.whys && !arguments.steps && !arguments.all) explanation.steps.clear();
+  if (is_trained && !arguments.whys && !arguments.steps && !arguments.all) {
     Explanation part = in_short(explanation);
     rest = rest_of(explanation, part);
     explanation = std::move(part);

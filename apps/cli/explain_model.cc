@@ -103,10 +103,12 @@ void require_no_trained_options(const TrainedArguments& arguments) {
 }
 
 Explanation explain_trained(const TrainedArguments& arguments, const std::optional<std::string>& text,
-                            const std::optional<std::string>& query) {
+                            const TrainedParts& parts) {
   const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
   ModelQuestion question = question_of(arguments, model, text);
-  question.query = query;
+  question.query = parts.query;
+  question.blocks = parts.blocks;
+  question.whys = parts.whys;
   try {
     return explain_model(model, question);
   } catch (const InvalidArgument& error) {

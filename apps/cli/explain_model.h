@@ -28,8 +28,15 @@ void add_trained_options(CLI::App& command, TrainedArguments& arguments);
 /// Refuses what needs a --model.
 void require_no_trained_options(const TrainedArguments& arguments);
 
+/// What the explanation is to hold beside the usual.
+struct TrainedParts {
+  std::optional<std::string> query = std::nullopt;
+  bool blocks = false;
+  bool whys = false;
+};
+
 /// `text` is a PNG file of a model that reads images. Throws Error and what names the option.
 [[nodiscard]] Explanation explain_trained(const TrainedArguments& arguments, const std::optional<std::string>& text,
-                                          const std::optional<std::string>& query);
+                                          const TrainedParts& parts);
 
 }  // namespace qkv::cli

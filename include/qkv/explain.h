@@ -15,6 +15,7 @@
 #include "qkv/picture/chart.h"
 #include "qkv/picture/diagram.h"
 #include "qkv/picture/heatmap.h"
+#include "qkv/picture/image.h"
 #include "qkv/random.h"
 #include "qkv/tensor.h"
 
@@ -98,11 +99,12 @@ struct Section {
   std::vector<Formula> formulas;
   std::string shape;  // e.g. "[H, T, d_k] = [2, 4, 4]"
   std::vector<NamedHeatmap> heatmaps;
-  bool is_gallery = false;  // many small heatmaps: a terminal shows them side by side, without their numbers
+  std::vector<Image> images;  // in their own colours
   std::vector<Table> tables;
   std::vector<NamedChart> charts;
   std::vector<NamedDiagram> diagrams;
   std::vector<std::string> notes;
+  bool is_detail = false;  // left out of what says the most in the least room
 };
 
 struct Setting {
@@ -171,9 +173,10 @@ struct ExplainTextOptions {
 /// Every picture of the explanation, named for a file: "07-softmax-head0".
 struct NamedPicture {
   std::string name;
-  std::optional<Panel> panel;
-  std::optional<Chart> chart;
+  std::optional<Panel> panel = std::nullopt;
+  std::optional<Chart> chart = std::nullopt;
   std::optional<Diagram> diagram = std::nullopt;
+  std::optional<Gallery> gallery = std::nullopt;  // the images of a section
 };
 [[nodiscard]] std::vector<NamedPicture> pictures(const Explanation& explanation);
 

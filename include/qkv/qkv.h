@@ -77,6 +77,7 @@
 #include "qkv/picture/colour.h"
 #include "qkv/picture/diagram.h"
 #include "qkv/picture/heatmap.h"
+#include "qkv/picture/image.h"
 #include "qkv/picture/mask_heatmap.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/png.h"

@@ -129,6 +129,18 @@ std::string html_image(std::string_view mime, std::string_view bytes, std::strin
   return fmt::format("<img src=\"data:{};base64,{}\" alt=\"{}\">", mime, base64(bytes), html_escaped(alt));
 }
 
+std::string html_images(const std::vector<Image>& images) {
+  std::string html = "<div class=\"figures\">";
+  for (const Image& image : images) {
+    Image untitled = image;
+    untitled.title.clear();
+    if (!image.title.empty()) html += fmt::format("<figure><figcaption>{}</figcaption>", html_escaped(image.title));
+    html += html_image("image/png", to_png(Gallery{"", {untitled}}), "Image " + image.title);
+    if (!image.title.empty()) html += "</figure>\n";
+  }
+  return html + "</div>\n";
+}
+
 std::string html_heatmaps(const std::vector<NamedHeatmap>& heatmaps) {
   std::string html = fmt::format("<div class=\"figures\" style=\"--cell:{}ch\">", cell_width(heatmaps));
   for (const NamedHeatmap& named : heatmaps) {

@@ -20,4 +20,7 @@ namespace qkv::explain_detail {
 /// <img> with the bytes inside it.
 [[nodiscard]] std::string html_image(std::string_view mime, std::string_view bytes, std::string_view alt);
 
+/// Images as PNG, side by side.
+[[nodiscard]] std::string html_images(const std::vector<Image>& images);
+
 }  // namespace qkv::explain_detail

@@ -8,12 +8,14 @@ namespace {
 
 void add_pictures(std::vector<NamedPicture>& pictures, const Section& section, const std::string& prefix) {
   for (const NamedHeatmap& named : section.heatmaps) {
-    pictures.push_back({prefix + named.id, Panel{"", {named.heatmap}}, std::nullopt});
+    pictures.push_back({.name = prefix + named.id, .panel = Panel{"", {named.heatmap}}});
   }
-  for (const NamedChart& named : section.charts) pictures.push_back({prefix + named.id, std::nullopt, named.chart});
+  for (const NamedChart& named : section.charts) pictures.push_back({.name = prefix + named.id, .chart = named.chart});
   for (const NamedDiagram& named : section.diagrams) {
-    pictures.push_back({prefix + named.id, std::nullopt, std::nullopt, named.diagram});
+    pictures.push_back({.name = prefix + named.id, .diagram = named.diagram});
   }
+  if (section.images.empty()) return;
+  pictures.push_back({.name = prefix + section.id, .gallery = Gallery{section.title, section.images}});
 }
 
 }  // namespace

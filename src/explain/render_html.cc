@@ -69,6 +69,7 @@ std::string section_html(const Section& section) {
   }
   html += formulas(section);
   if (!section.heatmaps.empty()) html += html_heatmaps(section.heatmaps);
+  if (!section.images.empty()) html += html_images(section.images);
   for (const Table& part : section.tables) html += table(part);
   for (const NamedChart& chart : section.charts) {
     html += fmt::format("<figure>{}</figure>\n", html_image("image/svg+xml", to_svg(chart.chart), chart.chart.title));

@@ -125,6 +125,16 @@ Json chart_json(const NamedChart& named) {
   return json;
 }
 
+// The pixels of an image that lies under weights stand in another section.
+Json image_json(const Image& image) {
+  Json json;
+  json["title"] = image.title;
+  if (image.weights.empty()) json["pixels"] = tensor_json(image.pixels);
+  if (!image.weights.empty()) json["weights"] = tensor_json(image.weights);
+  if (!image.marked.empty()) json["marked"] = tensor_json(image.marked);
+  return json;
+}
+
 Json section_json(const Section& section) {
   Json json;
   if (section.number > 0) json["number"] = section.number;
@@ -140,6 +150,8 @@ Json section_json(const Section& section) {
   for (const char* key : {"heatmaps", "tables", "charts"}) json[key] = Json::array();
   for (const NamedHeatmap& heatmap : section.heatmaps) json["heatmaps"].push_back(heatmap_json(heatmap));
   for (const Table& table : section.tables) json["tables"].push_back(table_json(table));
+  if (!section.images.empty()) json["images"] = Json::array();
+  for (const Image& image : section.images) json["images"].push_back(image_json(image));
   for (const NamedChart& chart : section.charts) json["charts"].push_back(chart_json(chart));
   for (const auto& [id, diagram] : section.diagrams) {
     json["diagrams"].push_back({{"id", id}, {"title", diagram.title}, {"text", diagram.text}});

@@ -71,6 +71,7 @@ class TextPage {
     }
     add_formulas(section);
     add_pictures(section);
+    if (!section.images.empty()) text_ += "\n" + to_terminal(Gallery{"", section.images}, options_);
     for (const Table& table : section.tables) add_table(table);
     for (const NamedChart& chart : section.charts) {
       put("");
@@ -155,7 +156,7 @@ class TextPage {
     Panel panel;
     for (const NamedHeatmap& named : section.heatmaps) panel.heatmaps.push_back(named.heatmap);
     put("");
-    if (section.is_gallery || !fits_as_numbers(panel.heatmaps) || shows_numbers(panel, options_)) {
+    if (!fits_as_numbers(panel.heatmaps) || shows_numbers(panel, options_)) {
       text_ += to_terminal(panel, options_);
       if (!fits_as_numbers(panel.heatmaps)) say_where_numbers_are();
       return;

@@ -141,21 +141,16 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   reading.call = call_of(generator, 1, 4);
   const Explanation explanation = explain(reading);
   EXPECT_EQ(explanation.steps.at(3).id, "picture");
-  EXPECT_EQ(explanation.steps[3].heatmaps.at(0).heatmap.values.to_vector(), (std::vector<double>{0, 0.75, 0, 0}));
+  EXPECT_EQ(explanation.steps[3].images.at(0).pixels.at({1, 0, 1}), 0.75);
   const Section& image = explanation.steps.at(4);
   EXPECT_EQ(image.id, "image");
-  ASSERT_EQ(image.heatmaps.size(), 4U);
-  EXPECT_EQ(image.heatmaps[3].heatmap.title, "2 → a: object");
-  EXPECT_EQ(image.heatmaps[3].heatmap.values.to_vector(), (std::vector<double>{0, 1, 1, 0}));
-  EXPECT_EQ(image.heatmaps[2].heatmap.high, 0.5);
+  ASSERT_EQ(image.images.size(), 3U);
+  EXPECT_EQ(image.images[2].title, "2 a → a");
+  EXPECT_EQ(image.images[2].marked.to_vector(), (std::vector<double>{0, 1, 1, 0}));
+  EXPECT_EQ(image.images[2].weights.to_vector(), (std::vector<double>{0.5, 0.5, 0, 0}));
   ASSERT_EQ(image.tables.at(0).rows.size(), 1U);
   EXPECT_EQ(image.tables[0].rows[0].back().number, 0.5);
-  const std::vector<NamedHeatmap> few = in_short(explanation).steps.back().heatmaps;
-  ASSERT_EQ(few.size(), 2U);
-  EXPECT_EQ(few[0].id, "image-token2");
-  EXPECT_EQ(few[1].id, "image-token2-object");
-  EXPECT_EQ(image.heatmaps[1].heatmap.title, "1 b");
-  EXPECT_EQ(image.heatmaps[1].heatmap.values.at({1, 0}), 1.0);
+  EXPECT_EQ(in_short(explanation).steps.back().images.size(), 1U);
   reading.head = 1;
   EXPECT_EQ(error_message([&] { static_cast<void>(explain(reading)); }),
             "explain_model: head: expected fewer than 1, got 1");

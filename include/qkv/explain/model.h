@@ -1,4 +1,5 @@
-// A trained model explained: what it says of a text or an image, what every head looks at, and each step of one layer.
+// A trained model explained, from text or image to the answer: what it says, what every head looks at, each step of one
+// layer, the residual stream, and what each part and each head does for the answer.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace qkv {
 
 /// What a model is shown, and which part of it to look at. One of text, picture and example is given.
 struct ModelQuestion {
-  std::string title;                                   // what the explanation calls the model
+  std::string title = {};                              // what the explanation calls the model
   std::optional<std::string> text = std::nullopt;      // UTF-8, of the model's own tokens
   Tensor picture = {};                                 // u8 [H, W, 3], for a model that reads images
   std::optional<std::int64_t> example = std::nullopt;  // of the held-out ones of its task
@@ -24,18 +25,22 @@ struct ModelQuestion {
   std::optional<std::int64_t> layer = std::nullopt;
   std::optional<std::int64_t> head = std::nullopt;
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
+  bool blocks = false;                              // show every block, not that of the head alone
+  bool whys = false;                                // answer why, from the numbers of the head's layer
 };
 
-/// Runs the model once and shows what ran, in its own dtype: what it says, one head, how well each head shows the
-/// patterns of the task, the image if there is one, every head, and each step of the layer of that head. Where the
-/// question leaves layer and head open, the text decides: of the patterns of the task that it has, the head with the
-/// largest mean weight on one; without a pattern, the head that shows one best on 16 held-out examples; else the last
-/// layer, across if the model has such attention. Allocates every T x T matrix. Throws InvalidArgument naming the
-/// member of the question.
+/// Runs the model and shows what ran, in its own dtype: what it says, one head, how well each head shows the patterns
+/// of the task, the image if there is one, every head, each step of the layer of that head, its block with the residual
+/// stream, the scores and probabilities of one answer (at the query; else where the pattern or the task asks for one),
+/// what each part of the residual stream adds to its score (pre-norm), and the change of its probability if a head
+/// gives zeros, for which the model runs once for each head. Where the question leaves layer and head open, the text
+/// decides: of the patterns of the task that it has, the head with the largest mean weight on one; without a pattern,
+/// the head that shows one best on 16 held-out examples; else the last layer, across if the model has such attention.
+/// Allocates every T x T matrix. Throws InvalidArgument naming the member of the question.
 [[nodiscard]] Explanation explain_model(const TrainedModel& model, const ModelQuestion& question);
 
-/// What says the most in the least room: the steps before those of every head, and of the maps over an image those of
-/// the tokens that have a pattern, if any has one.
+/// What says the most in the least room: no details, and of the maps over an image those of the tokens that have a
+/// pattern, if any has one.
 [[nodiscard]] Explanation in_short(const Explanation& explanation);
 
 }  // namespace qkv

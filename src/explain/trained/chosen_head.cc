@@ -61,11 +61,12 @@ class Best {
         if (weight <= weight_) continue;
         weight_ = weight;
         relation_ = relation;
-        head_ = {.site = site, .layer = layer, .head = head, .why = {}};
+        head_ = {.site = site, .layer = layer, .head = head};
       }
     }
   }
 
+  [[nodiscard]] const std::string& relation() const { return relation_; }
   [[nodiscard]] bool found() const { return !relation_.empty(); }
 
   [[nodiscard]] ChosenHead head(std::string_view where) const {
@@ -115,7 +116,14 @@ ChosenHead over_whole_text(const std::vector<TracedSite>& sites, ChosenHead chos
 ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites, const ModelQuestion& question) {
   Best best(sites, question);
   consider_text(sites, best);
-  if (best.found()) return over_whole_text(sites, best.head("in this text"));
+  if (best.found()) {
+    ChosenHead chosen = best.head("in this text");
+    for (const ReadingRelation& relation : sites[chosen.site].shown.relations) {
+      if (relation.name != best.relation()) continue;
+      for (const ReadingRow& row : relation.rows) chosen.queries.push_back(row.query);
+    }
+    return over_whole_text(sites, std::move(chosen));
+  }
   if (!question.head || !question.site) consider_held_out(ran, sites, best);
   return over_whole_text(sites, best.head(fmt::format("on {} held-out examples", kHeldOut)));
 }

@@ -14,7 +14,8 @@ struct ChosenHead {
   std::size_t site = 0;
   std::size_t layer = 0;
   std::size_t head = 0;
-  std::string why;  // in a line; empty if the question names it, or nothing speaks for one
+  std::vector<std::size_t> queries = {};  // those that have its pattern in this text, by rising index
+  std::string why = {};                   // in a line; empty if the question names it, or nothing speaks for one
 };
 
 /// See explain_model(). Throws InvalidArgument naming site, layer or head.

@@ -4,8 +4,10 @@
 
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
+#include "explain/trained/path.h"
 #include "explain/trained/reading.h"
 #include "explain/trained/sites.h"
+#include "explain/words.h"
 #include "qkv/explain/model.h"
 
 namespace qkv {
@@ -38,8 +40,9 @@ class ModelReader {
       add_answers();
     }
     reading_.image = shown().image;
+    reading_.whys = question_.whys;
     add_attention();
-    return explain(reading_);
+    return explain(reading_, path());
   }
 
  private:
@@ -139,16 +142,17 @@ class ModelReader {
     reading_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
   }
 
+  [[nodiscard]] Ran ran() const { return {.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_}; }
+
   void add_attention() {
-    const Ran ran{.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_};
-    const std::vector<TracedSite> sites = sites_of(ran);
-    const ChosenHead chosen = choose_head(ran, sites, question_);
-    if (!chosen.why.empty()) reading_.notes.push_back(chosen.why);
-    reading_.site = chosen.site;
-    reading_.layer = chosen.layer;
-    reading_.head = chosen.head;
-    reading_.call = call_of(trace_, sites[chosen.site], chosen.layer);
-    for (const TracedSite& site : sites) reading_.sites.push_back(site.shown);
+    sites_ = sites_of(ran());
+    chosen_ = choose_head(ran(), sites_, question_);
+    if (!chosen_.why.empty()) reading_.notes.push_back(chosen_.why);
+    reading_.site = chosen_.site;
+    reading_.layer = chosen_.layer;
+    reading_.head = chosen_.head;
+    reading_.call = call_of(trace_, sites_[chosen_.site], chosen_.layer);
+    for (const TracedSite& site : sites_) reading_.sites.push_back(site.shown);
     describe_bias(reading_.call.options.bias);
   }
 
@@ -164,12 +168,40 @@ class ModelReader {
     reading_.settings.push_back({"bias", std::move(text)});
   }
 
+  // The token of the example that the question asks about.
+  [[nodiscard]] std::optional<std::size_t> asked_place() const {
+    if (!question_.query) return std::nullopt;
+    const TracedSite& site = sites_[chosen_.site];
+    auto place = static_cast<std::size_t>(find_query(*question_.query, site.shown.queries).index);
+    if (site.shown.name == name_of(AttentionSite::source)) return std::nullopt;
+    const std::size_t before = site.is_whole ? shown().source.size() : 0;
+    return place < before ? std::nullopt : std::optional(place - before);
+  }
+
+  [[nodiscard]] std::vector<Section> path() const {
+    const SiteScope& scope = sites_[chosen_.site].scope;
+    const std::string block = fmt::format("{}blocks.{}", scope.stack, chosen_.layer);
+    std::vector<Section> steps = block_sections(ran(), sites_, question_.blocks ? "" : block);
+    for (Section& step : steps) step.is_detail = !question_.blocks;
+    if (is_pair(trained_)) {
+      steps.push_back(pair_removal_step(ran(), sites_));
+      return steps;
+    }
+    const Answer answer = answer_of(ran(), chosen_, asked_place(), reading_.probabilities);
+    steps.push_back(answer_step(ran(), answer));
+    if (std::optional<Section> parts = parts_step(ran(), answer)) steps.push_back(std::move(*parts));
+    steps.push_back(removal_step(ran(), sites_, answer));
+    return steps;
+  }
+
   const TrainedModel& trained_;
   const ModelQuestion& question_;
   Asked asked_;
   TaskBatch batch_;
   Trace trace_;
   Reading reading_;
+  std::vector<TracedSite> sites_;
+  ChosenHead chosen_;
 };
 
 }  // namespace

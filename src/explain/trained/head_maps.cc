@@ -70,6 +70,7 @@ Section heads_step(const ReadingSite& site) {
   std::ranges::replace(step.id, ' ', '-');  // fit for a file name
   step.title = fmt::format("What every head looks at: {}", site.name);
   step.text = kRows;
+  step.is_detail = true;
   for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
     for (std::int64_t head = 0; head < site.weights[layer].dim(0); ++head) {
       step.heatmaps.push_back(head_map(site, layer, head, fmt::format("{}-layer{}-head{}", step.id, layer, head)));

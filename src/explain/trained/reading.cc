@@ -55,7 +55,7 @@ Explanation explain_call(const Reading& reading) {
   options.own = OwnTensors{.q = run.q, .k = run.k, .v = run.v};
   options.mask = run.attention.mask;
   options.query = reading.query;
-  options.whys = false;
+  options.whys = reading.whys;
   return explain_run({.options = &options, .run = &run});
 }
 
@@ -86,7 +86,7 @@ std::vector<Section> steps_of(const Reading& reading) {
 
 }  // namespace
 
-Explanation explain(const Reading& reading) {
+Explanation explain(const Reading& reading, std::vector<Section> path) {
   require_sound(reading);
   Explanation explanation = explain_call(reading);
   std::vector<Section> steps = steps_of(reading);
@@ -94,8 +94,11 @@ Explanation explain(const Reading& reading) {
   for (Section& step : explanation.steps) {
     if (step.id == "tensors") say_whose(reading, step);
     step.title = where + step.title;
+    step.is_detail = true;
   }
+  explanation.whys = whys_of(reading, std::move(explanation.whys));
   std::ranges::move(explanation.steps, std::back_inserter(steps));
+  std::ranges::move(path, std::back_inserter(steps));
   int number = 0;
   for (Section& step : steps) step.number = ++number;
   explanation.steps = std::move(steps);

@@ -68,6 +68,7 @@ struct Reading {
   std::size_t head = 0;   // of that layer: the one that is shown first, and laid over the image
   ReadingCall call;
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
+  bool whys = false;
 };
 
 // What the model says, and how near captions are.
@@ -81,9 +82,13 @@ struct Reading {
 [[nodiscard]] Section picture_step(const Reading& reading);
 [[nodiscard]] Section image_step(const Reading& reading);
 
+/// Answers to why from the numbers of the call: the variance of its scores, and those of explain() that need nothing
+/// else.
+[[nodiscard]] std::vector<Section> whys_of(const Reading& reading, std::vector<Section> all);
+
 /// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "picture" and "image" if the
-/// keys are places of one, "heads" of each site; then the steps of the attention call. Throws InvalidArgument naming
-/// site, layer, head, probabilities or query.
-[[nodiscard]] Explanation explain(const Reading& reading);
+/// keys are places of one, "heads" of each site; then the steps of the attention call, and `path`, which leads from
+/// there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or query.
+[[nodiscard]] Explanation explain(const Reading& reading, std::vector<Section> path = {});
 
 }  // namespace qkv::explain_detail

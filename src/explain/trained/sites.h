@@ -26,8 +26,7 @@ struct TracedSite {
   bool is_whole = false;  // a joined text: source and tokens together
 };
 
-[[nodiscard]] std::vector<std::string> texts_of(const Tokenizer& vocabulary,
-                                                const std::vector<std::int32_t>& tokens);
+[[nodiscard]] std::vector<std::string> texts_of(const Tokenizer& vocabulary, const std::vector<std::int32_t>& tokens);
 
 /// The sites that the model has, with their patterns; of a joined text with a source, the whole text last.
 [[nodiscard]] std::vector<TracedSite> sites_of(const Ran& ran);

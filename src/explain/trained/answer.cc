@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "explain/drawing.h"
+#include "explain/formula.h"
+#include "explain/numbers.h"
+#include "explain/trained/path.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+using namespace math;
+
+constexpr std::size_t kGuesses = 5;
+
+// The tokens that a joined text reads before those of the example.
+std::int64_t rows_before(const Ran& ran) {
+  const bool is_joined = ran.batch.layout == BatchLayout::joined;
+  return is_joined ? static_cast<std::int64_t>(ran.example.source.size()) : 0;
+}
+
+std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query) {
+  if (query && *query < ran.example.tokens.size()) return *query;
+  const auto is_asked = [&](std::size_t place) {
+    return place < ran.example.labels.size() && ran.example.labels[place];
+  };
+  for (auto place = chosen.queries.rbegin(); place != chosen.queries.rend(); ++place) {
+    if (is_asked(*place)) return *place;
+  }
+  for (std::size_t place = ran.example.tokens.size(); place-- > 0;) {
+    if (is_asked(place) && ran.example.scored[place]) return place;
+  }
+  return ran.example.tokens.size() - 1;
+}
+
+}  // namespace
+
+std::string stack_of(const TrainedModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
+
+std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer) {
+  return trace[stack_of(ran.trained) + "logits"].view().select(0, 0).select(0, answer.row).to_vector();
+}
+
+Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query,
+                 const TensorView& probabilities) {
+  const Tokenizer& vocabulary = ran.trained.task().vocabulary();
+  Answer answer{.place = place_of(ran, chosen, query), .at = {}, .text = {}};
+  answer.row = rows_before(ran) + static_cast<std::int64_t>(answer.place);
+  const auto& labels = ran.example.labels;
+  answer.is_expected = answer.place < labels.size() && labels[answer.place].has_value();
+  if (answer.is_expected) {
+    answer.token = *labels[answer.place];
+  } else {
+    const std::vector<double> row = probabilities.select(0, static_cast<std::int64_t>(answer.place)).to_vector();
+    answer.token =
+        static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + vocabulary.size()) - row.begin());
+  }
+  answer.at = texts_of(vocabulary, ran.example.tokens)[answer.place];
+  answer.text = texts_of(vocabulary, {answer.token}).front();
+  return answer;
+}
+
+Section answer_step(const Ran& ran, const Answer& answer) {
+  const std::vector<double> scores = scores_at(ran, ran.trace, answer);
+  const std::vector<double> probabilities = softmax_of(scores);
+  const Tokenizer& vocabulary = ran.trained.task().vocabulary();
+  Section step;
+  step.id = "answer";
+  step.title = fmt::format("The answer at {} “{}”", answer.place, answer.at);
+  step.text =
+      "The final vector is multiplied by the token embeddings; softmax turns the scores (logits) into probabilities.";
+  step.formulas = {row({name("z"), op("="), name("E"), op("·"), call("LN", name("y"))}),
+                   row({name("p"), op("="), call("softmax", name("z"))})};
+  step.shape = fmt::format("[vocabulary] = [{}]", scores.size());
+  std::vector<std::size_t> order(static_cast<std::size_t>(vocabulary.size()));
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
+  Table table{"The likeliest tokens", {"token", "logit", "probability", ""}, {}};
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const bool is_answer = order[n] == static_cast<std::size_t>(answer.token);
+    if (n >= kGuesses && !is_answer) continue;
+    const auto token = static_cast<std::int32_t>(order[n]);
+    table.rows.push_back({word(texts_of(vocabulary, {token}).front()), rounded(scores[order[n]], 3),
+                          rounded(probabilities[order[n]]),
+                          word(is_answer && answer.is_expected ? fmt::format("expected, place {}", n + 1) : "")});
+  }
+  step.tables = {std::move(table)};
+  const std::string last = stack_of(ran.trained) + "ln_final";
+  if (ran.trace.contains(last)) {
+    const Tensor vector(ran.trace[last].view().select(0, 0).slice(0, answer.row, answer.row + 1), DType::f64);
+    step.heatmaps = {vectors("ln_final", "ln_final: the final vector", vector, {answer.at})};
+  }
+  return step;
+}
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "explain/drawing.h"
+#include "explain/formula.h"
+#include "explain/numbers.h"
+#include "explain/trained/path.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+using namespace math;
+
+struct Part {
+  std::string_view leaf;
+  std::string_view title;
+};
+
+// In the order of a pre-norm block; names are those of docs/trace.md.
+constexpr std::array<Part, 14> kParts = {{{"resid_pre", "What reaches the block"},
+                                          {"ln1", "Normed for the attention"},
+                                          {"attn.concat", "The heads, side by side"},
+                                          {"attn", "The attention's result, W_O applied"},
+                                          {"resid_mid", "Residual stream after attention"},
+                                          {"ln_cross", "Normed for the cross-attention"},
+                                          {"cross.concat", "The heads of the cross-attention, side by side"},
+                                          {"cross", "The cross-attention's result, W_O applied"},
+                                          {"resid_cross", "Residual stream after cross-attention"},
+                                          {"ln2", "Normed for the feed-forward layer"},
+                                          {"ffn.activated", "Feed-forward, after its activation"},
+                                          {"ffn", "The feed-forward layer's result"},
+                                          {"resid_ffn", "Residual stream before the last norm"},
+                                          {"resid_post", "Residual stream after feed-forward"}}};
+constexpr std::array<std::string_view, 7> kSums = {"resid_pre",   "attn", "resid_mid", "cross",
+                                                   "resid_cross", "ffn",  "resid_post"};
+constexpr std::string_view kOutput = ".resid_post";
+
+// The rows of what a stack computes: its tokens, its source, or both.
+std::vector<std::string> rows_of(const std::vector<TracedSite>& sites, std::string_view block, std::int64_t count) {
+  for (const TracedSite& site : sites) {
+    const bool is_self = site.shown.name != name_of(AttentionSite::cross);
+    if (!is_self || !block.starts_with(site.scope.stack + "blocks.")) continue;
+    if (static_cast<std::int64_t>(site.shown.queries.size()) == count) return site.shown.queries;
+  }
+  return {};
+}
+
+Tensor rows_in(const Trace& trace, const std::string& name) { return {trace[name].view().select(0, 0), DType::f64}; }
+
+Table lengths_table(const Trace& trace, const std::string& block, const std::vector<std::string>& rows) {
+  Table table;
+  table.title = "How long the vectors are: what each sublayer adds beside what is there";
+  table.columns = {"token"};
+  for (const std::string& row : rows) table.rows.push_back({word(row)});
+  for (const std::string_view leaf : kSums) {
+    const std::string name = fmt::format("{}.{}", block, leaf);
+    if (!trace.contains(name)) continue;
+    table.columns.emplace_back(leaf);
+    const Tensor values = rows_in(trace, name);
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      double squares = 0;
+      for (const double x : values.view().select(0, static_cast<std::int64_t>(t)).to_vector()) squares += x * x;
+      table.rows[t].push_back(rounded(std::sqrt(squares), 2));
+    }
+  }
+  return table;
+}
+
+std::vector<Formula> formulas_of(bool is_pre, bool has_cross) {
+  const Term x = name("X");
+  const Term mid = name("X′");
+  const Term last = has_cross ? name("X″") : mid;
+  const auto sublayer = [&](const char* f, const Term& input) {
+    return is_pre ? row({input, op("+"), call(f, call("LN", input))})
+                  : call("LN", row({input, op("+"), call(f, input)}));
+  };
+  std::vector<Formula> formulas = {row({mid, op("="), sublayer("Attention", x)})};
+  if (has_cross) formulas.push_back(row({last, op("="), sublayer("Cross", mid)}));
+  formulas.push_back(row({name("Y"), op("="), sublayer("FFN", last)}));
+  return formulas;
+}
+
+Section block_section(const Trace& trace, const std::string& block, const std::vector<std::string>& rows) {
+  Section step;
+  step.id = block;
+  std::ranges::replace(step.id, '.', '-');
+  step.title = fmt::format("{}: attention, feed-forward and the residual stream", block);
+  step.text =
+      "The residual stream is a vector for each token. Each sublayer reads it and adds its result, so what a head has "
+      "found reaches every later layer.";
+  const bool has_cross = trace.contains(block + ".cross");
+  const bool is_pre = !trace.contains(block + ".resid_ffn");
+  step.formulas = formulas_of(is_pre, has_cross);
+  step.shape = fmt::format("[T, d_model] = {}", rows_in(trace, block + std::string(kOutput)).shape().to_string());
+  for (const auto& [leaf, title] : kParts) {
+    const std::string name = fmt::format("{}.{}", block, leaf);
+    if (!trace.contains(name)) continue;
+    std::string id = name;
+    std::ranges::replace(id, '.', '-');
+    step.heatmaps.push_back(vectors(std::move(id), fmt::format("{}: {}", leaf, title), rows_in(trace, name), rows));
+  }
+  step.tables.push_back(lengths_table(trace, block, rows));
+  return step;
+}
+
+}  // namespace
+
+std::vector<std::string> blocks_of(const Trace& trace) {
+  std::vector<std::string> blocks;
+  for (const std::string& name : trace.names()) {
+    if (name.ends_with(kOutput)) blocks.push_back(name.substr(0, name.size() - kOutput.size()));
+  }
+  return blocks;
+}
+
+std::vector<Section> block_sections(const Ran& ran, const std::vector<TracedSite>& sites, const std::string& block) {
+  std::vector<Section> sections;
+  for (const std::string& each : blocks_of(ran.trace)) {
+    if (!block.empty() && each != block) continue;
+    const std::int64_t count = ran.trace[each + std::string(kOutput)].dim(1);
+    sections.push_back(block_section(ran.trace, each, rows_of(sites, each, count)));
+  }
+  return sections;
+}
+
+}  // namespace qkv::explain_detail

@@ -1,0 +1,107 @@
+// What a head's removal does: the model runs again, one head giving zeros.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "explain/drawing.h"
+#include "explain/numbers.h"
+#include "explain/trained/path.h"
+#include "qkv/autograd/arithmetic.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+// One head's output times 0, the others' times 1.
+Variable without_head(const Variable& heads, std::int64_t removed) {
+  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
+  keep[static_cast<std::size_t>(removed)] = 0;
+  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
+}
+
+using Measure = std::function<double(const Trace&)>;
+
+// [layers, heads] of the site: what `measure` finds without the head, less what it finds as it ran.
+Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std::string>& kept,
+                  const Measure& measure) {
+  const double before = measure(ran.trace);
+  const std::int64_t heads = ran.trace[scope.name(0, "heads")].dim(1);
+  std::vector<double> changes;
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      Trace without(kept);
+      without.edit(scope.name(layer, "heads"), [h](const Variable& value) { return without_head(value, h); });
+      ran.trained.model().run(ran.batch, without);
+      changes.push_back(measure(without) - before);
+    }
+  }
+  return {changes, {scope.layers, heads}};
+}
+
+std::vector<std::string> counted(std::string_view what, std::int64_t count) {
+  std::vector<std::string> labels;
+  for (std::int64_t n = 0; n < count; ++n) labels.push_back(fmt::format("{} {}", what, n));
+  return labels;
+}
+
+Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const std::vector<std::string>& kept,
+                   const Measure& measure) {
+  Section step;
+  step.id = "removal";
+  std::vector<std::string> done;
+  for (const TracedSite& site : sites) {
+    const std::string first = site.scope.name(0);
+    if (std::ranges::find(done, first) != done.end()) continue;  // sites of a joined text share their heads
+    done.push_back(first);
+    NamedHeatmap map{.id = "removal-" + site.shown.name, .heatmap = {}};
+    map.heatmap.title = site.shown.name;
+    map.heatmap.values = changes_at(ran, site.scope, kept, measure);
+    map.heatmap.row_labels = counted("layer", map.heatmap.values.dim(0));
+    map.heatmap.column_labels = counted("head", map.heatmap.values.dim(1));
+    map.heatmap.value_name = "change";
+    map.heatmap.colours = ColourMap::diverging;
+    map.heatmap.decimals = 3;
+    step.heatmaps.push_back(std::move(map));
+  }
+  return step;
+}
+
+double cosine_of(const Trace& trace) {
+  const std::vector<double> image = trace["image_map"].view().select(0, 0).to_vector();
+  const std::vector<double> text = trace["text_map"].view().select(0, 0).to_vector();
+  const auto product = [](const auto& a, const auto& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  };
+  return product(image, text) / std::sqrt(product(image, image) * product(text, text));
+}
+
+}  // namespace
+
+Section removal_step(const Ran& ran, const std::vector<TracedSite>& sites, const Answer& answer) {
+  const auto probability = [&](const Trace& trace) {
+    return softmax_of(scores_at(ran, trace, answer))[static_cast<std::size_t>(answer.token)];
+  };
+  Section step = removal_of(ran, sites, {stack_of(ran.trained) + "logits"}, probability);
+  step.title = fmt::format("What a head's removal does to “{}” at {} “{}”", answer.text, answer.place, answer.at);
+  step.text = fmt::format(
+      "The model gives “{}” the probability {}. It runs again for each head, whose output is set to zero; the change "
+      "of "
+      "that probability follows. Later layers may make up for a head, or lean on it.",
+      answer.text, shown(probability(ran.trace)));
+  return step;
+}
+
+Section pair_removal_step(const Ran& ran, const std::vector<TracedSite>& sites) {
+  Section step = removal_of(ran, sites, {"image_map", "text_map"}, cosine_of);
+  step.title = "What a head's removal does to the cosine";
+  step.text = fmt::format(
+      "Image and caption have the cosine {}. The model runs again for each head, whose output is set to zero; the "
+      "change "
+      "of the cosine follows.",
+      shown(cosine_of(ran.trace)));
+  return step;
+}
+
+}  // namespace qkv::explain_detail

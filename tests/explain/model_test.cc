@@ -1,0 +1,133 @@
+#include "qkv/explain/model.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/error_message.h"
+#include "qkv/autograd/variable.h"
+#include "qkv/nn/trace.h"
+
+namespace qkv {
+namespace {
+
+using testing::HasSubstr;
+
+TrainedModel boxed(const std::string& name) { return TrainedModel::read(trained_model_path(name)); }
+
+const Section& step(const Explanation& explanation, const std::string& id) {
+  const auto found = std::ranges::find(explanation.steps, id, &Section::id);
+  if (found == explanation.steps.end()) throw Error("no step " + id);
+  return *found;
+}
+
+class EachModel : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Box, EachModel, testing::Values("english", "translation", "addition", "shapes", "brackets"));
+
+TEST_P(EachModel, AddsItsPartsUpToTheLogit) {
+  const Explanation explanation = explain_model(boxed(GetParam()), {.example = 1});
+  const Section& parts = step(explanation, "parts");
+  double magnitude = 0;
+  double layers = 0;
+  for (const std::vector<Cell>& row : parts.tables.at(0).rows) {
+    for (std::size_t n = 1; n < row.size(); ++n) {
+      magnitude += std::abs(*row[n].number);
+      layers += *row[n].number;
+    }
+  }
+  const std::vector<std::vector<Cell>>& rest = parts.tables.at(1).rows;
+  magnitude += std::abs(*rest.at(0)[1].number) + std::abs(*rest.at(2)[1].number);
+  EXPECT_NEAR(*rest.at(1)[1].number, layers, 1e-9 * magnitude);
+  // The pass rounds each number to f32, after sums of up to 256 terms.
+  EXPECT_NEAR(*rest.at(3)[1].number, *rest.at(4)[1].number, 256 * std::ldexp(magnitude, -24));
+}
+
+TEST_P(EachModel, ShowsTheBlocksThatRan) {
+  const TrainedModel model = boxed(GetParam());
+  const Explanation explanation = explain_model(model, {.example = 1, .blocks = true});
+  Trace trace;
+  model.model().run(model.batch_of(model.task().example(Split::test, 1)), trace);
+  std::size_t blocks = 0;
+  for (const std::string& name : trace.names()) {
+    if (!name.ends_with(".resid_post")) continue;
+    ++blocks;
+    const std::string block = name.substr(0, name.rfind('.'));
+    const auto ran = [&](const std::string& leaf) { return trace[block + leaf].view().select(0, 0).to_vector(); };
+    std::string id = block;
+    std::ranges::replace(id, '.', '-');
+    std::vector<double> sum = ran(".resid_pre");
+    const bool has_cross = trace.contains(block + ".cross");
+    for (const std::string leaf : {".attn", has_cross ? ".cross" : "", ".ffn"}) {
+      if (leaf.empty()) continue;
+      const std::vector<double> added = ran(leaf);
+      for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = static_cast<float>(sum[n] + added[n]);
+    }
+    const Section& section = step(explanation, id);
+    const auto last = std::ranges::find(section.heatmaps, id + "-resid_post", &NamedHeatmap::id);
+    EXPECT_EQ(last->heatmap.values.to_vector(), sum) << name;
+  }
+  EXPECT_GE(blocks, 2U);
+}
+
+TEST(ExplainedModel, RemovesAHeadAsZeroColumnsOfItsMapWould) {
+  const TrainedModel model = boxed("english");
+  const TaskExample example = model.task().example(Split::test, 1);
+  const Explanation explanation = explain_model(model, {.example = 1});
+  const Tensor changes = step(explanation, "removal").heatmaps.at(0).heatmap.values;
+  ASSERT_EQ(changes.shape(), (Shape{2, 8}));
+  EXPECT_EQ(step(explanation, "answer").title, "The answer at 6 “they”");
+  const auto share = [&] { return model.probabilities(example).at({6, model.task().vocabulary().id("kings")}); };
+  const double before = share();
+  const std::string name = "blocks.0.attn.out.weight";
+  const Parameters parameters = model.model().parameters();
+  const auto map = std::ranges::find(parameters, name, &Parameter::name);
+  Tensor weight(map->value.value());
+  for (std::int64_t out = 0; out < 64; ++out) {
+    for (std::int64_t in = 3 * 8; in < 4 * 8; ++in) weight.values<float>()[static_cast<std::size_t>(out * 64 + in)] = 0;
+  }
+  assign(parameters, name, weight);
+  EXPECT_NEAR(share() - before, changes.at({0, 3}), 1e-12);  // zeros either way: the same f32 numbers
+  EXPECT_LT(changes.at({0, 3}), -0.1);                       // it is this head that finds the noun
+}
+
+TEST(ExplainedModel, ShowsTheImageInItsColoursUnderTheWeights) {
+  const TrainedModel model = boxed("shapes");
+  const Explanation explanation = explain_model(model, {.example = 0});
+  const Tensor image = model.task().example(Split::test, 0).image;
+  EXPECT_EQ(step(explanation, "picture").images.at(0).pixels.to_vector(), image.to_vector());
+  const Section& words = step(explanation, "image");
+  EXPECT_EQ(words.images.size(), explanation.tokens.size());
+  EXPECT_EQ(words.images[0].weights.shape(), (Shape{6, 6}));
+  const auto is_marked = [](const Image& each) { return !each.marked.empty(); };
+  EXPECT_GT(std::ranges::count_if(words.images, is_marked), 0);
+  const Explanation part = in_short(explanation);
+  EXPECT_TRUE(std::ranges::all_of(step(part, "image").images, is_marked));
+}
+
+TEST(ExplainedModel, AnswersWhyFromItsOwnScores) {
+  const Explanation explanation = explain_model(boxed("induction"), {.text = "abcxyzab", .whys = true});
+  std::vector<std::string> ids;
+  for (const Section& why : explanation.whys) ids.push_back(why.id);
+  EXPECT_THAT(ids,
+              testing::ElementsAre("variance", "no-scale", "order", "mask-after-softmax", "minus-1e9", "softmax-axis"));
+  const std::vector<Cell>& head = explanation.whys[0].tables.at(0).rows.at(0);
+  EXPECT_NEAR(*head[2].number / 64, *head[3].number, 1e-5 * *head[3].number);  // d_k = 64, in f32
+}
+
+TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
+  const TrainedModel model = boxed("induction");
+  const auto refused = [&](const ModelQuestion& question) {
+    return error_message([&] { static_cast<void>(explain_model(model, question)); });
+  };
+  EXPECT_EQ(refused({}), "explain_model: text: expected a text, or an example, got none");
+  EXPECT_EQ(refused({.text = "ab", .example = 1}), "explain_model: example: expected no text beside it, got one");
+  EXPECT_EQ(refused({.text = "ab", .head = 0}), "explain_model: head: expected a layer beside it, got none");
+  EXPECT_EQ(refused({.picture = Tensor(DType::u8, {1, 1, 3})}),
+            "explain_model: picture: expected a text: this model reads no images, got a picture");
+  EXPECT_EQ(error_message([] { static_cast<void>(explain_model(boxed("shapes"), {.text = "a"})); }),
+            "explain_model: picture: expected a picture, or an example, got a text");
+}
+
+}  // namespace
+}  // namespace qkv
