@@ -21,6 +21,7 @@
 #include "explain_model.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/worked.h"
 #include "terminal.h"
@@ -48,7 +49,7 @@ struct Arguments {
   std::optional<std::string> steps;
   std::string worked;
   TrainedArguments trained;
-  bool all = false;
+  std::string all;  // "", "true", "full"
   bool json = false;
   bool prints = false;
   bool quiet = false;
@@ -82,12 +83,13 @@ ExplainOptions options_of(const Arguments& arguments) {
     options.bias = parse_bias(arguments.bias);
   }
   options.surroundings = surroundings_of(arguments);
-  if (!arguments.npz.empty()) options.own = read_own_tensors(arguments.npz);
+  if (!arguments.npz.empty()) options.own = qkv::read_own_tensors(arguments.npz);
   if (arguments.own.any()) options.own = read_own_tensors(arguments.own);
   // Whoever asks for a query, answers or single steps gets these alone.
   const bool asks_for_parts = options.query || arguments.whys || arguments.steps;
-  options.steps = arguments.all || arguments.steps || !asks_for_parts;
-  options.whys = arguments.all || arguments.whys || !asks_for_parts;
+  const bool all = !arguments.all.empty();
+  options.steps = all || arguments.steps || !asks_for_parts;
+  options.whys = all || arguments.whys || !asks_for_parts;
   return options;
 }
 
@@ -109,8 +111,8 @@ bool names_whys(const std::string& text) {
 
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
 void give_back_text(Arguments& arguments) {
-  const bool has_text =
-      arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() || arguments.trained.example.has_value();
+  const bool has_text = arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() ||
+                        arguments.trained.example.has_value();
   if (arguments.block && arguments.block->empty()) {
     arguments.block = "pre-norm";
   } else if (arguments.block && !is_block_kind(*arguments.block) && !has_text) {
@@ -138,7 +140,7 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
   }
   if (arguments.trained.model.empty()) {
     require_no_trained_options(arguments.trained);
-    if (arguments.all && !arguments.options.query && !arguments.whys) {
+    if (!arguments.all.empty() && !arguments.options.query && !arguments.whys) {
       misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
     }
   } else {
@@ -173,7 +175,10 @@ void require_one_output(const Arguments& arguments) {
 
 void require_sense(const CLI::App& command, const Arguments& arguments) {
   require_one_output(arguments);
-  if (arguments.steps && arguments.all) misuse("--all", "no --step beside it", "one");
+  if (arguments.steps && !arguments.all.empty()) misuse("--all", "no --step beside it", "one");
+  if (!arguments.all.empty() && arguments.all != "true" && arguments.all != "full") {
+    misuse("--all", "no value, or full", "\"" + arguments.all + "\"");
+  }
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
@@ -220,22 +225,25 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
   std::string ids;
   std::string line;
   for (const Section& step : whole.steps) {
-    if (!step.is_detail) continue;
+    if (std::ranges::find(part.steps, step.id, &Section::id) != part.steps.end()) continue;
     if (line.size() + step.id.size() + 1 > kLine) ids += std::exchange(line, "") + "\n";
     line += (line.empty() ? "  " : " ") + step.id;
   }
   return fmt::format(
-      "\nThis is {} of {} steps. --all prints the others, --step NAMES some of them:\n{}\n--html FILE, --png DIR and "
-      "--json hold everything.\n",
+      "\nThis is {} of {} steps. --all adds the heads that show a pattern, --all=full every step, --step NAMES some "
+      "of\n"
+      "them:\n{}\n--html FILE, --png DIR and --json hold everything.\n",
       part.steps.size(), whole.steps.size(), ids + line);
 }
 
 void print_text(const Arguments& arguments, Explanation explanation) {
   std::string rest;
   const bool is_trained = !arguments.trained.model.empty();
-  if (is_trained && arguments.whys && !arguments.steps && !arguments.all) explanation.steps.clear();
-  if (is_trained && !arguments.whys && !arguments.steps && !arguments.all) {
-    Explanation part = in_short(explanation);
+  const bool is_whole = arguments.all == "full" || arguments.steps;
+  if (is_trained && arguments.whys && !is_whole && arguments.all.empty()) {
+    explanation.steps.clear();
+  } else if (is_trained && !is_whole) {
+    Explanation part = arguments.all.empty() ? in_short(explanation) : with_known_heads(explanation);
     rest = rest_of(explanation, part);
     explanation = std::move(part);
   }
@@ -350,8 +358,11 @@ void add_explain(CLI::App& app) {
   add_attention_options(*command, *arguments);
   add_model_options(*command, *arguments);
   add_trained_options(*command, arguments->trained);
-  command->add_flag("--all", arguments->all,
-                    "Every head and every step, not the summary; beside --query or --why every step");
+  command
+      ->add_flag(
+          "--all", arguments->all,
+          "The heads that show a pattern, too; --all=full every head and step. Beside --query or --why every step")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   add_view_options(*command, *arguments);
   add_file_options(*command, *arguments);
   command->callback([command, arguments] { run(*command, *arguments); });

@@ -1,72 +1,23 @@
 #include "explain_files.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
-#include <vector>
 
 #include "misuse.h"
+#include "qkv/explain/files.h"
 #include "qkv/files.h"
-#include "qkv/npz.h"
 
 namespace qkv::cli {
 namespace {
-
-std::vector<std::byte> bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  return {bytes.begin(), bytes.end()};
-}
-
-void make_directory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw Error(fmt::format("cannot make the directory {}: {}", path, error.message()));
-}
 
 std::string parent_of(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
 }
 
-using Draw = std::string (*)(const NamedPicture&);
-
-std::string as_svg(const NamedPicture& picture) {
-  if (picture.diagram) return to_svg(*picture.diagram);
-  return picture.panel ? to_svg(*picture.panel) : to_svg(*picture.chart);
-}
-
-std::string as_png(const NamedPicture& picture) {
-  if (picture.diagram) return to_png(*picture.diagram);
-  return picture.panel ? to_png(*picture.panel) : to_png(*picture.chart);
-}
-
-void add_pictures(std::vector<FileContent>& files, const std::vector<NamedPicture>& all, const std::string& directory,
-                  std::string_view ending, Draw draw) {
-  make_directory(directory);
-  for (const NamedPicture& picture : all) {
-    const auto path = std::filesystem::path(directory) / fmt::format("{}.{}", picture.name, ending);
-    files.push_back({path.string(), bytes_of(draw(picture))});
-  }
-}
-
-Tensor member(const std::string& path, const std::vector<std::string>& names, const std::string& letter) {
-  for (const std::string& name : {letter, std::string(1, static_cast<char>(std::tolower(letter.front())))}) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return read_npz(path, name);
-  }
-  throw Error(fmt::format("{}: expected members Q, K and V (or q, k and v), found {}", path,
-                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-}
-
 }  // namespace
-
-OwnTensors read_own_tensors(const std::string& path) {
-  const std::vector<std::string> names = npz_names(path);
-  return {member(path, names, "Q"), member(path, names, "K"), member(path, names, "V")};
-}
 
 OwnTensors read_own_tensors(const OwnPaths& paths) {
   const auto read = [](const std::string& option, const std::string& path) {
@@ -95,13 +46,7 @@ void ExplainFiles::require_writable() const {
 }
 
 void ExplainFiles::write(const Explanation& explanation) const {
-  if (!wants_any()) return;
-  std::vector<FileContent> files;
-  const std::vector<NamedPicture> all = pictures(explanation);
-  if (!html.empty() && !prints_page()) files.push_back({html, bytes_of(to_html(explanation))});
-  if (!svg.empty()) add_pictures(files, all, svg, "svg", as_svg);
-  if (!png.empty()) add_pictures(files, all, png, "png", as_png);
-  write_files(files);
+  write_explanation(explanation, {.html = prints_page() ? "" : html, .svg = svg, .png = png});
 }
 
 std::string ExplainFiles::report() const {

@@ -7,9 +7,6 @@
 
 namespace qkv::cli {
 
-/// Members Q, K and V, or q, k and v. Throws Error naming the file and what it holds.
-[[nodiscard]] OwnTensors read_own_tensors(const std::string& path);
-
 /// Each a tensor path, or numbers in brackets; empty: not given.
 struct OwnPaths {
   std::string q;

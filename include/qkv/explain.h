@@ -72,6 +72,7 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
   bool is_list = false;  // its rows stand alone: where a terminal is too narrow, their cells go below one another
+  std::vector<std::size_t> faint_rows = {};  // a page greys them
 };
 
 struct NamedHeatmap {
@@ -89,6 +90,14 @@ struct NamedDiagram {
   Diagram diagram;
 };
 
+/// A head in a grid of all: a small picture that leads to the whole one.
+struct Thumbnail {
+  std::string title;   // "Tokens 1.5"
+  std::string label;   // the pattern that it shows; empty if it shows none
+  std::string target;  // the id of its heatmap
+  Tensor weights;      // [Tq, Tk]
+};
+
 /// One step, one query written out, or one answer to a why. Parts that do not apply are empty.
 struct Section {
   int number = 0;  // of a step, from 1; 0 elsewhere
@@ -99,7 +108,9 @@ struct Section {
   std::vector<Formula> formulas;
   std::string shape;  // e.g. "[H, T, d_k] = [2, 4, 4]"
   std::vector<NamedHeatmap> heatmaps;
-  std::vector<Image> images;  // in their own colours
+  std::vector<Image> images;          // in their own colours
+  std::vector<Thumbnail> thumbnails;  // a page shows them as a grid
+  bool is_folded = false;             // a page shows the title of each heatmap, and the rest when asked
   std::vector<Table> tables;
   std::vector<NamedChart> charts;
   std::vector<NamedDiagram> diagrams;
@@ -179,5 +190,7 @@ struct NamedPicture {
   std::optional<Gallery> gallery = std::nullopt;  // the images of a section
 };
 [[nodiscard]] std::vector<NamedPicture> pictures(const Explanation& explanation);
+[[nodiscard]] std::string to_svg(const NamedPicture& picture);
+[[nodiscard]] std::string to_png(const NamedPicture& picture);
 
 }  // namespace qkv

@@ -47,6 +47,7 @@
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
 #include "qkv/explain.h"
+#include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/model/attention_site.h"

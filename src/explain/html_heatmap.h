@@ -17,6 +17,12 @@ namespace qkv::explain_detail {
 /// cells are tables, larger ones an embedded PNG.
 [[nodiscard]] std::string html_heatmaps(const std::vector<NamedHeatmap>& heatmaps);
 
+/// The same, each closed until its title is chosen; <details> bear the heatmaps' ids.
+[[nodiscard]] std::string html_folded(const std::vector<NamedHeatmap>& heatmaps);
+
+/// A grid of small pictures, each a link to its target.
+[[nodiscard]] std::string html_thumbnails(const std::vector<Thumbnail>& thumbnails);
+
 /// <img> with the bytes inside it.
 [[nodiscard]] std::string html_image(std::string_view mime, std::string_view bytes, std::string_view alt);
 

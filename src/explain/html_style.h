@@ -38,6 +38,14 @@ math{font-family:"STIX Two Math","Cambria Math","Latin Modern Math","DejaVu Math
 figure{margin:.8rem 0 0;max-width:100%;min-width:0}
 figcaption{font-size:.9rem;font-weight:600;text-align:left;margin-bottom:.3rem;padding:0}
 figure img{max-width:100%;height:auto;background:#fff;border-radius:.3rem}
+.thumbs{display:flex;flex-wrap:wrap;gap:.9rem;margin:.8rem 0}
+.thumbs a{width:7.2rem;font-size:.8rem;line-height:1.3;color:var(--ink);text-decoration:none}
+.thumbs a:hover b{text-decoration:underline}
+.thumbs img{display:block;width:7.2rem;height:7.2rem;object-fit:fill;image-rendering:pixelated;border:1px solid var(--line);border-radius:.2rem}
+.thumbs b,.thumbs span{display:block}
+.thumbs span{color:var(--soft);min-height:1.3em}
+details{margin:.4rem 0}
+summary{cursor:pointer}
 .scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums}
 table.heat{border-collapse:separate;border-spacing:1px}
@@ -57,6 +65,7 @@ table.plain th,table.plain td{border-bottom:1px solid var(--line);padding:.25rem
 table.plain th.n,table.plain td.n{text-align:right}
 table.plain td.n{white-space:nowrap}
 table.plain thead th{color:var(--soft);font-weight:600}
+tr.faint td{opacity:.5}
 ul.notes{margin:.7rem 0 0;padding-left:1.2rem;max-width:46rem;color:var(--soft);font-size:.92rem}
 footer{padding-top:1.5rem;padding-bottom:3rem;color:var(--soft);font-size:.88rem}
 @media(max-width:520px){body{font-size:15px}header,main,footer{padding-left:.9rem;padding-right:.9rem}nav ol{padding-left:.9rem}h1{font-size:1.5rem}table.heat td,table.heat thead th[scope]{width:calc(var(--cell) + .4rem);min-width:calc(var(--cell) + .4rem);max-width:calc(var(--cell) + .4rem);padding:.25rem .2rem}}
@@ -70,6 +79,8 @@ inline constexpr std::string_view kHtmlScript = R"js(
   function here(){var at=0;steps.forEach(function(s,i){if(s.getBoundingClientRect().top<150)at=i});return at}
   function mark(){var now=steps[here()];for(var id in links)links[id].classList.toggle('here',!!now&&id===now.id)}
   addEventListener('scroll',mark,{passive:true});mark();
+  function open(){var d=document.getElementById(location.hash.slice(1));if(d&&d.tagName==='DETAILS'){d.open=true;d.scrollIntoView()}}
+  addEventListener('hashchange',open);open();
   addEventListener('keydown',function(e){
     if(e.altKey||e.ctrlKey||e.metaKey||(e.key!=='ArrowRight'&&e.key!=='ArrowLeft'))return;
     var next=steps[here()+(e.key==='ArrowRight'?1:-1)];if(next){next.scrollIntoView();e.preventDefault()}

@@ -27,4 +27,17 @@ std::vector<NamedPicture> pictures(const Explanation& explanation) {
   return all;
 }
 
+std::string to_svg(const NamedPicture& picture) {
+  if (picture.gallery) return to_svg(*picture.gallery);
+  if (picture.diagram) return to_svg(*picture.diagram);
+  return picture.panel ? to_svg(*picture.panel) : to_svg(*picture.chart);
+}
+
+std::string to_png(const NamedPicture& picture) {
+  constexpr double kPixelsPerPoint = 1.5;  // an explanation has dozens of pictures
+  if (picture.gallery) return to_png(*picture.gallery, kPixelsPerPoint);
+  if (picture.diagram) return to_png(*picture.diagram, kPixelsPerPoint);
+  return picture.panel ? to_png(*picture.panel, kPixelsPerPoint) : to_png(*picture.chart, kPixelsPerPoint);
+}
+
 }  // namespace qkv

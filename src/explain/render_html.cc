@@ -39,9 +39,10 @@ std::string table(const Table& table) {
     html += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", html_escaped(table.columns[c]));
   }
   html += "</tr></thead><tbody>";
-  for (const std::vector<Cell>& row : table.rows) {
-    html += "<tr>";
-    for (const Cell& cell : row) {
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const bool is_faint = std::ranges::find(table.faint_rows, r) != table.faint_rows.end();
+    html += is_faint ? "<tr class=\"faint\">" : "<tr>";
+    for (const Cell& cell : table.rows[r]) {
       html += cell.number
                   ? fmt::format("<td class=\"n\" title=\"{:.17g}\">{}</td>", *cell.number, html_escaped(cell.text))
                   : fmt::format("<td>{}</td>", html_escaped(cell.text));
@@ -68,7 +69,9 @@ std::string section_html(const Section& section) {
     html += fmt::format("<p class=\"finding\">Found: {}.</p>\n", html_escaped(section.finding));
   }
   html += formulas(section);
-  if (!section.heatmaps.empty()) html += html_heatmaps(section.heatmaps);
+  if (!section.thumbnails.empty()) html += html_thumbnails(section.thumbnails);
+  if (!section.heatmaps.empty())
+    html += section.is_folded ? html_folded(section.heatmaps) : html_heatmaps(section.heatmaps);
   if (!section.images.empty()) html += html_images(section.images);
   for (const Table& part : section.tables) html += table(part);
   for (const NamedChart& chart : section.charts) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "picture/png_file.h"
 #include "picture/svg.h"
 #include "qkv/error.h"
 
@@ -66,9 +67,8 @@ std::string png_of(const Document& document, double pixels_per_point, std::strin
   const Surface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height)));
   paint_on(surface.get(), document, pixels_per_point, "a PNG");
-  std::string bytes;
-  require(cairo_surface_write_to_png_stream(surface.get(), append, &bytes), "a PNG");
-  return bytes;
+  require(cairo_surface_status(surface.get()), "a PNG");
+  return png_file(surface.get());
 }
 
 std::string pdf_of(const Document& document) {

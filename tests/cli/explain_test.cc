@@ -282,7 +282,7 @@ TEST(ExplainModel, ShowsWhatItSaysItsHeadsAndTheirSteps) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the model says"), HasSubstr("Tokens, layer 0, head "),
                                  HasSubstr("induction (tokens)"), HasSubstr("--all prints the others"),
                                  HasSubstr("best: a"), Not(HasSubstr("Raw scores"))));
-  const std::string all = run_qkv({"explain", "--model", model, "--example", "0", "--all"}).out;
+  const std::string all = run_qkv({"explain", "--model", model, "--example", "0", "--all=full"}).out;
   EXPECT_THAT(all, AllOf(HasSubstr("Layer 0, tokens: Raw scores"), HasSubstr("These are the model's own"),
                          Not(HasSubstr("--all")), Not(HasSubstr("model heads"))));
   EXPECT_EQ(run_qkv({"explain", "--model", model, "abcxyzab", "--step", "says"}).code, 0);
@@ -294,7 +294,7 @@ TEST(ExplainModel, AnswersInTheOtherLanguage) {
   const Outcome outcome = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--width", "120"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("says: "), HasSubstr("Cross, layer 0, head"), HasSubstr("umbrel")));
-  const Outcome whole = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--all"});
+  const Outcome whole = run_qkv({"explain", "--model", model, "some umbrellas are heavy", "--all=full"});
   EXPECT_THAT(whole.out, AllOf(HasSubstr("What every head looks at: cross"), HasSubstr("Layer 0, cross: Raw scores")));
 }
 
@@ -369,6 +369,47 @@ TEST(ExplainModel, ShowsTheHeadThatTheTextCallsFor) {
   const nlohmann::json named = shown({"--example", "1", "--head", "1.2"});
   EXPECT_EQ(named["steps"][0]["title"], "One head: tokens, layer 1, head 2");
   EXPECT_THAT(named["notes"].dump(), Not(HasSubstr("best: a")));
+}
+
+TEST(ExplainModel, FollowsAModelToItsAnswer) {
+  const Words call = {"explain", "--model", "english", "--example", "1", "--width", "80"};
+  const auto with = [&](const Words& more) {
+    Words words = call;
+    words.insert(words.end(), more.begin(), more.end());
+    return run_qkv(words);
+  };
+  const std::string summary = with({}).out;
+  EXPECT_THAT(summary, AllOf(HasSubstr("The answer at 6 “they”"), HasSubstr("as the model computed it"),
+                             HasSubstr("What a head's removal does to “kings”"), Not(HasSubstr("resid_mid"))));
+  EXPECT_THAT(with({"--block"}).out, AllOf(HasSubstr("blocks.0: attention"), HasSubstr("resid_mid: Residual stream"),
+                                           HasSubstr("blocks.1: attention"), HasSubstr("resid_post: Residual")));
+  EXPECT_THAT(with({"--query", "<find>"}).out, HasSubstr("The answer at 2 “<find>”"));
+  const std::string why = with({"--why"}).out;
+  EXPECT_THAT(why, AllOf(HasSubstr("after scaling, the variance is"), Not(HasSubstr("The answer at"))));
+  EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected among: variance, no-scale"));
+  EXPECT_EQ(with({"--block=post-norm"}).err,
+            "qkv explain: --block: expected no kind beside --model, whose blocks are as it was trained, got "
+            "\"post-norm\"\n");
+}
+
+TEST(ExplainModel, BeginsAllWithAnOverview) {
+  const std::string all = run_qkv({"explain", "--model", "english", "--example", "1", "--all", "--width", "80"}).out;
+  EXPECT_THAT(all, AllOf(HasSubstr("All heads at a glance"), HasSubstr("0.3   pronoun-antecedent"),
+                         HasSubstr("What every head looks at"), Not(HasSubstr("Raw scores"))));
+  EXPECT_LT(std::ranges::count(all, '\n'), 700);
+  EXPECT_EQ(run_qkv({"explain", "--model", "english", "--example", "1", "--all=some"}).err,
+            "qkv explain: --all: expected no value, or full, got \"some\"\n");
+}
+
+TEST(ExplainModel, ShowsImagesInTheirColours) {
+  const TemporaryDirectory directory;
+  const Outcome outcome =
+      run_qkv({"explain", "--model", "shapes", "--example", "0", "--step", "picture,image", "--color", "true",
+               "--print", "--png", directory / "png", "--html", directory / "page.html"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("▀"), HasSubstr("the patches the model should look at")));
+  EXPECT_TRUE(std::filesystem::exists(directory / "png/05-picture.png"));
+  EXPECT_TRUE(std::filesystem::exists(directory / "png/06-image.png"));
 }
 
 TEST(ExplainModel, SaysThatATextIsTooLong) {

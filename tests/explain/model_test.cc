@@ -47,7 +47,8 @@ TEST_P(EachModel, ShowsTheBlocksThatRan) {
   const TrainedModel model = boxed(GetParam());
   const Explanation explanation = explain_model(model, {.example = 1, .blocks = true});
   Trace trace;
-  model.model().run(model.batch_of(model.task().example(Split::test, 1)), trace);
+  const TaskBatch batch = model.batch_of(model.task().example(Split::test, 1));
+  model.model().run(input_of(batch), trace);
   std::size_t blocks = 0;
   for (const std::string& name : trace.names()) {
     if (!name.ends_with(".resid_post")) continue;
@@ -103,6 +104,33 @@ TEST(ExplainedModel, ShowsTheImageInItsColoursUnderTheWeights) {
   EXPECT_GT(std::ranges::count_if(words.images, is_marked), 0);
   const Explanation part = in_short(explanation);
   EXPECT_TRUE(std::ranges::all_of(step(part, "image").images, is_marked));
+}
+
+TEST(ExplainedModel, NamesThePatternOfEachHead) {
+  const Explanation explanation = explain_model(boxed("english"), {.example = 1});
+  const Section& overview = explanation.steps.at(1);
+  ASSERT_EQ(overview.id, "overview");
+  ASSERT_EQ(overview.thumbnails.size(), 16U);
+  EXPECT_EQ(overview.thumbnails[3].title, "Tokens 0.3");
+  EXPECT_EQ(overview.thumbnails[3].label, "pronoun-antecedent 0.99");
+  const std::vector<Cell>& row = overview.tables.at(0).rows.at(3);
+  EXPECT_EQ(row[0].text, "0.3");
+  EXPECT_EQ(row[1].text, "pronoun-antecedent");
+  const Explanation known = with_known_heads(explanation);
+  const auto has_label = [](const Thumbnail& head) { return !head.label.empty(); };
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(step(known, "heads-tokens").heatmaps.size()),
+            std::ranges::count_if(overview.thumbnails, has_label));
+  EXPECT_TRUE(std::ranges::none_of(known.steps, [](const Section& each) { return each.id == "softmax"; }));
+  const std::string page = to_html(explanation);
+  EXPECT_THAT(page, HasSubstr("<a href=\"#heads-tokens-layer0-head3\">"));
+  EXPECT_THAT(page, HasSubstr("<details id=\"heads-tokens-layer0-head3\">"));
+}
+
+TEST(ExplainedModel, SeesPatternsThatAnyTextMayHave) {
+  const Explanation explanation = explain_model(boxed("induction"), {.text = "abcxyzab"});
+  const std::vector<std::vector<Cell>>& rows = step(explanation, "overview").tables.at(0).rows;
+  EXPECT_EQ(rows.at(0)[1].text, "previous token");
+  EXPECT_EQ(rows.at(1)[1].text, "after the same token");
 }
 
 TEST(ExplainedModel, AnswersWhyFromItsOwnScores) {

@@ -61,19 +61,20 @@ TEST(Reading, PutsTheModelBeforeTheStepsOfItsHeads) {
   }
   ASSERT_GE(ids.size(), 6U);
   EXPECT_EQ(ids[0], "says");
-  EXPECT_EQ(ids[1], "head");
-  EXPECT_EQ(ids[2], "patterns");
-  EXPECT_EQ(ids[3], "heads-tokens");
+  EXPECT_EQ(ids[1], "overview");
+  EXPECT_EQ(ids[2], "head");
+  EXPECT_EQ(ids[3], "patterns");
+  EXPECT_EQ(ids[4], "heads-tokens");
   ASSERT_EQ(in_short(explanation).steps.size(), 3U);
   EXPECT_EQ(in_short(explanation).steps.back().id, "patterns");
   EXPECT_THAT(ids, testing::Contains("softmax"));
-  EXPECT_EQ(explanation.steps[1].heatmaps.at(0).heatmap.title, "Tokens, layer 1, head 0");
-  EXPECT_EQ(explanation.steps[3].heatmaps.size(), 4U);
-  EXPECT_EQ(explanation.steps[3].heatmaps[1].heatmap.title, "Tokens, layer 0, head 1");
-  EXPECT_EQ(explanation.steps[3].heatmaps[0].heatmap.hidden.to_vector(),
+  EXPECT_EQ(explanation.steps[2].heatmaps.at(0).heatmap.title, "Tokens, layer 1, head 0");
+  EXPECT_EQ(explanation.steps[4].heatmaps.size(), 4U);
+  EXPECT_EQ(explanation.steps[4].heatmaps[1].heatmap.title, "Tokens, layer 0, head 1");
+  EXPECT_EQ(explanation.steps[4].heatmaps[0].heatmap.hidden.to_vector(),
             (std::vector<double>{0, 1, 1, 0, 0, 1, 0, 0, 0}));
-  EXPECT_THAT(explanation.steps[3].shape, testing::StartsWith("2 layers of "));
-  EXPECT_THAT(explanation.steps[4].title, HasSubstr("Layer 1, tokens: "));
+  EXPECT_THAT(explanation.steps[4].shape, testing::StartsWith("2 layers of "));
+  EXPECT_THAT(explanation.steps[5].title, HasSubstr("Layer 1, tokens: "));
 }
 
 TEST(Reading, SaysThatTheTensorsAreTheModels) {
@@ -99,8 +100,8 @@ TEST(Reading, SaysItsNotesFirstAndCountsALayer) {
   reading.layer = 0;
   const Explanation explanation = explain(reading);
   EXPECT_THAT(explanation.notes, testing::ElementsAre("says: ba"));
-  EXPECT_THAT(explanation.steps.at(2).shape, testing::StartsWith("1 layer of "));
-  EXPECT_EQ(explanation.steps[2].id, "heads-whole-text");
+  EXPECT_THAT(explanation.steps.at(3).shape, testing::StartsWith("1 layer of "));
+  EXPECT_EQ(explanation.steps[3].id, "heads-whole-text");
 }
 
 TEST(Reading, HoldsCaptionsAgainstTheImageTheNearestFirst) {
@@ -120,7 +121,19 @@ TEST(Reading, SaysWhetherTheModelIsRight) {
   EXPECT_EQ(table.rows[0].back().text, "");
   EXPECT_EQ(table.rows[1].back().text, "a ✓");
   EXPECT_EQ(table.rows[2].back().text, "a ✗");
-  EXPECT_EQ(explanation.steps[2].tables.at(0).rows[1][1].number, 0.9);
+  EXPECT_EQ(explanation.steps[3].tables.at(0).rows[1][1].number, 0.9);
+}
+
+TEST(Reading, MarksWhatWasNeverTrained) {
+  Reading reading = small_reading();
+  reading.trained = {false, true, true};
+  const Explanation explanation = explain(reading);
+  const Section& says = explanation.steps[0];
+  EXPECT_THAT(says.text, HasSubstr("in parentheses what was never trained"));
+  EXPECT_EQ(says.tables.at(0).rows[0][2].text, "(b)");
+  EXPECT_EQ(says.tables[0].rows[1][2].text, "a");
+  EXPECT_THAT(says.tables[0].faint_rows, testing::ElementsAre(0U));
+  EXPECT_THAT(to_html(explanation), HasSubstr("<tr class=\"faint\"><td class=\"n\" title=\"0\">0</td>"));
 }
 
 TEST(Reading, LaysWeightsOutAsTheImageLies) {
@@ -140,9 +153,9 @@ TEST(Reading, LaysWeightsOutAsTheImageLies) {
   Generator generator(3);
   reading.call = call_of(generator, 1, 4);
   const Explanation explanation = explain(reading);
-  EXPECT_EQ(explanation.steps.at(3).id, "picture");
-  EXPECT_EQ(explanation.steps[3].images.at(0).pixels.at({1, 0, 1}), 0.75);
-  const Section& image = explanation.steps.at(4);
+  EXPECT_EQ(explanation.steps.at(4).id, "picture");
+  EXPECT_EQ(explanation.steps[4].images.at(0).pixels.at({1, 0, 1}), 0.75);
+  const Section& image = explanation.steps.at(5);
   EXPECT_EQ(image.id, "image");
   ASSERT_EQ(image.images.size(), 3U);
   EXPECT_EQ(image.images[2].title, "2 a → a");
@@ -161,7 +174,7 @@ TEST(Reading, DrawsFaintWeightsOnAScaleOfTheirOwn) {
   const Tensor faint(std::vector<double>(18, 0.125), {2, 3, 3});
   reading.sites[0].weights[1] = faint;
   const Explanation explanation = explain(reading);
-  const std::vector<NamedHeatmap>& maps = explanation.steps.at(3).heatmaps;
+  const std::vector<NamedHeatmap>& maps = explanation.steps.at(4).heatmaps;
   EXPECT_EQ(maps.at(0).heatmap.high, 1);
   EXPECT_EQ(maps.at(2).heatmap.high, 0.125);
 }

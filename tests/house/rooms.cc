@@ -94,7 +94,7 @@ const std::vector<Room>& rooms() {
        {"core"},
        {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
       {"text", {"core", "files"}, {"fmt/", "utf8.h"}},
-      {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo"}},
+      {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo", "png.h"}},
       {"autograd", {"core", "mask", "kernels", "attention"}, {"oneapi/dnnl/"}},
       {"nn", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd"}, {"fmt/"}},
       {"model", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"}, {}},

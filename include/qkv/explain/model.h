@@ -42,5 +42,7 @@ struct ModelQuestion {
 /// What says the most in the least room: no details, and of the maps over an image those of the tokens that have a
 /// pattern, if any has one.
 [[nodiscard]] Explanation in_short(const Explanation& explanation);
+/// That, the overview of all heads, and the maps of the heads that show a pattern.
+[[nodiscard]] Explanation with_known_heads(const Explanation& explanation);
 
 }  // namespace qkv

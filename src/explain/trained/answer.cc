@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "explain/drawing.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
@@ -88,11 +87,6 @@ Section answer_step(const Ran& ran, const Answer& answer) {
                           word(is_answer && answer.is_expected ? fmt::format("expected, place {}", n + 1) : "")});
   }
   step.tables = {std::move(table)};
-  const std::string last = stack_of(ran.trained) + "ln_final";
-  if (ran.trace.contains(last)) {
-    const Tensor vector(ran.trace[last].view().select(0, 0).slice(0, answer.row, answer.row + 1), DType::f64);
-    step.heatmaps = {vectors("ln_final", "ln_final: the final vector", vector, {answer.at})};
-  }
   return step;
 }
 

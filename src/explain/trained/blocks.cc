@@ -126,4 +126,18 @@ std::vector<Section> block_sections(const Ran& ran, const std::vector<TracedSite
   return sections;
 }
 
+std::optional<Section> final_norm_step(const Ran& ran, const std::vector<TracedSite>& sites) {
+  const std::string stack = stack_of(ran.trained);
+  if (!ran.trace.contains(stack + "ln_final")) return std::nullopt;
+  const Tensor values = rows_in(ran.trace, stack + "ln_final");
+  Section step;
+  step.id = "final-norm";
+  step.is_detail = true;
+  step.title = "The final norm";
+  step.text = "The residual stream of the last block, normed: the vectors that the answer is read from.";
+  step.shape = fmt::format("[T, d_model] = {}", values.shape().to_string());
+  step.heatmaps = {vectors("ln_final", "ln_final", values, rows_of(sites, stack + "blocks.", values.dim(0)))};
+  return step;
+}
+
 }  // namespace qkv::explain_detail

@@ -75,6 +75,7 @@ class ModelReader {
     }
     const bool is_asked = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
     for (std::size_t p = 0; is_asked && p < shown().tokens.size(); ++p) {
+      reading_.trained.push_back(shown().labels[p].has_value());
       reading_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
     }
     if (is_asked) {
@@ -183,6 +184,7 @@ class ModelReader {
     const std::string block = fmt::format("{}blocks.{}", scope.stack, chosen_.layer);
     std::vector<Section> steps = block_sections(ran(), sites_, question_.blocks ? "" : block);
     for (Section& step : steps) step.is_detail = !question_.blocks;
+    if (std::optional<Section> norm = final_norm_step(ran(), sites_)) steps.push_back(std::move(*norm));
     if (is_pair(trained_)) {
       steps.push_back(pair_removal_step(ran(), sites_));
       return steps;

@@ -52,7 +52,17 @@ Table pattern_table(const ReadingSite& site, const ReadingRelation& relation) {
   return table;
 }
 
+std::string heads_id(const ReadingSite& site) {
+  std::string id = "heads-" + site.name;
+  std::ranges::replace(id, ' ', '-');  // fit for a file name
+  return id;
+}
+
 }  // namespace
+
+std::string head_id(const ReadingSite& site, std::size_t layer, std::size_t head) {
+  return fmt::format("{}-layer{}-head{}", heads_id(site), layer, head);
+}
 
 Section head_step(const Reading& reading) {
   const ReadingSite& site = reading.sites[reading.site];
@@ -66,14 +76,14 @@ Section head_step(const Reading& reading) {
 
 Section heads_step(const ReadingSite& site) {
   Section step;
-  step.id = "heads-" + site.name;
-  std::ranges::replace(step.id, ' ', '-');  // fit for a file name
+  step.id = heads_id(site);
   step.title = fmt::format("What every head looks at: {}", site.name);
   step.text = kRows;
   step.is_detail = true;
+  step.is_folded = true;
   for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
     for (std::int64_t head = 0; head < site.weights[layer].dim(0); ++head) {
-      step.heatmaps.push_back(head_map(site, layer, head, fmt::format("{}-layer{}-head{}", step.id, layer, head)));
+      step.heatmaps.push_back(head_map(site, layer, head, head_id(site, layer, static_cast<std::size_t>(head))));
     }
   }
   const std::size_t layers = site.weights.size();

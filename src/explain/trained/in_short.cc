@@ -1,17 +1,44 @@
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "qkv/explain/model.h"
 
 namespace qkv {
 
+namespace {
+
+// Of the maps over an image those of the tokens that have a pattern, if any has one.
+void shorten_images(Section& step) {
+  const auto is_marked = [](const Image& image) { return !image.marked.empty(); };
+  if (std::ranges::any_of(step.images, is_marked)) std::erase_if(step.images, std::not_fn(is_marked));
+}
+
+bool is_head_step(const Section& step) { return step.id == "overview" || step.is_folded; }
+
+}  // namespace
+
 Explanation in_short(const Explanation& explanation) {
   Explanation part = explanation;
   std::erase_if(part.steps, [](const Section& step) { return step.is_detail; });
-  for (Section& step : part.steps) {
-    const auto is_marked = [](const Image& image) { return !image.marked.empty(); };
-    if (std::ranges::any_of(step.images, is_marked)) std::erase_if(step.images, std::not_fn(is_marked));
+  std::ranges::for_each(part.steps, shorten_images);
+  return part;
+}
+
+Explanation with_known_heads(const Explanation& explanation) {
+  std::set<std::string> plain;
+  for (const Section& step : explanation.steps) {
+    for (const Thumbnail& head : step.thumbnails) {
+      if (head.label.empty()) plain.insert(head.target);
+    }
   }
+  Explanation part = explanation;
+  std::erase_if(part.steps, [](const Section& step) { return step.is_detail && !is_head_step(step); });
+  for (Section& step : part.steps) {
+    shorten_images(step);
+    if (step.is_folded) std::erase_if(step.heatmaps, [&](const NamedHeatmap& map) { return plain.contains(map.id); });
+  }
+  std::erase_if(part.steps, [](const Section& step) { return step.is_folded && step.heatmaps.empty(); });
   return part;
 }
 

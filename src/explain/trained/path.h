@@ -31,7 +31,9 @@ struct Answer {
 /// The trace's names of all blocks in the order in which they ran: "decoder.blocks.0".
 [[nodiscard]] std::vector<std::string> blocks_of(const Trace& trace);
 
-/// The final norm, the scores and probabilities at the answer's place.
+/// What the final norm gives, if there is one.
+[[nodiscard]] std::optional<Section> final_norm_step(const Ran& ran, const std::vector<TracedSite>& sites);
+/// The scores and probabilities at the answer's place.
 [[nodiscard]] Section answer_step(const Ran& ran, const Answer& answer);
 /// How much each part of the residual stream adds to the answer's score, by the final norm as it ran. Pre-norm only.
 [[nodiscard]] std::optional<Section> parts_step(const Ran& ran, const Answer& answer);

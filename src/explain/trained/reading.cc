@@ -74,6 +74,7 @@ std::vector<Section> steps_of(const Reading& reading) {
   std::vector<Section> steps;
   if (!reading.probabilities.empty()) steps.push_back(says_step(reading));
   if (!reading.captions.empty()) steps.push_back(captions_step(reading));
+  steps.push_back(overview_step(reading));
   steps.push_back(head_step(reading));
   if (std::ranges::any_of(reading.sites, [](const ReadingSite& site) { return !site.relations.empty(); })) {
     steps.push_back(patterns_step(reading));

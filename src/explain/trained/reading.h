@@ -60,6 +60,7 @@ struct Reading {
   Tensor probabilities;                 // [T, vocabulary] of what is predicted at each token; empty where nothing is
   std::vector<std::string> vocabulary;
   std::vector<std::string> expected;  // what should be predicted, "" where that is not asked; empty where not known
+  std::vector<bool> trained = {};     // whether the task asks for anything there; empty where not known
   std::vector<ReadingCaption> captions = {};
   Tensor image = {};  // [3, H, W] in [0, 1]; empty where there is none
   std::vector<ReadingSite> sites;
@@ -77,7 +78,10 @@ struct Reading {
 // One head, all heads of a site, and how well they show the patterns of the task.
 [[nodiscard]] Section head_step(const Reading& reading);
 [[nodiscard]] Section heads_step(const ReadingSite& site);
+[[nodiscard]] Section overview_step(const Reading& reading);
 [[nodiscard]] Section patterns_step(const Reading& reading);
+// The id of a head's map in heads_step().
+[[nodiscard]] std::string head_id(const ReadingSite& site, std::size_t layer, std::size_t head);
 // The image, and the weights of one head over it.
 [[nodiscard]] Section picture_step(const Reading& reading);
 [[nodiscard]] Section image_step(const Reading& reading);
@@ -86,9 +90,9 @@ struct Reading {
 /// else.
 [[nodiscard]] std::vector<Section> whys_of(const Reading& reading, std::vector<Section> all);
 
-/// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "picture" and "image" if the
-/// keys are places of one, "heads" of each site; then the steps of the attention call, and `path`, which leads from
-/// there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or query.
+/// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "overview", "picture" and
+/// "image" if the keys are places of one, "heads" of each site; then the steps of the attention call, and `path`, which
+/// leads from there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or query.
 [[nodiscard]] Explanation explain(const Reading& reading, std::vector<Section> path = {});
 
 }  // namespace qkv::explain_detail

@@ -33,7 +33,7 @@ Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std:
     for (std::int64_t h = 0; h < heads; ++h) {
       Trace without(kept);
       without.edit(scope.name(layer, "heads"), [h](const Variable& value) { return without_head(value, h); });
-      ran.trained.model().run(ran.batch, without);
+      ran.trained.model().run(input_of(ran.batch), without);
       changes.push_back(measure(without) - before);
     }
   }

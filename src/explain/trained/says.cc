@@ -22,11 +22,17 @@ std::vector<std::size_t> likeliest(const std::vector<double>& row) {
   return order;
 }
 
+bool is_untrained(const Reading& reading, std::size_t place) {
+  return place < reading.trained.size() && !reading.trained[place];
+}
+
 std::vector<Cell> says_row(const Reading& reading, std::size_t place) {
   const std::vector<double> row = reading.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
   const std::vector<std::size_t> order = likeliest(row);
+  const std::string& predicted = reading.vocabulary[order.front()];
   std::vector<Cell> cells = {whole(static_cast<std::int64_t>(place)), word(reading.tokens[place]),
-                             word(reading.vocabulary[order.front()]), rounded(row[order.front()])};
+                             word(is_untrained(reading, place) ? "(" + predicted + ")" : predicted),
+                             rounded(row[order.front()])};
   std::string others;
   for (std::size_t n = 1; n < order.size(); ++n) {
     others += fmt::format("{}{} {:.2f}", n > 1 ? ", " : "", reading.vocabulary[order[n]], row[order[n]]);
@@ -34,7 +40,7 @@ std::vector<Cell> says_row(const Reading& reading, std::size_t place) {
   cells.push_back(word(others));
   if (!reading.expected.empty()) {
     const std::string& expected = reading.expected[place];
-    const bool is_said = expected == reading.vocabulary[order.front()];
+    const bool is_said = expected == predicted;
     cells.push_back(word(expected.empty() ? "" : expected + (is_said ? " ✓" : " ✗")));
   }
   return cells;
@@ -59,15 +65,18 @@ Section says_step(const Reading& reading) {
   step.text =
       "The final vector of each token is multiplied by the token embeddings; softmax turns the scores into "
       "probabilities.";
-  if (!reading.expected.empty()) {
-    step.text += " The task asks at some tokens only; the predictions at the others were never trained.";
+  if (std::ranges::find(reading.trained, false) != reading.trained.end()) {
+    step.text += " The task asks at some tokens only; in parentheses what was never trained.";
   }
   step.shape = fmt::format("[T, vocabulary] = {}", reading.probabilities.shape().to_string());
   Table table;
   table.title = "The likeliest token at each place";
   table.columns = {"", "token", "predicted", "probability", "then"};
   if (!reading.expected.empty()) table.columns.emplace_back("expected");
-  for (std::size_t place = 0; place < reading.tokens.size(); ++place) table.rows.push_back(says_row(reading, place));
+  for (std::size_t place = 0; place < reading.tokens.size(); ++place) {
+    table.rows.push_back(says_row(reading, place));
+    if (is_untrained(reading, place)) table.faint_rows.push_back(place);
+  }
   step.tables.push_back(std::move(table));
   return step;
 }

@@ -1,0 +1,161 @@
+// Every head in a line: which pattern it shows in this text, and how spread its weights are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "explain/numbers.h"
+#include "explain/trained/reading.h"
+
+namespace qkv::explain_detail {
+namespace {
+
+constexpr double kShown = 0.5;    // mean weight from which a head is said to show a pattern
+constexpr double kUniform = 0.9;  // entropy as a share of the largest that the visible keys allow
+constexpr int kFewestRows = 2;    // a pattern that is no task's needs as many to be told from chance
+
+using Keys = std::function<std::vector<std::size_t>(const ReadingSite& site, std::size_t query)>;
+
+// Patterns that any text may have: the keys of a query, none if it has no such key.
+struct Pattern {
+  std::string_view name;
+  bool is_self = true;  // of self-attention
+  Keys keys;
+};
+
+std::vector<std::size_t> at(const ReadingSite& site, std::ptrdiff_t key) {
+  if (key < 0 || key >= static_cast<std::ptrdiff_t>(site.keys.size())) return {};
+  return {static_cast<std::size_t>(key)};
+}
+
+std::vector<std::size_t> same_token(const ReadingSite& site, std::size_t query) {
+  std::vector<std::size_t> keys;
+  for (std::size_t key = 0; key < site.keys.size(); ++key) {
+    if (key != query && site.keys[key] == site.queries[query]) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<std::size_t> after_same_token(const ReadingSite& site, std::size_t query) {
+  std::vector<std::size_t> keys;
+  for (const std::size_t key : same_token(site, query)) {
+    if (key < query) keys.push_back(key + 1);
+  }
+  return keys;
+}
+
+const std::vector<Pattern>& patterns() {
+  using Site = const ReadingSite&;
+  static const std::vector<Pattern> kPatterns = {
+      {"previous token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) - 1); }},
+      {"next token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) + 1); }},
+      {"itself", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q)); }},
+      {"first token", true, [](Site s, std::size_t q) { return q > 0 ? at(s, 0) : std::vector<std::size_t>(); }},
+      {"same token", true, same_token},
+      {"after the same token", true, after_same_token},
+      {"same place", false, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q)); }},
+      {"last key", false, [](Site s, std::size_t) { return at(s, static_cast<std::ptrdiff_t>(s.keys.size()) - 1); }}};
+  return kPatterns;
+}
+
+struct Shown {
+  std::string name;
+  double weight = 0;
+};
+
+Shown best_of_any_text(const ReadingSite& site, const std::vector<double>& weights) {
+  const bool is_self = site.queries == site.keys;
+  Shown best;
+  for (const Pattern& pattern : patterns()) {
+    if (pattern.is_self != is_self || site.key_columns > 0) continue;
+    double sum = 0;
+    int rows = 0;
+    for (std::size_t query = 0; query < site.queries.size(); ++query) {
+      const std::vector<std::size_t> keys = pattern.keys(site, query);
+      if (keys.empty()) continue;
+      ++rows;
+      for (const std::size_t key : keys) sum += weights[query * site.keys.size() + key];
+    }
+    if (rows >= kFewestRows && sum / rows > best.weight) best = {std::string(pattern.name), sum / rows};
+  }
+  return best;
+}
+
+// The mean over rows of the entropy as a share of that of an even row.
+double evenness_of(const ReadingSite& site, const std::vector<double>& weights) {
+  double sum = 0;
+  double rows = 0;
+  for (std::size_t query = 0; query < site.queries.size(); ++query) {
+    double entropy = 0;
+    double visible = 0;
+    for (std::size_t key = 0; key < site.keys.size(); ++key) {
+      const bool is_hidden = !site.hidden.empty() &&
+                             site.hidden.at({static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)}) != 0;
+      visible += is_hidden ? 0 : 1;
+      const double weight = weights[query * site.keys.size() + key];
+      if (weight > 0) entropy -= weight * std::log(weight);
+    }
+    if (visible < 2) continue;
+    sum += entropy / std::log(visible);
+    ++rows;
+  }
+  return rows > 0 ? sum / rows : 0;
+}
+
+Shown pattern_of(const ReadingSite& site, std::size_t layer, std::size_t head, const std::vector<double>& weights) {
+  Shown best = best_of_any_text(site, weights);
+  for (const ReadingRelation& relation : site.relations) {  // the task's own word for it goes first
+    const double weight = relation.layers[layer][head];
+    if (weight >= kShown && weight + 0.01 >= best.weight) best = {relation.name, weight};
+  }
+  if (best.weight >= kShown) return best;
+  const double evenness = evenness_of(site, weights);
+  return evenness >= kUniform ? Shown{"uniform", evenness} : Shown{};
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+void add_head(Section& step, Table& table, const ReadingSite& site, std::size_t layer, std::size_t head) {
+  const TensorView matrix = site.weights[layer].view().select(0, static_cast<std::int64_t>(head));
+  const Shown shown_pattern = pattern_of(site, layer, head, matrix.to_vector());
+  const Spread spread = mean_spread(matrix);
+  const std::string name = fmt::format("{}.{}", layer, head);
+  table.rows.push_back({word(name), word(shown_pattern.name.empty() ? "–" : shown_pattern.name),
+                        shown_pattern.name.empty() ? word("") : rounded(shown_pattern.weight, 2),
+                        rounded(spread.effective_keys, 1), rounded(spread.largest, 2)});
+  step.thumbnails.push_back(
+      {.title = fmt::format("{} {}", capital(site.name), name),
+       .label = shown_pattern.name.empty() ? "" : fmt::format("{} {:.2f}", shown_pattern.name, shown_pattern.weight),
+       .target = head_id(site, layer, head),
+       .weights = Tensor(matrix, DType::f64)});
+}
+
+}  // namespace
+
+Section overview_step(const Reading& reading) {
+  Section step;
+  step.id = "overview";
+  step.is_detail = true;
+  step.title = "All heads at a glance";
+  step.text =
+      "The pattern that a head shows best in this text, with the mean weight on it, if that is a half or more "
+      "(uniform: "
+      "the entropy as a share of the largest); exp(entropy) of its rows, and their largest weight, on average.";
+  const bool has_whole = reading.sites.back().name == "whole text";
+  for (const ReadingSite& site : reading.sites) {
+    if (has_whole && &site != &reading.sites.back()) continue;  // parts of the whole text's heads
+    Table table{capital(site.name), {"head", "pattern", "weight", "keys in effect", "largest weight"}, {}};
+    for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
+      const auto heads = static_cast<std::size_t>(site.weights[layer].dim(0));
+      for (std::size_t head = 0; head < heads; ++head) add_head(step, table, site, layer, head);
+    }
+    step.tables.push_back(std::move(table));
+  }
+  return step;
+}
+
+}  // namespace qkv::explain_detail
