@@ -230,9 +230,8 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
     line += (line.empty() ? "  " : " ") + step.id;
   }
   return fmt::format(
-      "\nThis is {} of {} steps. --all adds the heads that show a pattern, --all=full every step, --step NAMES some "
-      "of\n"
-      "them:\n{}\n--html FILE, --png DIR and --json hold everything.\n",
+      "\nThis is {} of {} steps. --all adds the heads that show a pattern, --all=full\n"
+      "every step, --step NAMES some of them:\n{}\n--html FILE, --png DIR and --json hold everything.\n",
       part.steps.size(), whole.steps.size(), ids + line);
 }
 

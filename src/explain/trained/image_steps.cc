@@ -11,7 +11,8 @@ namespace {
 
 // What the query at this token is asked for.
 std::string asked_at(const Reading& reading, std::size_t query) {
-  return query < reading.expected.size() ? reading.expected[query] : "";
+  const bool is_token = reading.sites[reading.site].queries == reading.tokens;
+  return is_token && query < reading.expected.size() ? reading.expected[query] : "";
 }
 
 // The weight of the head that is shown on the keys of each row.
@@ -63,10 +64,11 @@ Section image_step(const Reading& reading) {
   const Shape patches{head.dim(1) / site.key_columns, site.key_columns};
   Section step;
   step.id = "image";
-  step.title = fmt::format("Where each token looks: layer {}, head {}", reading.layer, reading.head);
-  step.text =
-      "A patch sinks under a dark veil the less weight it has: the one with the token's largest weight shows as it is.";
-  step.shape = fmt::format("{} tokens of [rows, columns] = {}", head.dim(0), patches.to_string());
+  step.is_detail = site.queries == site.keys;  // a map for each patch
+  step.title = fmt::format("Where each {} looks: layer {}, head {}", step.is_detail ? "patch" : "token", reading.layer,
+                           reading.head);
+  step.text = "A patch sinks under a dark veil the less weight it has: the one with the largest weight shows as it is.";
+  step.shape = fmt::format("{} queries of [rows, columns] = {}", head.dim(0), patches.to_string());
   for (std::size_t token = 0; token < site.queries.size(); ++token) {
     Image image{.title = fmt::format("{} {}", token, site.queries[token]),
                 .pixels = reading.image,

@@ -80,8 +80,9 @@ std::vector<Section> steps_of(const Reading& reading) {
     steps.push_back(patterns_step(reading));
   }
   if (!reading.image.empty()) steps.push_back(picture_step(reading));
-  if (reading.sites[reading.site].key_columns > 0) steps.push_back(image_step(reading));
-  for (const ReadingSite& site : reading.sites) steps.push_back(heads_step(site));
+  const ReadingSite& site = reading.sites[reading.site];
+  if (!reading.image.empty() && site.key_columns > 0) steps.push_back(image_step(reading));
+  for (const ReadingSite& each : reading.sites) steps.push_back(heads_step(each));
   return steps;
 }
 

@@ -14,6 +14,8 @@
 namespace qkv::explain_detail {
 namespace {
 
+constexpr double kFaint = 0.01;  // smaller changes have no colour
+
 // One head's output times 0, the others' times 1.
 Variable without_head(const Variable& heads, std::int64_t removed) {
   std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
@@ -63,6 +65,10 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
     map.heatmap.value_name = "change";
     map.heatmap.colours = ColourMap::diverging;
     map.heatmap.decimals = 3;
+    double largest = kFaint;
+    for (const double change : map.heatmap.values.to_vector()) largest = std::max(largest, std::abs(change));
+    map.heatmap.low = -largest;
+    map.heatmap.high = largest;
     step.heatmaps.push_back(std::move(map));
   }
   return step;

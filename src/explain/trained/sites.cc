@@ -83,7 +83,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
     if (hides_any(part)) shown.hidden = std::move(part);
   }
   const TaskLengths& lengths = ran.trained.task().lengths();
-  if (site == AttentionSite::cross && lengths.image_side > 0) {
+  if (site != AttentionSite::tokens && lengths.image_side > 0) {
     shown.key_columns = lengths.image_side / lengths.patch_side;
   }
   shown.relations = relations_at(ran, site, shown.weights);
