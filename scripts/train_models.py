@@ -28,7 +28,7 @@ def train(qkv: str, task: str) -> dict:
     place.parent.mkdir(parents=True, exist_ok=True)
     card = json.loads(output([qkv, "train", task, "--out", str(place), "--json"]))
     if card["accuracy"] < card["goal"]:
-        sys.exit(f"{task}: {100 * card['accuracy']:.2f} % of the answers are right, {100 * card['goal']:g} % wanted")
+        sys.exit(f"{task}: {100 * card['accuracy']:.2f} % of the answers are as expected, {100 * card['goal']:g} % wanted")
     shutil.copy(place / "model.safetensors", BOX / f"{task}.safetensors")
     (BOX / f"{task}.json").write_text(json.dumps(card, indent=1) + "\n")
     return card

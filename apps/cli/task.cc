@@ -6,12 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/train/settings.h"
 
 namespace qkv::cli {
 namespace {
@@ -27,6 +29,24 @@ struct TaskArguments {
   std::optional<std::int64_t> length;
   bool json = false;
 };
+
+// A line for `text` behind `begin`, and as many more as 80 columns make necessary, indented to where it began.
+std::string hanging(const std::string& begin, const std::string& text) {
+  constexpr std::size_t kColumns = 80;
+  std::string lines;
+  std::string line = begin;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool is_first = line.size() == begin.size();
+    if (!is_first && line.size() + 1 + word.size() > kColumns) {
+      lines += line + "\n";
+      line = std::string(begin.size(), ' ') + word;
+    } else {
+      line += (is_first ? "" : " ") + word;
+    }
+  }
+  return lines + line + "\n";
+}
 
 std::string length_text(const TaskInfo& info) {
   if (!info.length) return {};
@@ -49,13 +69,13 @@ std::string sizes_text(const Task& task) {
 
 std::string about(const Task& task) {
   const TaskInfo& info = task.info();
-  std::string text = fmt::format("{}: {}\n\n", info.name, info.description);
-  text += fmt::format("kind      {}\n", name_of(info.kind));
-  text +=
-      fmt::format("accuracy  {:g} % of the scored answers is what a trained model must reach\n", 100 * info.accuracy);
+  std::string text = hanging(info.name + ": ", info.description) + "\n";
+  text += fmt::format("model     {}\n", recipe_for(info.name).model);
+  text += fmt::format("goal      {:g} % of the scored answers as expected\n", 100 * info.accuracy);
   text += length_text(info) + sizes_text(task);
   for (const TaskRelation& relation : task.relations()) {
-    text += fmt::format("pattern   {} ({}): {}\n", relation.name, name_of(relation.site), relation.description);
+    text +=
+        hanging("pattern   ", fmt::format("{} ({}): {}", relation.name, name_of(relation.site), relation.description));
   }
   return text;
 }
@@ -98,6 +118,7 @@ Json info_json(const TaskInfo& info) {
   Json json{{"name", info.name},
             {"description", info.description},
             {"kind", name_of(info.kind)},
+            {"model", recipe_for(info.name).model},
             {"accuracy", info.accuracy}};
   if (info.length) {
     json["length"] = {{"unit", info.length->unit},
@@ -146,11 +167,12 @@ void show_task(const TaskArguments& arguments) {
 
 void list_tasks(bool as_json) {
   Json json{{"tasks", Json::array()}};
-  std::string text = fmt::format("{:<13}{:<17}{:<10}{}\n", "task", "kind", "accuracy", "what a model learns");
+  std::string text = fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns");
   for (const TaskInfo& info : tasks()) {
     json["tasks"].push_back(info_json(info));
-    text += fmt::format("{:<13}{:<17}{:<10}{}\n", info.name, name_of(info.kind),
-                        fmt::format("{:g} %", 100 * info.accuracy), info.description);
+    text += hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
+                                fmt::format("{:g} %", 100 * info.accuracy)),
+                    info.description);
   }
   print(as_json ? json.dump(2) + "\n" : text);
 }

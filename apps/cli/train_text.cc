@@ -48,8 +48,8 @@ std::string text_of(const TrainReport& report, const TrainPlace& place) {
   std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", report.settings.task, report.steps,
                                  duration_text(report.seconds), report.parameters);
   const std::string goal = report.goal ? fmt::format(" (goal {:g} %)", 100 * *report.goal) : "";
-  text += fmt::format("held out  {:.2f} % of {} answers are right{}, loss {:.4f}\n", 100 * report.accuracy.share(),
-                      report.accuracy.asked, goal, report.accuracy.loss());
+  text += fmt::format("held out  {:.2f} % of {} answers are as expected{}, loss {:.4f}\n",
+                      100 * report.accuracy.share(), report.accuracy.asked, goal, report.accuracy.loss());
   if (report.reached) {
     text += fmt::format("goal      first met at step {}, after {}\n", report.reached->step,
                         duration_text(report.reached->seconds));

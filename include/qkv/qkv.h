@@ -50,6 +50,7 @@
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
+#include "qkv/image.h"
 #include "qkv/model/attention_site.h"
 #include "qkv/model/captioner.h"
 #include "qkv/model/decoder.h"

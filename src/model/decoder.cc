@@ -27,7 +27,7 @@ TextOptions text_of(const DecoderOptions& o) {
 
 TokenInputOptions input_of(const DecoderOptions& options) {
   require_sound(kName, text_of(options));
-  return input_options(text_of(options), Sight::earlier,
+  return input_options(text_of(options), SelfAttention::causal,
                        options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width);
 }
 

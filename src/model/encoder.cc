@@ -23,7 +23,7 @@ TextOptions text_of(const EncoderOptions& o) {
 
 TokenInputOptions input_of(const EncoderOptions& options) {
   require_sound(kName, text_of(options));
-  return input_options(text_of(options), Sight::all, embedding_scale(options));
+  return input_options(text_of(options), SelfAttention::full, embedding_scale(options));
 }
 
 StackOptions stack_of(const EncoderOptions& options) { return stack_options(text_of(options), StackKind::encoder); }

@@ -69,6 +69,14 @@ Parameters Model::parameters() const {
   return std::visit([](const auto& network) { return network.parameters(); }, network_);
 }
 
+Model Model::to(DType dtype) const {
+  Model other(config(), Init::undrawn(), dtype, tokenizers_);
+  const Parameters from = parameters();
+  const Parameters into = other.parameters();
+  for (std::size_t n = 0; n < from.size(); ++n) into[n].value.replace_value(Tensor(from[n].value.value(), dtype));
+  return other;
+}
+
 std::int64_t Model::parameter_count() const {
   return std::visit([](const auto& network) { return qkv::parameter_count(network.options()); }, network_);
 }

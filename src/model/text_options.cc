@@ -29,13 +29,13 @@ void require_sound(std::string_view model, const TextOptions& options) {
   }
 }
 
-TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale) {
+TokenInputOptions input_options(const TextOptions& options, SelfAttention self_attention, EmbeddingScale scale) {
   return {.vocabulary = options.vocabulary,
           .length = options.length,
           .d_model = options.d_model,
           .heads = options.heads,
           .positions = options.positions,
-          .sight = sight,
+          .self_attention = self_attention,
           .scale = scale};
 }
 

@@ -26,7 +26,8 @@ struct TextOptions {
 /// Throws InvalidArgument(model, …) naming the option that has no meaning.
 void require_sound(std::string_view model, const TextOptions& options);
 
-[[nodiscard]] TokenInputOptions input_options(const TextOptions& options, Sight sight, EmbeddingScale scale);
+[[nodiscard]] TokenInputOptions input_options(const TextOptions& options, SelfAttention self_attention,
+                                              EmbeddingScale scale);
 [[nodiscard]] StackOptions stack_options(const TextOptions& options, StackKind kind);
 
 /// The call of one of several parts of a model: the same, with dropout of its own, under the trace of the whole.
@@ -37,7 +38,7 @@ void require_sound(std::string_view model, const TextOptions& options);
 [[nodiscard]] Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengths, std::int64_t B,
                                 std::int64_t T);
 
-/// The map from what the blocks give to scores; none where it is the table of the tokens.
+/// The map from what the blocks give to scores; none if it is the table of the tokens.
 [[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init);
 
 /// Scores of what the blocks gave: by the map, or by the table of the tokens where there is none.
@@ -48,7 +49,7 @@ void require_sound(std::string_view model, const TextOptions& options);
 [[nodiscard]] std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part,
                                              std::int64_t layers);
 
-/// How many numbers a stack learns, by arithmetic.
+/// Parameters of a stack, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const StackOptions& options);
 
 }  // namespace qkv

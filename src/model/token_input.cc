@@ -18,7 +18,9 @@ constexpr double kDeviation = 0.02;  // of embeddings at the start, as in GPT-2 
 constexpr std::array<Positions, 6> kPositions = {Positions::none,   Positions::sinusoidal, Positions::learned,
                                                  Positions::rotary, Positions::alibi,      Positions::t5};
 
-T5Buckets buckets_of(Sight sight) { return {.buckets = 32, .max_distance = 128, .bidirectional = sight == Sight::all}; }
+T5Buckets buckets_of(SelfAttention self_attention) {
+  return {.buckets = 32, .max_distance = 128, .bidirectional = self_attention == SelfAttention::full};
+}
 
 double deviation_of(const TokenInputOptions& options) {
   if (options.scale != EmbeddingScale::root_width) return kDeviation;
@@ -38,7 +40,7 @@ std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& ini
 
 Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::t5) return {};
-  return init.constant({buckets_of(options.sight).buckets, options.heads}, 0, dtype);
+  return init.constant({buckets_of(options.self_attention).buckets, options.heads}, 0, dtype);
 }
 
 // As large as the embeddings are: a sine has the deviation 1 / sqrt(2), and the paper adds it as it is.
@@ -105,8 +107,10 @@ Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::
   const std::int64_t length = ids.dim(1);
   if (positions_) {
     if (first + length > options_.length) {
-      throw InvalidArgument(model_, "ids", "at most " + std::to_string(options_.length) + " learned positions",
-                            std::to_string(first + length));
+      throw InvalidArgument(
+          model_, "ids",
+          "a text of at most " + std::to_string(options_.length) + " tokens, for which there are learned positions",
+          std::to_string(first + length) + " tokens");
     }
     x = x + nn::named("positions", [&] { return positions_->forward(counted(first, length), dtype()); });
   }
@@ -120,7 +124,7 @@ Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::
 
 LearnedTerms TokenInput::learned_bias() const {
   if (t5_.empty()) return {};
-  return {.bias = {LearnedT5Bias{.table = t5_, .buckets = buckets_of(options_.sight)}}};
+  return {.bias = {LearnedT5Bias{.table = t5_, .buckets = buckets_of(options_.self_attention)}}};
 }
 
 Bias TokenInput::fixed_bias() const { return options_.positions == Positions::alibi ? alibi() : Bias(); }
@@ -137,7 +141,7 @@ Parameters TokenInput::parameters() const {
 std::int64_t parameter_count(const TokenInputOptions& options) {
   std::int64_t count = options.vocabulary * options.d_model;
   if (options.positions == Positions::learned) count += options.length * options.d_model;
-  if (options.positions == Positions::t5) count += buckets_of(options.sight).buckets * options.heads;
+  if (options.positions == Positions::t5) count += buckets_of(options.self_attention).buckets * options.heads;
   if (options.scale == EmbeddingScale::normed) count += 2 * options.d_model;
   return count;
 }

@@ -37,7 +37,7 @@ enum class Surplus : std::uint8_t {
   optimizer_may_stand,  // those under kOptimizerTensors are another's
 };
 
-/// The tensors of these names, in their order, mapped. Throws Error where `differences` has any, or finds some: a
+/// The tensors of these names, in their order, mapped. Throws Error if `differences` has any, or finds some: a
 /// tensor that is missing, surplus or of another shape or dtype.
 [[nodiscard]] std::vector<Tensor> matching_tensors(const Safetensors& file, std::span<const NamedView> wanted,
                                                    Surplus surplus, Differences differences);

@@ -9,7 +9,7 @@ namespace qkv::training {
 /// nothing is held.
 class DirectoryLock {
  public:
-  /// Throws Error with `taken` where another process holds it, and where the directory cannot be read.
+  /// Throws Error with `taken` if another process holds it, and if the directory cannot be read.
   DirectoryLock(const std::string& directory, const std::string& taken);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

@@ -28,7 +28,7 @@ void require_parameters(std::string_view function, const Parameters& parameters)
                             parameter.name + ", which is none");
     }
     if (variable.dtype() != DType::f32 && variable.dtype() != DType::f64) {
-      throw InvalidArgument(function, "parameters", "f32 or f64",
+      throw InvalidArgument(function, "parameters", "f32 or f64, to which Model::to() converts",
                             parameter.name + " of " + std::string(name_of(variable.dtype())));
     }
   }

@@ -20,11 +20,14 @@ using tests::run_qkv;
 TEST(TaskCommand, ListsTheTasks) {
   const Outcome outcome = run_qkv({"task"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("task "), HasSubstr("\ninduction    decoder          99 %")));
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("task "), HasSubstr("\nprevious     decoder          99 %")));
   const auto json = nlohmann::json::parse(run_qkv({"task", "--json"}).out);
   ASSERT_EQ(json["tasks"].size(), 10U);
   EXPECT_EQ(json["tasks"][0]["name"], "copy");
   EXPECT_EQ(json["tasks"][0]["length"]["usual"], 12);
+  EXPECT_EQ(json["tasks"][5]["model"], "decoder");  // brackets, which an encoder can read, too
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 82U) << line;  // "…" has three bytes
 }
 
 TEST(TaskCommand, PrintsExamplesAsJson) {

@@ -41,7 +41,7 @@ TEST(Train, WritesModelCheckpointLogAndPicture) {
   words.insert(words.end(), {"--examine-every", "3"});
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("previous: 6 steps in "), HasSubstr("answers are right (goal 99 %)"),
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("previous: 6 steps in "), HasSubstr("answers are as expected (goal 99 %)"),
                                  HasSubstr("pattern previous"), HasSubstr("layer 0")));
   const std::string path = directory / "run";
   EXPECT_TRUE(std::filesystem::exists(path + "/loss.svg"));
@@ -182,7 +182,7 @@ TEST(Train, LearnsATextOfTheReaders) {
   const Outcome outcome = run_qkv({"train", "text", file, "--length", "16", "--layers", "1", "--d-model", "16",
                                    "--steps", "4", "--examples", "8", "--out", out});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("answers are right, loss "), testing::Not(HasSubstr("goal"))));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("answers are as expected, loss "), testing::Not(HasSubstr("goal"))));
   write_file(file, text + "And up again");
   EXPECT_THAT(run_qkv({"train", "text", file, "--out", out, "--resume"}).err,
               HasSubstr("gives other examples than those that the checkpoint was trained on"));
@@ -298,7 +298,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err,
-              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, got"), HasSubstr("; sort is near")));
+              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, got"),
+                    HasSubstr("; sort is near")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,

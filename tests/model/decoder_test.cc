@@ -286,7 +286,7 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
   Generator generator(1);
   const Decoder decoder(small(Positions::learned), generator);
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {1, 8}))); }),
-            "Decoder: ids: expected at most 7 learned positions, got 8");
+            "Decoder: ids: expected a text of at most 7 tokens, for which there are learned positions, got 8 tokens");
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {8}))); }),
             "Decoder: ids: expected [B, T], got [8]");
 }

@@ -7,6 +7,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/nn/trace.h"
 #include "qkv/text/vocabulary.h"
+#include "qkv/train/optimizer.h"
 
 namespace qkv {
 namespace {
@@ -77,6 +78,17 @@ TEST(Model, OfANetworkOfFourKindsScoresTokensAndThreeWrite) {
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder.generate({.ids = ids}, {})); }),
             "Model::generate: model: expected one that writes, got a model of kind encoder");
   EXPECT_THAT(small_model().generate({.ids = ids}, {.most = 2}), testing::ElementsAre(testing::SizeIs(2)));
+}
+
+TEST(Model, IsConvertedToBeLearned) {
+  const Model half = small_model(DType::f16);
+  const Model single = half.to(DType::f32);
+  const Tensor ids = some_ids();
+  EXPECT_EQ(single.parameters()[0].value.dtype(), DType::f32);
+  EXPECT_EQ(single.forward({.ids = ids}).value().to_vector(), half.forward({.ids = ids}).value().to_vector());
+  EXPECT_THAT(error_message([&] { static_cast<void>(make_sgd(half.parameters())); }),
+              HasSubstr("expected f32 or f64, to which Model::to() converts, got embedding.weight of f16"));
+  EXPECT_NO_THROW(static_cast<void>(make_sgd(single.parameters())));
 }
 
 TEST(Model, ShowsATraceItsWeights) {

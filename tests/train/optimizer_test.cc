@@ -168,7 +168,9 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({{"c", Variable(Tensor(DType::f32, {1}))}})); }),
             "make_sgd: parameters: expected parameters, whose gradients are kept, got c, which is none");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({parameter_of("h", Tensor(DType::bf16, {1}))})); }),
-            "make_adamw: parameters: expected f32 or f64, got h of bf16");
+            "make_adamw: parameters: expected f32 or f64, to which Model::to() converts, got h of bf16");
+  EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({parameter_of("h", Tensor(DType::f16, {1}))})); }),
+            "make_sgd: parameters: expected f32 or f64, to which Model::to() converts, got h of f16");
   EXPECT_EQ(error_message([&] { make_sgd({x})->step(-1); }),
             "Optimizer::step: learning_rate: expected a number >= 0, got -1.000000");
   EXPECT_EQ(error_message([&] { make_sgd({x})->set_steps(-1); }),

@@ -143,6 +143,7 @@ TEST_P(EveryTask, StaysInItsBounds) {
       }
     }
     EXPECT_FALSE(show(*task_, example).empty());
+    EXPECT_THAT(task_->outside(example), testing::IsEmpty());
   }
 }
 

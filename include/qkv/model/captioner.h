@@ -22,7 +22,7 @@ struct CaptionerOptions {
   std::int64_t layers = 2;    // of the decoder
   std::int64_t d_model = 64;  // of both
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::rotary;          // of tokens; patches have a learned vector each
   bool tied = true;                                 // the output map is the embedding's table
   bool relative = true;                             // that of PatchEncoderOptions
@@ -33,7 +33,7 @@ struct CaptionerOptions {
 [[nodiscard]] std::map<std::string, std::string> config_of(const CaptionerOptions& options);
 [[nodiscard]] CaptionerOptions captioner_options(const std::map<std::string, std::string>& config);
 
-/// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
+/// Parameters of such a model, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const CaptionerOptions& options);
 
 using CaptionerCall = ModelCall;

@@ -18,7 +18,7 @@ struct DecoderOptions {
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::rotary;
   bool tied = true;  // the output map is the embedding's table
   NormOrder order = NormOrder::pre;
@@ -33,7 +33,7 @@ struct DecoderOptions {
 [[nodiscard]] std::map<std::string, std::string> config_of(const DecoderOptions& options);
 [[nodiscard]] DecoderOptions decoder_options(const std::map<std::string, std::string>& config);
 
-/// How many numbers such a decoder learns, by arithmetic; the number of heads changes it for T5's table alone.
+/// Parameters of such a decoder, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const DecoderOptions& options);
 
 using DecoderCall = ModelCall;
@@ -41,7 +41,7 @@ using DecoderCall = ModelCall;
 /// What cross-attention reads: the hidden states of an encoder.
 struct DecoderContext {
   Variable hidden;                         // [B, Tk, d_context]
-  std::vector<std::int64_t> lengths = {};  // [B]: places of each that are there, 0 to Tk; empty where none is padded
+  std::vector<std::int64_t> lengths = {};  // [B]: places of each that are there, 0 to Tk; empty if none is padded
 };
 
 /// What a decoder keeps between the tokens of a text.
@@ -66,14 +66,14 @@ class Decoder {
   /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
   /// d_model that heads do not divide.
   Decoder(const DecoderOptions& options, const Init& init, DType dtype = DType::f32);
-  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where it has
+  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary if it has
   /// another shape.
   Decoder(const DecoderOptions& options, const Embedding& tokens, const Init& init);
 
   /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, or context
-  /// where the decoder needs one.
+  /// if the decoder needs one.
   [[nodiscard]] Variable forward(const TensorView& ids, const DecoderCall& call = {}) const;
-  /// The same over a context in call.dtype. Throws InvalidArgument naming context where the decoder reads none or
+  /// The same over a context in call.dtype. Throws InvalidArgument naming context if the decoder reads none or
   /// another shape, and its lengths.
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const DecoderCall& call = {}) const;
@@ -95,7 +95,7 @@ class Decoder {
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 
-  /// embedding.weight, positions.weight, t5.weight, blocks.*, ln_final, output.weight, as far as they are there.
+  /// embedding.weight, positions.weight, t5.weight, blocks.*, ln_final, output.weight, as far as there are any.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const DecoderOptions& options() const noexcept { return options_; }
 

@@ -17,7 +17,7 @@ struct EncoderOptions {
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::rotary;
   bool tied = true;  // the output map is the embedding's table
   NormOrder order = NormOrder::pre;
@@ -35,7 +35,7 @@ struct EncoderOptions {
 [[nodiscard]] std::map<std::string, std::string> config_of(const EncoderOptions& options);
 [[nodiscard]] EncoderOptions encoder_options(const std::map<std::string, std::string>& config);
 
-/// How many numbers such an encoder learns, by arithmetic; the number of heads changes it for T5's table alone.
+/// Parameters of such an encoder, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderOptions& options);
 
 using EncoderCall = ModelCall;
@@ -50,7 +50,7 @@ class Encoder {
   Encoder(const EncoderOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
-  /// of padding hold numbers without meaning. Throws InvalidArgument naming ids or lengths.
+  /// of padding hold values without meaning. Throws InvalidArgument naming ids or lengths.
   [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;

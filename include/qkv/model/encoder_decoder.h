@@ -22,7 +22,7 @@ struct EncoderDecoderOptions {
   std::int64_t layers = 2;  // of the decoder
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::sinusoidal;      // of both self-attentions; cross-attention has none
   NormOrder order = NormOrder::post;
   Activation activation = Activation::relu;
@@ -36,7 +36,7 @@ struct EncoderDecoderOptions {
 [[nodiscard]] std::map<std::string, std::string> config_of(const EncoderDecoderOptions& options);
 [[nodiscard]] EncoderDecoderOptions encoder_decoder_options(const std::map<std::string, std::string>& config);
 
-/// How many numbers such a model learns, by arithmetic; the number of heads changes it for T5's tables alone.
+/// Parameters of such a model, by arithmetic; the number of heads changes it for T5's tables alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderDecoderOptions& options);
 
 using EncoderDecoderCall = ModelCall;

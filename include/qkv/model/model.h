@@ -35,7 +35,7 @@ enum class ModelKind : std::uint8_t {
 /// What a model reads; each kind reads its part. Shorter texts are padded at their end with any token.
 struct ModelInput {
   TensorView ids;                                 // i64 [B, T]: the tokens; of a text to be written, those so far
-  std::vector<std::int64_t> lengths = {};         // of each text of ids; empty where none is padded
+  std::vector<std::int64_t> lengths = {};         // of each text of ids; empty if none is padded
   TensorView source = {};                         // i64 [B, S]: of an encoder-decoder
   std::vector<std::int64_t> source_lengths = {};  // likewise of source
   TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner and of two towers
@@ -61,7 +61,7 @@ class Model {
 
   /// What save() wrote. The file is mapped: parameters are read where they lie, in their dtype, and nothing is drawn.
   /// Throws Error naming the file: as Safetensors::read(), for a file without a config, and with the first differences
-  /// where tensors are missing, surplus or of another shape or dtype than the config says. Tensors under "optimizer/"
+  /// if tensors are missing, surplus or of another shape or dtype than the config says. Tensors under "optimizer/"
   /// do not count.
   [[nodiscard]] static Model open(const std::string& path);
   /// The same of a file that is open; `path` stands in messages.
@@ -77,6 +77,8 @@ class Model {
   [[nodiscard]] ModelConfig config() const;
   [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }
   [[nodiscard]] Parameters parameters() const;
+  /// The same model with its parameters copied into another dtype: optimisers take f32 and f64 alone.
+  [[nodiscard]] Model to(DType dtype) const;
   /// By the arithmetic of the config.
   [[nodiscard]] std::int64_t parameter_count() const;
   /// That the model computes in where a call says nothing else: f64 for parameters of f64, f32 for all others.

@@ -20,7 +20,7 @@ struct PatchEncoderOptions {
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   // A learned bias a step down, step across and head, the same in each layer (Liu et al. 2021, section 3.2).
   bool relative = true;
 
@@ -28,7 +28,7 @@ struct PatchEncoderOptions {
   [[nodiscard]] std::int64_t patches() const noexcept;
 };
 
-/// How many numbers such an encoder learns, by arithmetic.
+/// Parameters of such an encoder, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const PatchEncoderOptions& options);
 
 using PatchEncoderCall = ModelCall;

@@ -52,11 +52,14 @@ struct ModelCall {
 /// Texts side by side, the shorter ones padded at their end with any token.
 struct PaddedTokens {
   TensorView ids;                          // [B, T] of i64 or i32
-  std::vector<std::int64_t> lengths = {};  // [B]: tokens of each text, 0 to T; empty where none is padded
+  std::vector<std::int64_t> lengths = {};  // [B]: tokens of each text, 0 to T; empty if none is padded
 };
 
 /// Which keys a query of the self-attention sees.
-enum class Sight : std::uint8_t { earlier, all };
+enum class SelfAttention : std::uint8_t {
+  causal,  // itself and those before it
+  full,
+};
 
 struct TokenInputOptions {
   std::int64_t vocabulary = 0;
@@ -64,7 +67,7 @@ struct TokenInputOptions {
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
   Positions positions = Positions::none;
-  Sight sight = Sight::earlier;  // with `all`, T5's buckets tell the two sides apart
+  SelfAttention self_attention = SelfAttention::causal;  // with `full`, T5's buckets tell the two sides apart
   EmbeddingScale scale = EmbeddingScale::small;
 };
 
@@ -74,14 +77,14 @@ class TokenInput {
  public:
   /// Draws the tables in the order of parameters(). `model` stands first in messages.
   TokenInput(std::string_view model, const TokenInputOptions& options, const Init& init, DType dtype = DType::f32);
-  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary where the table
+  /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary if the table
   /// is not [vocabulary, d_model].
   TokenInput(std::string_view model, const TokenInputOptions& options, Embedding tokens, const Init& init);
 
   /// ids [B, T] of the tokens from number `first` on -> [B, T, d_model] in call.dtype; dropout has its first place.
   /// Throws InvalidArgument naming ids.
   [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call, std::int64_t first = 0) const;
-  /// What the self-attention of each block adds to its scores; empty where positions act elsewhere.
+  /// What the self-attention of each block adds to its scores; empty if positions act elsewhere.
   [[nodiscard]] LearnedTerms learned_bias() const;
   [[nodiscard]] Bias fixed_bias() const;
   /// The table of tokens.
@@ -89,7 +92,7 @@ class TokenInput {
   /// That of the parameters.
   [[nodiscard]] DType dtype() const { return tokens_.dtype(); }
 
-  /// embedding.weight, positions.weight, ln_embedding, t5.weight, as far as they are there.
+  /// embedding.weight, positions.weight, ln_embedding, t5.weight, as far as there are any.
   [[nodiscard]] Parameters parameters() const;
 
  private:
@@ -101,7 +104,7 @@ class TokenInput {
   Variable t5_;  // [buckets, heads]; empty without
 };
 
-/// How many numbers a TokenInput learns, by arithmetic, its table of tokens included.
+/// Parameters of a TokenInput, by arithmetic, its table of tokens included.
 [[nodiscard]] std::int64_t parameter_count(const TokenInputOptions& options);
 
 }  // namespace qkv

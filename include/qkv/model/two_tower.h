@@ -28,8 +28,8 @@ struct TwoTowerOptions {
   std::int64_t text_layers = 2;
   std::int64_t d_model = 64;  // of both
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;         // 4 * d_model where not given
-  std::optional<std::int64_t> d_embedding = std::nullopt;  // of what the towers give; d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;         // 4 * d_model by default
+  std::optional<std::int64_t> d_embedding = std::nullopt;  // of what the towers give; d_model by default
   Positions positions = Positions::rotary;                 // of tokens; patches have a learned vector each
   bool relative = true;                                    // that of PatchEncoderOptions
 };
@@ -39,7 +39,7 @@ struct TwoTowerOptions {
 [[nodiscard]] std::map<std::string, std::string> config_of(const TwoTowerOptions& options);
 [[nodiscard]] TwoTowerOptions two_tower_options(const std::map<std::string, std::string>& config);
 
-/// How many numbers such a model learns, by arithmetic; the number of heads changes it for tables of biases alone.
+/// Parameters of such a model, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const TwoTowerOptions& options);
 
 using TwoTowerCall = ModelCall;
@@ -66,7 +66,7 @@ class TwoTower {
   [[nodiscard]] Variable embed_texts(const PaddedTokens& texts, const TwoTowerCall& call = {}) const;
 
   /// contrastive_loss() of image n and text n. A log_scale that a step has brought above ln 100 is first set to that,
-  /// as CLIP clips it. Throws InvalidArgument naming what the embeddings name, or texts where they are not as many.
+  /// as CLIP clips it. Throws InvalidArgument naming what the embeddings name, or texts if they are not as many.
   [[nodiscard]] Variable loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call = {}) const;
 
   /// The same of what embed_images() and embed_texts() gave.

@@ -18,13 +18,13 @@ enum class BatchLayout : std::uint8_t {
 /// B examples, the shorter ones padded at their end with token 0.
 struct TaskBatch {
   BatchLayout layout = BatchLayout::apart;
-  Tensor ids;                         // i64 [B, T]
-  Tensor targets;                     // i64 [B, T]: what is to be said at each place, -100 where nothing is asked
-  Tensor scored;                      // i64 [B, T]: 1 where the answer counts in the accuracy
-  std::vector<std::int64_t> lengths;  // of each row of ids
-  Tensor source;                      // i64 [B, S]; empty where there is none of its own
+  Tensor ids;                                // i64 [B, T]
+  Tensor targets;                            // i64 [B, T]: the expected token at each place, -100 if nothing is asked
+  Tensor scored;                             // i64 [B, T]: 1 where the answer counts in the accuracy
+  std::vector<std::int64_t> lengths;         // of each row of ids
+  Tensor source;                             // i64 [B, S]; empty if there is none of its own
   std::vector<std::int64_t> source_lengths;  // of each example's source, in whichever tensor it is; 0 without
-  Tensor images;                             // f32 [B, 3, side, side]; empty where there are none
+  Tensor images;                             // f32 [B, 3, side, side]; empty if there are none
   std::int64_t patches = 0;                  // of an image
   std::int64_t tokens = 0;                   // read: of texts without their padding, and patches
 
@@ -43,7 +43,7 @@ inline constexpr std::int64_t kNothingAsked = -100;
 /// In a joined batch the source's tokens are numbered after those of the answers, where their vocabularies differ.
 [[nodiscard]] std::int64_t joined_source_offset(const Task& task);
 
-/// Throws InvalidArgument naming examples where there are none.
+/// Throws InvalidArgument naming examples if there are none.
 [[nodiscard]] TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout);
 
 /// The weights [H, Tq, Tk] of example b at `site` (of an image, its patches are the source), without padding, out of

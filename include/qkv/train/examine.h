@@ -43,7 +43,7 @@ struct TaskAccuracy {
 struct RelationScores {
   std::string relation;
   AttentionSite site = AttentionSite::tokens;
-  std::vector<std::vector<PatternScore>> layers;  // none where the model has no such site
+  std::vector<std::vector<PatternScore>> layers;  // none if the model has no such site
 };
 
 /// Likewise, for each relation of the task in its order.
@@ -55,7 +55,7 @@ struct BestHead {
   std::size_t head = 0;
   PatternScore score = {};
 };
-/// Throws InvalidArgument where there is no layer.
+/// Throws InvalidArgument if there is no layer.
 [[nodiscard]] BestHead best_head(const RelationScores& scores);
 
 }  // namespace qkv

@@ -44,7 +44,7 @@ class Optimizer {
   /// Steps taken.
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
   /// All that the next step depends on besides parameters, gradients and steps(), in the order of the parameters; zero
-  /// before the first step. To be written by who goes on where another run stopped.
+  /// before the first step. A checkpoint keeps them.
   [[nodiscard]] const std::vector<OptimizerMoment>& moments() const noexcept { return moments_; }
   /// Throws InvalidArgument for less than 0.
   void set_steps(std::int64_t steps);
@@ -54,8 +54,7 @@ class Optimizer {
   Optimizer(std::string_view function, Parameters parameters, std::span<const std::string_view> moments);
 
  private:
-  virtual void update(const Parameter& parameter, std::span<const OptimizerMoment> moments,
-                      double learning_rate) = 0;
+  virtual void update(const Parameter& parameter, std::span<const OptimizerMoment> moments, double learning_rate) = 0;
 
   Parameters parameters_;
   std::vector<Tensor> storage_;
@@ -73,7 +72,7 @@ struct AdamWOptions {
 };
 
 /// Adam with weight decay of its own (Loshchilov and Hutter 2019, algorithm 2), as torch.optim.AdamW has it. Remembers
-/// two tensors a parameter. Throws InvalidArgument naming an option, or parameters where two have one name or are one
+/// two tensors per parameter. Throws InvalidArgument naming an option, or parameters if two have one name or are one
 /// variable, or one is not f32 or f64 or requires no gradient.
 [[nodiscard]] std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions& options = {});
 
@@ -83,8 +82,8 @@ struct SgdOptions {
   Decay decay = Decay::matrices;
 };
 
-/// Gradient descent with momentum, as torch.optim.SGD has it. Remembers one tensor a parameter, none without momentum.
-/// Throws as make_adamw().
+/// Gradient descent with momentum, as torch.optim.SGD has it. Remembers one tensor per parameter, none without
+/// momentum. Throws as make_adamw().
 [[nodiscard]] std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options = {});
 
 /// Forgets the gradients of all.

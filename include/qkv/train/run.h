@@ -29,11 +29,11 @@ struct LoggedStep {
   double gradient_norm = 0;  // before clipping
   double learning_rate = 0;
   std::int64_t tokens = 0;
-  double seconds = 0;  // of the run until then
+  double seconds = 0;                             // of the run until then
   std::optional<double> accuracy = std::nullopt;  // on held-out examples, where they were examined
   std::optional<double> held_out_loss = std::nullopt;
 };
-/// Those of the log in their order, without the half line that a kill may have left; none where there is no log.
+/// Those of the log in their order, without the half line that a kill may have left; none if there is no log.
 [[nodiscard]] std::vector<LoggedStep> read_log(const TrainPlace& place);
 
 /// How a model of text goes on from a held-out beginning.
@@ -70,9 +70,9 @@ struct TrainWatch {
 };
 
 /// Trains, with a checkpoint now and then. A resumed run is the uninterrupted one, bit for bit. nullopt if the watch
-/// stopped it. Throws InvalidArgument as require_sound(), task_of() and model_of(); Diverged as train(), once the log is
-/// whole; Error if the directory cannot be written or another process works in it, and for a checkpoint of another model
-/// or of other examples.
+/// stopped it. Throws InvalidArgument as require_sound(), task_of() and model_of(); Diverged as train(), once the log
+/// is whole; Error if the directory cannot be written or another process works in it, and for a checkpoint of another
+/// model or of other examples.
 [[nodiscard]] std::optional<TrainReport> run_training(const TrainSettings& settings, const TrainReporting& reporting,
                                                       const TrainPlace& place, TrainStart start,
                                                       const TrainWatch& watch = {});

@@ -16,7 +16,7 @@ namespace qkv {
 struct TrainSettings {
   std::string task;
   std::string data = {};                                  // of "text" a file, of "pictures" a directory
-  std::optional<std::int64_t> length = std::nullopt;      // the task's own where not given
+  std::optional<std::int64_t> length = std::nullopt;      // the task's own by default
   std::optional<std::int64_t> image_side = std::nullopt;  // pixels that "pictures" are brought to
   std::optional<std::int64_t> patch_side = std::nullopt;
   std::uint64_t seed = 1;  // of the model, the examples and dropout
@@ -36,7 +36,7 @@ struct TrainSettings {
   std::int64_t layers = 2;  // of each stack
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 d_model by default
   std::string positions = "learned";
 };
 

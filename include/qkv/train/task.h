@@ -66,7 +66,7 @@ struct TaskExample {
   std::vector<std::int32_t> source;                 // encoder_decoder only
   Tensor image;                                     // image_text only: f32 [3, side, side], red, green, blue in [0, 1]
   std::vector<std::int32_t> tokens;                 // [Tq]
-  std::vector<std::optional<std::int32_t>> labels;  // [Tq]: what to learn; none where nothing is asked
+  std::vector<std::optional<std::int32_t>> labels;  // [Tq]: what to learn; none if nothing is asked
   std::vector<bool> scored;                         // [Tq]: whether the label counts in the accuracy
   std::vector<std::vector<PatternRow>> patterns;    // rows of each relation of the task, by rising query
   std::optional<Syntax> syntax;                     // tasks of language only
@@ -75,8 +75,8 @@ struct TaskExample {
 /// The longest that an example can be.
 struct TaskLengths {
   std::int64_t tokens = 0;
-  std::int64_t source = 0;      // 0 where there is no source
-  std::int64_t image_side = 0;  // pixels; 0 where there is no image
+  std::int64_t source = 0;      // 0 if there is no source
+  std::int64_t image_side = 0;  // pixels; 0 if there is no image
   std::int64_t patch_side = 0;  // pixels; patches are counted row by row
   /// Keys of cross-attention to an image: (image_side / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
@@ -87,7 +87,7 @@ struct TaskInfo {
   std::string description;  // one line
   TaskKind kind = TaskKind::decoder;
   double accuracy = 0;  // share of the scored labels of the test split that a trained model must get right
-  /// What TaskOptions::length counts, with the default and the bounds; none where the task has no length.
+  /// What TaskOptions::length counts, with the default and the bounds; none if the task has no length.
   struct Length {
     std::string unit;
     std::int64_t usual = 0;
@@ -123,8 +123,14 @@ class Task {
   /// Different examples of the split, at least 1: example n holds what another of them does from n = count on. nullopt
   /// where they are drawn without an end.
   [[nodiscard]] virtual std::optional<std::int64_t> count(Split /*split*/) const noexcept { return std::nullopt; }
-  /// A hash of all data that the examples are made of; nullopt where they follow from the options alone.
+  /// A hash of all data that the examples are made of; nullopt if they follow from the options alone.
   [[nodiscard]] virtual std::optional<std::uint64_t> data_hash() const { return std::nullopt; }
+
+  /// What of an example lies outside of those that the task draws, a sentence each: "it learned from texts of 6 to 12
+  /// letters; this one has 5". A model that learned the task may then answer anything. Empty if nothing does.
+  [[nodiscard]] virtual std::vector<std::string> outside(const TaskExample& example) const;
+  /// The tokens of an answer as people read them: without "</s>", and of addition the sum, highest digit first.
+  [[nodiscard]] virtual std::string answer_text(std::vector<std::int32_t> answer) const;
 
  protected:
   Task() = default;
@@ -148,7 +154,7 @@ struct PatternScore {
   std::int64_t rows = 0;  // rows that have a pattern
 
   PatternScore& operator+=(const PatternScore& other) noexcept;
-  /// In [0, 1]; 0 where there are no rows.
+  /// In [0, 1]; 0 if there are no rows.
   [[nodiscard]] double mean_weight() const noexcept;
   [[nodiscard]] double accuracy() const noexcept;
 };

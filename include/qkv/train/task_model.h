@@ -15,7 +15,7 @@ struct TaskModelOptions {
   std::int64_t layers = 2;  // of each stack
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::rotary;
 };
 

@@ -43,7 +43,7 @@ class TrainedModel {
   [[nodiscard]] bool has_examples() const noexcept { return has_examples_; }
 
   /// The example that a text stands for, asking for nothing: its source, with "</s>" added, where the model reads one,
-  /// and tokens that begin with "<s>"; the tokens else. Throws InvalidArgument naming text where it
+  /// and tokens that begin with "<s>"; the tokens else. Throws InvalidArgument naming text if it
   /// has a token that the model does not know, or none.
   [[nodiscard]] TaskExample example_of(std::string_view text) const;
   /// One example as a batch that model() reads.
@@ -55,7 +55,7 @@ class TrainedModel {
   /// Adds tokens after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
   /// without a source the model sees the last tokens, as many as its examples had. Throws as Model::generate().
   void answer(TaskExample& example, const AnswerOptions& options) const;
-  /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 where it asks
+  /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 if it asks
   /// for none there.
   [[nodiscard]] std::int64_t answer_length(std::int32_t last) const;
   /// f64 [B]: the cosine of each example's image and its tokens. Throws InvalidArgument for a model other than

@@ -56,7 +56,7 @@ class Diverged : public Error {
 
 /// Steps optimizer.steps() to options.schedule.steps - 1, or until `after_step` says stop; step s takes the batches
 /// from s * accumulation on. The same bits for any number of threads, and for a run that was stopped, saved, restored
-/// and resumed. Gradients are cleared before and after. Throws Diverged where a loss or the norm of the gradients is
+/// and resumed. Gradients are cleared before and after. Throws Diverged if a loss or the norm of the gradients is
 /// not finite; InvalidArgument naming an option, or what the loss throws.
 void train(Optimizer& optimizer, const LossOfBatch& loss_of_batch, const TrainingOptions& options,
            const std::function<Next(const TrainingStep&)>& after_step);

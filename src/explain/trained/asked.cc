@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "qkv/train/picture_task.h"
+#include "qkv/image.h"
 
 namespace qkv::explain_detail {
 namespace {

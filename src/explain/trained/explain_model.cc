@@ -83,6 +83,8 @@ class ModelReader {
     } else if (trained_.kind() != ModelKind::encoder) {
       note_written();
     }
+    if (is_asked) return;
+    for (const std::string& what : trained_.task().outside(shown())) reading_.notes.push_back("careful: " + what);
   }
 
   void add_tokens(const Tokenizer& vocabulary) {
@@ -98,11 +100,8 @@ class ModelReader {
     return static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + own) - row.begin());
   }
 
-  // Without "</s>", which is no part of what is said.
   [[nodiscard]] std::string line_of(std::vector<std::int32_t> tokens) const {
-    const Tokenizer& vocabulary = trained_.task().vocabulary();
-    if (const auto end = vocabulary.find("</s>")) std::erase(tokens, *end);
-    const std::string line = vocabulary.decode(tokens);
+    const std::string line = trained_.task().answer_text(std::move(tokens));
     return line.empty() ? "nothing" : line;
   }
 

@@ -15,7 +15,42 @@ class AdditionTask final : public GeneratedTask {
   AdditionTask(TaskParts parts, std::uint64_t seed, std::int64_t digits)
       : GeneratedTask(std::move(parts), seed), digits_(digits) {}
 
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    const std::string text = vocabulary().decode(example.tokens);
+    const std::size_t plus = text.find('+');
+    const std::size_t equals = text.find('=');
+    const bool is_sum = plus != std::string::npos && equals != std::string::npos && plus < equals &&
+                        text.find_first_not_of("0123456789") == plus &&
+                        text.find_first_not_of("0123456789", plus + 1) == equals;
+    if (!is_sum) return {"it learned from sums such as " + sum_text("12", "34")};
+    const std::string a = text.substr(0, plus);
+    const std::string b = text.substr(plus + 1, equals - plus - 1);
+    const auto digits = static_cast<std::size_t>(digits_);
+    if (a.size() == digits && b.size() == digits) return {};
+    const bool fits = a.size() <= digits && b.size() <= digits;
+    return {"it learned to add numbers of " + std::to_string(digits_) + " digits; these have " +
+            std::to_string(a.size()) + " and " + std::to_string(b.size()) +
+            (fits ? ": write " + sum_text(a, b) : std::string())};
+  }
+
+  [[nodiscard]] std::string answer_text(std::vector<std::int32_t> answer) const override {
+    const std::string written = GeneratedTask::answer_text(std::move(answer));
+    if (written.empty() || written.find_first_not_of("0123456789") != std::string::npos) return written;
+    std::string sum(written.rbegin(), written.rend());
+    sum.erase(0, std::min(sum.find_first_not_of('0'), sum.size() - 1));
+    return sum + " (written from the ones up: " + written + ")";
+  }
+
  private:
+  // Both numbers with zeros before them.
+  [[nodiscard]] std::string sum_text(const std::string& a, const std::string& b) const {
+    const auto padded = [this](const std::string& number) {
+      const auto width = std::max(static_cast<std::size_t>(digits_), number.size());
+      return std::string(width - number.size(), '0') + number;
+    };
+    return padded(a) + "+" + padded(b) + "=";
+  }
+
   // Tokens: a from its highest digit down, "+", b likewise, "=", the sum from the ones up but for its last digit.
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(2 * digits_ + 2));

@@ -1,4 +1,4 @@
-// What every built-in task is made of: its own generator, and the walk over attempts that keeps the splits apart.
+// What every built-in task is made of: its own generator, and attempts until an example is of the split asked for.
 #pragma once
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 
 #include "qkv/captions.h"
 #include "qkv/files.h"
+#include "qkv/image.h"
 #include "qkv/png.h"
 #include "qkv/train/picture_task.h"
 #include "train/tasks/generated_task.h"

@@ -19,7 +19,27 @@ class RewriteTask final : public GeneratedTask {
   RewriteTask(TaskParts parts, std::uint64_t seed, Order order, std::int64_t longest)
       : GeneratedTask(std::move(parts), seed), order_(order), longest_(longest) {}
 
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    std::vector<std::int32_t> letters = example.source;
+    std::erase(letters, kEnd);
+    std::vector<std::string> all;
+    const auto count = static_cast<std::int64_t>(letters.size());
+    if (count < shortest() || count > longest_) {
+      all.push_back("it learned from texts of " + std::to_string(shortest()) + " to " + std::to_string(longest_) +
+                    " letters; this one has " + std::to_string(count));
+    }
+    std::ranges::sort(letters);
+    const auto twice = std::ranges::adjacent_find(letters);
+    if (order_ == Order::sorted && twice != letters.end()) {
+      all.push_back("it learned from letters that are all different; " + vocabulary().piece(*twice) +
+                    " comes more than once");
+    }
+    return all;
+  }
+
  private:
+  [[nodiscard]] std::int64_t shortest() const { return (longest_ + 1) / 2; }
+
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     const std::vector<std::int32_t> letters = draw(random);
     const std::vector<std::int64_t> from = places(letters);
@@ -37,7 +57,7 @@ class RewriteTask final : public GeneratedTask {
   }
 
   [[nodiscard]] std::vector<std::int32_t> draw(TaskRandom& random) const {
-    const auto count = static_cast<std::size_t>(random.between((longest_ + 1) / 2, longest_));
+    const auto count = static_cast<std::size_t>(random.between(shortest(), longest_));
     std::vector<std::int32_t> letters(order_ == Order::sorted ? kLetters : count);
     if (order_ == Order::sorted) {  // each letter once at most, so that each place has one right letter
       std::iota(letters.begin(), letters.end(), kFirstLetter);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "qkv/train/task.h"
 #include "train/tasks/palette.h"
@@ -9,12 +10,25 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+constexpr std::size_t kColumns = 80;
+
 // Code points, each of which takes a column in what the tasks write.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string columns(const std::vector<Row>& rows) {
+// Without the columns that have a title alone.
+std::vector<Row> filled(const std::vector<Row>& rows) {
+  std::vector<Row> kept(rows.size());
+  for (std::size_t c = 0; c < rows.front().size(); ++c) {
+    if (std::ranges::all_of(rows.begin() + 1, rows.end(), [&](const Row& row) { return row[c].empty(); })) continue;
+    for (std::size_t n = 0; n < rows.size(); ++n) kept[n].push_back(rows[n][c]);
+  }
+  return kept;
+}
+
+std::string columns(const std::vector<Row>& all) {
+  const std::vector<Row> rows = filled(all);
   std::vector<std::size_t> widths(rows.front().size());
   for (const Row& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
@@ -73,20 +87,75 @@ void add_syntax(Row& row, const Syntax& syntax, std::size_t word) {
   row.push_back(found == syntax.coreferences.end() ? "" : std::to_string(found->antecedent));
 }
 
-std::string token_table(const Task& task, const TaskExample& example) {
-  const std::vector<std::size_t> relations = relations_at(task, false);
-  const bool with_syntax = example.syntax && example.source.empty();
+// What stands before the relations of a token.
+Row start_of(const Task& task, const TaskExample& example, std::size_t p) {
+  Row row = {std::to_string(p), task.vocabulary().piece(example.tokens[p]), label_text(task, example, p)};
+  if (example.syntax && example.source.empty()) add_syntax(row, *example.syntax, p);
+  return row;
+}
+
+Row start_titles(const TaskExample& example) {
   Row titles = {"p", "token", "predicts"};
-  if (with_syntax) add_syntax_titles(titles);
-  for (const std::size_t r : relations) titles.push_back(task.relations()[r].name);
-  std::vector<Row> rows = {titles};
+  if (example.syntax && example.source.empty()) add_syntax_titles(titles);
+  return titles;
+}
+
+// A column for each relation.
+std::string wide_table(const Task& task, const TaskExample& example, const std::vector<std::size_t>& relations) {
+  std::vector<Row> rows = {start_titles(example)};
+  for (const std::size_t r : relations) rows.front().push_back(task.relations()[r].name);
   for (std::size_t p = 0; p < example.tokens.size(); ++p) {
-    Row row = {std::to_string(p), task.vocabulary().piece(example.tokens[p]), label_text(task, example, p)};
-    if (with_syntax) add_syntax(row, *example.syntax, p);
+    Row& row = rows.emplace_back(start_of(task, example, p));
     for (const std::size_t r : relations) row.push_back(keys_text(task, example, r, static_cast<std::int64_t>(p)));
-    rows.push_back(row);
   }
   return columns(rows);
+}
+
+// One column for all relations, and a line for each that a token has.
+std::string narrow_table(const Task& task, const TaskExample& example, const std::vector<std::size_t>& relations) {
+  std::vector<Row> rows = {start_titles(example)};
+  rows.front().emplace_back("pattern");
+  for (std::size_t p = 0; p < example.tokens.size(); ++p) {
+    Row start = start_of(task, example, p);
+    for (const std::size_t r : relations) {
+      const std::string keys = keys_text(task, example, r, static_cast<std::int64_t>(p));
+      if (keys.empty()) continue;
+      rows.push_back(start);
+      rows.back().push_back(task.relations()[r].name + ": " + keys);
+      start.assign(start.size(), "");
+    }
+    if (!start.front().empty()) (rows.emplace_back(start)).emplace_back("");
+  }
+  return columns(rows);
+}
+
+bool fits(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (width_of(text.substr(0, end)) > kColumns) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+std::string token_table(const Task& task, const TaskExample& example) {
+  const std::vector<std::size_t> relations = relations_at(task, false);
+  std::string wide = wide_table(task, example, relations);
+  return fits(wide) ? wide : narrow_table(task, example, relations);
+}
+
+// In lines of 80 columns.
+std::string wrapped(const std::string& sentence) {
+  std::string text;
+  std::size_t width = 0;
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    const bool starts_line = width == 0 || width + 1 + width_of(word) > kColumns;
+    if (starts_line) text += width == 0 ? "" : "\n";
+    text += (starts_line ? "" : " ") + word;
+    width = (starts_line ? 0 : width + 1) + width_of(word);
+  }
+  return text;
 }
 
 std::string source_table(const Task& task, const TaskExample& example) {
@@ -133,7 +202,7 @@ std::string picture(const Task& task, const TaskExample& example) {
 
 std::string show(const Task& task, const TaskExample& example) {
   std::string text;
-  if (example.syntax) text += example.syntax->sentence + "\n\n";
+  if (example.syntax) text += wrapped(example.syntax->sentence) + "\n\n";
   if (!example.source.empty()) {
     text += example.syntax ? source_table(task, example)
                            : "source: " + task.source_vocabulary().decode(example.source) + "\n\n";

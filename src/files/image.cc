@@ -1,7 +1,11 @@
+#include "qkv/image.h"
+
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
-#include "qkv/train/picture_task.h"
+#include "qkv/error.h"
 
 namespace qkv {
 namespace {

@@ -1,0 +1,26 @@
+#include "qkv/train/task.h"
+
+namespace qkv {
+namespace {
+
+void say_if_longer(std::vector<std::string>& all, const char* what, std::size_t length, std::int64_t most) {
+  if (static_cast<std::int64_t>(length) <= most) return;
+  all.push_back("it learned from " + std::string(what) + " of at most " + std::to_string(most) +
+                " tokens; this one has " + std::to_string(length));
+}
+
+}  // namespace
+
+std::vector<std::string> Task::outside(const TaskExample& example) const {
+  std::vector<std::string> all;
+  say_if_longer(all, "sources", example.source.size(), lengths().source);
+  say_if_longer(all, "texts", example.tokens.size(), lengths().tokens);
+  return all;
+}
+
+std::string Task::answer_text(std::vector<std::int32_t> answer) const {
+  if (const auto end = vocabulary().find("</s>")) std::erase(answer, *end);
+  return vocabulary().decode(answer);
+}
+
+}  // namespace qkv
