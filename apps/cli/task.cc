@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
@@ -14,11 +13,10 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/train/settings.h"
+#include "qkv/train/task_json.h"
 
 namespace qkv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct TaskArguments {
   std::string name;
@@ -80,101 +78,29 @@ std::string about(const Task& task) {
   return text;
 }
 
-Json rows_json(const std::vector<PatternRow>& rows) {
-  Json json = Json::array();
-  for (const PatternRow& row : rows) json.push_back({{"query", row.query}, {"keys", row.keys}});
-  return json;
-}
-
-Json syntax_json(const Syntax& syntax) {
-  Json json{{"sentence", syntax.sentence}, {"dependencies", Json::array()}, {"coreferences", Json::array()}};
-  for (const Dependency& dependency : syntax.dependencies) {
-    json["dependencies"].push_back(
-        {{"head", dependency.head ? Json(*dependency.head) : Json()}, {"label", dependency.label}});
-  }
-  for (const Coreference& link : syntax.coreferences) {
-    json["coreferences"].push_back({{"mention", link.mention}, {"antecedent", link.antecedent}});
-  }
-  return json;
-}
-
-// The image is left out: its patterns name patches.
-Json example_json(const Task& task, const TaskExample& example, std::int64_t n) {
-  Json json{{"n", n}, {"source", Json::array()}, {"tokens", Json::array()}, {"labels", Json::array()}};
-  for (const std::int32_t token : example.source) json["source"].push_back(task.source_vocabulary().piece(token));
-  for (const std::int32_t token : example.tokens) json["tokens"].push_back(task.vocabulary().piece(token));
-  for (const auto& label : example.labels) {
-    json["labels"].push_back(label ? Json(task.vocabulary().piece(*label)) : Json());
-  }
-  json["scored"] = example.scored;
-  for (std::size_t r = 0; r < example.patterns.size(); ++r) {
-    json["patterns"][task.relations()[r].name] = rows_json(example.patterns[r]);
-  }
-  if (example.syntax) json["syntax"] = syntax_json(*example.syntax);
-  return json;
-}
-
-Json info_json(const TaskInfo& info) {
-  Json json{{"name", info.name},
-            {"description", info.description},
-            {"kind", name_of(info.kind)},
-            {"model", recipe_for(info.name).model},
-            {"accuracy", info.accuracy}};
-  if (info.length) {
-    json["length"] = {{"unit", info.length->unit},
-                      {"usual", info.length->usual},
-                      {"least", info.length->least},
-                      {"most", info.length->most}};
-  }
-  return json;
-}
-
-Json task_json(const Task& task) {
-  Json json = info_json(task.info());
-  const TaskLengths& lengths = task.lengths();
-  json["lengths"] = {{"tokens", lengths.tokens}, {"source", lengths.source}, {"patches", lengths.patches()}};
-  json["vocabulary"] = {{"tokens", task.vocabulary().size()}, {"source", task.source_vocabulary().size()}};
-  for (const TaskRelation& relation : task.relations()) {
-    json["relations"].push_back(
-        {{"name", relation.name}, {"site", name_of(relation.site)}, {"description", relation.description}});
-  }
-  return json;
-}
-
 void show_task(const TaskArguments& arguments) {
+  const std::uint64_t seed = seed_of(arguments.seed);
   const auto task = of_option("TASK", [&] {
     static_cast<void>(make_task(arguments.name));
-    return of_option("--length", [&] {
-      return make_task(arguments.name, {.seed = seed_of(arguments.seed), .length = arguments.length});
-    });
+    return of_option("--length", [&] { return make_task(arguments.name, {.seed = seed, .length = arguments.length}); });
   });
-  const Split split = arguments.split == "test" ? Split::test : Split::train;
-  Json json = task_json(*task);
-  json["split"] = arguments.split;
-  json["seed"] = seed_of(arguments.seed);
-  json["examples"] = Json::array();
-  if (!arguments.json) print(about(*task));
-  for (std::int64_t n = arguments.from; n < arguments.from + arguments.examples; ++n) {
-    const TaskExample example = task->example(split, n);
-    if (arguments.json) {
-      json["examples"].push_back(example_json(*task, example, n));
-    } else {
-      print(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, example)));
-    }
+  const ExampleRange range{.split = arguments.split == "test" ? Split::test : Split::train,
+                           .first = arguments.from,
+                           .count = arguments.examples};
+  if (arguments.json) return print(task_json(*task, range, seed));
+  print(about(*task));
+  for (std::int64_t n = range.first; n < range.first + range.count; ++n) {
+    print(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
   }
-  if (arguments.json) print(json.dump(2) + "\n");
 }
 
-void list_tasks(bool as_json) {
-  Json json{{"tasks", Json::array()}};
-  std::string text = fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns");
+void list_tasks() {
+  print(fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns"));
   for (const TaskInfo& info : tasks()) {
-    json["tasks"].push_back(info_json(info));
-    text += hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
-                                fmt::format("{:g} %", 100 * info.accuracy)),
-                    info.description);
+    print(hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
+                              fmt::format("{:g} %", 100 * info.accuracy)),
+                  info.description));
   }
-  print(as_json ? json.dump(2) + "\n" : text);
 }
 
 void add_options(CLI::App& command, TaskArguments& arguments) {
@@ -207,11 +133,9 @@ void add_task(CLI::App& app) {
   const auto arguments = std::make_shared<TaskArguments>();
   add_options(*command, *arguments);
   command->callback([arguments] {
-    if (arguments->name.empty()) {
-      list_tasks(arguments->json);
-    } else {
-      show_task(*arguments);
-    }
+    if (!arguments->name.empty()) return show_task(*arguments);
+    if (arguments->json) return print(tasks_json());
+    list_tasks();
   });
 }
 

@@ -97,6 +97,7 @@
 #include "qkv/train/schedule.h"
 #include "qkv/train/settings.h"
 #include "qkv/train/task.h"
+#include "qkv/train/task_json.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
 #include "qkv/train/trained_model.h"

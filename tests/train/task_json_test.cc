@@ -1,0 +1,39 @@
+#include "qkv/train/task_json.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(TaskJson, ListsTheTasks) {
+  const Json json = Json::parse(tasks_json());
+  ASSERT_EQ(json["tasks"].size(), 10U);
+  EXPECT_EQ(json["tasks"][0]["name"], "copy");
+  EXPECT_EQ(json["tasks"][0]["length"]["usual"], 12);
+  EXPECT_EQ(json["tasks"][5]["name"], "brackets");
+  EXPECT_EQ(json["tasks"][5]["model"], "decoder");  // though an encoder can read it, too
+}
+
+TEST(TaskJson, HoldsExamples) {
+  const Json json =
+      Json::parse(task_json(*make_task("addition", {.length = 1}), {.split = Split::test, .first = 5, .count = 3}, 0));
+  EXPECT_EQ(json["kind"], "decoder");
+  EXPECT_EQ(json["split"], "test");
+  EXPECT_EQ(json["lengths"]["tokens"], 5);
+  ASSERT_EQ(json["examples"].size(), 3U);
+  const Json& example = json["examples"][0];
+  EXPECT_EQ(example["n"], 5);
+  EXPECT_EQ(example["tokens"].size(), 5U);
+  EXPECT_EQ(example["tokens"][1], "+");
+  EXPECT_TRUE(example["labels"][0].is_null());
+  EXPECT_EQ(example["patterns"]["addends"][0]["keys"], Json({0, 2}));
+  const Json sentence = Json::parse(task_json(*make_task("english"), {}, 0))["examples"][0];
+  EXPECT_EQ(sentence["syntax"]["dependencies"].size(), sentence["tokens"].size());
+}
+
+}  // namespace
+}  // namespace qkv
