@@ -55,7 +55,7 @@ def markdown(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def short_table(cards: list[dict]) -> str:
-    columns = ["task", "model: blocks, heads, width, positions", "numbers", "trained in", "held out", "best head's weight on the pattern"]
+    columns = ["task", "model: blocks, heads, width, positions", "parameters", "trained in", "held out", "best head's weight on the pattern"]
     return markdown(
         columns,
         [
