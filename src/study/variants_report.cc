@@ -97,7 +97,7 @@ std::string variants_table(const VariantSetup& setup, const std::vector<VariantC
   }
   return text + fmt::format(
                     "\ntime: the median of at most {}, after others until they get no faster.\n"
-                    "memory: the most bytes on the heap at once during a call, without inputs and out.\n"
+                    "memory: the most bytes on the heap at once in a call, without inputs and out.\n"
                     "rms, max: the error against exact attention in f64, over {} rows of each head;\n"
                     "rms is relative to the rows' own root mean square, so that zeros have 1.\n"
                     "pairs: share of T x T that counts. tiles: share of 64 x 64 tiles computed.\n",

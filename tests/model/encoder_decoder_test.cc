@@ -231,8 +231,10 @@ TEST(EncoderDecoder, RefusesWhatHasNoMeaning) {
   const Tensor source = some_source();
   const Tensor two(source.view().slice(0, 0, 2));
   const Tensor wide(DType::i64, {3, 8});
-  EXPECT_EQ(said({.ids = wide}, some_target()), "Encoder: ids: expected at most 5 learned positions, got 8");
-  EXPECT_EQ(said({.ids = source}, wide), "Decoder: ids: expected at most 7 learned positions, got 8");
+  EXPECT_EQ(said({.ids = wide}, some_target()),
+            "Encoder: ids: expected a text of at most 5 tokens, for which there are learned positions, got 8 tokens");
+  EXPECT_EQ(said({.ids = source}, wide),
+            "Decoder: ids: expected a text of at most 7 tokens, for which there are learned positions, got 8 tokens");
   EXPECT_EQ(said({.ids = source, .lengths = {5, 5, 6}}, some_target()),
             "Encoder: lengths: expected from 0 to 5, the tokens of a row, got 6");
   EXPECT_EQ(said({.ids = two}, some_target()),

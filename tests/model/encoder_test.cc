@@ -191,7 +191,8 @@ TEST(Encoder, RefusesWhatHasNoMeaning) {
   const auto said = [&](const Tensor& ids, const std::vector<std::int64_t>& lengths) {
     return error_message([&] { static_cast<void>(encoder.forward({.ids = ids, .lengths = lengths})); });
   };
-  EXPECT_EQ(said(Tensor(DType::i64, {1, 8}), {}), "Encoder: ids: expected at most 7 learned positions, got 8");
+  EXPECT_EQ(said(Tensor(DType::i64, {1, 8}), {}),
+            "Encoder: ids: expected a text of at most 7 tokens, for which there are learned positions, got 8 tokens");
   EXPECT_EQ(said(Tensor(DType::i64, {8}), {}), "Encoder: ids: expected [B, T], got [8]");
   EXPECT_EQ(said(some_ids(), {7}), "Encoder: lengths: expected one for each of 3 texts, got 1");
   EXPECT_EQ(said(some_ids(), {7, 8, 7}), "Encoder: lengths: expected from 0 to 7, the tokens of a row, got 8");

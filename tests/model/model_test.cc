@@ -85,7 +85,11 @@ TEST(Model, IsConvertedToBeLearned) {
   const Model single = half.to(DType::f32);
   const Tensor ids = some_ids();
   EXPECT_EQ(single.parameters()[0].value.dtype(), DType::f32);
-  EXPECT_EQ(single.forward({.ids = ids}).value().to_vector(), half.forward({.ids = ids}).value().to_vector());
+  for (std::size_t n = 0; n < half.parameters().size(); ++n) {
+    const Parameter was = half.parameters()[n];
+    EXPECT_EQ(single.parameters()[n].value.value().to_vector(), was.value.value().to_vector()) << was.name;
+  }
+  EXPECT_EQ(single.forward({.ids = ids}).shape().to_string(), "[1, 4, 4]");
   EXPECT_THAT(error_message([&] { static_cast<void>(make_sgd(half.parameters())); }),
               HasSubstr("expected f32 or f64, to which Model::to() converts, got embedding.weight of f16"));
   EXPECT_NO_THROW(static_cast<void>(make_sgd(single.parameters())));

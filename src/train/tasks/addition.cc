@@ -19,7 +19,7 @@ class AdditionTask final : public GeneratedTask {
     const std::string text = vocabulary().decode(example.tokens);
     const std::size_t plus = text.find('+');
     const std::size_t equals = text.find('=');
-    const bool is_sum = plus != std::string::npos && equals != std::string::npos && plus < equals &&
+    const bool is_sum = plus != std::string::npos && equals != std::string::npos && plus > 0 && plus + 1 < equals &&
                         text.find_first_not_of("0123456789") == plus &&
                         text.find_first_not_of("0123456789", plus + 1) == equals;
     if (!is_sum) return {"it learned from sums such as " + sum_text("12", "34")};

@@ -77,7 +77,7 @@ std::vector<std::size_t> relations_at(const Task& task, bool of_source) {
   return indices;
 }
 
-void add_syntax_titles(Row& titles) { titles.insert(titles.end(), {"head", "role", "stands for"}); }
+void add_syntax_titles(Row& titles) { titles.insert(titles.end(), {"head", "role", "same as"}); }
 
 void add_syntax(Row& row, const Syntax& syntax, std::size_t word) {
   const Dependency& dependency = syntax.dependencies[word];
