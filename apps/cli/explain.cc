@@ -127,16 +127,16 @@ void give_back_text(Arguments& arguments) {
 
 // An option that would change nothing is refused, or its reader would believe that it did.
 void require_effect(const CLI::App& command, const Arguments& arguments) {
-  const auto refuse = [&](const std::string& beside, const std::string& why, std::span<const char* const> names) {
+  const auto exclude = [&](const std::string& beside, const std::string& why, std::span<const char* const> names) {
     for (const char* name : names) {
-      if (command.count(name) > 0) misuse(name, "no " + beside + " beside it, for " + why, beside);
+      if (command.count(name) > 0) refuse(name, "cannot be combined with " + beside + ": " + why);
     }
   };
   if (!arguments.worked.empty()) {
-    refuse("--worked", "a worked example brings its own numbers", kModelOptions);
-    refuse("--worked", "a worked example brings its own numbers", kAttentionOptions);
-    refuse("--worked", "a worked example has steps alone", kQuestions);
-    refuse("--worked", "a worked example has steps alone", std::array{"--block"});
+    exclude("--worked", "a worked example brings its own numbers", kModelOptions);
+    exclude("--worked", "a worked example brings its own numbers", kAttentionOptions);
+    exclude("--worked", "a worked example has steps alone", kQuestions);
+    exclude("--worked", "a worked example has steps alone", std::array{"--block"});
   }
   if (arguments.trained.model.empty()) {
     require_no_trained_options(arguments.trained);
@@ -144,18 +144,19 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
       misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
     }
   } else {
-    refuse("--model", "a trained model brings its own", kModelOptions);
-    refuse("--model", "a trained model brings its own", kAttentionOptions);
+    exclude("--model", "a trained model brings its own", kModelOptions);
+    exclude("--model", "a trained model brings its own", kAttentionOptions);
     if (command.count("--block") > 0 && arguments.block != "pre-norm") {
       misuse("--block", "no kind beside --model, whose blocks are as it was trained", "\"" + *arguments.block + "\"");
     }
   }
   const std::string own = own_option(arguments);
   if (own.empty()) return;
-  refuse(own, "your own tensors need no parameters", kModelOptions);
-  refuse(own, "your own tensors have no block around them", std::array{"--block"});
-  if (!arguments.dropout) refuse(own, "your own tensors need no parameters", std::array{"--seed"});
-  if (arguments.bias == "t5") misuse("--bias t5", "a text, for T5's table is drawn with the parameters", own);
+  exclude(own, "your own tensors need no parameters", kModelOptions);
+  exclude(own, "your own tensors have no block around them", std::array{"--block"});
+  if (!arguments.dropout) exclude(own, "your own tensors need no parameters", std::array{"--seed"});
+  if (arguments.bias == "t5")
+    refuse("--bias t5", "cannot be combined with " + own + ": T5's table is drawn with the parameters");
 }
 
 // Standard output holds one thing, and --quiet needs something else to be left.
@@ -175,21 +176,22 @@ void require_one_output(const Arguments& arguments) {
 
 void require_sense(const CLI::App& command, const Arguments& arguments) {
   require_one_output(arguments);
-  if (arguments.steps && !arguments.all.empty()) misuse("--all", "no --step beside it", "one");
+  if (arguments.steps && !arguments.all.empty()) refuse("--all", "cannot be combined with --step");
   if (!arguments.all.empty() && arguments.all != "true" && arguments.all != "full") {
     misuse("--all", "no value, or full", "\"" + arguments.all + "\"");
   }
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
-    if (arguments.text || !own_option(arguments).empty()) misuse("--worked", "no text beside it", "one");
+    if (arguments.text || !own_option(arguments).empty())
+      refuse("--worked", "takes no text: it brings its own numbers");
     return;
   }
   if (!arguments.trained.model.empty()) {
-    if (!own_option(arguments).empty()) misuse("--model", "no " + own_option(arguments) + " beside it", "one");
+    if (!own_option(arguments).empty()) refuse("--model", "cannot be combined with " + own_option(arguments));
     return;
   }
-  if (arguments.own.any() && !arguments.npz.empty()) misuse("--npz", "no --q, --k or --v beside it", "one");
+  if (arguments.own.any() && !arguments.npz.empty()) refuse("--npz", "cannot be combined with --q, --k or --v");
   if (!arguments.text && own_option(arguments).empty()) {
     misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v)", "none");
   }
@@ -197,7 +199,8 @@ void require_sense(const CLI::App& command, const Arguments& arguments) {
     misuse("--block", "pre-norm or post-norm", "\"" + *arguments.block + "\"");
   }
   if (arguments.bias == "t5" && arguments.position != "sinusoidal" && arguments.position != "t5") {
-    misuse("--bias t5", "no other --position, for T5's buckets are one", arguments.position);
+    refuse("--bias t5",
+           "cannot be combined with --position " + arguments.position + ": T5's buckets are the positions");
   }
 }
 

@@ -12,12 +12,17 @@ namespace {
 
 constexpr std::array kFunctions = {"softmax", "exp", "randn", "sin", "cos", "attention", "rotate", "max"};
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGreek = {
+    {{"alpha", "α"}, {"eps", "ε"}, {"theta", "θ"}}};
+
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 Term greek(std::string_view text) {
-  if (text == "alpha") return name("α");
-  return name(text == "eps" ? "ε" : text);
+  for (const auto& [word, letter] : kGreek) {
+    if (word == text) return name(letter);
+  }
+  return name(text);
 }
 
 class Reader {
@@ -103,7 +108,8 @@ class Reader {
       if (letter == "sqrt") return root(inside());
       if (std::ranges::find(kFunctions, letter) != kFunctions.end()) return call(letter, inside());
     }
-    return letter.size() == 1 || letter == "eps" || letter == "alpha" ? greek(letter) : token(letter);
+    const bool is_greek = std::ranges::find(kGreek, letter, &decltype(kGreek)::value_type::first) != kGreek.end();
+    return letter.size() == 1 || is_greek ? greek(letter) : token(letter);
   }
 
   // One character of UTF-8.

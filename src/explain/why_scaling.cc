@@ -104,7 +104,7 @@ Section variance_why(std::uint64_t seed) {
     add_point(before, width, last.variance);
     add_point(after, width, last_scaled);
   }
-  why.finding = fmt::format("at d_k = {} the variance of q·k is {}; divided by √d_k, {} is left", kWidths.back(),
+  why.finding = fmt::format("at d_k = {} the variance of q·k is {}; after scaling, it is {}", kWidths.back(),
                             said(last.variance, 0), said(last_scaled, 3));
   why.tables = {std::move(table)};
   why.charts.push_back({"variance", width_chart("Variance of q·k", "variance", {before, after})});

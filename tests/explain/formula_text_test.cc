@@ -17,6 +17,7 @@ TEST(Typeset, WritesPowersRootsAndIndices) {
   EXPECT_EQ(typeset("softmax(q · k / sqrt(d_k))").text, "softmax(q · k / √dₖ)");
   EXPECT_EQ(typeset("sin and cos of pos / 10000^(2i / 8)").text, "sin and cos of pos / 10000^(2i / 8)");
   EXPECT_EQ(typeset("(x - mean) / sqrt(var + eps), eps = 1e-5").text, "(x − mean) / √(var + ε), ε = 1e-5");
+  EXPECT_EQ(typeset("cos(theta) = q · k / (|q| |k|)").text, "cos(θ) = q · k / (|q| |k|)");
   EXPECT_EQ(typeset("1 / sqrt(12,288)").text, "1 / √12,288");
 }
 
