@@ -22,7 +22,7 @@ using kernels::SharedGradients;
 
 constexpr std::string_view kFunction = "attention_backward";
 
-// A bias stands over each document by itself, so its numbers are the same for all.
+// A bias applies to each document by itself, so all documents share its elements.
 MaskShape shape_of_bias(const BackwardProblem& problem, const AttentionOptions& options) {
   const bool has_document = options.ragged && documents_of(*options.ragged) > 0;
   return has_document ? document_shape(problem.problem, *options.ragged, 0) : problem.problem.shape;
@@ -61,7 +61,7 @@ AttentionGradients allocated(const BackwardProblem& problem, const AttentionOpti
   return gradients;
 }
 
-// Where a gradient goes; kernels write what they see to memory that holds zeros.
+// The memory of a gradient. Kernels write only what they visit, so it starts as zeros.
 std::optional<MutableTensorView> place_of(bool wanted, Tensor& own, const std::optional<MutableTensorView>& given) {
   if (!wanted) return std::nullopt;
   if (!given) return own;
@@ -85,7 +85,7 @@ BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& rag
   return own;
 }
 
-// The call cut into documents; itself where it is not ragged.
+// The call split into documents, or the call itself if it is not ragged.
 std::vector<BackwardProblem> documents_of(const BackwardProblem& whole, const AttentionOptions& options) {
   if (!options.ragged) return {whole};
   std::vector<BackwardProblem> documents;
@@ -119,7 +119,7 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
   if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return;
   std::vector<BackwardProblem> documents = documents_of(problem, options);
   const int workers = options.threads.value_or(threads());
-  std::vector<Tensor> settled;  // which documents keep views of
+  std::vector<Tensor> settled;  // tensors that the documents view
   for (BackwardProblem& document : documents) {
     settled.push_back(kernels::settled_lse(document.problem, document.lse, target, workers));
     document.lse = settled.back();

@@ -24,7 +24,7 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Scratch from an aligned place on: segments, copies of inputs without rows, then the kernels' own.
+// Aligned scratch: the segments, dense copies of inputs whose last stride is not 1, then the kernels' own.
 struct Layout {
   std::size_t segments;
   std::size_t q;
@@ -41,7 +41,7 @@ std::size_t bytes_of_segments(const FusedCall& call) { return rounded(segments_o
 
 int threads_of(const FusedCall& call) { return call.options.threads.value_or(threads()); }
 
-// `segments` is where the shapes go that the kernel looks at.
+// `segments` receives the shapes that the kernel reads.
 Layout layout_of(const FusedCall& call, std::span<Segment> segments) {
   for (std::size_t n = 0; n < segments.size(); ++n) {
     segments[n].shape = shape_of(call, static_cast<std::int64_t>(n));

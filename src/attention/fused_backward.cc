@@ -16,7 +16,7 @@ using kernels::cpu::Backward;
 using kernels::cpu::BackwardSegment;
 using kernels::cpu::GradientRows;
 
-// A view whose last stride is 1: the one given, or one of a copy.
+// A view whose last stride is 1: the given one or a copy.
 class RowsOf {
  public:
   explicit RowsOf(const TensorView& view) : view_(view) {

@@ -15,7 +15,7 @@ bool meet(const Reach& one, const Reach& other) {
   return one.begin < one.end && other.begin < other.end && one.begin < other.end && other.begin < one.end;
 }
 
-// Each stride steps over all that the smaller ones reach. True of any cut and transposition of a dense tensor.
+// Each stride exceeds the reach of all smaller ones, as in any slice or transposition of a dense tensor.
 bool elements_lie_apart(const TensorView& view) {
   const auto steps = [&](int axis) { return static_cast<std::uint64_t>(view.shape()[axis] - 1); };
   const auto stride = [&](int axis) {
@@ -42,7 +42,7 @@ void check_output(const Check& check, std::string_view argument, const TensorVie
              "strides under which no two elements share a place", view.strides());
 }
 
-// Each of `outputs` apart from all inputs, and from the other outputs.
+// No output overlaps an input or another output.
 void check_apart(const Check& check, std::span<const NamedReach> inputs, std::span<const NamedReach> outputs) {
   const auto apart = [&](const NamedReach& one, const NamedReach& other) {
     check.that(

@@ -36,7 +36,7 @@ void require(bool holds, std::string_view argument, const std::string& expected,
   if (!holds) throw InvalidArgument(kFunction, argument, expected, got);
 }
 
-// A rule either wants decay, or beta, or has no use for it.
+// A rule needs an option or refuses it.
 void require_wanted(std::string_view argument, UpdateRule rule, bool wanted, const std::optional<TensorView>& given) {
   const std::string by = fmt::format("by the rule {}", name_of(rule));
   require(!wanted || given, argument, "a tensor, wanted " + by, "none");

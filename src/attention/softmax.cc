@@ -11,7 +11,7 @@
 namespace qkv {
 namespace {
 
-// Calls map(row, result) for each row along the axis, and gives the results back where the rows stood.
+// Calls map(row, result) for each row along the axis and stores the results in its place.
 template <class Map>
 Tensor map_rows(const char* function, const TensorView& x, int axis, const Map& map) {
   if (!is_floating(x.dtype())) {

@@ -33,7 +33,7 @@ Bias bias_of(const LearnedBias& term) {
   return alibi(numbers.to_vector(), std::get<LearnedAlibi>(term).align);
 }
 
-// Those of the walk back: what only the forward call's memory holds is left out.
+// The options of the backward pass: without the plan and scratch of the forward call.
 AttentionOptions kept_options(AttentionOptions options, DType dtype) {
   if (!options.target.empty()) options.target = attention_target(dtype, options);
   options.scratch = {};
@@ -41,7 +41,7 @@ AttentionOptions kept_options(AttentionOptions options, DType dtype) {
   return options;
 }
 
-// [B, H, T, D] that lies as [B, T, H, D], so that merging heads shares it.
+// [B, H, T, D] laid out as [B, T, H, D], so that merge_heads() shares it.
 Value heads_side_by_side(DType dtype, const Shape& shape) {
   Value value = autograd::new_value(dtype, {shape[0], shape[2], shape[1], shape[3]});
   value.view = value.view.transpose(1, 2);
@@ -97,7 +97,8 @@ AttentionOptions options_with(const AttentionOptions& options, const LearnedTerm
   for (const LearnedBias& term : learned.bias) all.bias = all.bias + bias_of(term);
   if (learned.sinks.empty()) return all;
   if (!options.sinks.empty()) {
-    throw InvalidArgument(kOperation, "learned.sinks", "none beside options.sinks", learned.sinks.shape().to_string());
+    throw InvalidArgument(kOperation, "learned.sinks", "none if options.sinks is given",
+                          learned.sinks.shape().to_string());
   }
   if (learned.sinks.rank() != 1) {
     throw InvalidArgument(kOperation, "learned.sinks", "[Hq]", learned.sinks.shape().to_string());

@@ -16,8 +16,8 @@ using autograd::Gradients;
 using autograd::Node;
 using autograd::Value;
 
-// One walk. Operations are taken from the youngest to the oldest, so that each is reached when all that used it are
-// done; the order, and with it the order of every sum, is that of recording.
+// One backward pass. It visits operations from the last recorded to the first, so that every user of a value comes
+// before the operation that made it. The order of recording also fixes the order of every sum.
 class Walk {
  public:
   explicit Walk(Record record) : record_(record) {}
@@ -48,8 +48,8 @@ class Walk {
 
   void step(Node& node, Value gradient) {
     if (node.released) {
-      throw InvalidArgument("backward", "result", "a record that is still there",
-                            "one of " + std::string(node.operation) + " that another walk has released");
+      throw InvalidArgument("backward", "result", "a record that backward() has not released",
+                            "that of " + std::string(node.operation) + "; Record::keep in the earlier call keeps it");
     }
     Gradients gradients(node);
     node.backward(std::move(gradient), gradients);

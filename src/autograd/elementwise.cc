@@ -8,7 +8,7 @@
 namespace qkv::autograd {
 namespace {
 
-// join(to element, from element) for each pair of places.
+// Calls join(to element, from element) for each pair of elements.
 template <class From, class To, class Join>
 void walk(const TensorView& from, const MutableTensorView& to, const Join& join) {
   const Walk<2> walk = merged<2>(to.shape(), {to.strides(), from.strides()});
@@ -30,7 +30,7 @@ void walk(const TensorView& from, const MutableTensorView& to, const Join& join)
   });
 }
 
-// A function of its own: Clang would look into branches of a lambda that are left out.
+// Not a lambda: Clang checks discarded branches there.
 template <class From, class To>
 QKV_INLINED inline void convert(const From& from, To& to) {
   if constexpr (std::is_same_v<From, To>) {

@@ -30,7 +30,7 @@ std::vector<std::int64_t> checked_ids(const TensorView& ids, std::int64_t count)
   return result;
 }
 
-// Where each row of the table was taken: places[first[id]] to places[first[id + 1]], in their order.
+// The positions at which each row of the table was used: places[first[id]] to places[first[id + 1]], in order.
 struct Places {
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> places;
@@ -84,7 +84,7 @@ QKV_INLINED inline void words_of(std::uint64_t seed, std::int64_t row, std::int6
   }
 }
 
-// out = x with what is dropped set to 0, and the rest scaled; out may be x.
+// out = x with dropped elements set to 0 and the others scaled; out may be x.
 void drop(Value& out, const Value& x, const Dropout& dropout) {
   const std::int64_t width = x.view.rank() == 0 ? 1 : x.view.dim(-1);
   if (x.size() == 0) return;

@@ -42,8 +42,8 @@ Variable of_output(std::string_view operation, const Variable& x, const Function
   });
 }
 
-// A function whose derivative shares most of its work: function(x, out, slope). Where it is recorded, slopes are made
-// at once and kept in place of x, and the walk back is one product.
+// A function whose derivative shares most of its work: function(x, out, slope). If it is recorded, the slopes are
+// computed in the forward pass and kept instead of x; the backward pass is then one product.
 template <class Function>
 Variable with_slope(std::string_view operation, const Variable& x, const Function& function) {
   const Value value = dense(value_of(operation, "x", x));

@@ -77,12 +77,12 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   }
 }
 
-// `value` itself where it has the dtype.
+// `value` itself if it has the dtype.
 Value in_dtype(const Value& value, DType dtype) {
   return value.dtype() == dtype ? value : autograd::copied(value.view, dtype);
 }
 
-// In the dtype of x or f32, as products take it.
+// Converts to the dtype that the product needs: that of x, or f32.
 Value bias_for(DType x, const Value& bias) {
   return x == DType::f32 && autograd::is_half(bias.dtype()) ? autograd::copied(bias.view, x) : autograd::dense(bias);
 }
@@ -131,7 +131,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
       gradients.give(2, std::move(d_bias));
     }
     if (!gradients.wanted(0)) return;
-    static_cast<void>(kept.value());  // refuses a weight that was written, of which `used` may be a copy
+    static_cast<void>(kept.value());  // throws if the weight was changed since; `used` may be a copy of it
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));
     const Shape whole = d_x.shape();
     d_x.view = as_rows(d_x);
@@ -150,7 +150,7 @@ Variable matmul(const Variable& a, const Variable& b) {
   const Value& right = value_of("matmul", "b", b);
   require_matrices(left, right);
   const std::int64_t rows = left.view.dim(-2);
-  if (right.view.rank() == 2 && left.view.rank() > 2) {  // one product of all rows
+  if (right.view.rank() == 2 && left.view.rank() > 2) {  // all rows in one product
     const Variable all = reshape(a, {batch_of(left.shape()).product() * rows, left.view.dim(-1)});
     return reshape(matmul(all, b), matrix_shape(batch_of(left.shape()), rows, right.view.dim(-1)));
   }

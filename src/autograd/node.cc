@@ -72,7 +72,7 @@ void Gradients::go_on(const Variable& result, Value d_result) {
 }
 
 const Value& value_of(std::string_view operation, std::string_view argument, const Variable& variable) {
-  if (variable.empty()) throw InvalidArgument(operation, argument, "a variable", "an empty one");
+  if (variable.empty()) throw InvalidArgument(operation, argument, "a variable", "an empty variable");
   return variable.body()->value;
 }
 
@@ -105,7 +105,7 @@ Variable recorded_always(std::string_view operation, Value out, Backward backwar
 const Value& Kept::value() const {
   if (value_.storage->version() != version_) {
     throw InvalidArgument("backward", std::string(argument_) + " of " + std::string(operation_),
-                          "the value that was recorded", "one that was written since");
+                          "the value that the forward pass used", "one that was changed since");
   }
   return value_;
 }

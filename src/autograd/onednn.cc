@@ -13,7 +13,7 @@
 #include "autograd/storage.h"
 #include "qkv/error.h"
 
-// Of GCC's OpenMP, whose header only GCC has.
+// Declared here because only GCC has the header of its OpenMP.
 extern "C" {
 int omp_get_max_threads();
 void omp_set_num_threads(int count);
@@ -22,7 +22,7 @@ void omp_set_num_threads(int count);
 namespace qkv::autograd {
 namespace {
 
-// oneDNN shares its work out by OpenMP; here the sharing out is ours.
+// Keeps oneDNN to one OpenMP thread: qkv's own pool distributes the work.
 class OneOpenMPThread {
  public:
   OneOpenMPThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }

@@ -11,7 +11,7 @@
 namespace qkv::autograd {
 namespace {
 
-// Where the loops of a plain product go: sums in order of K, rows of B read along N.
+// A plain product: sums in the order of K, rows of B read along N.
 template <class T, class Out, class Bias>
 void plain_piece(const ProductShape& shape, const T* a, const T* b, const Bias* bias, Out* c) {
   constexpr std::int64_t kColumns = 256;
@@ -79,8 +79,8 @@ TensorView over_batch(const TensorView& x, const Shape& batch) {
   return x.broadcast_to(shape);
 }
 
-// How many rows or columns a piece has: about 16 pieces a product, equal ones where that is possible, but none of less
-// than some 4 MFLOP, which would take as long to hand out as to do. `work` is the multiply-adds of one row or column.
+// Rows or columns per piece: about 16 pieces per product, equal if possible, but at least some 4 MFLOP each: smaller
+// pieces would take as long to hand out as to compute. `work` is the multiply-adds of one row or column.
 std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch, std::int64_t work) {
   constexpr std::int64_t kSmallest = 96;
   constexpr std::int64_t kPieces = 16;
@@ -109,7 +109,7 @@ ProductShape shape_of(const Value& out, const TensorView& a, const TensorView& b
           .bias = bias == nullptr ? DType::i64 : bias->dtype()};
 }
 
-// B in the layout that oneDNN likes best; empty where it has none.
+// B in oneDNN's preferred layout; empty if it has none.
 Value packed(ProductShape shape, const void* b) {
   shape.right = RightLayout::packed;
   const std::size_t bytes = onednn_packed_bytes(shape);
@@ -119,13 +119,12 @@ Value packed(ProductShape shape, const void* b) {
   return value;
 }
 
-// A is read along its columns: the gradient of a weight.
+// A is read along its columns, as in the gradient of a weight.
 bool is_read_along_columns(const ProductShape& shape) {
   return shape.a_row == 1 && shape.a_column == shape.M && shape.K >= 512;
 }
 
-// In f32 oneDNN reads so well only where it has all columns. So K is cut, and the sums of its pieces are added in
-// order.
+// In f32 oneDNN is fast here only with all columns. So K is split, and the sums of the pieces are added in order.
 bool is_cut_along_k(const ProductShape& shape) { return shape.dtype == DType::f32 && is_read_along_columns(shape); }
 
 void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
@@ -154,13 +153,13 @@ void multiply_along_k(Value& out, const ProductShape& whole, const void* a, cons
   });
 }
 
-// Where it pays to lay B for all pieces: they are of one shape, and each reads all of B.
+// Converting B's layout once pays if all pieces have one shape and each reads all of B.
 bool is_worth_packing(const ProductShape& whole, std::int64_t rows) {
   return !is_read_along_columns(whole) && whole.dtype != DType::f64 && whole.K > 0 && whole.M % rows == 0 &&
          whole.M / rows >= 4;
 }
 
-// On a tile unit f32 takes less than half of oneDNN's time, from about this size on.
+// From about this size on, f32 on the tile unit takes less than half of oneDNN's time.
 bool split(Value& out, const ProductShape& whole, const void* a, const void* b, const Value* bias) {
   constexpr std::int64_t kLeastExtent = 32;
   constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
@@ -180,7 +179,7 @@ bool split(Value& out, const ProductShape& whole, const void* a, const void* b, 
                                  static_cast<std::byte*>(scratch.block()));
 }
 
-// Where the machine has no products of f16: the factors are exact in f32, and the sums are rounded once.
+// For machines without f16 products: factors are exact in f32, and sums are rounded once.
 void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
   const Value left = copied(a, DType::f32);
   const Value right = copied(b, DType::f32);

@@ -106,7 +106,7 @@ Value sum_middle(const Value& x, const std::array<std::int64_t, 3>& extents, con
 
 namespace {
 
-// Sums over each run of neighbouring axes that `summed` names, the last first; each stays with extent 1.
+// Sums over each run of adjacent axes in `summed`, the last run first. Summed axes stay with extent 1.
 Value sum_over(Value x, const std::array<bool, kMaxRank>& summed, double factor) {
   x = dense(x);
   for (int last = x.view.rank() - 1; last >= 0; --last) {

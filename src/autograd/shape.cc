@@ -47,7 +47,7 @@ Variable permuted_by(std::string_view operation, const Variable& x, const std::v
   });
 }
 
-// [B, H, T, D] as [B, T, H * D], shared where it lies so.
+// [B, H, T, D] as [B, T, H * D]; shares if the memory allows it.
 Value heads_merged(const Value& value, const Shape& shape) {
   Value merged = value;
   merged.view = value.view.transpose(1, 2);

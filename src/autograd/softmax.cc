@@ -118,7 +118,7 @@ Variable along(std::string_view operation, const Variable& x, int axis, Variable
   return transpose(of_rows(transpose(x, place, -1)), place, -1);
 }
 
-// The class of each position, or none where it is not counted.
+// The class of each position; none if the position is ignored.
 constexpr std::int64_t kIgnored = std::numeric_limits<std::int64_t>::min();
 
 std::vector<std::int64_t> classes_of(const TensorView& targets, std::int64_t classes,
@@ -201,7 +201,7 @@ void d_losses(const Value& logits, const Targets& targets, const Computed<T>* su
       return;
     }
     const Real spread = static_cast<Real>(targets.smoothing) / static_cast<Real>(width);
-    // The maximum and the sum apart: their log in one f32 would round every weight of the row by its own last place.
+    // Keeps maximum and sum apart: lse in one f32 would add its own rounding error to every weight of the row.
     const Real most = sums[2 * row];
     const Real inverse = 1 / sums[2 * row + 1];
     for (std::int64_t i = start; i < start + width; ++i) {

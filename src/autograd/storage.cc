@@ -18,15 +18,16 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-// Steps of an eighth of a power of two, so that blocks of nearly one size serve each other.
+// Steps of an eighth of a power of two, so that blocks of nearly the same size can be reused for each other.
 std::size_t rounded(std::size_t bytes) {
   constexpr std::size_t kSmallest = 512;
   const std::size_t step = std::max(kSmallest, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
   return (std::max<std::size_t>(bytes, 1) + step - 1) / step * step;
 }
 
-// Fresh pages cost more than the pass that fills them, and a training step asks for the same sizes as the last one.
-// What is held is at most what was in use at once: where sizes change from step to step, all of it goes at that point.
+// Fresh pages cost more than the pass that fills them, and a training step asks for the same sizes as the last one. The
+// pool holds at most twice the bytes that were in use at once; if sizes change from step to step, it then frees them
+// all.
 class Pool {
  public:
   void* take(std::size_t bytes) {
@@ -90,7 +91,7 @@ class Pool {
   std::size_t most_used_ = 0;
 };
 
-// Never destroyed: variables of static duration may end after it would.
+// Never destroyed: variables of static duration may outlive it.
 Pool& pool() {
   static Pool* const kPool = new Pool;
   return *kPool;

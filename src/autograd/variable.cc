@@ -11,7 +11,7 @@ using autograd::Body;
 using autograd::Node;
 
 const Body& body_of(const char* function, const Variable& variable) {
-  if (variable.empty()) throw InvalidArgument(function, "this", "a variable", "an empty one");
+  if (variable.empty()) throw InvalidArgument(function, "this", "a variable", "an empty variable");
   return *variable.body();
 }
 

@@ -25,7 +25,7 @@ std::string trimmed(std::string_view text) {
 #define QKV_LIST_IF_OFFERED(list, name) \
   if (__builtin_cpu_supports(name)) (list).emplace_back(name)
 
-// GCC 12 has no word for it.
+// GCC 12 has no name for this feature.
 bool offers_amx_fp16() {
   constexpr unsigned kLeaf = 7;
   constexpr unsigned kSubleaf = 1;
@@ -37,7 +37,7 @@ bool offers_amx_fp16() {
   return __get_cpuid_count(kLeaf, kSubleaf, &eax, &ebx, &ecx, &edx) != 0 && (eax >> kBit & 1U) != 0;
 }
 
-// The system gives the tile registers, 8 KiB a thread, only to processes that ask; one that has them keeps them.
+// Linux grants the tile registers (8 KiB per thread) only to processes that ask for them, once for good.
 bool may_use_tiles() {
 #if defined(__linux__)
   constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM

@@ -60,7 +60,7 @@ std::string Dims::to_string() const {
 Strides contiguous_strides(const Shape& shape) {
   static_cast<void>(shape.product());
   Strides strides = shape;
-  std::uint64_t step = 1;  // unsigned: may wrap for a shape without elements, whose strides nobody follows
+  std::uint64_t step = 1;  // unsigned: wraps only for a shape without elements, whose strides are not used
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = static_cast<std::int64_t>(step);
     step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));

@@ -10,7 +10,7 @@
 namespace qkv {
 namespace {
 
-// As on every machine of 64 bits that DLPack's own header is compiled on.
+// The layout that DLPack's own header has on 64-bit machines.
 static_assert(sizeof(void*) != 8 || sizeof(dlpack::Tensor) == 48);
 static_assert(sizeof(void*) != 8 || sizeof(dlpack::ManagedTensor) == 64);
 static_assert(sizeof(void*) != 8 || sizeof(dlpack::ManagedTensorVersioned) == 80);
@@ -53,14 +53,14 @@ template <class Managed>
 Tensor taken_over(Managed* managed) {
   if (managed == nullptr) throw InvalidArgument("from_dlpack", "managed", "a tensor", "null");
   const TensorView view = view_of(managed->tensor);
-  // Not before all else is sound: until then it is the caller's.
+  // Takes ownership only after every check: until then `managed` is the caller's.
   std::shared_ptr<const void> owner(static_cast<const void*>(managed), [managed](const void*) {
     if (managed->deleter != nullptr) managed->deleter(managed);
   });
   return Tensor::borrow(view, std::move(owner));
 }
 
-// What is handed out, with all that its pointers point to.
+// The struct handed out, and everything that its pointers point to.
 template <class Managed>
 struct Lent {
   Managed managed{};

@@ -57,7 +57,7 @@ double erf(double x) noexcept {
   const double size = std::fabs(x);
   if (size < exact::kNearZero) {
     if (x == 0) return x;                                // with its sign
-    const double scale = size < 0x1p-200 ? 0x1p200 : 1;  // whose products with the constant's parts may be subnormal
+    const double scale = size < 0x1p-200 ? 0x1p200 : 1;  // keeps products with the constant's parts normal
     const exact::Double2 result = exact::erf_near_zero(x, scale);
     return (result.high + result.low) / scale;
   }

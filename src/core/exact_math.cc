@@ -89,7 +89,7 @@ Double2 log_of_positive(double x) {
 // exp(x) - 1 in two parts, for x from 2^-60 to 60.
 Double2 expm1_of(double x) {
   const Scaled power = exp_of({x, 0});
-  if (x < 0x1p-9) {  // n is 0: 1 was added to what is wanted
+  if (x < 0x1p-9) {  // n is 0, so 1 was added to the result
     return ordered_sum(x, exp_rest({x, 0}));
   }
   const Double2 less = sum_of(scaled(power.mantissa.high, power.exponent), -1);
@@ -165,7 +165,7 @@ double pow(double x, double y) noexcept {
 // (exp(2 |x|) - 1) / (exp(2 |x|) + 1), the quotient corrected by its remainder.
 double tanh(double x) noexcept {
   const double size = std::fabs(x);
-  if (!(size >= 0x1p-28)) return x;  // and NaN
+  if (!(size >= 0x1p-28)) return x;  // also for NaN
   if (size > 22) return std::copysign(1.0, x);
   const exact::Double2 above = exact::expm1_of(2 * size);
   exact::Double2 below = exact::sum_of(above.high, 2);

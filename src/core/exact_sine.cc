@@ -62,8 +62,8 @@ std::uint32_t bits_from(const Words& words, int bit) {
   return static_cast<std::uint32_t>((word(place) | word(place + 1) << 32U) >> offset);
 }
 
-// For x of 2 and more. Words of 2 / pi that give multiples of 4 quarters are left out, and so are those below the
-// window, which weigh less than 2^-160.
+// For x >= 2. Skips the words of 2 / pi that give multiples of 4 quarters, and those below the window, which contribute
+// less than 2^-160.
 Reduced reduce_large(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t mantissa = (bits & ((std::uint64_t{1} << 52U) - 1)) | (std::uint64_t{1} << 52U);
@@ -94,7 +94,7 @@ Reduced reduced(double size) {
   return size < 0x1p20 ? reduce_small(size) : reduce_large(size);
 }
 
-// Of an angle from 0 to pi / 4: that of its step in the table, and what is left.
+// An angle from 0 to pi / 4 as a step of the table and a rest.
 struct Turned {
   const SineCosine* step;
   Double2 rest;

@@ -1,5 +1,5 @@
 // PyTorch's CPU generator, draw for draw. The rules are those of PyTorch 2.13.0, ATen/core/DistributionsHelper.h and
-// ATen/native/cpu/DistributionTemplates.h; the fixtures of tests/core hold this file to them.
+// ATen/native/cpu/DistributionTemplates.h; the fixtures of tests/core check this file against them.
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -47,8 +47,8 @@ void require_probability(const char* function, double p) {
   throw InvalidArgument(function, "p", "a probability from 0 to 1", std::to_string(p));
 }
 
-/// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles. In f32 too by the
-/// exact functions, so that a seed draws the same numbers on every machine.
+/// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles. Uses the exact
+/// functions in f32 too, so that a seed draws the same numbers on every machine.
 template <std::floating_point T>
 void normal_block(std::span<T, kBlock> block) {
   constexpr std::size_t kHalf = kBlock / 2;
@@ -88,7 +88,7 @@ void shuffle(core::RandomStream& stream, std::span<std::int64_t> order) {
   }
 }
 
-// Inside-out Fisher-Yates: what PyTorch takes where 32 bits would favour the low places.
+// Inside-out Fisher-Yates, which PyTorch uses where 32 bits would favour the low indices.
 void shuffle_long(core::RandomStream& stream, std::span<std::int64_t> order) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t place = stream.next_64() % (i + 1);

@@ -15,7 +15,7 @@
 namespace qkv::core {
 namespace {
 
-// How often a thread looks before it sleeps: some tens of microseconds.
+// How often a thread polls before it sleeps: some tens of microseconds.
 constexpr int kLooks = 500;
 
 void pause() {
@@ -29,8 +29,7 @@ void look_for(const Condition& condition) {
   for (int look = 0; look < kLooks && !condition(); ++look) pause();
 }
 
-// One call of parallel_for. It lives on its caller's stack; all but `next` and `helpers_inside` belong to the pool's
-// lock.
+// One call of parallel_for, on its caller's stack. The pool's lock guards all members but `next` and `helpers_inside`.
 struct Job {
   ParallelBody body;
   std::int64_t tasks;
@@ -40,9 +39,9 @@ struct Job {
   int helpers_joined = 0;
   std::exception_ptr failure = nullptr;
   std::condition_variable left = {};
-  Job* following = nullptr;  // in the list of jobs that have room for a helper
+  Job* following = nullptr;  // next in the list of jobs that can take another helper
 
-  // Tasks until none is left; returns what one of them threw.
+  // Runs tasks until none is left. Returns the exception that one of them threw.
   std::exception_ptr work(int worker) {
     try {
       for (;;) {
@@ -103,7 +102,7 @@ class Pool {
     for (int n = 0; n < sleeping; ++n) wake_.notify_one();
   }
 
-  // With fewer threads than asked for, the work is done all the same.
+  // If the system refuses a thread, the others do the work.
   void grow_to(std::size_t workers) {
     try {
       while (workers_.size() < workers) {
@@ -137,7 +136,7 @@ class Pool {
       const std::exception_ptr failure = job.work(worker);
       lock.lock();
       if (failure != nullptr && job.failure == nullptr) job.failure = failure;
-      // Told under the lock: once it is free, the caller may return and the job is gone.
+      // Notify under the lock: as soon as it is free, the caller may return and destroy the job.
       if (job.helpers_inside.fetch_sub(1) == 1) job.left.notify_one();
     }
   }
@@ -148,11 +147,11 @@ class Pool {
   std::atomic<int> open_jobs_ = 0;
   int sleepers_ = 0;
   bool ends_ = false;
-  std::vector<std::jthread> workers_;  // joined before the rest goes
+  std::vector<std::jthread> workers_;  // joined before the other members are destroyed
 };
 
-// The threads of a pool do not follow into a forked process, where its lock may be held for good by one of them: there
-// it is left as it is, and callers work alone.
+// A forked process has none of the pool's threads, and one of them may have held its lock. The child leaves the pool
+// alone and runs every task on the calling thread.
 class PoolOfProcess {
  public:
   PoolOfProcess() : pool_(new Pool), process_(getpid()) {}

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-// Through the program's operator new, so that one who replaces it counts tensors, too.
+// Uses the program's operator new, so that a replaced one counts tensors too.
 struct Free {
   void operator()(void* block) const noexcept { ::operator delete(block, std::align_val_t{kAlignment}); }
 };
 
-// Of its own for each borrowed view, so that its handles are the tensors that share, whoever else holds the owner.
+// Each borrowed view gets an owner of its own, so that its use count is the number of tensors that share.
 struct Loan {
   std::shared_ptr<const void> owner;
 };
@@ -87,7 +87,7 @@ Tensor Tensor::borrow_writable(const MutableTensorView& view, std::shared_ptr<co
 
 bool Tensor::is_private() const {
   if (access_ == Access::read || owner_.use_count() > 1 || !is_contiguous()) return false;
-  // The count is read relaxed: what a tensor of another thread read before it let go comes before what is written now.
+  // The count is read relaxed, so a fence orders the reads of other threads' tensors before the writes that follow.
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }

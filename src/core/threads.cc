@@ -18,7 +18,7 @@ namespace {
 int cores_of_process() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  // A machine with more cores than the set holds makes the call fail.
+  // The call fails on a machine with more cores than the set holds.
   if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) > 0) return CPU_COUNT(&cores);
   const unsigned cores_of_machine = std::thread::hardware_concurrency();
   return cores_of_machine == 0 ? 1 : static_cast<int>(cores_of_machine);

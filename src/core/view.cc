@@ -23,7 +23,7 @@ std::int64_t offset_of(const TensorView& view, std::span<const std::int64_t> ind
   for (std::size_t i = 0; i < index.size(); ++i) {
     const int axis = static_cast<int>(i);
     if (index[i] < 0 || index[i] >= view.shape()[axis]) {
-      throw InvalidArgument("TensorView", "index", "a place inside " + view.shape().to_string(),
+      throw InvalidArgument("TensorView", "index", "an index inside " + view.shape().to_string(),
                             Dims(index).to_string());
     }
     offset += index[i] * view.strides()[axis];
@@ -47,7 +47,7 @@ void require_row(const char* function, const Shape& shape, std::size_t leading, 
   throw InvalidArgument(function, "row", std::to_string(width) + " places", std::to_string(row));
 }
 
-// So that no offset into the view, in bytes, can overflow.
+// Then no byte offset into the view overflows.
 void require_reach(DType dtype, const Shape& shape, const Strides& strides) {
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   std::int64_t low = 0;
@@ -71,7 +71,7 @@ void require_data(const void* data, DType dtype, std::int64_t count) {
   }
   if (std::bit_cast<std::uintptr_t>(data) % size_of(dtype) == 0) return;
   throw InvalidArgument("TensorView", "data", "an address aligned for " + std::string(name_of(dtype)),
-                        "one that is not");
+                        "an unaligned one");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ void require_consistent(const CostConfig& config) {
     throw InvalidArgument("cost", "dtype", "f64, f32, f16 or bf16", name_of(config.dtype));
   }
   if (config.output_head != OutputHead::none && config.vocab == 0) {
-    throw InvalidArgument("cost", "vocab", "at least 1 where there is an output head", "0");
+    throw InvalidArgument("cost", "vocab", "at least 1 if there is an output head", "0");
   }
 }
 

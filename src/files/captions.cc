@@ -75,7 +75,7 @@ std::vector<CaptionedPicture> beside_each(const std::set<fs::path>& pictures) {
   return all;
 }
 
-// The path that a line gives, or none for one that leaves the directory.
+// The path of a line; none if it leaves the directory.
 std::optional<fs::path> below(const fs::path& directory, const std::string& name) {
   const fs::path relative = fs::path(name).lexically_normal();
   if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") return std::nullopt;

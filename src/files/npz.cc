@@ -62,7 +62,7 @@ std::vector<std::string> names_in(zip_t* archive, const std::string& path) {
   return names;
 }
 
-// What the archive says of the member's size, held against what deflate can do at best: 258 bytes for two bits.
+// The size that the archive declares for the member, checked against the best ratio of deflate: 258 bytes for two bits.
 std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::string& source) {
   constexpr std::uint64_t kBestRatio = 1032;
   constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;

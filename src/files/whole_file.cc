@@ -60,7 +60,7 @@ std::string directory_of(const std::string& file) {
   return parent.empty() ? "." : parent.native();
 }
 
-// A file that is still under its temporary name, and is gone with this value unless it was given its real one.
+// A file under its temporary name. The destructor removes it unless it has been renamed.
 class Staged {
  public:
   Staged(const std::string& path, std::span<const std::byte> bytes) : path_(path), target_(target_of(path)) {
@@ -97,8 +97,7 @@ class Staged {
   }
 
  private:
-  // Exclusive, so that neither another writer's file nor a link that somebody laid there is opened. The kernel applies
-  // the umask to 0666.
+  // Exclusive, so that it opens neither another writer's file nor a planted link. The kernel applies the umask to 0666.
   int create() {
     static std::atomic<unsigned> serial{0};
     for (;;) {

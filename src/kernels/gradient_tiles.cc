@@ -48,7 +48,7 @@ void GradientTiles<Real>::compute() {
   for (std::int64_t c = 0; c < keys(); ++c) {
     const Real* masked = masked_.data() + c * kTile;
     Real* d_weights = d_weights_.data() + c * kTile;
-    Real* d_scores = d_scores_.data() + c * kTile;  // the weights, until now
+    Real* d_scores = d_scores_.data() + c * kTile;  // holds the weights until here
     for (std::size_t n = 0; n < kTile; ++n) {
       const Real d_score = d_scores[n] * (d_weights[n] - delta_[n]);
       d_scores[n] = masked[n] == kForbidden<Real> ? 0 : d_score;

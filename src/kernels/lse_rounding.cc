@@ -11,14 +11,14 @@ constexpr double kFineTerms = 256;
 }  // namespace
 
 bool is_fine_enough(const RowLse& row) {
-  // A row that is NaN or sees nothing has no sum to be divided by.
+  // A row that is NaN or sees nothing has no sum to divide by.
   if (std::isnan(row.given) || row.given == -INFINITY) return true;
   return std::fabs(row.given) <= kFineLse && row.terms <= kFineTerms;
 }
 
 bool is_of_own_keys(const RowLse& row, double own) {
   if (own == row.given) return true;
-  // Where f32 ends, its lse is infinite and the row is not.
+  // Beyond the range of f32 the stored lse is infinite although the row is finite.
   if (std::isinf(row.given)) return static_cast<double>(static_cast<float>(own)) == row.given;
   const double scores = 4 * (std::sqrt(static_cast<double>(row.D)) + 4) * row.terms + 4 * std::fabs(row.given);
   const double sum = 64 + static_cast<double>(row.Tk) / 64;

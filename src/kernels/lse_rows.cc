@@ -15,7 +15,7 @@
 namespace qkv::kernels {
 namespace {
 
-// The maximum and the sum of exp(score - maximum) of the scores seen so far, one of each for each query.
+// For each query, the maximum and the sum of exp(score - maximum) of the scores so far.
 template <class Real>
 struct Running {
   static constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
@@ -35,7 +35,7 @@ struct Running {
       for (std::size_t n = 0; n < kTile; ++n) raised[n] = row[n] > raised[n] ? row[n] : raised[n];
     }
     for (std::size_t n = 0; n < kTile; ++n) {
-      // A maximum that stays at +inf, too, makes the row NaN.
+      // A maximum of +inf makes the row NaN, too.
       if (raised[n] != scale.shift[n]) sum[n] *= core::exp(static_cast<double>(scale.shift[n] - raised[n]));
     }
     scale.shift = raised;
@@ -86,7 +86,7 @@ void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double>
   }
 }
 
-// The largest |k[j, d]| for each d, NaN left out. A map's elements stay where they are.
+// The largest |k[j, d]| for each d, ignoring NaN. References into a map stay valid.
 const std::vector<double>& LseRows::largest_key(std::int64_t b, std::int64_t key_head) const {
   const std::scoped_lock lock(mutex_);
   const auto [place, added] = largest_keys_.try_emplace({b, key_head}, static_cast<std::size_t>(problem_.k.dim(3)));

@@ -20,7 +20,7 @@ using bias_detail::TermNode;
 // One batch entry of one document.
 struct Entry {
   const BackwardProblem* problem;
-  std::int64_t b;  // of its tensors
+  std::int64_t b;  // batch index in the document's tensors
 
   [[nodiscard]] const MaskShape& shape() const { return problem->problem.shape; }
   [[nodiscard]] std::int64_t queries() const { return problem->problem.q.dim(2); }
@@ -34,7 +34,7 @@ std::vector<Entry> entries_of(Documents documents) {
   return entries;
 }
 
-// Begin and end of some numbers in a row.
+// A half-open range.
 struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -46,7 +46,7 @@ std::int64_t blocks_of(std::int64_t extent) { return (extent + kTile - 1) / kTil
 
 KeyRange block_of(std::int64_t n, std::int64_t extent) { return {n * kTile, std::min((n + 1) * kTile, extent)}; }
 
-// The pairs that a task looks at; blocks are of kTile queries or keys, and beyond an entry's last there is nothing.
+// The pairs of a task, in blocks of kTile queries or keys. Blocks beyond the end of an entry are empty.
 struct Part {
   Range entries;
   Range heads;
@@ -67,7 +67,7 @@ class Runs {
   std::int64_t each_;
 };
 
-// The parts of a walk, numbered with key blocks running fastest.
+// The parts of the computation, numbered with key blocks fastest.
 class Parts {
  public:
   Parts(Runs entries, Runs heads, Runs query_blocks, Runs key_blocks)
@@ -103,7 +103,7 @@ class Walk {
   Walk(std::span<const Entry> entries, const TermNode& term, const cpu::Target& target)
       : entries_(entries), term_(term), target_(target) {}
 
-  // Adds what the tiles of a part make of the term's numbers to `cells`, their window.
+  // Adds the gradients of the term's elements from the tiles of a part to `cells`, the window of these elements.
   void add(const Part& part, double* cells) {
     for (std::int64_t e = part.entries.begin; e < part.entries.end; ++e) {
       for (std::int64_t h = part.heads.begin; h < part.heads.end; ++h) {
@@ -197,7 +197,7 @@ class TermGradient {
  private:
   // Each task owns some cells.
   void write_cells() {
-    // Where nothing is added up over heads and batch entries, q is packed once for several blocks of keys.
+    // If the gradient has every head and batch entry, q is packed once for several blocks of keys.
     const std::int64_t run = axes_.batch && axes_.head && axes_.query && axes_.key ? 16 : 1;
     const auto split = [](bool owned, std::int64_t count, std::int64_t each) {
       return Runs(count, owned ? each : std::max<std::int64_t>(count, 1));
@@ -219,7 +219,7 @@ class TermGradient {
     });
   }
 
-  // Few cells: each task has sums of its own, which are added in the tasks' order.
+  // Few cells: each task has its own sums, which are added in the order of the tasks.
   void add_sums() {
     constexpr std::int64_t kBlocksOfTask = 4;
     const Parts parts(Runs(entry_count(), 1), Runs(heads_, 1), Runs(query_blocks_, kBlocksOfTask),
@@ -240,7 +240,7 @@ class TermGradient {
 
   [[nodiscard]] std::int64_t entry_count() const { return static_cast<std::int64_t>(entries_.size()); }
 
-  // That of the first tile of a part, and so of all of it.
+  // The window of the first tile of a part, which is that of all its tiles.
   [[nodiscard]] GradientWindow window_of(const Part& part) const {
     const Entry& entry = entries_[static_cast<std::size_t>(part.entries.begin)];
     const KeyRange queries = block_of(part.query_blocks.begin, entry.queries());
@@ -254,7 +254,7 @@ class TermGradient {
                                  entry.shape());
   }
 
-  // Calls body(place in the gradient, place in the window).
+  // Calls body(index in the gradient, index in the window).
   template <class Body>
   static void each_cell(const GradientWindow& window, const Body& body) {
     std::size_t cell = 0;

@@ -24,7 +24,7 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
   const auto n = static_cast<std::size_t>(lane);
   const bool sees_nothing = lse == kMinusInfinity<double>;
   shift[n] = sees_nothing ? 0 : static_cast<Real>(lse);
-  // What rounding lse to Real has left.
+  // The rounding error of lse in Real.
   factor[n] = sees_nothing ? 0 : static_cast<Real>(core::exp(static_cast<double>(shift[n]) - lse));
 }
 
@@ -55,7 +55,7 @@ bool ScoreTiles<Real>::set_keys(const KeyRange& keys) {
   return sort_ != TileClass::skip;
 }
 
-// As a tile plan has it, without keeping one: a plan of every tile would grow with T x T.
+// Like a tile plan, but computed per tile: storing all tiles would take memory of O(T x T).
 template <class Real>
 TileClass ScoreTiles<Real>::settle() {
   const TileClass sort = problem_.mask.classify(place_, problem_.shape);
@@ -152,7 +152,7 @@ void ScoreTiles<Real>::weigh(const WeightScale<Real>& scale, const ScoreTile<Rea
   }
 }
 
-// What is kept is divided by 1 - p; what is not becomes drop(number).
+// Divides kept weights by 1 - p; replaces others by drop(weight).
 template <class Real>
 template <class Drop>
 void ScoreTiles<Real>::drop_each(ScoreTile<Real>& tile, const Drop& drop) const {

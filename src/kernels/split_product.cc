@@ -15,7 +15,7 @@ using cpu::kSplitDepth;
 using cpu::kSplitLanes;
 using cpu::kSplitPanel;
 
-// Of B: what stays in a core's second-level cache with what flows past it.
+// The part of B that stays in a core's second-level cache while A and C stream through.
 constexpr std::int64_t kStrips = 16;
 constexpr std::int64_t kBlocks = 3;
 constexpr std::int64_t kColumns = kStrips * kSplitLanes;

@@ -85,7 +85,7 @@ std::size_t place_of(std::string_view function, std::string_view argument, std::
 std::size_t chosen_place() {
   const char* wanted = std::getenv("QKV_FORCE_TARGET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   if (wanted != nullptr && *wanted != '\0') return place_of("cpu_targets", "QKV_FORCE_TARGET", wanted);
-  // `reference` is always usable, so there is a last one.
+  // `reference` is always usable, so one is found.
   const auto last = std::find_if(surveyed().rbegin(), surveyed().rend(), usable);
   return static_cast<std::size_t>(std::distance(last, surveyed().rend())) - 1;
 }

@@ -9,7 +9,7 @@
 namespace qkv::kernels {
 namespace {
 
-// Calls put(row, d, number) for `count` rows from `first` on, axis 2 of a tensor [B, H, T, D].
+// Calls put(row, d, value) for `count` rows of a tensor [B, H, T, D] from row `first` of axis 2 on.
 template <class Real, class Put>
 void load_rows(const TensorView& x, std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t count,
                const Put& put) {

@@ -52,7 +52,7 @@ class MaskEntry final : public mask_detail::Node {
   Entry entry_;
 };
 
-// Of a bias that is no sum.
+// For a single term.
 class BiasEntry final : public bias_detail::TermNode {
  public:
   BiasEntry(Bias bias, Entry entry)

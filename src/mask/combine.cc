@@ -9,7 +9,7 @@ namespace {
 using mask_detail::Binding;
 using mask_detail::Node;
 
-// In parentheses where it holds together more loosely than the operator over it.
+// Adds parentheses if the operand binds more loosely than the operator.
 void append_operand(std::string& text, const Mask& mask, Binding over) {
   const bool loose = mask.node().binding() < over;
   text.append(loose ? "(" : "").append(mask.to_string()).append(loose ? ")" : "");

@@ -16,7 +16,7 @@ using mask_detail::Token;
 using mask_detail::TokenKind;
 
 constexpr int kDeepest = 200;  // parentheses within parentheses
-// Functions of C++ whose word in a text is another.
+// C++ functions that have another name in the text form.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFunctions{
     {{"block_sparse", "blocks"}, {"key_lengths", "keys"}, {"global_tokens", "global"}, {"global_tokens_at", "global"}}};
 constexpr std::string_view kMask = "a mask (all, none, causal, …)";

@@ -24,7 +24,7 @@ class Predicate final : public mask_detail::Node {
 }  // namespace
 
 Mask predicate(std::string name, std::function<bool(const Place&, const MaskShape&)> rule) {
-  if (!rule) throw InvalidArgument("predicate", "rule", "a function", "an empty one");
+  if (!rule) throw InvalidArgument("predicate", "rule", "a function", "an empty function");
   return Mask(std::make_shared<const Predicate>(std::move(name), std::move(rule)));
 }
 

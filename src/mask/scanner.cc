@@ -15,7 +15,7 @@ std::size_t word_length(std::string_view text) {
   return length;
 }
 
-// Digits with whatever belongs to a number: whether it is a sound one, its reader decides.
+// Digits and everything that may be part of a number. The reader of the token checks it.
 std::size_t number_length(std::string_view text) {
   std::size_t length = 1;
   for (; length < text.size(); ++length) {

@@ -10,7 +10,7 @@ std::int64_t floor_mod(std::int64_t a, std::int64_t n) noexcept {
   return rest < 0 ? rest + n : rest;
 }
 
-// Which pairs lie a multiple of `stride` apart.
+// Pairs whose distance is a multiple of `stride`.
 class Steps {
  public:
   Steps(std::int64_t stride, Align align) : stride_(stride), align_(align) {}

@@ -48,8 +48,8 @@ bool powers_are_equal(std::int64_t a, std::int64_t m, std::int64_t b, std::int64
   return root > 1 && power_within(root, n, a) == a && power_within(root, m, b) == b;
 }
 
-// floor(count * log(x / base) / log(limit / base)) as if the logarithms were exact: where the quotient is a whole
-// number, they fall short of it as often as not.
+// floor(count * log(x / base) / log(limit / base)) with exact logarithms: rounded ones miss a quotient that is a whole
+// number as often as not.
 double logarithmic_share(std::int64_t x, std::int64_t limit, std::int64_t base, std::int64_t count) {
   const auto ratio = [base](std::int64_t y) { return static_cast<double>(y) / static_cast<double>(base); };
   const double share = core::log(ratio(x)) / core::log(ratio(limit)) * static_cast<double>(count);
@@ -80,7 +80,7 @@ std::int64_t bucket_of(std::int64_t relative_position, const T5Buckets& buckets)
   return base + static_cast<std::int64_t>(std::min(exact + beyond, last));
 }
 
-// The smallest distance whose bucket, on its side, is at least each number from 0 on.
+// For each n from 0 on, the smallest distance whose bucket on its side is at least n.
 std::vector<std::int64_t> starts_of(const T5Buckets& buckets) {
   std::vector<std::int64_t> starts;
   for (std::int64_t bucket = 0; bucket < side_of(buckets).buckets; ++bucket) {

@@ -11,7 +11,7 @@
 namespace qkv {
 namespace {
 
-// What a tile is: one of the first two, or kFirstPattern + the index of its pattern.
+// The code of a tile: skip, full, or kFirstPattern + the index of its pattern.
 using Code = std::uint32_t;
 constexpr Code kSkip = 0;
 constexpr Code kFull = 1;
@@ -20,7 +20,7 @@ constexpr Code kFirstPattern = 2;
 constexpr std::int64_t kMostTiles = std::int64_t{1} << 30;
 
 struct TileRow {
-  KeyRange columns;       // outside of which every tile is skipped
+  KeyRange columns;       // tiles outside are skipped
   std::size_t first = 0;  // the code of tile columns.begin
 };
 
@@ -90,7 +90,7 @@ class TilePlan::Builder {
   Builder(const Mask& mask, const TilePlan& plan)
       : mask_(mask), plan_(plan), tile_bits_(as_index(plan.size_.queries * plan.words_per_row())) {}
 
-  // Tiles that the mask leaves to look at, as far as its hulls tell; counting ends beyond kMostTiles.
+  // The number of tiles inside the mask's hulls; stops counting beyond kMostTiles.
   [[nodiscard]] std::int64_t count_candidates(std::int64_t b, std::int64_t h) const {
     std::int64_t tiles = 0;
     for (std::int64_t row = 0; row < plan_.rows_ && tiles <= kMostTiles; ++row) {
@@ -145,7 +145,7 @@ class TilePlan::Builder {
     return kFirstPattern + static_cast<Code>(pattern);
   }
 
-  // Looks at each pair: the bits go to tile_bits_.
+  // Evaluates each pair into tile_bits_.
   TileClass evaluate(const Tile& tile) {
     std::ranges::fill(tile_bits_, 0);
     bool any = false;
@@ -191,7 +191,7 @@ TilePlan::TilePlan(const Mask& mask, const MaskShape& shape, TileSize size) : sh
   heads_ = std::make_shared<const std::vector<Head>>(std::move(heads));
 }
 
-// Before any of them is made: 2^30 take 4 GiB.
+// Checked before any tile is stored: 2^30 tiles take 4 GiB.
 void TilePlan::require_few(const Mask& mask) const {
   const std::int64_t heads = distinct_.B * distinct_.H;
   std::int64_t tiles = 0;
@@ -203,8 +203,8 @@ void TilePlan::require_few(const Mask& mask) const {
   if (few) return;
   throw InvalidArgument(
       "TilePlan", "size",
-      fmt::format("tiles so large that at most {} are to be looked at, in all heads that differ", kMostTiles),
-      fmt::format("{}x{}, which leaves more, of {} x {} tiles in each of {}", size_.queries, size_.keys, rows_,
+      fmt::format("tiles so large that at most {} are not skipped, in all heads that differ", kMostTiles),
+      fmt::format("{}x{}, which leaves more of {} x {} tiles in each of {} heads", size_.queries, size_.keys, rows_,
                   columns_, heads));
 }
 

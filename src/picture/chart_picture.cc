@@ -29,7 +29,7 @@ constexpr std::size_t kMostMarkers = 40;  // points of a series that are marked 
 constexpr Rgb kGridLine{.red = 0xe6, .green = 0xe8, .blue = 0xec};
 constexpr Rgb kReferenceLine{.red = 0x6c, .green = 0x70, .blue = 0x7a};
 
-/// A name beside the plot, level with where its line ends or as near to it as the others leave room.
+/// A name beside the plot, at the height where its line ends, or as near to it as other names allow.
 struct EndName {
   std::string text;
   double y = 0;                      // from the plot's top
@@ -52,7 +52,7 @@ struct ChartLayout {
   double width = 0, height = 0;
 };
 
-/// Moves names apart, from the top down, and then up again where the last ones would leave the plot.
+/// Moves names apart from the top down, then up again if the last ones would leave the plot.
 void spread(std::vector<EndName>& names) {
   std::ranges::sort(names, [](const EndName& a, const EndName& b) { return a.y != b.y ? a.y < b.y : a.text < b.text; });
   for (std::size_t i = 1; i < names.size(); ++i) names[i].y = std::max(names[i].y, names[i - 1].y + kNameSpacing);
@@ -179,14 +179,14 @@ void set_dashes(cairo_t* cr, std::span<const double> dashes) {
   cairo_set_dash(cr, dashes.data(), static_cast<int>(dashes.size()), 0);
 }
 
-/// The first line is whole, and those over it let it through.
+/// The first line is solid; later ones are dashed, so that it shows through them.
 std::span<const double> dashes_of(const PlotSeries& series) {
   static const std::array<std::vector<double>, 7> kDashes = {
       {{}, {9, 5}, {2.5, 3.5}, {10, 4, 2.5, 4}, {16, 7}, {5, 4}, {10, 4, 2.5, 4, 2.5, 4}}};
   return kDashes[series.place % kDashes.size()];
 }
 
-/// A circle, square, triangle or diamond around a point, filled or not: of two on one point both can be seen.
+/// A circle, square, triangle or diamond around a point, filled or not, so that two on one point can both be seen.
 void paint_mark(cairo_t* cr, const PlotSeries& series, double x, double y) {
   constexpr double kRadius = 3;
   constexpr std::array<int, 4> kCorners = {0, 4, 3, 4};

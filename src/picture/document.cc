@@ -76,7 +76,7 @@ std::string pdf_of(const Document& document) {
   const Surface surface(cairo_pdf_surface_create_for_stream(append, &bytes, document.width, document.height));
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, document.title.c_str());
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_SUBJECT, document.description.c_str());
-  // A fixed date: the same picture is to give the same bytes.
+  // A fixed date, so that the same picture gives the same bytes.
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
   paint_on(surface.get(), document, 1, "a PDF");
   cairo_surface_finish(surface.get());

@@ -210,7 +210,7 @@ std::string Scale::cell(double value) const {
 }
 
 std::string Scale::number(double value) const {
-  // What differs by powers of ten keeps its first digits.
+  // Values that differ by powers of ten keep their leading digits.
   if (spacing == ColourScale::logarithmic && std::isfinite(value)) {
     return logarithmic_tick_labels(std::array{value}).front();
   }

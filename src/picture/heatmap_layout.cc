@@ -123,7 +123,7 @@ Labels row_labels(const Grid& grid, double cell, const Ruler& ruler) {
     label_places(labels, grid.rows, grid.row_places * static_cast<double>(grid.row_step), cell, 2 * kGuideSpacing);
   } else {
     labels.texts = grid.row_labels.empty() ? indices(grid.rows, grid.row_step) : grid.row_labels;
-    // Words are wanted each, as far as they can be read; numbers only as a guide.
+    // Shows every word that can be read; of numbers a few are enough.
     const bool guide = grid.row_labels.empty() && cell < 11;
     keep_every(labels, cell, guide ? kGuideSpacing : labels.font.size + 1.5);
   }
@@ -193,8 +193,8 @@ Bar make_bar(const Scale& scale, bool has_hidden, bool has_not_a_number, double 
     bar.labels = logarithmic ? logarithmic_tick_labels(bar.ticks) : tick_labels(bar.ticks);
   };
   write_labels();
-  // An end that values go beyond is a tick of its own, or its neighbour would pass for it; so is the low end of a
-  // logarithmic scale, which is not 0; and so is the top, for the largest number is what readers look for.
+  // Three ends always get a tick: one that values exceed, the low end of a logarithmic scale, which is not 0, and the
+  // top, where readers look for the largest value.
   const auto mark_end = [&](bool beyond, double end, bool at_front, std::string_view sign) {
     if (!beyond) return;
     const double least_apart = logarithmic ? 0.08 : 0.16;
@@ -221,7 +221,7 @@ Grid at_most_drawable(const Grid& grid) {
   return coarsened(grid, step(grid.rows), step(grid.columns));
 }
 
-/// What the boxes of one panel have in common, so that their matrices line up.
+/// The sizes that the boxes of a panel share, so that their matrices line up.
 struct Frame {
   double left = 0;          // from a box's corner to its matrix
   double above_labels = 0;  // title and axis name

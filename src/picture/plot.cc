@@ -39,7 +39,7 @@ struct Extent {
 void check(std::string_view function, std::string_view name, const Axis& axis, const Extent& extent) {
   const auto is_finite = [](std::optional<double> end) { return !end || std::isfinite(*end); };
   if (!is_finite(axis.low) || !is_finite(axis.high)) {
-    throw InvalidArgument(function, name, "finite ends", "one that is not");
+    throw InvalidArgument(function, name, "finite ends", "an infinity or NaN");
   }
   if (axis.low && axis.high && !(*axis.low < *axis.high)) {
     throw InvalidArgument(function, name, fmt::format("a low end below {}", *axis.high), fmt::format("{}", *axis.low));

@@ -73,7 +73,7 @@ std::string finished_svg(std::string_view svg, std::string_view title, std::stri
   const std::size_t root = out.find("<svg ");
   out.insert(out.find('>', root) + 1, words);
   out.insert(root + 4, " role=\"img\"");
-  // Cells are to keep their edges when a viewer enlarges them.
+  // Keeps the edges of cells sharp when a viewer enlarges them.
   replace_all(out, "<image ", "<image style=\"image-rendering:pixelated\" ");
   return out;
 }

@@ -11,7 +11,7 @@ namespace qkv::picture {
 namespace {
 
 constexpr std::size_t kMostLines = 3;
-// The first is what the layout was made for; the others are asked for scripts that it does not draw.
+// The layout is made for the first; the others serve scripts that it lacks.
 constexpr std::array<const char*, 6> kFamilies{"DejaVu Sans",      "sans-serif", "Noto Sans CJK SC",
                                                "Noto Sans CJK JP", "Noto Sans",  "Unifont"};
 

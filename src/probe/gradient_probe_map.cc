@@ -12,7 +12,7 @@ namespace {
 
 using kernels::kTile;
 
-// The magnitudes of gradients by a stage, as a map takes them.
+// The magnitudes of the gradients with respect to a stage, for a map.
 template <class Real>
 class MappedGradients {
  public:

@@ -33,7 +33,7 @@ Tensor Probe::key_totals(HeadPlace head, const ProbeWatch& watch) const {
   probe_detail::Clock clock(watch,
                             probe_detail::count_pairs(problem, head, {0, Tq}) + probe_detail::lse_pairs(*state_, head));
   const auto lse = probe_detail::require_lse(*state_, head, clock);
-  // Always the same groups, whatever the threads: group g sums the blocks g, g + kGroups, … in this order.
+  // The groups do not depend on the number of threads: group g sums the blocks g, g + kGroups, … in this order.
   constexpr std::int64_t kGroups = 32;
   const std::int64_t blocks = (Tq + kTile - 1) / kTile;
   std::vector<std::vector<double>> partial(static_cast<std::size_t>(std::min(kGroups, blocks)));

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-// Weights as a map takes them.
+// The weights of tiles, for a map.
 template <class Real>
 class MappedWeights : public probe_detail::WeightTiles<Real> {
  public:

@@ -42,7 +42,7 @@ class BlockSums {
   void store(std::size_t n, double rounding, std::int64_t i, RowStatistics& rows) const {
     const double visible = visible_[n];
     double entropy = surprise_[n] + rounding * mass_[n];
-    if (entropy < 0) entropy = 0;  // by rounding: a weight of 1
+    if (entropy < 0) entropy = 0;  // rounding, at a weight of 1
     rows.visible.set({i}, visible);
     rows.entropy.set({i}, visible == 0 ? 0 : entropy);
     rows.normalised_entropy.set({i}, visible > 1 ? entropy / core::log(visible) : 0);
@@ -58,7 +58,7 @@ class BlockSums {
   struct Part {
     std::array<Real, kTile> mass{}, surprise{}, distance{}, visible{}, largest{};
 
-    // p_first: position of the first query less the key.
+    // p_first: position of the first query minus the key.
     void add(const Real* scores, const Real* weights, const std::array<Real, kTile>& shift, Real p_first) {
       for (std::size_t n = 0; n < kTile; ++n) {
         const Real weight = weights[n];

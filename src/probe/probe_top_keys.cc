@@ -14,7 +14,7 @@ struct Entry {
   std::int64_t key;
   Real weight;
 
-  // NaN stands before every number.
+  // NaN comes before every number.
   [[nodiscard]] bool before(const Entry& other) const {
     if (std::isnan(weight) || std::isnan(other.weight)) {
       return std::isnan(weight) && (!std::isnan(other.weight) || key < other.key);
@@ -23,7 +23,7 @@ struct Entry {
   }
 };
 
-// The best keys of one query among those offered so far: a heap whose front is the last of them.
+// The best keys of one query among those offered so far: a heap whose front is the worst of them.
 template <class Real>
 class Best {
  public:
@@ -43,10 +43,10 @@ class Best {
     std::ranges::push_heap(entries_, kBefore);
   }
 
-  // No more are offered: puts the best first.
+  // After the last offer: puts the best first.
   void sort() { std::ranges::sort_heap(entries_, kBefore); }
 
-  // Keys of tiles that the mask hides have not been offered: the lowest of them follow with weight 0.
+  // Keys of hidden tiles were not offered. The lowest of them follow with weight 0.
   void fill(std::int64_t Tk) {
     std::vector<std::int64_t> taken;
     taken.reserve(entries_.size());
@@ -69,7 +69,7 @@ class Best {
   std::vector<Entry<Real>> entries_;
 };
 
-// Offers the keys that weigh something; those of weight 0 come by fill(), lowest first.
+// Offers the keys with a weight above 0; fill() adds keys of weight 0, lowest first.
 template <class Real>
 void offer_tile(const probe_detail::WeightTiles<Real>& tiles, const KeyRange& keys, std::vector<Best<Real>>& best) {
   for (std::int64_t n = 0; n < tiles.queries(); ++n) {

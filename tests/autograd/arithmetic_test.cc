@@ -121,7 +121,7 @@ TEST_P(OfTwo, NamesTheShapesThatDoNotFit) {
             name + ": b: expected f32, the dtype of a, got bf16");
   const std::vector<Variable> empty = {Variable(Tensor(DType::f32, {2})), Variable()};
   EXPECT_EQ(error_message([&] { (void)GetParam().operation(empty); }),
-            name + ": b: expected a variable, got an empty one");
+            name + ": b: expected a variable, got an empty variable");
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, OfTwo, testing::ValuesIn(of_two_variables()),

@@ -92,13 +92,13 @@ TEST(Attention, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_message([&] { (void)attention(x, x, flat); }),
             "attention: v: expected [B, Hk, Tk, Dv], got [2, 4, 3]");
   EXPECT_EQ(error_message([&] { (void)attention(x, x, x, {.sinks = {1, 2, 3, 4}}, {.sinks = x}); }),
-            "attention: learned.sinks: expected none beside options.sinks, got [2, 4, 3, 6]");
+            "attention: learned.sinks: expected none if options.sinks is given, got [2, 4, 3, 6]");
   EXPECT_EQ(error_message([&] { (void)attention(x, x, x, {}, {.sinks = x}); }),
             "attention: learned.sinks: expected [Hq], got [2, 4, 3, 6]");
   EXPECT_EQ(error_message([&] { (void)attention(x, x, x, {}, {.bias = {LearnedAlibi{.slopes = x}}}); }),
             "attention: learned.bias: expected slopes [H], got [2, 4, 3, 6]");
   EXPECT_EQ(error_message([&] { (void)attention(x, x, x, {}, {.bias = {LearnedDenseBias{}}}); }),
-            "attention: learned.bias: expected a variable, got an empty one");
+            "attention: learned.bias: expected a variable, got an empty variable");
 }
 
 class Rotary : public testing::TestWithParam<RotaryLayout> {

@@ -69,7 +69,8 @@ TEST(Checkpoint, RefusesASecondRunThatDiffers) {
   const Variable z = sum(checkpoint([](const std::vector<Variable>& v) { return v[0] * v[0]; }, {x}));
   x.mutable_value().set({0}, 1);
   EXPECT_EQ(error_message([&] { backward(z); }),
-            "backward: an input of checkpoint: expected the value that was recorded, got one that was written since");
+            "backward: an input of checkpoint: expected the value that the forward pass used, got one that was changed "
+            "since");
 }
 
 }  // namespace

@@ -179,8 +179,9 @@ TEST(Linear, NamesWhatDoesNotFit) {
   const Variable weight = Variable::parameter(Tensor(DType::f32, {5, 3}));
   const Variable y = linear(Variable::parameter(Tensor(DType::bf16, {2, 3})), weight);
   weight.mutable_value().set({0, 0}, 1);
-  EXPECT_EQ(error_message([&] { backward(y, Tensor(DType::bf16, {2, 5})); }),
-            "backward: weight of linear: expected the value that was recorded, got one that was written since");
+  EXPECT_EQ(
+      error_message([&] { backward(y, Tensor(DType::bf16, {2, 5})); }),
+      "backward: weight of linear: expected the value that the forward pass used, got one that was changed since");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(Reduce, NamesAnAxisThatIsNotThere) {
   const Variable x(Tensor(DType::f32, {2, 3}));
   EXPECT_EQ(error_message([&] { (void)sum(x, {2}); }), "sum: axes: expected axes of [2, 3], got 2");
   EXPECT_EQ(error_message([&] { (void)mean(x, {0, -2}); }), "mean: axes: expected each axis once, got -2 again");
-  EXPECT_EQ(error_message([&] { (void)sum(Variable()); }), "sum: x: expected a variable, got an empty one");
+  EXPECT_EQ(error_message([&] { (void)sum(Variable()); }), "sum: x: expected a variable, got an empty variable");
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(SharedValue, RefusesToWalkOverASharedValueThatWasWritten) {
     const Variable y = sum(x * x);
     x.mutable_value().set({0, 0}, number);
     EXPECT_EQ(error_message([&] { backward(y); }),
-              "backward: a of mul: expected the value that was recorded, got one that was written since");
+              "backward: a of mul: expected the value that the forward pass used, got one that was changed since");
   }
 }
 

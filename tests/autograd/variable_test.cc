@@ -40,8 +40,10 @@ TEST(Variable, KeepsItsRecordWhereAsked) {
   backward(y, Record::keep);
   backward(y);
   EXPECT_THAT(x.gradient().to_vector(), ElementsAre(12));
-  EXPECT_EQ(error_message([&] { backward(y); }),
-            "backward: result: expected a record that is still there, got one of sum that another walk has released");
+  EXPECT_EQ(
+      error_message([&] { backward(y); }),
+      "backward: result: expected a record that backward() has not released, got that of sum; Record::keep in the "
+      "earlier call keeps it");
 }
 
 TEST(Variable, GradientsOfTwoParametersDoNotShareMemory) {
@@ -91,7 +93,7 @@ TEST(Variable, RefusesToWalkOverAValueThatWasWritten) {
   const Variable y = sum(x * x);
   x.mutable_value().set({0}, 7);
   EXPECT_EQ(error_message([&] { backward(y); }),
-            "backward: a of mul: expected the value that was recorded, got one that was written since");
+            "backward: a of mul: expected the value that the forward pass used, got one that was changed since");
   EXPECT_FALSE(x.has_gradient());
   const Variable alias = x.detach();
   const Variable z = sum(x * x);
@@ -124,7 +126,7 @@ TEST(Variable, RefusesWhatHasNoMeaning) {
             "Variable::on_gradient: this: expected a variable that requires a gradient, got a constant");
   EXPECT_EQ(error_message([&] { (void)x.item(); }), "Variable::item: this: expected one element, got [2]");
   EXPECT_EQ(error_message([] { (void)Variable().value(); }),
-            "Variable::value: this: expected a variable, got an empty one");
+            "Variable::value: this: expected a variable, got an empty variable");
   EXPECT_EQ(error_message([] { (void)Variable(Tensor(DType::i64, {2})); }),
             "Variable: value: expected a tensor of f64, f32, bf16 or f16, got i64");
 }

@@ -3,35 +3,15 @@
 
 #include <cmath>
 #include <limits>
-#include <ostream>
-#include <string>
 #include <vector>
 
-#include "cases/run.h"
+#include "cases/where.h"
 #include "qkv/backward.h"
 
 namespace qkv::cases {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Where {
-  std::string target;
-  DType dtype;
-
-  friend void PrintTo(const Where& where, std::ostream* stream) {
-    *stream << where.target << " in " << name_of(where.dtype);
-  }
-};
-
-std::vector<Where> everywhere() {
-  std::vector<Where> all;
-  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    all.push_back({"reference", dtype});
-    for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
-  }
-  return all;
-}
 
 class DroppedGradients : public testing::TestWithParam<Where> {
  protected:
@@ -78,9 +58,7 @@ TEST_P(DroppedGradients, AHiddenKeyGetsNothing) {
   EXPECT_TRUE(std::isnan(gradients.d_k.at({0, 0, 0, 0})));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DroppedGradients, testing::ValuesIn(everywhere()), [](const auto& chosen) {
-  return chosen.param.target + "_" + std::string(name_of(chosen.param.dtype));
-});
+INSTANTIATE_TEST_SUITE_P(Cases, DroppedGradients, testing::ValuesIn(everywhere()), kName);
 
 }  // namespace
 }  // namespace qkv::cases

@@ -4,11 +4,9 @@
 
 #include <cmath>
 #include <limits>
-#include <ostream>
-#include <string>
 #include <vector>
 
-#include "cases/run.h"
+#include "cases/where.h"
 
 namespace qkv::cases {
 namespace {
@@ -16,23 +14,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kKeys = 150;  // two whole tiles and a part
-
-struct Where {
-  std::string target;
-  DType dtype;
-
-  friend void PrintTo(const Where& where, std::ostream* stream) {
-    *stream << where.target << " in " << name_of(where.dtype);
-  }
-};
-
-std::vector<Where> everywhere() {
-  std::vector<Where> all;
-  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
-  }
-  return all;
-}
 
 // Heads of D = Dv = 1 and 70 queries of 1: the scores are k itself.
 class Extremes : public testing::TestWithParam<Where> {
@@ -285,9 +266,7 @@ TEST_P(Extremes, ASoftcapOfAnySizeIsASoftcap) {
   expect(1, kLogKeys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere()), [](const auto& chosen) {
-  return chosen.param.target + "_" + std::string(name_of(chosen.param.dtype));
-});
+INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere(Reference::without)), kName);
 
 }  // namespace
 }  // namespace qkv::cases

@@ -3,34 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <ostream>
-#include <string>
 #include <vector>
 
-#include "cases/run.h"
+#include "cases/where.h"
 #include "qkv/backward.h"
 #include "qkv/gradient_probe.h"
 
 namespace qkv::cases {
 namespace {
-
-struct Where {
-  std::string target;
-  DType dtype;
-
-  friend void PrintTo(const Where& where, std::ostream* stream) {
-    *stream << where.target << " in " << name_of(where.dtype);
-  }
-};
-
-std::vector<Where> everywhere() {
-  std::vector<Where> all;
-  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    all.push_back({"reference", dtype});
-    for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
-  }
-  return all;
-}
 
 double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0x1p-24; }
 
@@ -207,9 +187,7 @@ TEST_P(LargeScores, KeepTheShareOfSomeOfTheKeys) {
   EXPECT_NEAR(part.d_v.at({0, 0, 7, 0}), expected, expected * (0x1p-12 + 2 * unit_of(dtype())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, LargeScores, testing::ValuesIn(everywhere()), [](const auto& chosen) {
-  return chosen.param.target + "_" + std::string(name_of(chosen.param.dtype));
-});
+INSTANTIATE_TEST_SUITE_P(Cases, LargeScores, testing::ValuesIn(everywhere()), kName);
 
 }  // namespace
 }  // namespace qkv::cases

@@ -52,7 +52,7 @@ TEST(MutableView, RefusesWhatAViewRefuses) {
             "TensorView: strides: expected one for each axis of [2, 2], got [1]");
   const MutableTensorView view(block.data(), {2, 2});
   EXPECT_EQ(error_message([&] { view.set({2, 0}, 1); }),
-            "TensorView: index: expected a place inside [2, 2], got [2, 0]");
+            "TensorView: index: expected an index inside [2, 2], got [2, 0]");
   EXPECT_EQ(error_message([&] { view.store_row(std::array<std::int64_t, 1>{0}, std::vector<double>(3)); }),
             "MutableTensorView::store_row: row: expected 2 places, got 3");
 }

@@ -44,7 +44,7 @@ TEST(Tensor, NamesWhatWasExpectedAndWhatCame) {
   EXPECT_EQ(error_message([&] { (void)std::move(tensor).reshaped({7}); }),
             "Tensor::reshaped: shape: expected 6 elements, got [7]");
   EXPECT_EQ(error_message([&] { tensor.set({2, 0}, 1); }),
-            "TensorView: index: expected a place inside [2, 3], got [2, 0]");
+            "TensorView: index: expected an index inside [2, 3], got [2, 0]");
   EXPECT_EQ(error_message([&] { tensor.store_row(std::array<std::int64_t, 1>{0}, std::vector<double>(4)); }),
             "MutableTensorView::store_row: row: expected 3 places, got 4");
   EXPECT_EQ(error_message([&] { (void)tensor.values<double>(); }), "TensorView: dtype: expected f64, got f32");

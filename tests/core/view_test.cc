@@ -156,7 +156,7 @@ TEST(Views, RefuseDataThatCannotBeRead) {
             "TensorView: data: expected the address of 2 elements, got null");
   EXPECT_EQ(error_message(
                 [&] { (void)TensorView(reinterpret_cast<const std::byte*>(data.data()) + 1, DType::f32, {2}, {1}); }),
-            "TensorView: data: expected an address aligned for f32, got one that is not");
+            "TensorView: data: expected an address aligned for f32, got an unaligned one");
   EXPECT_EQ(error_message([&] { (void)TensorView(data.data(), DType::i64, {2, 1}, {1}); }),
             "TensorView: strides: expected one for each axis of [2, 1], got [1]");
   EXPECT_EQ(error_message([&] { (void)TensorView(data.data(), DType::i64, {2}, {kFar}); }),
@@ -172,7 +172,7 @@ TEST(Views, NameTheAxisOrIndexAtFault) {
   EXPECT_EQ(error_message([&] { (void)view.dim(2); }),
             "TensorView::dim: axis: expected an axis of a rank 2 view, got 2");
   EXPECT_EQ(error_message([&] { (void)view.at({0, 3}); }),
-            "TensorView: index: expected a place inside [2, 3], got [0, 3]");
+            "TensorView: index: expected an index inside [2, 3], got [0, 3]");
   EXPECT_EQ(error_message([&] { (void)view.at({0}); }), "TensorView: index: expected 2 places, got 1");
   EXPECT_EQ(error_message([&] { (void)view.slice(1, 2, 4); }),
             "TensorView::slice: range: expected 0 <= begin <= end <= 3, got 2 to 4");

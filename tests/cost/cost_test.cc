@@ -179,7 +179,7 @@ TEST(CostErrors, SayWhatDoesNotFit) {
   EXPECT_THAT(error_of([](CostConfig& c) { c.dtype = DType::i64; }),
               HasSubstr("dtype: expected f64, f32, f16 or bf16, got i64"));
   EXPECT_THAT(error_of([](CostConfig& c) { c.output_head = OutputHead::tied; }),
-              HasSubstr("vocab: expected at least 1 where there is an output head, got 0"));
+              HasSubstr("vocab: expected at least 1 if there is an output head, got 0"));
 }
 
 TEST(CostErrors, AnUnknownPresetListsTheKnown) {

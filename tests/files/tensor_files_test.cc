@@ -78,7 +78,7 @@ TEST(TensorFiles, RefuseTwoTensorsInOnePlace) {
   const TemporaryDirectory directory;
   for (const char* name : {"a.npy", "a.npz:x"}) {
     const std::vector<NamedView> tensors{{directory / name, kOne}, {directory / name, kTwo}};
-    EXPECT_THAT(error_message([&] { write_tensors(tensors); }), HasSubstr("expected another place for each tensor"));
+    EXPECT_THAT(error_message([&] { write_tensors(tensors); }), HasSubstr("expected a different path for each tensor"));
   }
   EXPECT_THAT(directory.names(), ElementsAre());
 }

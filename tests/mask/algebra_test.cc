@@ -186,7 +186,7 @@ TEST(Mask, APredicateIsTheCallersRule) {
   EXPECT_THAT(drawn(mask & causal(), square(3)), ElementsAre("#..", "#..", "#.#"));
   EXPECT_EQ(mask.to_string(), "predicate<even>");
   EXPECT_EQ(error_message([] { (void)predicate("empty", nullptr); }),
-            "predicate: rule: expected a function, got an empty one");
+            "predicate: rule: expected a function, got an empty function");
 }
 
 TEST(Mask, OperatorsValidateEachOperand) {

@@ -91,7 +91,7 @@ TEST(Chart, NamesWhatIsWrong) {
   EXPECT_EQ(message_of(chart), "to_svg: x: expected a low end below 5, got 5");
   chart = growth();
   chart.y.high = kNan;
-  EXPECT_EQ(message_of(chart), "to_svg: y: expected finite ends, got one that is not");
+  EXPECT_EQ(message_of(chart), "to_svg: y: expected finite ends, got an infinity or NaN");
   chart = growth();
   chart.references[0].at = kNan;
   EXPECT_EQ(message_of(chart), "to_svg: reference 'context': expected a finite place, got nan");

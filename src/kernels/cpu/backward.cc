@@ -19,15 +19,15 @@ namespace {
 using Counter = std::atomic<std::int64_t>;
 static_assert(sizeof(Counter) == sizeof(std::int64_t));
 
-// What is waited for is under way on another thread: a task waits for those before it only, and they have begun.
+// A task waits for earlier tasks only. These have been started by other threads, so there is no deadlock.
 template <class Condition>
 void wait_until(const Condition& met) {
   while (!met()) std::this_thread::yield();
 }
 
-// Tasks are numbered through segments, then groups of key heads, then columns of keys, then the heads of the group: a
-// head for each worker, so that they seldom wait. Those of one key head add to its d_q, whose floats lie in one of as
-// many slots as there are workers.
+// Tasks are numbered by segment, then group of key heads, then range of keys, then head of the group. A group has one
+// head per worker, so that workers seldom wait. All tasks of a key head add to its d_q, which lies in one of as many
+// slots as there are workers.
 class BackwardTasks {
  public:
   BackwardTasks(const Target& target, const Backward& call, const ScaledRows& scaled, int threads)
@@ -46,7 +46,7 @@ class BackwardTasks {
 
   [[nodiscard]] std::int64_t count() const { return count_; }
 
-  /// Of the first task of each segment, the progress of every task and the tasks left of every key head; then d_q.
+  /// Scratch: the first task of each segment, the progress of every task, the tasks left of every key head, then d_q.
   [[nodiscard]] std::size_t shared_bytes() const {
     return core::checked_sum("attention_backward",
                              {static_cast<std::uint64_t>(counter_bytes()),
@@ -93,10 +93,10 @@ class BackwardTasks {
 
  private:
   static constexpr std::int64_t kReleased = -1;
-  // So many a call has at least, where it has as many columns.
+  // A call has at least this many tasks, if it has as many ranges of keys.
   static constexpr std::int64_t kFewTasks = 8;
 
-  // Of all key heads.
+  // Of all key heads together.
   [[nodiscard]] std::int64_t columns() const {
     std::int64_t columns = 0;
     for (const BackwardSegment& segment : call_.segments) columns += call_.forward.Hk * columns_of(segment);
@@ -112,7 +112,7 @@ class BackwardTasks {
     return round_up(numbers * static_cast<std::int64_t>(sizeof(Counter)), kTile);
   }
 
-  // One even where there are no keys: d_q is to be written.
+  // At least one even without keys, since d_q must be written.
   [[nodiscard]] std::int64_t tasks_a_head(const BackwardSegment& segment) const {
     return std::max<std::int64_t>(1, (columns_of(segment) + columns_ - 1) / columns_);
   }

@@ -16,21 +16,20 @@ namespace {
 
 constexpr double kLog2e = std::numbers::log2e;
 
-// A scale or softcap beyond what f32 can multiply by, and divide 8 or a scale by, gives the weights of the nearest one
-// that it can.
+// Clamps a scale or softcap to the range in which f32 can multiply by it, and divide 8 or a scale by it.
 float within(double least, double x, double most) { return static_cast<float>(std::clamp(x, least, most)); }
 
 std::int64_t columns_of(const Segment& segment) { return (segment.shape.Tk + kTile - 1) / kTile; }
 
-// What comes before a segment.
+// Counts of tasks and blocks before a segment.
 struct Before {
   std::int64_t tasks = 0;
   std::int64_t merges = 0;
   std::int64_t partial_floats = 0;
 };
 
-// Tasks are numbered through segments, then key heads, then blocks from the last, which under a causal mask have most
-// to do, or, where keys are cut, blocks and pieces of their keys.
+// Tasks are numbered by segment, then key head, then block, last block first: under a causal mask it has most work. If
+// keys are split, by block and piece of its keys.
 class TaskList {
  public:
   TaskList(const Forward& call, std::int64_t most_blocks) : call_(call) {
@@ -45,9 +44,9 @@ class TaskList {
   }
 
   [[nodiscard]] std::int64_t count() const { return all_.tasks; }
-  /// Blocks whose keys are cut.
+  /// Blocks whose keys are split.
   [[nodiscard]] std::int64_t merges() const { return all_.merges; }
-  /// Of the list itself, then of the states of pieces.
+  /// Scratch for the list itself, then for the states of pieces.
   [[nodiscard]] std::int64_t list_floats() const {
     const auto bytes = static_cast<std::int64_t>(call_.segments.size() * sizeof(Before));
     return round_up(bytes, kTile) / static_cast<std::int64_t>(sizeof(float));
@@ -97,9 +96,9 @@ class TaskList {
  private:
   // A piece of 2,048 keys is long enough to hide its start and its share of the merge.
   static constexpr std::int64_t kFewestColumns = 32;
-  // A call's pieces, beyond one for each block.
+  // How many pieces a call may have beyond one per block.
   static constexpr std::int64_t kMostPieces = 256;
-  // With fewer blocks in all, a task has one, and keys are cut also where a key head has several.
+  // With fewer blocks in the call, each task has one block, and keys are split even if a key head has several blocks.
   static constexpr std::int64_t kFewTasks = 8;
 
   [[nodiscard]] std::int64_t blocks_of(const Segment& segment) const {
@@ -141,7 +140,7 @@ class TaskList {
     return {call_.segments[place], before_[place]};
   }
 
-  // All keys of the n-th block of the key heads; the states of its pieces lie from task.partial on.
+  // The task of all keys of the n-th block; the states of its pieces start at task.partial.
   [[nodiscard]] Task block_task(const Segment& segment, std::int64_t n, std::int64_t partial) const {
     return {.segment = &segment,
             .key_head = n / blocks_of(segment),
@@ -165,7 +164,7 @@ class TaskList {
   float* partials_ = nullptr;
 };
 
-// No more than there are tasks.
+// At most as many as there are tasks.
 int workers_of(const TaskList& tasks, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(tasks.count(), 1, threads));
 }

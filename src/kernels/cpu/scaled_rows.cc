@@ -31,7 +31,7 @@ void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, 
   const double highest = std::max(top, sink);
   const double share = std::exp(top - highest);
   const double total = row.sum * share + (sink == -INFINITY ? 0 : std::exp(sink - highest));
-  if (!std::isfinite(row.maximum)) {  // nothing seen, or NaN
+  if (!std::isfinite(row.maximum)) {  // sees nothing, or NaN
     scales.shift[lane] = row.given == -INFINITY ? 0 : static_cast<float>(row.given / settings.to_nats);
     scales.factor[lane] = 1;
     return;

@@ -12,8 +12,11 @@ constexpr std::int64_t kPartElements = kSplitSteps * 2 * kTileElements;
 constexpr std::int64_t kSumsRow = kSplitLanes;
 
 enum class Part : std::uint8_t { high, middle, low };
-enum class Lies : std::uint8_t { along, across };  // numbers of one lane side by side, or those of one depth
-enum class Holds : std::uint8_t { lanes, pairs };  // what a register's row is: a lane, or a pair of depths
+enum class Lies : std::uint8_t {
+  along,
+  across
+};  // contiguous in memory: the depths of a lane, or the lanes of a depth
+enum class Holds : std::uint8_t { lanes, pairs };  // a row of a register: one lane, or one pair of depths
 
 const std::uint16_t* tile_of(const std::uint16_t* panel, Part part, std::int64_t step) {
   return panel + static_cast<std::int64_t>(part) * kPartElements + step * 2 * kTileElements;
@@ -38,8 +41,8 @@ void add_products() {
   Bf16Tiles::multiply<3, 5, 7>();
 }
 
-// The small products first: what they add rounds at their own size, and the sums round as those of one product do.
-// Left out are those of 2^-26 of the largest and less.
+// Small products first, so that their sums round at their own size. Products of at most 2^-26 of the largest are left
+// out.
 void multiply_block(const std::uint16_t* left, const std::uint16_t* right, float* sums) {
   Registers::zero_tile<0>();
   Registers::zero_tile<1>();
@@ -102,7 +105,7 @@ struct Largest {
   }
 };
 
-// 32 numbers as words: those of `first`, then those of `second`. Each remainder is exact.
+// Rounds 32 floats to bf16 words, `first` then `second`, and leaves the remainders, which are exact.
 Parts parts_of(__m512 first, __m512 second) {
   Parts parts;
   parts.high = Bf16::join(first, second);
@@ -115,7 +118,7 @@ Parts parts_of(__m512 first, __m512 second) {
   return parts;
 }
 
-// Pairs of a word of the lower half and one of the upper half.
+// Pairs each word of the lower half with one of the upper half.
 __m512i paired(__m512i words) {
   const __m512i even = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(words));
   return _mm512_or_si512(even, _mm512_castps_si512(upper(words)));
@@ -219,7 +222,7 @@ bool pack_right(const SplitSource& source, std::uint16_t* panel) {
 
 std::int64_t pieces_of(std::int64_t extent, std::int64_t piece) { return (extent + piece - 1) / piece; }
 
-// Row by row, each from its begin to its end, which is how memory is fastest.
+// Row by row, each from begin to end: the fastest order to read memory in.
 void pack_rows(const SplitSource& source, std::uint16_t* panels, Largest& largest) {
   constexpr std::int64_t kRowsAhead = 8;
   const std::int64_t steps = pieces_of(source.depth, kSplitDepth) * kSplitSteps;

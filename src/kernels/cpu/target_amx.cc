@@ -9,7 +9,7 @@
 
 namespace qkv::kernels::cpu {
 
-// What the tile unit multiplies; the rest is left to AVX-512.
+// The types that the tile unit multiplies; AVX-512 does the others.
 namespace amx {
 namespace {
 
@@ -42,7 +42,7 @@ std::size_t worker_bytes(const Forward& call) {
   return bytes > few ? bytes : few;
 }
 
-// Up to here the vector unit is the faster one.
+// Up to this many queries the vector unit is faster.
 constexpr std::int64_t kMostVectorLanes = 6;
 
 using Run = void (*)(const Settings&, const Task&, std::byte*);

@@ -70,7 +70,7 @@ class Features {
     divide_by_sum(q, norms_, head_.D);
   }
 
-  // Adds keys to the state that no query of the same chunk reads.
+  // Adds keys to the state; no query of the same chunk reads them.
   void absorb(std::int64_t j, std::int64_t count) {
     head_.load_keys(j, count);
     head_.load_values(j, count);
@@ -133,7 +133,7 @@ class Features {
     head_.store_out(i, count, out);
   }
 
-  // Causal: key j + n joins before query i + n reads.
+  // Causal: key j + n is added before query i + n reads the state.
   void step(std::int64_t i, std::int64_t j, std::int64_t count, Tensor& out) {
     head_.load_keys(j, count);
     head_.load_values(j, count);

@@ -24,7 +24,7 @@ class Row {
 
   [[nodiscard]] Values& operator[](Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
 
-  // For attention itself, of q's own batch entry b: k of a pair that cannot count is left alone.
+  // For attention(): does not read the key of a hidden pair. b is the batch entry of q.
   void score_visible(std::int64_t b, std::int64_t h, std::int64_t i) {
     pairs_.set_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
@@ -37,7 +37,7 @@ class Row {
     }
   }
 
-  // For showing: every pair's number, also of those that the mask hides.
+  // For attention_stage(): the score of every pair, hidden ones too.
   void score_all(std::int64_t b, std::int64_t h, std::int64_t i) {
     pairs_.set_query(b, h, i);
     for (std::int64_t j = 0; j < problem_.shape.Tk; ++j) {
@@ -47,7 +47,7 @@ class Row {
     }
   }
 
-  // softmax and dropout of the masked scores; returns lse.
+  // Applies softmax and dropout to the masked scores. Returns lse.
   double weigh(std::int64_t h) {
     const Values& weights = (*this)[Stage::weights];
     const double lse = softmax_row((*this)[Stage::masked], (*this)[Stage::weights], sink_of(h));

@@ -73,7 +73,7 @@ class BiasSums {
   Values cells_;
 };
 
-// The gradients of one key head after the other, and of the queries that read it.
+// The gradients of one key head and of the queries that read it, head after head.
 class Backward {
  public:
   Backward(const BackwardProblem& problem, SharedGradients& shared)
@@ -104,7 +104,7 @@ class Backward {
   }
 
  private:
-  // What turns a score of a row, or its sink, into its weight.
+  // Turns a score of a row, or its sink, into its weight.
   struct RowScale {
     double shift;
     double factor;
@@ -112,7 +112,7 @@ class Backward {
     [[nodiscard]] double weight(double score) const { return core::exp(score - shift) * factor; }
   };
 
-  // Fills scores_. An lse that is the row's own is taken as its sum makes it, before rounding: weights sum to 1.
+  // Fills scores_. If lse is the row's own, uses the row's sum instead of the rounded lse, so that weights sum to 1.
   RowScale scale_of(std::int64_t b, std::int64_t h, std::int64_t i) {
     RowLse row = {.given = problem_.lse.at({b, h, i}),
                   .unit = problem_.lse.dtype() == DType::f64 ? 0x1p-53 : 0x1p-24,

@@ -15,7 +15,7 @@ using linear::padded;
 constexpr std::int64_t kRowsATask = 48;
 constexpr std::int64_t kKeysAStep = 512;  // their values stay in the second-level cache
 
-// Room for one head at a time. Rows of the matrix are not a power of two apart, which would share one set of the cache.
+// Scratch of one head. Row strides are not powers of two: such rows would compete for one set of the cache.
 template <class T>
 class Matrix {
  public:
@@ -97,7 +97,7 @@ class Matrix {
     }
   }
 
-  // In as many parts as let the compiler use vectors.
+  // In several partial sums, so that the compiler vectorises it.
   static T total(const T* x, std::int64_t count) {
     constexpr std::int64_t kParts = 16;
     T parts[kParts] = {};
