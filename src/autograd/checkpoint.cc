@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "autograd/node.h"
-#include "autograd/watch.h"
+#include "autograd/scope.h"
 
 namespace qkv {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "autograd/scope.h"
 #include "autograd/watch.h"
 
 namespace qkv::autograd {

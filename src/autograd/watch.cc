@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "autograd/scope.h"
 #include "qkv/autograd/watch.h"
 
 namespace qkv {
@@ -19,11 +20,6 @@ NonFiniteWatch*& current_watch() {
   return watch;
 }
 
-std::string& current_scope() {
-  thread_local std::string scope;
-  return scope;
-}
-
 std::string scope_text(const std::string& scope) { return scope.empty() ? "" : " in " + scope; }
 
 void note(const std::string& text, const TensorView& values) {
@@ -32,12 +28,6 @@ void note(const std::string& text, const TensorView& values) {
 }
 
 }  // namespace
-
-OperationScope::OperationScope(const std::string& name) : before_(current_scope().size()) {
-  current_scope() += (before_ == 0 ? "" : ".") + name;
-}
-
-OperationScope::~OperationScope() { current_scope().resize(before_); }
 
 NonFiniteWatch::NonFiniteWatch() { current_watch() = this; }
 NonFiniteWatch::~NonFiniteWatch() { current_watch() = nullptr; }
@@ -51,17 +41,12 @@ bool is_finite(const TensorView& values) {
 }
 
 void watch_result(std::string_view operation, const Value& result) {
-  note("the result of " + std::string(operation) + scope_text(current_scope()), result.view);
+  note("the result of " + std::string(operation) + scope_text(operation_scope()), result.view);
 }
 
 void watch_gradient(std::string_view operation, const std::string& scope, const Value& gradient) {
   note("a gradient that " + std::string(operation) + scope_text(scope) + " passes back", gradient.view);
 }
-
-const std::string& operation_scope() { return current_scope(); }
-
-RestoredScope::RestoredScope(std::string scope) : before_(std::exchange(current_scope(), std::move(scope))) {}
-RestoredScope::~RestoredScope() { current_scope() = std::move(before_); }
 
 }  // namespace autograd
 }  // namespace qkv

@@ -14,21 +14,6 @@ void watch_result(std::string_view operation, const Value& result);
 /// `scope` is that of the operation when it was recorded.
 void watch_gradient(std::string_view operation, const std::string& scope, const Value& gradient);
 
-/// The names of the scopes of this thread with dots between them.
-[[nodiscard]] const std::string& operation_scope();
-
-/// While it lives, this is the whole scope of its thread.
-class RestoredScope {
- public:
-  explicit RestoredScope(std::string scope);
-  RestoredScope(const RestoredScope&) = delete;
-  RestoredScope& operator=(const RestoredScope&) = delete;
-  ~RestoredScope();
-
- private:
-  std::string before_;
-};
-
 /// No NaN and no infinity. In f64 by a copy: for a watch only.
 [[nodiscard]] bool is_finite(const TensorView& values);
 

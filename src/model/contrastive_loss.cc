@@ -2,9 +2,9 @@
 
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/matmul.h"
+#include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/autograd/softmax.h"
-#include "qkv/autograd/watch.h"
 #include "qkv/model/two_tower.h"
 
 namespace qkv {

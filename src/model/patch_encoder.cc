@@ -7,9 +7,10 @@
 #include "model/text_options.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/dropout.h"
 #include "qkv/autograd/embedding.h"
+#include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
-#include "qkv/autograd/watch.h"
 
 namespace qkv {
 namespace {

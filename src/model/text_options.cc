@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
-#include "qkv/autograd/watch.h"
 
 namespace qkv {
 

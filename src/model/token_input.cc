@@ -8,7 +8,7 @@
 
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
-#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/dropout.h"
 #include "qkv/nn/position.h"
 
 namespace qkv {

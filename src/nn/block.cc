@@ -6,7 +6,7 @@
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/checkpoint.h"
-#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/dropout.h"
 
 namespace qkv {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "autograd/watch.h"
+#include "autograd/scope.h"
 #include "nn/edited_heads.h"
 #include "nn/trace_record.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "qkv/autograd/attention.h"
-#include "qkv/autograd/watch.h"
+#include "qkv/autograd/scope.h"
 #include "qkv/nn/trace.h"
 
 namespace qkv::nn {

@@ -5,7 +5,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
-#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/dropout.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/reduce.h"
 

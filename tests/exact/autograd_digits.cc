@@ -5,6 +5,7 @@
 #include "exact/digits.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/attention.h"
+#include "qkv/autograd/dropout.h"
 #include "qkv/autograd/embedding.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/norm.h"

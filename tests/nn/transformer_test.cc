@@ -8,6 +8,7 @@
 #include "oracle/of_layers.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/reduce.h"
+#include "qkv/autograd/scope.h"
 #include "qkv/autograd/watch.h"
 #include "qkv/nn/stack.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "qkv/autograd/arithmetic.h"
-#include "qkv/autograd/embedding.h"
+#include "qkv/autograd/dropout.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/random.h"

@@ -7,6 +7,7 @@
 
 #include "core/error_message.h"
 #include "qkv/autograd/reduce.h"
+#include "qkv/autograd/scope.h"
 #include "qkv/autograd/watch.h"
 #include "train/small_model.h"
 

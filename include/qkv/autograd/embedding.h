@@ -1,8 +1,7 @@
-// Rows of a table, and numbers that are left out at random.
+// Rows of a table.
 #pragma once
 
 #include "qkv/autograd/variable.h"
-#include "qkv/random.h"
 
 namespace qkv {
 
@@ -10,10 +9,5 @@ namespace qkv {
 /// The gradient of a row is the sum over the places that took it, in their order. Throws InvalidArgument naming table,
 /// or ids and the id that lies outside.
 [[nodiscard]] Variable embedding(const Variable& table, const TensorView& ids);
-
-/// Each element is set to 0 with probability p; those that stay are divided by 1 - p. Element (..., j) in row n of the
-/// last axis is kept where dropout_keeps(seed, p, {.i = n, .j = j}): the same in a second run and in the walk back,
-/// which keeps nothing. x itself where p is 0. Throws InvalidArgument for a p outside [0, 1).
-[[nodiscard]] Variable dropout(const Variable& x, const Dropout& dropout);
 
 }  // namespace qkv

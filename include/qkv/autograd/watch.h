@@ -6,20 +6,6 @@
 
 namespace qkv {
 
-/// A name for the operations of this thread while it lives, within those that live already: "blocks.0" and then
-/// "attn" make "blocks.0.attn". The layers of qkv/nn name theirs as their parameters. A backward pass, and
-/// a checkpoint's second run, have the names of the forward run.
-class OperationScope {
- public:
-  explicit OperationScope(const std::string& name);
-  OperationScope(const OperationScope&) = delete;
-  OperationScope& operator=(const OperationScope&) = delete;
-  ~OperationScope();
-
- private:
-  std::size_t before_;
-};
-
 /// While it lives, every result of an operation of its thread, and every gradient on the way back, is searched for NaN
 /// and infinity. Slow: for a step that went wrong already, done again. One at a time in a thread.
 class NonFiniteWatch {
