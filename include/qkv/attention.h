@@ -27,8 +27,9 @@ struct Ragged {
   std::vector<std::int64_t> k_offsets;
 };
 
+/// Every member has a default. Name members in this order: C++ refuses {.mask = …, .scale = …}.
 struct AttentionOptions {
-  std::optional<double> scale = std::nullopt;    // finite; 1 / sqrt(D) where not given
+  std::optional<double> scale = std::nullopt;    // finite; default: 1 / sqrt(D)
   std::optional<double> softcap = std::nullopt;  // finite and > 0
   Bias bias = {};
   Mask mask = {};
@@ -36,16 +37,16 @@ struct AttentionOptions {
   std::vector<double> sinks = {};  // one finite logit for each query head, or none
   std::optional<Ragged> ragged = std::nullopt;
 
-  // How the call runs. None of these changes its result, but a target has its own rounding.
-  std::optional<int> threads = std::nullopt;  // >= 1; qkv::threads() where not given
-  std::span<std::byte> scratch = {};          // of attention_scratch_bytes() or more; else the call allocates it
-  std::string_view target = {};               // one of cpu_targets(); the chosen one where empty
-  const TilePlan* plan = nullptr;             // of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, made before
+  // How the call runs. These do not change the result, except that each target rounds in its own way.
+  std::optional<int> threads = std::nullopt;  // >= 1; default: qkv::threads()
+  std::span<std::byte> scratch = {};          // at least attention_scratch_bytes(); if empty, the call allocates it
+  std::string_view target = {};               // one of cpu_targets(); if empty, the chosen one
+  const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to reuse
 };
 
 struct AttentionResult {
   Tensor out;  // [B, Hq, Tq, Dv], the dtype of q
-  Tensor lse;  // [B, Hq, Tq], log of the sum of exp of the masked scores and of the head's sink; -inf where there is
+  Tensor lse;  // [B, Hq, Tq], log of the sum of exp of the masked scores and of the head's sink; -inf if there is
                // neither. f64 if q is, else f32
 };
 
@@ -53,48 +54,47 @@ struct AttentionResult {
 /// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv], all of one floating dtype, any strides; Hq a multiple of Hk,
 /// query head h reads key head h / (Hq / Hk). B, Tq, Tk and Dv may be 0.
 ///
-/// A pair is forbidden where the mask hides it or its biased score is -inf: it has no weight and its k and v are not
-/// used, so a NaN there does not reach the row. A row that sees nothing gives zeros and lse -inf. A visible NaN or +inf
-/// score makes the row and its lse NaN.
+/// A pair is forbidden if the mask hides it or its biased score is -inf. It has no weight and its k and v are not used,
+/// so a NaN there does not reach the row. A row that sees nothing gives zeros and lse -inf. A visible NaN or +inf score
+/// makes the row and its lse NaN.
 ///
-/// A sink is the score of one more key that every query of its head sees, and whose value is zero: weights sum to less
-/// than 1, and a row that sees nothing gives zeros and the sink as its lse (Xiao et al. 2024).
+/// A sink is the score of one more key, with value zero, that every query of its head sees: weights sum to less than 1,
+/// and a row that sees nothing gives zeros and the sink as its lse (Xiao et al. 2024).
 ///
 /// f64 runs on the reference: sums in f64, in the order of the keys, rounded once. Other dtypes run on a fused target:
 /// sums in f32 in a fixed order, so the same bits for any number of threads; never T x T numbers at once. Safe to call
-/// from several threads. Allocates the result, the plan of the mask and scratch, unless these are handed to it. Throws
+/// from several threads. Allocates the result, the plan of the mask and scratch, unless they are given. Throws
 /// InvalidArgument naming the argument or option before anything is written.
 /// Vaswani et al. 2017, section 3.2.
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                         const AttentionOptions& options = {});
 
-/// The same into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and lse [B, Hq, Tq], f64 if q
-/// is, else f32. Every element of both is written, and nothing between them. Throws as attention() does, and for an out
-/// or lse of another shape or dtype, one two of whose elements share a place, and memory that overlaps: of out, lse and
-/// scratch no two, nor one of them and q, k or v, may reach over a common byte. A view reaches from its lowest byte to
-/// its highest, so views that interleave count as overlapping.
+/// The same, writing into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and lse [B, Hq, Tq],
+/// f64 if q is, else f32. Every element of both is written, and nothing between them. Throws as attention() does, and
+/// if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each
+/// other or q, k or v. A view extends from its lowest byte to its highest, so interleaved views count as overlapping.
 void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                     const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
 
-/// Bytes of options.scratch that let a call with these arguments do without its own: 0 for the reference, which keeps
-/// a few rows of Tk. Grows with the threads that find work. attention_into with options.plan, too, then allocates
-/// nothing but a copy of the sinks; a ragged batch makes its plans itself.
+/// The size of options.scratch for a call with these arguments; 0 for the reference, which allocates a few rows of Tk.
+/// Grows with the number of threads that have work. With scratch and options.plan, attention_into() allocates only a
+/// copy of the sinks; ragged batches always make their own plans.
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 
 /// The name of the target whose kernels serve a call on `dtype` with these options: "reference" for f64, and "avx512"
-/// where amx is asked for numbers that the machine's tile unit does not multiply. Throws InvalidArgument for a dtype
-/// that is not floating and for a target that is not there.
+/// in place of "amx" for types that the machine's tile unit does not multiply. Throws InvalidArgument for a dtype that
+/// is not floating and for an unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.
-/// For `raw`, `scaled`, `softcapped` and `biased` hidden pairs hold their true numbers (their k is read); from `masked`
-/// on they are -inf or 0. Computed by the reference, in f64. Throws as attention() does, for a dtype that is not
-/// floating, and for ragged: a document's stage is that of its slices.
+/// In `raw`, `scaled`, `softcapped` and `biased`, hidden pairs hold their scores (their k is read); from `masked` on
+/// they are -inf or 0. Computed by the reference, in f64. Throws as attention() does, for a dtype that is not floating,
+/// and for a ragged batch: call it on the slices of a document.
 [[nodiscard]] Tensor attention_stage(const TensorView& q, const TensorView& k, const AttentionOptions& options,
                                      Stage stage, DType dtype = DType::f64);
 
-/// Several intermediates of one walk over the scores, in the order asked for.
+/// Several intermediates from one pass over the scores, in the order of `stages`.
 [[nodiscard]] std::vector<Tensor> attention_stages(const TensorView& q, const TensorView& k,
                                                    const AttentionOptions& options, std::initializer_list<Stage> stages,
                                                    DType dtype = DType::f64);

@@ -1,4 +1,4 @@
-// Biases: numbers added to the scores before the mask. Closed under +.
+// Biases: values added to the scores before the mask. Sums of biases are biases.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Bias {
   Bias();
   explicit Bias(std::shared_ptr<const bias_detail::Node> node);
 
-  /// What is added to the score at `place`. -inf forbids the pair as a mask would.
+  /// The value added to the score at `place`. -inf hides the pair, as a mask would.
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const;
 
   /// Adds the biases of keys `first.j`, `first.j` + 1, … of query `first.i` to `row`.
@@ -33,11 +33,11 @@ class Bias {
   /// rows[(i - tile.i_begin) * row_stride + j - tile.j_begin]. Allocates nothing.
   void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const;
 
-  /// Throws InvalidArgument if the bias cannot stand over this shape.
+  /// Throws InvalidArgument if the bias does not fit this shape.
   void validate(const MaskShape& shape) const;
 
   [[nodiscard]] bool is_zero() const;
-  /// What was added to make this bias, left to right, none of it a sum; none for zero.
+  /// The summands of this bias, left to right; none for zero.
   [[nodiscard]] std::vector<Bias> terms() const;
   /// The text form; parse_bias(to_string()) gives the same bias back, except for arrays of more than 64 elements, which
   /// print as a summary.

@@ -44,7 +44,7 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-/// DLManagedTensor, as libraries give it that do not know versions.
+/// DLManagedTensor, from libraries that predate DLPack 1.0.
 struct ManagedTensor {
   Tensor tensor;
   void* context;
@@ -68,17 +68,16 @@ struct ManagedTensorVersioned {
 }  // namespace dlpack
 
 /// A tensor that reads the elements in place and calls the deleter when the last tensor that shares them is gone.
-/// Writing to it copies first, so the other library never sees a write. Throws InvalidArgument naming what qkv has no
-/// tensor for (another device, element type, more than 8 axes, another major version); `managed` is then still the
-/// caller's.
+/// Writing to it copies first, so the other library never sees a write. Throws InvalidArgument naming what is not
+/// supported (another device or element type, more than 8 axes, another major version); the caller then keeps
+/// `managed`.
 [[nodiscard]] Tensor from_dlpack(dlpack::ManagedTensorVersioned* managed);
 [[nodiscard]] Tensor from_dlpack(dlpack::ManagedTensor* managed);
 
 /// The tensor for another library, which calls the deleter when it is done. Shares the elements and marks them read
 /// only, unless is_private(): std::move() a tensor in that nobody else holds for one that may be written.
 [[nodiscard]] dlpack::ManagedTensorVersioned* to_dlpack(qkv::Tensor tensor);
-/// The same for a library that does not know versions and may write whatever it is given: unless is_private(), it gets
-/// a dense copy.
+/// The same for a library that predates DLPack 1.0 and may write to what it gets: a dense copy unless is_private().
 [[nodiscard]] dlpack::ManagedTensor* to_dlpack_unversioned(qkv::Tensor tensor);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-// Errors of the public interface: every one names the thing, what was expected and what came.
+// Errors of the public interface. Each names the argument, what was expected and what came instead.
 #pragma once
 
 #include <stdexcept>
@@ -7,13 +7,13 @@
 
 namespace qkv {
 
-/// Something failed while the request itself was sound: an unreadable file, a malformed byte string.
+/// A valid request failed: an unreadable file, a malformed byte string.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that has no meaning: a shape, an option or a word that cannot be.
+/// An invalid request: a shape, an option or a word that is not possible.
 /// what() reads "<function>: <argument>: expected <expected>, got <got>".
 class InvalidArgument : public Error {
  public:

@@ -1,4 +1,4 @@
-// How linear attention turns a query or a key into weights that factor.
+// The feature maps of linear attention.
 #pragma once
 
 #include <cstdint>

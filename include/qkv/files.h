@@ -1,4 +1,4 @@
-// Whole files: read at once, and written so that they appear whole or not at all. Tensors by a file's name.
+// Files read whole and written atomically, and tensors by path.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ void write_files(std::span<const FileContent> files);
 /// Throws Error if read_file() could not open the path.
 void require_readable(const std::string& path);
 
-/// Throws Error if write_file() could not write there: the directory is missing, is not one or may not be written to,
-/// or the path is a directory. For telling so before a long computation.
+/// Throws Error if write_file() could not write there: the directory is missing or not writable, or the path is a
+/// directory. Call it before a long computation.
 void require_writable(const std::string& path);
 
 enum class TensorFormat : std::uint8_t { npy, npz, safetensors };
@@ -65,14 +65,15 @@ struct NamedView {
 /// Whether a text is a tensor's numbers rather than its path: it begins with a bracket.
 [[nodiscard]] bool is_tensor_text(std::string_view text) noexcept;
 
-/// The f64 tensor of numbers in nested brackets, "[[1, 0], [0, 1]]": rank 1 to kMaxRank, no extent 0; blanks and new lines
-/// may stand between numbers, and inf, -inf and nan are numbers. Throws InvalidArgument for any other text, and for rows
-/// of different lengths.
+/// The f64 tensor of numbers in nested brackets, "[[1, 0], [0, 1]]": rank 1 to kMaxRank, no extent 0; blanks and new
+/// lines may stand between numbers, and inf, -inf and nan are numbers. Throws InvalidArgument for any other text, and
+/// for rows of different lengths.
 [[nodiscard]] Tensor tensor_from_text(std::string_view text);
 
-/// The tensor at a tensor path, or that of a text in brackets (tensor_from_text()); one of a safetensors file reads the mapped file in place, as Safetensors says. An
-/// archive that holds only one needs no member's name. Throws Error naming the file for what is unreadable, malformed,
-/// of an element type that qkv does not have, or (listing the members) not there.
+/// The tensor at a tensor path, or that of a text in brackets (tensor_from_text()); one of a safetensors file reads the
+/// mapped file in place, as Safetensors says. An archive that holds only one needs no member's name. Throws Error
+/// naming the file for what is unreadable, malformed, of an element type that qkv does not have, or (listing the
+/// members) not there.
 [[nodiscard]] Tensor read_tensor(const std::string& path);
 
 /// Every tensor of a file, in the file's order; a .npy has one, without a name.
@@ -84,8 +85,7 @@ struct NamedView {
 void write_tensors(std::span<const NamedView> tensors);
 void write_tensor(const std::string& path, const TensorView& view);
 
-/// Throws what write_tensors() would throw for these tensor paths whatever the tensors: for telling so before a long
-/// computation.
+/// Throws what write_tensors() would throw for these paths with any tensors. Call it before a long computation.
 void require_writable_tensors(std::span<const std::string> paths);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-// Any part of the gradients of the T x T matrices, made again when it is asked for: none of them is ever stored.
+// Any part of the gradients of the T x T matrices, computed on demand. None of them is ever stored.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace qkv {
 
-/// A matrix of gradients made small, in the cells of a WeightMap.
+/// A matrix of gradients, downsampled to the cells of a WeightMap.
 struct GradientMap {
   Tensor magnitudes;  // f64 [rows, columns]: mean or largest |gradient|; hidden pairs count as 0
   Tensor visible;     // f64 [rows, columns]: share of the cell's pairs that are visible
 };
 
-/// Shows what attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}) computes on its way: the loss's
-/// gradient by each Stage of the forward call. By `dropped` it is d_out v^T; by `weights` that times dropout's factor
-/// (FlashAttention's dP); by `masked`, `biased` and `softcapped` it is w * (d_w - delta) (dS); by `scaled` that times
-/// the softcap's slope, and by `raw` that times the scale. Forbidden pairs have 0 in all of them.
+/// The intermediates of attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}): the gradient of the
+/// loss with respect to each Stage of the forward call. For `dropped` it is d_out v^T; for `weights` that times
+/// dropout's factor (FlashAttention's dP); for `masked`, `biased` and `softcapped` it is w * (d_w - delta) (dS); for
+/// `scaled` that times the derivative of the softcap, and for `raw` that times the scale. Forbidden pairs have 0 in all
+/// of them.
 ///
-/// Keeps views of its tensors, which must outlive it. Where attention_target() is "reference", as for f64 tensors,
-/// computes in f64, elsewhere in f32. Several threads may call one GradientProbe at once. Throws InvalidArgument as
+/// Keeps views of its tensors, which must outlive it. Computes in f64 if attention_target() is "reference", as for f64
+/// tensors, else in f32. Several threads may call one GradientProbe at once. Throws InvalidArgument as
 /// attention_backward() does, and naming ragged. Every function allocates its result and, for each thread, a few
 /// tiles, and throws InvalidArgument naming what lies out of range. Dao et al. 2022, appendix B.
 class GradientProbe {
@@ -37,7 +38,7 @@ class GradientProbe {
 
   [[nodiscard]] const MaskShape& shape() const noexcept;
 
-  /// Part of the gradient by a stage, [queries, keys] of f64 where computed in it, else f32.
+  /// Part of the gradient with respect to a stage, [queries, keys], f64 if computed in f64, else f32.
   [[nodiscard]] Tensor tile(const Tile& tile, Stage stage = Stage::biased) const;
 
   /// One query's, [Tk].
@@ -48,7 +49,7 @@ class GradientProbe {
   [[nodiscard]] GradientMap map(HeadPlace head, const MapSize& size, Stage stage = Stage::biased,
                                 Reduce reduce = Reduce::mean, const ProbeWatch& watch = {}) const;
 
-  /// The same of the mean of several heads' matrices of |gradient| of one batch entry.
+  /// The same for the mean of |gradient| over several heads of one batch entry.
   [[nodiscard]] GradientMap map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size,
                                 Stage stage = Stage::biased, Reduce reduce = Reduce::mean,
                                 const ProbeWatch& watch = {}) const;

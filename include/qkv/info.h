@@ -1,4 +1,4 @@
-// What this copy of qkv is, and what the machine under it can do.
+// The version and build of qkv, and what the machine supports.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-/// How the library was built. Every text lives as long as the program; `commit` is empty where it was not known.
+/// How the library was built. The texts live as long as the program; `commit` is empty if it is unknown.
 struct BuildInfo {
   std::string_view version;     // "0.1.0"
   std::string_view compiler;    // "GNU 12.2.0"
@@ -26,7 +26,7 @@ struct CpuTarget {
   bool chosen = false;       // attention() uses it; exactly one target is chosen
 };
 
-/// What the processor calls itself, e.g. "Intel(R) Xeon(R) Platinum 8481C"; "unknown" where it does not say.
+/// The processor's model name, e.g. "Intel(R) Xeon(R) Platinum 8481C", or "unknown".
 [[nodiscard]] std::string cpu_model();
 
 /// The instruction-set extensions that the machine offers and that attention kernels can use, e.g. "avx2", "fma".

@@ -15,14 +15,13 @@ namespace kv_detail {
 class Store;
 }
 
-/// What each token leaves behind: a row of D for its key and one of Dv for its value, in each of Hk heads. dtype f64,
-/// f32, f16, bf16 or i8; f64 serves queries of f64 alone. In i8 each row has a scale, f32, of its own: element = scale
-/// * integer, scale = max|x| / 127, integers rounded to nearest, ties to even; an element is off by at most half its
-/// scale.
+/// The format of a token: for each of Hk heads, a row of D elements for its key and one of Dv for its value. dtype f64,
+/// f32, f16, bf16 or i8; only f64 queries can use f64. In i8 each row has its own f32 scale: element = scale * integer,
+/// scale = max|x| / 127, integers rounded to nearest, ties to even; the error of an element is at most half its scale.
 struct KvFormat {
   std::int64_t Hk = 1;
   std::int64_t D = 1;
-  std::optional<std::int64_t> Dv = std::nullopt;  // D where not given
+  std::optional<std::int64_t> Dv = std::nullopt;  // default: D
   DType dtype = DType::f32;
 };
 
@@ -35,16 +34,16 @@ struct KvBuffers {
   TensorView v_scales = {};
 };
 
-/// Reads a cache that somebody else owns: buffers and page table must outlive it unchanged. Cheap to make; copies
-/// lengths alone.
+/// A read-only view of a cache that it does not own: buffers and page table must outlive it unchanged. Cheap to make;
+/// copies only the lengths.
 class KvCacheView {
  public:
-  /// Sequence b is the first lengths[b] tokens of entry b. Throws InvalidArgument naming the sequence whose length is
-  /// beyond the buffers, or what is wrong with them.
+  /// Sequence b is the first lengths[b] tokens of entry b. Throws InvalidArgument naming a sequence whose length
+  /// exceeds the buffers, or what is wrong with the buffers.
   KvCacheView(const KvBuffers& buffers, std::vector<std::int64_t> lengths);
   /// Token j of sequence b is token j % page_tokens of page page_table[b, j / page_tokens]; page_table is i32
-  /// [B, max_pages], and only the entries that lengths[b] needs are read. Throws InvalidArgument as above, and naming
-  /// the sequence and the entry of the table that no page has.
+  /// [B, max_pages], and only the entries that lengths[b] needs are read. Throws InvalidArgument as above, and
+  /// naming a sequence and its table entry that is not a page.
   KvCacheView(const KvBuffers& buffers, const TensorView& page_table, std::vector<std::int64_t> lengths);
 
   [[nodiscard]] std::int64_t B() const noexcept { return static_cast<std::int64_t>(lengths_.size()); }
@@ -55,7 +54,7 @@ class KvCacheView {
   [[nodiscard]] std::int64_t length(std::int64_t b) const;
   [[nodiscard]] const std::vector<std::int64_t>& lengths() const noexcept { return lengths_; }
   [[nodiscard]] const KvBuffers& buffers() const noexcept { return buffers_; }
-  /// The pages of sequence b in order, as many as its length needs; null where the cache is contiguous.
+  /// The pages of sequence b in order, as many as its length needs; null if the cache is contiguous.
   [[nodiscard]] const std::int32_t* pages(std::int64_t b) const;
 
   /// The keys [Hk, length, D] or values [Hk, length, Dv] of sequence b as a new tensor of a floating dtype.
@@ -68,7 +67,7 @@ class KvCacheView {
 
   KvBuffers buffers_;
   std::vector<std::int64_t> lengths_;
-  std::vector<const std::int32_t*> tables_;  // of each sequence; none where the cache is contiguous
+  std::vector<const std::int32_t*> tables_;  // of each sequence; empty if the cache is contiguous
 };
 
 struct KvPagesOptions {
@@ -77,8 +76,8 @@ struct KvPagesOptions {
   std::int64_t page_tokens = 64;  // a multiple of 16
 };
 
-/// A fixed number of pages that any number of caches share; copies are the same pool. A cache and its pool are not
-/// guarded against use from several threads at once.
+/// A fixed number of pages that any number of caches share; copies are the same pool. A cache and its pool are not safe
+/// to use from several threads at once.
 class KvPages {
  public:
   /// Allocates all pages. Throws InvalidArgument naming the option.
@@ -101,7 +100,7 @@ struct KvCacheOptions {
   std::int64_t capacity = 0;  // tokens a sequence
 };
 
-/// B sequences, each of its own length. It is moved, and copied by fork().
+/// B sequences, each of its own length. Move-only; fork() copies.
 class KvCache {
  public:
   /// Contiguous: allocates [B, Hk, capacity, D] and [B, Hk, capacity, Dv]. Throws InvalidArgument naming the option.
@@ -119,11 +118,11 @@ class KvCache {
   [[nodiscard]] std::vector<std::int64_t> lengths() const;
   /// The length that sequence b can grow to if no other grows.
   [[nodiscard]] std::int64_t capacity(std::int64_t b) const;
-  /// What the cache occupies, with scales: all of its storage, or the pages that its sequences hold, shared ones once.
+  /// Memory of the cache, with scales: all of its storage, or the pages that its sequences hold, shared pages once.
   [[nodiscard]] std::int64_t bytes() const;
 
   /// Appends T tokens to every sequence: k [B, Hk, T, D] and v [B, Hk, T, Dv], any floating dtypes and strides, rounded
-  /// to the cache's. Throws InvalidArgument, before anything is written, where shapes disagree, where there is no room,
+  /// to the cache's. Throws InvalidArgument, before anything is written, if shapes disagree or there is no room,
   /// and for a NaN or an infinity in i8, which cannot hold it.
   void append(const TensorView& k, const TensorView& v);
   /// The same for one sequence: k [Hk, T, D] and v [Hk, T, Dv].
@@ -131,8 +130,8 @@ class KvCache {
   /// Forgets the tokens from `length` on; pages that hold no others go back to the pool.
   void truncate(std::int64_t b, std::int64_t length);
 
-  /// A cache whose sequence n goes on from sequences[n] of this one, which may be named more than once. Pages are
-  /// shared until one of their owners appends to them, which copies that page; contiguous storage is copied.
+  /// A cache whose sequence n continues sequences[n] of this one; a sequence may be named more than once. Pages are
+  /// shared until one of their owners appends to a page, which then copies it; contiguous storage is copied.
   [[nodiscard]] KvCache fork(std::span<const std::int64_t> sequences) const;
   [[nodiscard]] KvCache fork(std::int64_t b) const { return fork(std::span(&b, 1)); }
   [[nodiscard]] KvCache fork() const;

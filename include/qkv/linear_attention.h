@@ -16,7 +16,7 @@ struct LinearAttentionOptions {
   std::optional<int> threads = {};  // at least 1; qkv::threads() where not given
 };
 
-/// What all keys so far come to, so that later queries need not see them again. Default: no key yet. f64 where q is,
+/// The sum over all keys so far, so that later calls need not see these keys again. Default: no key yet. f64 if q is,
 /// else f32.
 struct LinearAttentionState {
   Tensor sums;   // [B, Hk, D, Dv]: sum over keys of feature[d] * v
@@ -27,7 +27,7 @@ struct LinearAttentionState {
 /// out_i = phi(q_i) (sum over j of phi(k_j) v_j^T) / (phi(q_i) . sum over j of phi(k_j)).
 /// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv], all of one floating dtype, any strides; Hq a multiple of Hk,
 /// query head h reads key head h / (Hq / Hk). B, Tq, Tk and Dv may be 0. Returns [B, Hq, Tq, Dv] of q's dtype. There is
-/// no scale: neither source has one.
+/// no scale, as in both papers.
 ///
 /// A query that sees no key, or none whose weight is above 0, gives zeros. NaN or +inf in a query or in a key that it
 /// sees makes its row NaN.
@@ -38,8 +38,8 @@ struct LinearAttentionState {
 [[nodiscard]] Tensor linear_attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                       const LinearAttentionOptions& options = {});
 
-/// The same behind the keys of earlier calls, which `state` holds and every query sees; the keys of this call are added
-/// to it. Causal calls one after the other give what one call over all tokens gives, to rounding. Throws
+/// The same after the keys of earlier calls, which `state` holds and every query sees. Adds the keys of this call to
+/// `state`. Consecutive causal calls give the result of one call over all tokens, to rounding. Throws
 /// InvalidArgument also naming state, before it is changed.
 [[nodiscard]] Tensor linear_attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                       LinearAttentionState& state, const LinearAttentionOptions& options = {});
@@ -55,10 +55,10 @@ enum class UpdateRule : std::uint8_t {
 struct RecurrentAttentionOptions {
   UpdateRule rule = UpdateRule::linear;
   std::optional<double> scale = std::nullopt;  // finite; 1 / sqrt(D) where not given
-  std::optional<TensorView> decay = {};  // [B, Hk, T, D] or [B, Hk, T, 1], logarithms: wanted where the rule is gated
-  std::optional<TensorView> beta = {};   // [B, Hk, T] or [B, 1, T]: wanted by the delta rules
-  std::optional<TensorView> past_state = {};  // [B, Hk, D, Dv], of any floating dtype; zeros where not given
-  std::optional<int> threads = {};            // at least 1; qkv::threads() where not given
+  std::optional<TensorView> decay = {};        // [B, Hk, T, D] or [B, Hk, T, 1], logarithms: needed by the gated rules
+  std::optional<TensorView> beta = {};         // [B, Hk, T] or [B, 1, T]: needed by the delta rules
+  std::optional<TensorView> past_state = {};   // [B, Hk, D, Dv], of any floating dtype; default: zeros
+  std::optional<int> threads = {};             // at least 1; qkv::threads() where not given
 };
 
 struct RecurrentAttentionResult {

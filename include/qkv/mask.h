@@ -1,4 +1,4 @@
-// Masks: a small closed algebra of values that say which query sees which key.
+// Masks: which query sees which key. They combine with &, | and !.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct MaskShape {
   std::int64_t Tk = 0;
 };
 
-/// Which corner of the Tq x Tk matrix is the diagonal's end. The position of query i is
+/// The corner of the Tq x Tk matrix at which the diagonal ends. The position of query i is
 /// p = i + (Tk - Tq) for bottom_right and p = i for top_left; masks compare p with the key's index j.
 enum class Align : std::uint8_t { bottom_right, top_left };
 
-/// How a rectangle of the matrix stands to a mask.
+/// The class of a tile: no pair visible, all, or some.
 enum class TileClass : std::uint8_t { skip, full, partial };
 
 /// Half-open rectangle of queries [i_begin, i_end) and keys [j_begin, j_end) of one head of one batch entry.
@@ -56,21 +56,21 @@ class Mask {
   Mask();
   explicit Mask(std::shared_ptr<const mask_detail::Node> node);
 
-  /// True if query `place.i` sees key `place.j`. The place lies within the shape, and the mask stands over it (see
-  /// validate): the same holds for classify, row_bits and hull.
+  /// True if query `place.i` sees key `place.j`. `place` must lie within the shape, and the mask must
+  /// fit the shape (see validate). The same holds for classify, row_bits and hull.
   [[nodiscard]] bool allows(const Place& place, const MaskShape& shape) const;
 
-  /// By interval arithmetic on the primitives, without looking at each pair: skip and full are certain, partial may be
-  /// cautious (an empty or full tile that could not be proved so).
+  /// Uses interval arithmetic on the primitives and does not evaluate each pair: skip and full are certain, partial is
+  /// conservative (the tile may still be empty or full).
   [[nodiscard]] TileClass classify(const Tile& tile, const MaskShape& shape) const;
 
   /// A row of a tile as bits: bit c is set if query `first.i` sees key `first.j` + c, for 0 <= c < count <= 64.
   [[nodiscard]] std::uint64_t row_bits(const Place& first, int count, const MaskShape& shape) const;
 
-  /// A range within the tile's keys outside of which none of its queries sees anything; may be cautious.
+  /// A range of the tile's keys that contains all keys that its queries see; may be larger than needed.
   [[nodiscard]] KeyRange hull(const Tile& tile, const MaskShape& shape) const;
 
-  /// Throws InvalidArgument if the mask cannot stand over this shape (lengths per batch entry, dense extents, …).
+  /// Throws InvalidArgument if the mask does not fit this shape (lengths per batch entry, dense extents, …).
   void validate(const MaskShape& shape) const;
 
   [[nodiscard]] bool is_all() const;
@@ -133,14 +133,14 @@ class Mask {
 /// Any boolean (or u8) tensor that broadcasts to [B, H, Tq, Tk]; nonzero is visible. The elements are copied.
 [[nodiscard]] Mask dense(const TensorView& visible);
 
-/// A caller's own rule. It must be pure; it is evaluated once for each pair when a plan is made.
+/// A rule of your own. It must be pure; it is evaluated once for each pair when a plan is made.
 [[nodiscard]] Mask predicate(std::string name, std::function<bool(const Place&, const MaskShape&)> rule);
 
 /// Reads the text form, e.g. "causal & window(512) | global(4)"; `!` binds before `&` before `|`. docs/masks.md has the
 /// grammar. Throws MaskSyntaxError, whose message points at the column.
 [[nodiscard]] Mask parse_mask(std::string_view text);
 
-/// One word of a language, with its ways of being written and what it means in one line.
+/// One word of the text form: how it is written, and what it means in one line.
 struct Word {
   std::string_view word;
   std::string_view form;
@@ -150,7 +150,7 @@ struct Word {
 /// The words that parse_mask knows.
 [[nodiscard]] std::span<const Word> mask_words();
 
-/// A text that shows what `word`, one of mask_words(), does over a shape, e.g. "window(128)" for 1024 keys.
+/// A mask expression that shows what `word`, one of mask_words(), does on a shape, e.g. "window(128)" for 1024 keys.
 [[nodiscard]] std::string mask_sample(std::string_view word, const MaskShape& shape);
 
 /// The text could not be read: what() shows the text, a caret under the column, and what was expected there.

@@ -1,4 +1,4 @@
-// Any part of the T x T matrix, made again from q, k and lse when it is asked for: the matrix itself is never stored.
+// Any part of the T x T matrix of weights, computed on demand from q, k and lse. The matrix is never stored.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HeadPlace {
   std::int64_t h = 0;
 };
 
-/// How far a walk over the tiles has come, in pairs of a query and a key.
+/// Progress of a pass over the tiles, in pairs of a query and a key.
 struct ProbeProgress {
   std::int64_t done = 0;
   std::int64_t total = 0;
@@ -29,16 +29,16 @@ struct ProbeProgress {
 
 enum class Proceed : std::uint8_t { go_on, stop };
 
-/// Called now and then during a walk, never twice at once; `stop` ends it with Cancelled.
+/// Called now and then during a pass, by one thread at a time; `stop` ends the pass with Cancelled.
 using ProbeWatch = std::function<Proceed(const ProbeProgress&)>;
 
-/// A watch has said stop.
+/// A ProbeWatch returned `stop`.
 class Cancelled : public Error {
  public:
   using Error::Error;
 };
 
-/// How the weights of a cell of a map become one number.
+/// How a map reduces the weights of a cell.
 enum class Reduce : std::uint8_t { mean, max };
 
 struct MapSize {
@@ -46,8 +46,8 @@ struct MapSize {
   std::int64_t columns = 0;
 };
 
-/// A matrix of weights made small. Cell (r, c) stands for the queries [r * Tq / rows, (r + 1) * Tq / rows) and the keys
-/// [c * Tk / columns, (c + 1) * Tk / columns), divisions rounded down.
+/// A matrix of weights, downsampled. Cell (r, c) stands for the queries [r * Tq / rows, (r + 1) * Tq / rows) and the
+/// keys [c * Tk / columns, (c + 1) * Tk / columns), divisions rounded down.
 struct WeightMap {
   Tensor weights;  // f64 [rows, columns]: mean or largest weight; hidden pairs count as 0
   Tensor visible;  // f64 [rows, columns]: share of the cell's pairs that are visible
@@ -59,10 +59,10 @@ struct TopKeys {
   Tensor weights;  // [Tq, count], f64 where computed in it, else f32
 };
 
-/// What the rows of one head look like. Of a row that sees nothing all numbers are 0, and the means leave it out.
+/// Statistics of the rows of one head. They are 0 for a row that sees nothing, and means leave such rows out.
 struct RowStatistics {
   Tensor visible;             // i64 [Tq]: keys that the query sees
-  Tensor mass;                // f64 [Tq]: sum of the weights: 1, or less where the head has a sink
+  Tensor mass;                // f64 [Tq]: sum of the weights: 1, or less if the head has a sink
   Tensor entropy;             // f64 [Tq]: -sum of w log w, in nats
   Tensor normalised_entropy;  // f64 [Tq]: entropy / log(visible); 0 where at most one key is visible
   Tensor distance;            // f64 [Tq]: sum of w |p - j|, p the query's position
@@ -70,19 +70,18 @@ struct RowStatistics {
   Tensor first;               // f64 [Tq]: the weight of key 0
   Tensor diagonal;            // f64 [Tq]: the weight of key p; 0 where there is none
 
-  /// The mean of one of the above over the rows that see something; 0 where none does.
+  /// The mean of one of the above over the rows that see something; 0 if there is none.
   [[nodiscard]] double mean(const Tensor& column) const;
 };
 
-/// Shows what attention(q, k, …, options) weighs. Keeps views of q, k and lse, which must outlive it. Where
-/// attention_target() is "reference", as for f64 tensors, everything is computed in f64; elsewhere scores and weights
-/// are f32, sums over tiles f64. Results do not depend on the number of threads, which is that of the options. Several
-/// threads may call one Probe at once.
+/// The weights of attention(q, k, …, options). Keeps views of q, k and lse, which must outlive it. If
+/// attention_target() is "reference", as for f64 tensors, everything is computed in f64; else scores and weights are
+/// f32, sums over tiles f64. options.threads does not change results. Several threads may call one Probe at once.
 ///
-/// q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as attention() takes them; `lse` [B, Hq, Tq], f32 or f64, as it gives them.
-/// Without lse, a head's is computed when first needed, by a walk of its own, and kept. A walk needs the scratch of a
-/// few tiles for each thread beside its result: O(T * D) in all. Tiles that the mask hides cost nothing. A predicate
-/// mask is asked by several threads at once.
+/// q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as for attention(); `lse` [B, Hq, Tq], f32 or f64, its result. If lse is
+/// not given, the lse of a head is computed when first needed, in a separate pass, and kept. A pass allocates its
+/// result and a few tiles for each thread: O(T * D) in all. Hidden tiles cost nothing. Several threads may evaluate a
+/// predicate mask at once.
 ///
 /// Throws InvalidArgument as attention() does, and naming lse for another shape or type, or ragged. Every function
 /// throws InvalidArgument for a place outside of the tensors. Recomputing scores from q, k and lse: Dao et al. 2022,
@@ -97,8 +96,8 @@ class Probe {
 
   [[nodiscard]] const MaskShape& shape() const noexcept;
 
-  /// Part of an intermediate, [queries, keys] of f64 where computed in it, else f32. For stages before `masked` hidden
-  /// pairs hold their true numbers. Weights want their rows' lse: where it is not known, those rows are walked first.
+  /// Part of an intermediate, [queries, keys], f64 if computed in f64, else f32. In stages before `masked`, hidden
+  /// pairs hold their scores. Weights need the lse of their rows, which is computed first if it is not known.
   [[nodiscard]] Tensor tile(const Tile& tile, Stage stage = Stage::weights) const;
 
   /// One query's, [Tk].
@@ -111,17 +110,17 @@ class Probe {
   [[nodiscard]] WeightMap map(HeadPlace head, const MapSize& size, Reduce reduce = Reduce::mean,
                               const ProbeWatch& watch = {}) const;
 
-  /// The same of the mean of several heads' matrices of one batch entry.
+  /// The same for the mean of the matrices of several heads of one batch entry.
   [[nodiscard]] WeightMap map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size,
                               Reduce reduce = Reduce::mean, const ProbeWatch& watch = {}) const;
 
-  /// For each query the `count` keys of largest weight, 0 <= count <= Tk. Keys that a query does not see weigh 0.
+  /// The `count` keys of largest weight for each query, 0 <= count <= Tk. Hidden keys have weight 0.
   [[nodiscard]] TopKeys top_keys(HeadPlace head, std::int64_t count, const ProbeWatch& watch = {}) const;
 
   /// The sum over queries of the weight on each key, f64 [Tk].
   [[nodiscard]] Tensor key_totals(HeadPlace head, const ProbeWatch& watch = {}) const;
 
-  /// `align` says where the queries stand among the keys, for distance and diagonal.
+  /// `align` gives the positions of the queries among the keys, for distance and diagonal.
   [[nodiscard]] RowStatistics statistics(HeadPlace head, Align align = Align::bottom_right,
                                          const ProbeWatch& watch = {}) const;
 

@@ -29,7 +29,7 @@ class Generator {
   [[nodiscard]] Tensor randperm(std::int64_t n);
   /// 1 with probability p, else 0: `torch.empty(shape, dtype).bernoulli_(p)`. dtype f32 or f64.
   [[nodiscard]] Tensor bernoulli(double p, const Shape& shape, DType dtype = DType::f32);
-  /// 1 with the probability that p has at the same place, else 0, in p's shape and dtype: `torch.bernoulli(p)` of a
+  /// 1 with the probability at the same index of p, else 0, in p's shape and dtype: `torch.bernoulli(p)` of a
   /// contiguous p. f32 or f64.
   [[nodiscard]] Tensor bernoulli(const TensorView& p);
 
@@ -44,7 +44,7 @@ struct Dropout {
   std::uint64_t seed = 0;
 };
 
-/// Where a weight stands: batch, query head, query, key.
+/// The indices of a weight: batch, query head, query, key.
 struct Place {
   std::int64_t b = 0;
   std::int64_t h = 0;
@@ -53,7 +53,7 @@ struct Place {
 };
 
 /// Dropout's function: true if the weight at `place` is kept, with probability 1 - p. A pure function of (seed, place),
-/// so the same on every target, in any order, and again in the backward. Philox4x32-10 (Salmon et al. 2011):
+/// so the same on every target, in any order, and in the backward pass. Philox4x32-10 (Salmon et al. 2011):
 /// key = (low, high half of seed), counter = (j / 4, i, h, b), each of 32 bits; word j mod 4; kept if the word is at
 /// least floor(p * 2^32).
 [[nodiscard]] bool dropout_keeps(std::uint64_t seed, double p, const Place& place) noexcept;

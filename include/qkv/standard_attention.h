@@ -1,4 +1,4 @@
-// Attention that stores its T x T matrix, as it is first written down: what tiled attention is compared with.
+// Attention that stores its T x T matrix, to compare tiled attention with.
 #pragma once
 
 #include <optional>

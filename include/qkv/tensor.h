@@ -57,7 +57,7 @@ using Strides = Dims;  // in elements, not bytes
 /// Row-major strides of a dense tensor of this shape. Throws InvalidArgument where Dims::product does.
 [[nodiscard]] Strides contiguous_strides(const Shape& shape);
 
-/// Reads elements that somebody else owns. Any strides, negative and zero included. Copying copies the view.
+/// A read-only view of elements that it does not own. Any strides, negative and zero included. Copying copies the view.
 class TensorView {
  public:
   /// No elements, shape [0].
@@ -156,7 +156,7 @@ class MutableTensorView {
   [[nodiscard]] MutableTensorView unsqueeze(int axis) const { return of(view_.unsqueeze(axis)); }
 
  private:
-  // Of a view of elements that may be written.
+  // The view must be of writable elements.
   static MutableTensorView of(const TensorView& view) {
     MutableTensorView result;
     result.view_ = view;
@@ -169,16 +169,16 @@ class MutableTensorView {
 /// Where elements lie. Only the processor's memory so far.
 enum class Device : std::uint8_t { cpu };
 
-/// Elements and who keeps them alive: a 64-byte aligned block of the tensor's own, or memory that it borrows (a mapped
-/// file, DLPack's memory, a caller's buffer) or shares with another tensor. Any strides; elements that qkv allocates
-/// are dense and row-major.
+/// Elements and their owner: a 64-byte aligned block that qkv allocated, or borrowed memory (a mapped file, DLPack's
+/// memory, a caller's buffer), shared between tensors. Any strides; elements that qkv allocates are dense and
+/// row-major.
 ///
-/// A tensor is a value, and shares until it is written. Copying it, slice(), transpose() and the like share the
-/// elements and allocate none. Writing access (data() and values() of a tensor that is not const, set(), store_row(), a
-/// MutableTensorView) first copies the elements into a dense block of the tensor's own unless is_private(); so writing
-/// to one tensor never changes another. Two rules for whoever keeps pointers, spans and views:
-/// - Those taken before such a copy still show the old elements, and are valid while another tensor shares these.
-/// - A pointer or view taken for writing must not be used after the tensor was copied: it would write to the copy, too.
+/// A tensor is a value with copy on write. Copying it, slice(), transpose() and the like share the elements and
+/// allocate none. Writing access (data() and values() of a tensor that is not const, set(), store_row(), a
+/// MutableTensorView) first copies the elements into a dense block of its own unless is_private(), so writing to one
+/// tensor never changes another. Two rules for pointers, spans and views that you keep:
+/// - Those taken before such a copy still show the old elements, and stay valid while another tensor shares these.
+/// - Do not write through one after the tensor was copied: it would write to the copy, too.
 ///
 /// Const access, copying included, is safe from several threads. Why: docs/decisions/0011-shared-tensors.md.
 class Tensor {
@@ -205,11 +205,11 @@ class Tensor {
   Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor() = default;
 
-  /// The elements of the view, in place: nothing is copied, and they are read only. They must stay as they are while
-  /// `owner` lives, which the tensor and all that share with it keep. Without an owner the caller sees to that. A byte
-  /// of b8 is 0 or 1.
+  /// Reads the elements of the view in place, without a copy. They must not change while `owner` lives; the tensor and
+  /// those that share with it keep `owner` alive. If `owner` is null, the caller keeps the memory valid. A byte of b8
+  /// is 0 or 1.
   [[nodiscard]] static Tensor borrow(const TensorView& view, std::shared_ptr<const void> owner);
-  /// The same for elements that may be written: writing access to a tensor that nobody shares writes into the view.
+  /// The same for writable elements: writing access to a tensor that no other shares writes into the view.
   [[nodiscard]] static Tensor borrow_writable(const MutableTensorView& view, std::shared_ptr<const void> owner);
 
   [[nodiscard]] const TensorView& view() const noexcept { return view_; }
@@ -223,7 +223,7 @@ class Tensor {
   [[nodiscard]] std::int64_t dim(int axis) const { return view_.dim(axis); }
   [[nodiscard]] std::int64_t size() const { return view_.size(); }
   [[nodiscard]] bool is_contiguous() const { return view_.is_contiguous(); }
-  /// True for a default-constructed tensor and one that was moved from: not the same as a size of 0.
+  /// True for a default-constructed and a moved-from tensor. A tensor of size 0 is not empty in this sense.
   [[nodiscard]] bool empty() const noexcept { return owner_ == nullptr; }
   /// True if writing access would not copy: the elements are dense, may be written, and no other tensor shares them.
   [[nodiscard]] bool is_private() const;
@@ -263,11 +263,11 @@ class Tensor {
   [[nodiscard]] Tensor reshape(const Shape& shape) const { return sharing(view_.reshape(shape)); }
   [[nodiscard]] Tensor broadcast_to(const Shape& shape) const { return sharing(view_.broadcast_to(shape)); }
 
-  /// The tensor itself, sharing its elements, where it is contiguous; else a dense copy.
+  /// The tensor itself, sharing its elements, if it is contiguous; else a dense copy.
   [[nodiscard]] Tensor contiguous() const { return is_contiguous() ? *this : Tensor(view_); }
   /// The same elements under another shape, dense. Throws InvalidArgument if the sizes differ.
   [[nodiscard]] Tensor reshaped(const Shape& shape) &&;
-  /// Dense and of this dtype; shares the elements where they are so already.
+  /// Dense and of this dtype; shares the elements if they already are.
   [[nodiscard]] Tensor to(DType dtype) const;
 
  private:
@@ -277,7 +277,7 @@ class Tensor {
   void require_count(std::int64_t count) const;
   void require_contiguous() const;
 
-  std::shared_ptr<const void> owner_;  // as many handles on it as tensors that share
+  std::shared_ptr<const void> owner_;  // its use count is the number of tensors that share
   TensorView view_;
   Access access_ = Access::write;
   Device device_ = Device::cpu;

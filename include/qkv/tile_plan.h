@@ -15,7 +15,7 @@ struct TileSize {
   std::int64_t keys = 64;
 };
 
-/// What a mask costs when tiles that it hides are skipped.
+/// What a mask costs if hidden tiles are skipped.
 struct TileCounts {
   std::int64_t skip = 0;
   std::int64_t full = 0;
@@ -30,14 +30,14 @@ struct TileCounts {
   [[nodiscard]] double cost() const noexcept;
 };
 
-/// The plan of every (batch, head), kept once for all of them where the mask is the same for each. Exact: a tile is
+/// The plan of every (batch, head), stored once if the mask is the same for all. Exact: a tile is
 /// `partial` only if it holds both visible and hidden pairs. Reusable for any call of the same shape, and cheap to
-/// copy. Allocates four bytes a tile between the first and the last tile of a row that is not skipped, and one bit a
-/// pair for each partial tile unlike those before it.
+/// copy. Allocates four bytes for each tile from the first to the last of a row that is not skipped, and one bit
+/// for each pair of each distinct partial tile.
 class TilePlan {
  public:
-  /// Throws InvalidArgument if the mask cannot stand over the shape, the shape has 2^63 pairs or more, or an extent of
-  /// `size` is below 1. The last tile of a row or column may be cut short by the matrix's edge.
+  /// Throws InvalidArgument if the mask does not fit the shape, the shape has 2^63 pairs or more, or an extent of
+  /// `size` is below 1. The last tile of a row or column may be smaller.
   TilePlan(const Mask& mask, const MaskShape& shape, TileSize size = {});
 
   [[nodiscard]] const MaskShape& shape() const noexcept { return shape_; }
@@ -47,7 +47,7 @@ class TilePlan {
   [[nodiscard]] std::int64_t columns() const noexcept { return columns_; }
 
   [[nodiscard]] TileClass tile(std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) const;
-  /// The columns of a row of tiles outside of which every tile is skipped.
+  /// The columns of a row of tiles that are not all skipped: every tile outside them is.
   [[nodiscard]] KeyRange columns_of(std::int64_t b, std::int64_t h, std::int64_t row) const;
   /// A partial tile's visible pairs: words_per_row() words for each of its queries, bit c of a row's words for its c-th
   /// key. Empty for other tiles.

@@ -1,5 +1,4 @@
-// Refusing what a call must not be asked. Texts are made only where something is refused: a call that holds allocates
-// none.
+// Checks of arguments. Messages are made only on failure: a valid call allocates none.
 #pragma once
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 
 namespace qkv {
 
-/// A call that the fused kernels are to run. Holds references: what it was made of outlives it.
+/// A call for the fused kernels. Holds references: its arguments must outlive it.
 struct FusedCall {
   const kernels::cpu::Target& target;
   const kernels::Problem& problem;
@@ -23,7 +23,7 @@ struct FusedCall {
 [[nodiscard]] std::size_t scratch_bytes(const FusedCall& call);
 
 /// Writes out and lse. Allocates scratch unless options.scratch is given, and the plan of the mask, one for each length
-/// of document, unless options.plan is. Throws InvalidArgument naming `function` and scratch where that is too small,
+/// of document, unless options.plan is. Throws InvalidArgument naming `function` and scratch if it is too small,
 /// before anything is written.
 void run_fused(std::string_view function, const FusedCall& call, const MutableTensorView& out,
                const MutableTensorView& lse);

@@ -1,4 +1,4 @@
-// The batch entries or documents of a call, as the fused kernels look at them.
+// The batch entries or documents of a call, in the form of the fused kernels.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ template <class View>
 
 [[nodiscard]] kernels::cpu::Forward forward_of(const FusedCall& call, std::span<const kernels::cpu::Segment> segments);
 
-/// The plans of a call. Documents of the same lengths share one, unless the mask is another for each. Outlives the
-/// segments that were given one.
+/// The plans of a call. Documents of equal lengths share one, unless the mask varies by batch entry. Must outlive the
+/// segments that use a plan.
 class Plans {
  public:
   explicit Plans(const FusedCall& call) : call_(call) {}
@@ -57,7 +57,7 @@ class Plans {
   const TilePlan& of_document(const kernels::cpu::Segment& segment);
 
   const FusedCall& call_;
-  std::list<TilePlan> made_;  // which stay where they are
+  std::list<TilePlan> made_;  // a list, so that pointers stay valid
   std::map<std::pair<std::int64_t, std::int64_t>, const TilePlan*> by_lengths_;
 };
 

@@ -1,4 +1,4 @@
-// Where a call may write.
+// Checks the memory that a call writes to.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace qkv {
 
-/// The bytes under a tensor, from its lowest to behind its highest.
+/// The byte range of a tensor, from its lowest byte to past its highest.
 struct Reach {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -39,7 +39,7 @@ struct OutputMemory {
 /// Throws InvalidArgument naming `function` and out, lse or scratch, as attention_into() does. Allocates nothing.
 void validate_outputs(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs);
 
-/// The same of further inputs alone: none may share bytes with what is written.
+/// The same check for further inputs: none may overlap what is written.
 void validate_apart(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs);
 
 /// Throws InvalidArgument naming into.d_q, into.d_k or into.d_v, as attention_backward() does.

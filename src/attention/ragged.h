@@ -8,7 +8,7 @@
 
 namespace qkv {
 
-/// Where a document of a ragged batch lies.
+/// The range of a document in a ragged batch.
 struct Document {
   KeyRange queries;
   KeyRange keys;
@@ -17,7 +17,7 @@ struct Document {
 [[nodiscard]] std::int64_t documents_of(const Ragged& ragged);
 [[nodiscard]] Document document_of(const Ragged& ragged, std::int64_t n);
 [[nodiscard]] MaskShape document_shape(const kernels::Problem& whole, const Ragged& ragged, std::int64_t n);
-/// The call of one document, of that of the whole batch.
+/// The call of one document, taken from that of the whole batch.
 [[nodiscard]] kernels::Problem document_problem(const kernels::Problem& whole, const Ragged& ragged, std::int64_t n);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-// Checks what a call on the way back is given beside q, k and the options.
+// Checks the arguments of a backward call beside q, k and the options.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace qkv {
 
-/// That v, out, lse, d_out and d_lse stand beside q and k. Throws InvalidArgument as attention_backward() does;
-/// `function` is the name it carries.
+/// Checks v, out, lse, d_out and d_lse against q and k. Throws InvalidArgument as attention_backward() does, naming
+/// `function`.
 void validate_backward(std::string_view function, const kernels::BackwardProblem& problem);
 
 }  // namespace qkv

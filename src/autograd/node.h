@@ -1,4 +1,4 @@
-// What a recorded operation leaves behind: its inputs' nodes and how to walk back over it.
+// The record of an operation: the nodes of its inputs, and its backward function.
 #pragma once
 
 #include <functional>
@@ -16,19 +16,19 @@ namespace qkv::autograd {
 
 struct Node;
 
-/// What a walk back over one operation brings to its inputs.
+/// The gradients that the backward function of an operation gives to its inputs.
 class Gradients {
  public:
   explicit Gradients(const Node& node);
 
   [[nodiscard]] std::size_t inputs() const;
-  /// False for an input that requires no gradient: nothing need be computed for it.
+  /// False for an input that requires no gradient; it need not be computed.
   [[nodiscard]] bool wanted(std::size_t input) const;
-  /// At most once for an input. `gradient` has its shape and dtype. Ignored where it is not wanted.
+  /// At most once per input. `gradient` has its shape and dtype. Ignored if it is not wanted.
   void give(std::size_t input, Value gradient);
-  /// Of places begin to end - 1 of an axis of the input; what other places have is 0.
+  /// The gradient of indices begin to end - 1 along an axis of the input; the others get 0.
   void give_part(std::size_t input, Value gradient, int axis, std::int64_t begin);
-  /// Goes on at another operation, younger than all that is still to be walked: one computed again.
+  /// Continues at an operation that was computed again, recorded later than all that are still to come.
   void go_on(const Variable& result, Value d_result);
 
   /// Where along an axis the gradient of a slice begins.
@@ -48,7 +48,7 @@ class Gradients {
   std::vector<Given> given_;
 };
 
-/// Takes the gradient of the result by value: an operation that holds it alone may write over it.
+/// Takes the gradient of the result by value, so that an operation may overwrite it if nobody else holds it.
 using Backward = std::function<void(Value d_out, Gradients& gradients)>;
 
 [[nodiscard]] std::uint64_t next_number();
@@ -68,13 +68,13 @@ struct Node {
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  ~Node();  // long chains are taken down without recursion
+  ~Node();  // destroys long chains without recursion
 
   [[nodiscard]] bool is_parameter() const noexcept { return operation.empty(); }
 };
 
 struct Body {
-  mutable Value value;         // mutable_value() moves a leaf that shares its elements to memory of its own
+  mutable Value value;         // mutable_value() copies the shared elements of a leaf
   std::shared_ptr<Node> node;  // null for a constant
 };
 
@@ -85,15 +85,15 @@ struct Body {
 /// A leaf whose gradient is kept.
 [[nodiscard]] Variable parameter(Value value);
 
-/// The result of an operation, with the record of it where an input requires a gradient and recording is on.
+/// The result of an operation, with its record if an input requires a gradient and recording is on.
 [[nodiscard]] Variable recorded(std::string_view operation, Value out, std::initializer_list<const Variable*> inputs,
                                 Backward backward);
 [[nodiscard]] Variable recorded(std::string_view operation, Value out, const std::vector<Variable>& inputs,
                                 Backward backward);
-/// With a record whatever its inputs: the walk back goes on by Gradients::go_on alone.
+/// Recorded whatever its inputs: the backward pass continues only by Gradients::go_on.
 [[nodiscard]] Variable recorded_always(std::string_view operation, Value out, Backward backward);
 
-/// A value kept for the walk back, which refuses it if it was written since.
+/// A value kept for the backward pass, which throws if it was changed since.
 class Kept {
  public:
   Kept(std::string_view operation, std::string_view argument, Value value)

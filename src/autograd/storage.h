@@ -1,4 +1,4 @@
-// The memory of values: blocks from a pool, each with a version that tells whether it was written since.
+// The memory of values: blocks from a pool, each with a version that counts writes.
 #pragma once
 
 #include <atomic>
@@ -25,9 +25,9 @@ class Storage {
 
   /// Of a block from the pool; null where the storage is a tensor's.
   [[nodiscard]] void* block() const noexcept { return block_; }
-  /// Nobody outside holds these bytes, and they may be written.
+  /// True if nobody else holds these bytes and they are writable.
   [[nodiscard]] bool is_private() const { return block_ != nullptr || tensor_.is_private(); }
-  /// Keeps `other` alive as long as this: views of it were handed out.
+  /// Keeps `other` alive as long as this, because views of it exist.
   void keep(std::shared_ptr<const Storage> other) { replaced_ = std::move(other); }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   void raise_version() noexcept { ++version_; }
@@ -36,7 +36,7 @@ class Storage {
   void keep_packed(std::shared_ptr<const PackedWeight> packed) { packed_.store(std::move(packed)); }
 
  private:
-  Tensor tensor_;  // where the value came as one
+  Tensor tensor_;  // if the value came as one
   std::shared_ptr<const Storage> replaced_;
   void* block_ = nullptr;
   std::size_t bytes_ = 0;
@@ -44,7 +44,7 @@ class Storage {
   std::atomic<std::shared_ptr<const PackedWeight>> packed_;
 };
 
-/// Elements and who keeps them alive. Copying shares.
+/// Elements and their owner. Copying shares.
 struct Value {
   std::shared_ptr<Storage> storage = nullptr;
   TensorView view = {};
@@ -61,11 +61,11 @@ struct Value {
   [[nodiscard]] T* data() {
     return const_cast<T*>(view.data_as<T>());
   }
-  /// To be written by who made it.
+  /// For writing by the function that made it.
   [[nodiscard]] MutableTensorView writable() const {
     return {const_cast<void*>(view.data()), view.dtype(), view.shape(), view.strides()};
   }
-  /// Nobody else holds these elements, and they lie densely: they may be written over.
+  /// True if nobody else holds these elements and they are dense: they may be overwritten.
   [[nodiscard]] bool is_exclusive() const {
     return storage.use_count() == 1 && view.is_contiguous() && storage->is_private();
   }
@@ -76,13 +76,13 @@ struct Value {
 [[nodiscard]] Value zero_value(DType dtype, const Shape& shape);
 /// Shares the tensor's elements.
 [[nodiscard]] Value value_of(Tensor tensor);
-/// `value` itself where it is dense, else a dense copy.
+/// `value` itself if it is dense, else a dense copy.
 [[nodiscard]] Value dense(const Value& value);
-/// The elements of any view, copied, in another dtype where asked for.
+/// A copy of the elements of any view, in another dtype if asked for.
 [[nodiscard]] Value copied(const TensorView& view, DType dtype);
-/// `value` itself where its bytes may be written, else a copy that keeps it alive.
+/// `value` itself if its bytes are writable, else a copy that keeps it alive.
 [[nodiscard]] Value to_be_written(const Value& value);
-/// `value` itself where nobody else holds it, else a new one of its shape and dtype.
+/// `value` itself if nobody else holds it, else a new one of its shape and dtype.
 [[nodiscard]] Value place_like(const Value& value);
 
 }  // namespace qkv::autograd

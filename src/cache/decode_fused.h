@@ -11,20 +11,21 @@
 
 namespace qkv {
 
-/// Holds references: what it was made of outlives it.
+/// Holds references: its arguments must outlive it.
 struct DecodeCall {
   const TensorView& q;
   const KvCacheView& cache;
   const AttentionOptions& options;
 
-  /// As masks and biases see sequence b.
+  /// The shape of sequence b for masks and biases.
   [[nodiscard]] MaskShape shape(std::int64_t b) const {
     return {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)};
   }
   [[nodiscard]] double scale() const;
 };
 
-/// A plan of kTile x kTile for each sequence; those of one length share it, unless the mask is another for each.
+/// A plan of kTile x kTile tiles for each sequence; those of equal length share one, unless the mask varies by batch
+/// entry.
 class SequencePlans {
  public:
   explicit SequencePlans(const DecodeCall& call);
@@ -37,7 +38,7 @@ class SequencePlans {
 
 [[nodiscard]] std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target);
 
-/// Writes out and lse. Throws InvalidArgument naming `function` and scratch where that is too small, before anything is
+/// Writes out and lse. Throws InvalidArgument naming `function` and scratch if it is too small, before anything is
 /// written.
 void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,
                   const MutableTensorView& out, const MutableTensorView& lse);

@@ -1,4 +1,4 @@
-// Rows of keys and values on their way into a cache.
+// Rounds rows of keys and values to the format of a cache.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where a cache's rows lie, as the kernels want to know it.
+// The rows of a cache in the form of the kernels.
 #pragma once
 
 #include "kernels/kv_rows.h"

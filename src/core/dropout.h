@@ -10,7 +10,7 @@ namespace qkv::core {
 
 inline constexpr std::int64_t kDropoutGroup = 4;
 
-/// dropout_keeps() of keys j / 4 * 4 and the three behind it, at the place's j.
+/// dropout_keeps() of the four keys from j / 4 * 4 on, where j is that of the place.
 [[nodiscard]] std::array<bool, kDropoutGroup> dropout_keeps_group(std::uint64_t seed, double p,
                                                                   const Place& place) noexcept;
 

@@ -16,12 +16,12 @@ struct ParallelBody {
 void run_on_pool(int threads, std::int64_t tasks, ParallelBody body);
 
 /// Calls body(worker, task) once for each task from 0 to tasks - 1, on at most `threads` threads: the caller as worker
-/// 0, and those of a pool of the process that are free, as workers 1 to threads - 1. A worker runs one task at a time;
-/// tasks are handed out in increasing order. Returns when all are done.
+/// 0, and free threads of the process-wide pool as workers 1 to threads - 1. A worker runs one task at a time; tasks
+/// start in increasing order. Returns when all are done.
 ///
 /// Any number of threads may call it at once, and a body may call it: no call waits for a worker to become free.
-/// Where bodies throw, tasks not yet begun are left out and the first exception is thrown again here. The pool grows to
-/// the largest number of workers asked for, and stays; nothing else is allocated.
+/// If a body throws, tasks that have not started are skipped and the first exception is rethrown here. The pool grows
+/// to the largest number of workers asked for, and stays; nothing else is allocated.
 template <class Body>
 void parallel_for(int threads, std::int64_t tasks, const Body& body) {
   if (threads <= 1 || tasks <= 1) {

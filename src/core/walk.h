@@ -9,7 +9,7 @@
 
 namespace qkv::core {
 
-// A byte of b8 that came from outside may be neither 0 nor 1, which a bool must not hold.
+// A b8 byte from outside may be neither 0 nor 1, which a bool must not hold.
 template <class T>
 [[nodiscard]] double read(const T* element) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -1,4 +1,4 @@
-// What a kernel is asked for gradients: one validated call.
+// One validated backward call, as a kernel gets it.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace qkv::kernels {
 
-/// Of one document of a ragged batch, B is 1 in all tensors.
+/// For one document of a ragged batch, B is 1 in all tensors.
 struct BackwardProblem {
   Problem problem;                                 // of the forward call: q, k and options
   TensorView v;                                    // [B, Hk, Tk, Dv]
@@ -18,13 +18,13 @@ struct BackwardProblem {
   TensorView d_out;                                // as out
   std::optional<TensorView> d_lse = std::nullopt;  // as lse
 
-  // Written whole; none where nobody wants it.
+  // Written completely; none if not wanted.
   std::optional<MutableTensorView> d_q = std::nullopt;  // as q
   std::optional<MutableTensorView> d_k = std::nullopt;  // as k
   std::optional<MutableTensorView> d_v = std::nullopt;  // as v
 };
 
-/// The gradients of what all documents share, in f64; kernels add to them. Empty where nobody wants them.
+/// The gradients of inputs that all documents share, in f64; kernels add to them. Empty if not wanted.
 struct SharedGradients {
   std::vector<Tensor> bias;   // one for each term
   std::vector<double> sinks;  // [Hq]

@@ -1,4 +1,4 @@
-// Tiles of the gradients of the T x T matrices, made again from q, k, v, lse and what comes back.
+// Tiles of the gradients of the T x T matrices, recomputed from q, k, v, lse and d_out.
 #pragma once
 
 #include <array>
@@ -11,31 +11,31 @@
 
 namespace qkv::kernels {
 
-/// Makes the tiles of up to 64 queries of a head, one after the other, in Real, which is float or double. Keeps q and
-/// d_out of these queries and one tile of k and v; not for several threads at once.
+/// Computes the tiles of up to 64 queries of a head, one after the other, in Real (float or double). Keeps q and d_out
+/// of these queries and one tile of k and v. For one thread at a time.
 template <class Real>
 class GradientTiles {
  public:
-  /// As ScoreTiles has it; `lse` is that of the problem.
+  /// As for ScoreTiles; `lse` is that of the problem.
   GradientTiles(const BackwardProblem& problem, const cpu::Target* target, const LseRows& lse);
 
-  /// At most kTile queries, one at least; `b` counts q's own batch entries.
+  /// Sets the queries, 1 to kTile of them; `b` indexes the batch entries of q.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
   [[nodiscard]] std::int64_t queries() const { return scores_.queries(); }
   [[nodiscard]] KeyRange seen() const { return scores_.seen(); }
 
-  /// Chooses at most kTile keys, one at least. False where the mask hides every pair.
+  /// Sets the keys, 1 to kTile of them. False if the mask hides every pair.
   [[nodiscard]] bool set_keys(const KeyRange& keys);
   [[nodiscard]] std::int64_t keys() const { return scores_.keys(); }
 
-  /// The gradients by weights and by biased scores; 0 of forbidden pairs, whose v are read and not used.
+  /// The gradients with respect to weights and to biased scores; 0 for forbidden pairs, whose v are read and not used.
   void compute();
-  /// -inf where a pair is forbidden.
+  /// -inf if the pair is forbidden.
   [[nodiscard]] const ScoreTile<Real>& masked() const { return masked_; }
   [[nodiscard]] const ScoreTile<Real>& d_weights() const { return d_weights_; }
   [[nodiscard]] const ScoreTile<Real>& d_scores() const { return d_scores_; }
 
-  /// Computes them, and gives the gradient by any stage; valid until the next call.
+  /// Computes the gradient with respect to any stage; valid until the next call.
   [[nodiscard]] const ScoreTile<Real>& by(Stage stage);
 
  private:

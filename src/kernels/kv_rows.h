@@ -1,4 +1,4 @@
-// Where the keys or the values of one sequence and head lie: a plain tensor, a contiguous cache or a paged one.
+// The memory of the keys or values of one sequence and head: a plain tensor, a contiguous cache or a paged one.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace qkv::kernels {
 
-/// Row j holds D elements, one after the other. A kernel checks nothing: pages and lengths are validated before.
+/// Row j holds D contiguous elements. Pages and lengths have been validated; kernels do not check them.
 struct KvRows {
   const std::byte* base = nullptr;
   DType dtype = DType::f32;
   std::int64_t row_stride_bytes = 0;
-  const std::int32_t* pages = nullptr;  // null: rows follow each other
+  const std::int32_t* pages = nullptr;  // null: contiguous rows
   std::int64_t page_rows = 0;
   std::int64_t page_stride_bytes = 0;
   const float* scales = nullptr;  // null: 1; else a row's elements are multiplied by its scale

@@ -1,4 +1,4 @@
-// The lse of rows as tiles that are made again need it, and the walk that sums it.
+// The lse of rows, as accurate as recomputed tiles need it.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace qkv::kernels {
 /// The tile of kTile keys, counted from 0.
 [[nodiscard]] KeyRange keys_of_tile(std::int64_t tile, std::int64_t Tk);
 
-/// The lse of the queries that `tiles` has been set to, from the scores of all of their keys and the sink. Uses two
-/// tiles of scratch; the keys chosen last are others afterwards.
+/// The lse of the current queries of `tiles`, from the scores of all their keys and the sink. Uses two tiles of scratch
+/// and changes the current keys.
 template <class Real>
 void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double> sink, std::span<double> lse);
 
-/// The lse [B, Hq, Tq] that a caller has given. Rounded to f32 it is too coarse for weights where scores are large: a
-/// row whose own keys it is of is then summed again, from the very scores that its weights are made of, so that they
-/// sum to 1. Safe from several threads at once.
+/// The lse [B, Hq, Tq] that a caller has given. In f32 it is too coarse for weights if scores are large. Unless it is
+/// of more keys, the row is then summed again, from the scores that its weights use, so that they sum to 1. Safe from
+/// several threads at once.
 class LseRows {
  public:
-  /// `settled`: what settled_lse() has made, to be read as it is.
+  /// `settled`: the result of settled_lse(), which is used as it is.
   enum class Kind : std::uint8_t { given, settled };
 
   LseRows(const Problem& problem, const TensorView& lse, Kind kind = Kind::given)
       : problem_(problem), given_(lse), kind_(kind) {}
 
-  /// Writes the lse of queries i_begin on, of which `tiles` holds lse.size(), and which it has been set to.
+  /// Writes the lse of lse.size() queries from i_begin on, the current queries of `tiles`.
   template <class Real>
   void read(ScoreTiles<Real>& tiles, std::int64_t b, std::int64_t h, std::int64_t i_begin, std::span<double> lse) const;
 
@@ -49,7 +49,7 @@ class LseRows {
   mutable std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> largest_keys_;
 };
 
-/// What LseRows reads of all rows, in f64, for scores of f32.
+/// The lse that LseRows uses for all rows, in f64, for scores of f32.
 [[nodiscard]] Tensor settled_lse(const Problem& problem, const TensorView& given, const cpu::Target& target,
                                  int threads);
 

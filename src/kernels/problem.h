@@ -1,4 +1,4 @@
-// What a kernel is asked: one validated call of attention.
+// One validated call of attention, as a kernel gets it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace qkv::kernels {
 
-/// Extents, dtypes and options have been checked; a kernel checks nothing again.
+/// Extents, dtypes and options have been validated; kernels do not check them.
 struct Problem {
   TensorView q;              // [B, Hq, Tq, D]; one document of a ragged batch: [1, Hq, Tq, D]
   TensorView k;              // [B, Hk, Tk, D], or [1, Hk, Tk, D]
   MaskShape shape;           // as masks and biases see it
-  std::int64_t first_b = 0;  // the batch entry that q's first one is for masks, biases and dropout
+  std::int64_t first_b = 0;  // the index of q's first batch entry for masks, biases and dropout
   std::int64_t group = 1;    // Hq / Hk: query head h reads key head h / group
   double scale = 1;
   std::optional<double> softcap = std::nullopt;

@@ -1,4 +1,4 @@
-// What every d_weight of a row is compared with on the way back.
+// delta, which the backward pass subtracts from every d_weight of a row.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class RowDelta {
  public:
   explicit RowDelta(const BackwardProblem& problem);
 
-  /// The sum of d_out * out less d_lse, in f64, of query i. Where out is 0, as in all of a row that sees nothing, d_out
-  /// is not used.
+  /// The sum of d_out * out minus d_lse, in f64, of query i. d_out is not used where out is 0, as in a row that sees
+  /// nothing.
   [[nodiscard]] double of(std::int64_t b, std::int64_t h, std::int64_t i);
 
  private:

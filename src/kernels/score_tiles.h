@@ -1,4 +1,4 @@
-// Tiles of the T x T matrix, made again from q and k.
+// Tiles of the T x T matrix, recomputed from q and k.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace qkv::kernels {
 
-/// What turns scores into weights, for each query of a tile: exp(score - shift) * factor.
+/// Turns scores into weights, for each query of a tile: exp(score - shift) * factor.
 template <class Real>
 struct WeightScale {
   std::array<Real, kTile> shift{};
@@ -24,26 +24,26 @@ struct WeightScale {
   void set(std::int64_t lane, double lse);
 };
 
-/// Makes the tiles of up to 64 queries of a head, one after the other. Keeps q of these queries and one tile of k; not
-/// for several threads at once.
+/// Computes the tiles of up to 64 queries of a head, one after the other. Keeps q of these queries and one tile of k.
+/// For one thread at a time.
 template <class Real>
 class ScoreTiles {
  public:
-  /// f32 takes the loops of a target; f64 has its own, and may have none.
+  /// f32 uses the loops of a target; f64 needs none.
   ScoreTiles(const Problem& problem, const cpu::Target* target);
 
-  /// At most kTile queries, one at least; `b` counts q's own batch entries.
+  /// Sets the queries, 1 to kTile of them; `b` indexes the batch entries of q.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
 
   [[nodiscard]] std::int64_t queries() const { return place_.i_end - place_.i_begin; }
-  /// Outside of these no query sees anything, by the mask's own account.
+  /// The keys that these queries may see, from the mask's hull.
   [[nodiscard]] KeyRange seen() const;
 
-  /// Chooses at most kTile keys, one at least. False where the mask hides every pair.
+  /// Sets the keys, 1 to kTile of them. False if the mask hides every pair.
   [[nodiscard]] bool set_keys(const KeyRange& keys);
   [[nodiscard]] std::int64_t keys() const { return place_.j_end - place_.j_begin; }
 
-  /// raw, scaled, softcapped, biased or masked. Before `masked`, pairs that the mask hides hold their true numbers.
+  /// raw, scaled, softcapped, biased or masked. Before `masked`, hidden pairs hold their scores.
   void scores(Stage stage, ScoreTile<Real>& tile);
 
   /// The weights of masked scores; 0 for those of -inf.
@@ -51,7 +51,8 @@ class ScoreTiles {
 
   /// Dropout, if the problem has it; NaN stays.
   void drop(ScoreTile<Real>& weights) const;
-  /// The same of the gradients by dropped weights, which become those by weights: 0 where a weight was dropped.
+  /// Turns gradients with respect to dropped weights into gradients with respect to weights: 0 if the weight was
+  /// dropped.
   void drop_gradients(ScoreTile<Real>& gradients) const;
 
  private:

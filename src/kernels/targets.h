@@ -1,4 +1,4 @@
-// Which target serves a call.
+// The target that serves a call.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace qkv::kernels {
 
 /// The name of the target that a call on `dtype` runs on: `wanted`, or the chosen one (cpu_targets) where `wanted` is
 /// empty; f64 always runs on "reference". Throws InvalidArgument naming `function` and target for one that is unknown,
-/// not compiled in or not possible here, and as cpu_targets() does. The machine is looked at once; nothing is
+/// not compiled in or not possible here, and as cpu_targets() does. The machine is queried once; nothing is
 /// allocated.
 [[nodiscard]] std::string_view target_for(std::string_view function, DType dtype, std::string_view wanted);
 

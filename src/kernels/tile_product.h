@@ -1,4 +1,4 @@
-// Products of rows of up to 64 queries with rows of up to 64 keys: what a tile of scores begins with.
+// Products of rows of up to 64 queries with rows of up to 64 keys: the first step of a tile of scores.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace qkv::kernels {
 /// Queries and keys of a tile.
 inline constexpr std::int64_t kTile = 64;
 
-/// A tile is transposed: the number of key j_begin + c and query i_begin + n stands at [c * kTile + n], so that lanes
-/// are queries. Those past the last query hold numbers of no meaning.
+/// A tile is transposed: the element of key j_begin + c and query i_begin + n is at [c * kTile + n], so that lanes are
+/// queries. Lanes past the last query are undefined.
 template <class Real>
 using ScoreTile = std::array<Real, kTile * kTile>;
 
@@ -23,7 +23,7 @@ using ScoreTile = std::array<Real, kTile * kTile>;
 template <class Real>
 class TileProduct {
  public:
-  /// Of rows of `width` elements. In f32 with the loops of a target; null, as f64 has it, for those of any machine.
+  /// For rows of `width` elements. `loops` are those of a target, or null for portable loops, which f64 uses.
   TileProduct(std::int64_t width, const cpu::Target* target);
 
   /// Rows [i_begin, i_end) of a head of x [B, H, T, width].

@@ -1,4 +1,4 @@
-// What a mask or a bias says of one entry of a batch, as a mask or bias of its own.
+// The part of a mask or bias that applies to one batch entry.
 #pragma once
 
 #include "qkv/bias.h"
@@ -6,9 +6,9 @@
 
 namespace qkv {
 
-/// Stands over shapes of B = 1, and answers for entry `b` of `B`, each with the shape's own Tq and Tk: so sequences of
-/// different lengths are planned one by one. `mask` itself where it does not vary by batch entry. The text form is that
-/// of the whole and reads back as the whole. Throws InvalidArgument unless 0 <= b < B.
+/// A mask for shapes of B = 1 that answers for entry `b` of `B`, with the Tq and Tk of the shape, so that sequences of
+/// different lengths get plans of their own. Returns `mask` itself if it does not vary by batch entry. The text form is
+/// that of the whole mask. Throws InvalidArgument unless 0 <= b < B.
 [[nodiscard]] Mask batch_entry(const Mask& mask, std::int64_t b, std::int64_t B);
 [[nodiscard]] Bias batch_entry(const Bias& bias, std::int64_t b, std::int64_t B);
 

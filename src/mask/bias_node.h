@@ -1,4 +1,4 @@
-// What every bias is made of.
+// The nodes of biases.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ class Node {
   [[nodiscard]] virtual std::string to_string() const = 0;
 };
 
-/// Which of a pair's coordinates choose the number that a term adds to its score.
+/// The coordinates of a pair that select the element of a term that is added to its score.
 struct GradientAxes {
   bool batch = false;
   bool head = false;
@@ -38,9 +38,9 @@ struct GradientAxes {
   bool key = false;
 };
 
-/// The numbers of a term that the pairs of a tile use: rows x columns of the tensor of all of them.
+/// The elements of a term that a tile uses: a window of rows x columns in the tensor of all elements.
 struct GradientWindow {
-  std::int64_t offset = 0;  // of the first, in elements of the dense tensor
+  std::int64_t offset = 0;  // of the first element in the dense tensor
   std::int64_t rows = 1;
   std::int64_t columns = 1;  // side by side
   std::int64_t row_stride = 0;
@@ -48,16 +48,16 @@ struct GradientWindow {
   [[nodiscard]] std::int64_t cells() const { return rows * columns; }
 };
 
-/// A bias with numbers of its own, each of which has a gradient: every bias but zero and sums.
+/// A bias with elements that have gradients: every bias but zero and sums.
 class TermNode : public Node {
  public:
-  /// That of the numbers.
+  /// The shape of the elements.
   [[nodiscard]] virtual Shape gradient_shape(const MaskShape& shape) const = 0;
   [[nodiscard]] virtual GradientAxes gradient_axes() const = 0;
   /// The same for all tiles that agree in the coordinates of gradient_axes().
   [[nodiscard]] virtual GradientWindow gradient_window(const Tile& tile, const MaskShape& shape) const = 0;
-  /// Adds to each number's gradient what the gradients of a tile's scores, in rows row_stride apart, make of it.
-  /// `cells` is the tile's window, dense.
+  /// Adds the gradients of the elements, from the gradients of a tile's scores in rows row_stride apart, to `cells`,
+  /// the dense window of the tile.
   virtual void add_gradient(const Tile& tile, const double* d_scores, std::int64_t row_stride, double* cells,
                             const MaskShape& shape) const = 0;
 };

@@ -13,7 +13,7 @@ class Broadcast {
   /// Throws InvalidArgument naming `function` and `argument` for more than four axes.
   Broadcast(std::string_view function, std::string_view argument, const Shape& shape);
 
-  /// Where the element stands in the dense tensor.
+  /// The index of the element in the dense tensor.
   [[nodiscard]] std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t row,
                                     std::int64_t column) const noexcept {
     return b * strides_[0] + h * strides_[1] + row * strides_[2] + column * strides_[3];

@@ -9,14 +9,14 @@
 
 namespace qkv::mask_detail {
 
-/// A number, or nested arrays of numbers, as they stand in the text.
+/// A number, or nested arrays of numbers, as tokens of the text.
 struct Value {
   Token start;
   std::vector<Token> numbers;  // in row-major order
   std::optional<Shape> shape;  // of an array; none for a single number
 };
 
-/// What a word may be called with, beside the values without a name that its maker counts.
+/// The arguments that a word accepts, beside unnamed values, which its maker counts.
 struct Signature {
   std::string_view word;
   std::string_view form;                // for messages
@@ -31,19 +31,19 @@ class Call {
 
   [[nodiscard]] std::size_t values() const noexcept { return values_.size(); }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
-  /// The place of top_left or bottom_right among the arguments, which is the default.
+  /// The alignment among the arguments; bottom_right by default.
   [[nodiscard]] Align align() const;
   [[nodiscard]] bool flag(std::string_view word) const;
 
-  /// Fails unless the number of values without a name lies in [least, most].
+  /// Fails unless the number of unnamed values lies in [least, most].
   void require_values(std::size_t least, std::size_t most) const;
 
-  // Of the value without a name at `index`, or of the argument `name`, which must be there (see has).
+  // The unnamed value at `index`, or the argument `name`, which must be present (see has).
   [[nodiscard]] std::int64_t integer(std::size_t index, std::int64_t least) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t least) const;
   [[nodiscard]] bool is_array(std::string_view name) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name, std::int64_t least) const;
-  /// All values without a name.
+  /// All unnamed values.
   [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t least) const;
   [[nodiscard]] std::vector<double> numbers() const;
   /// An array of 0 and 1 as b8 / of numbers as f64.

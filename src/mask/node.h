@@ -1,4 +1,4 @@
-// What every mask is made of. A family of masks is one small file with its node and the public function that makes it.
+// The nodes of masks. Each kind of mask is one small file with its node and the public function that makes it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace qkv::mask_detail {
 
-/// How tightly a text form holds together; a looser operand of a tighter operator needs parentheses.
+/// Precedence in the text form: an operand that binds more loosely than its operator needs parentheses.
 enum class Binding : std::uint8_t { either, both, negation, word };
 
 class Node {
@@ -20,14 +20,14 @@ class Node {
   virtual ~Node() = default;
 
   [[nodiscard]] virtual bool allows(const Place& place, const MaskShape& shape) const = 0;
-  /// Of a tile that holds at least one pair. skip and full must be certain.
+  /// The class of a tile with at least one pair. skip and full must be certain.
   [[nodiscard]] virtual TileClass classify(const Tile& tile, const MaskShape& shape) const = 0;
   /// Mask::row_bits with 1 <= count <= 64. The default asks allows() for each key.
   [[nodiscard]] virtual std::uint64_t row_bits(const Place& first, int count, const MaskShape& shape) const;
-  /// Mask::hull of a tile that holds at least one pair, not yet clipped to it. The default is all of the tile's keys.
+  /// Mask::hull of a tile with at least one pair, before clipping to the tile. The default is all of the tile's keys.
   [[nodiscard]] virtual KeyRange hull(const Tile& tile, const MaskShape& shape) const;
   virtual void validate(const MaskShape& shape) const;
-  /// Of entry b alone, whose Tq and Tk are the shape's; other entries may have others.
+  /// Validates for entry b alone, whose Tq and Tk are the shape's; other entries may have other lengths.
   virtual void validate_entry(std::int64_t b, const MaskShape& shape) const;
   [[nodiscard]] virtual bool varies_by_batch() const { return false; }
   [[nodiscard]] virtual bool varies_by_head() const { return false; }
@@ -37,8 +37,8 @@ class Node {
   [[nodiscard]] virtual std::string to_string() const = 0;
 };
 
-/// A mask under which the keys that a query sees are one range. Neither end may fall as i grows: then the first and
-/// the last query of a tile speak for all between them.
+/// A mask under which each query sees one range of keys. Neither end may decrease with i, so that the first and the
+/// last query of a tile bound all between them.
 class IntervalNode : public Node {
  public:
   /// May reach beyond the shape's keys, and may be empty.
@@ -50,7 +50,7 @@ class IntervalNode : public Node {
   [[nodiscard]] KeyRange hull(const Tile& tile, const MaskShape& shape) const final;
 };
 
-/// Visible under each of the masks (all() adds nothing and is dropped) / under one or more of them.
+/// Visible under all of the masks (all() is dropped) / under at least one of them.
 [[nodiscard]] Mask both(std::vector<Mask> masks);
 [[nodiscard]] Mask either(const std::vector<Mask>& masks);
 
@@ -68,7 +68,7 @@ class IntervalNode : public Node {
   return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
-/// The place of query i among the keys.
+/// The position of query i among the keys.
 [[nodiscard]] constexpr std::int64_t position(Align align, std::int64_t i, const MaskShape& shape) noexcept {
   return align == Align::bottom_right ? i + (shape.Tk - shape.Tq) : i;
 }

@@ -13,7 +13,7 @@ enum class TokenKind : std::uint8_t { word, number, sign, end };
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::string_view text;  // into the text; empty at its end
+  std::string_view text;  // a part of the text; empty at its end
   std::size_t at = 0;     // in bytes
 
   [[nodiscard]] bool is(std::string_view sign) const { return kind == TokenKind::sign && text == sign; }
@@ -28,12 +28,12 @@ class Scanner {
   Token take();
   /// Takes the next token if it is this sign.
   bool accept(std::string_view sign);
-  /// Takes this sign, or fails; `expected` tells what else may stand there.
+  /// Takes this sign, or fails; `expected` lists the alternatives.
   void require(std::string_view sign, std::string_view expected);
 
-  /// Throws MaskSyntaxError at a token, which is what came. `hint` follows it, e.g. "; did you mean `causal`?".
+  /// Throws MaskSyntaxError at a token, which the message quotes. `hint` follows it, e.g. "; did you mean `causal`?".
   [[noreturn]] void fail(const Token& at, std::string_view expected, std::string_view hint = {}) const;
-  /// The same, with other words for what came.
+  /// The same with `got` in place of the token.
   [[noreturn]] void fail_with(const Token& at, std::string_view expected, std::string_view got) const;
 
  private:

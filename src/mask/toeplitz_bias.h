@@ -1,4 +1,4 @@
-// A bias that depends on the distance between key and query alone: a tile of it is one row of numbers, shifted.
+// A bias that depends only on the distance between key and query: a tile of it is one row, shifted.
 #pragma once
 
 #include "mask/bias_node.h"
@@ -14,7 +14,8 @@ class ToeplitzNode : public TermNode {
   virtual void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
                                const MaskShape& shape) const = 0;
 
-  /// Adds to `cells`, the numbers of head h, what the gradients of scores with j - p = first + n, summed, make of them.
+  /// Adds to `cells`, the elements of head h, their gradients, given the summed gradients of scores with j - p = first
+  /// + n.
   virtual void add_diagonals(std::int64_t first, std::span<const double> sums, double* cells) const = 0;
 
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const final;

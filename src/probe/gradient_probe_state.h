@@ -1,4 +1,4 @@
-// What a GradientProbe keeps.
+// The state of a GradientProbe.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Tiles of a matrix added up into the cells of a map.
+// Sums of tiles in the cells of a map.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace qkv::probe_detail {
 
-/// Where `count` cells over `extent` places begin and end.
+/// The bounds of `count` cells over `extent` rows or columns.
 struct Cells {
   std::int64_t count;
   std::int64_t extent;
@@ -22,16 +22,16 @@ struct Cells {
   [[nodiscard]] std::int64_t of(std::int64_t place) const { return ((place + 1) * count - 1) / extent; }
 };
 
-/// A map that is being made. A task owns whole rows of cells, so that no two add to one cell.
+/// A map under construction. A task owns whole rows of cells, so that no two tasks add to one cell.
 struct CellSums {
-  /// Of `heads` matrices, whose mean it is. Throws InvalidArgument naming `function` and size.rows or size.columns.
+  /// For the mean of `heads` matrices. Throws InvalidArgument naming `function` and size.rows or size.columns.
   CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how, std::size_t heads);
 
   /// The queries of each task.
   [[nodiscard]] std::vector<QueryRange> tasks() const;
-  /// What a walk over a head by these tasks costs, in pairs.
+  /// The cost of a pass over a head by these tasks, in pairs.
   [[nodiscard]] std::int64_t pairs(const kernels::Problem& problem, const HeadPlace& head) const;
-  /// Sums become means.
+  /// Turns sums into means.
   void finish();
 
   Cells rows;
@@ -45,7 +45,7 @@ struct CellSums {
 template <class Real>
 using Lanes = std::array<Real, kernels::kTile>;
 
-/// Adds a tile, lanes being queries, to the cells that it meets.
+/// Adds a tile, whose lanes are queries, to its cells.
 template <class Real>
 class TileSink {
  public:

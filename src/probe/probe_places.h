@@ -1,4 +1,4 @@
-// Checks what a probe is asked for. Each throws InvalidArgument naming `function` and what lies out of range.
+// Checks the arguments of a probe. Each throws InvalidArgument naming `function` and the argument out of range.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a Probe keeps, and how its functions walk over the tiles of a head.
+// The state of a Probe, and its passes over the tiles of a head.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "probe/weight_tiles.h"
 #include "core/parallel.h"
 #include "kernels/problem.h"
+#include "probe/weight_tiles.h"
 #include "qkv/probe.h"
 #include "qkv/threads.h"
 
@@ -36,20 +36,20 @@ struct State {
 
   [[nodiscard]] bool in_f64() const { return target == nullptr; }
   void require_head(std::string_view function, const HeadPlace& head) const;
-  /// Of all rows of a head, if they have been computed, or summed again where they were given.
+  /// The lse of all rows of a head, if it has been computed.
   [[nodiscard]] std::shared_ptr<const Rows> find_lse(const HeadPlace& head) const;
   void keep_lse(const HeadPlace& head, std::shared_ptr<const Rows> rows) const;
 };
 
-/// Counts the pairs that a walk has done, tells its watch, and knows whether it said stop.
+/// Counts the pairs that a pass has done, calls its watch, and knows whether that returned stop.
 class Clock {
  public:
   Clock(const ProbeWatch& watch, std::int64_t total) : watch_(watch), progress_{.done = 0, .total = total} {}
 
-  /// False once the walk is to end. Safe from any thread.
+  /// False once the pass is to end. Safe from any thread.
   [[nodiscard]] bool advance(std::int64_t pairs);
   [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-  /// Throws Cancelled if the watch has said stop.
+  /// Throws Cancelled if the watch returned stop.
   void finish() const;
 
  private:
@@ -88,19 +88,19 @@ void each_block(const QueryRange& queries, const Body& body) {
   }
 }
 
-/// Pairs of a head's queries with the keys that the mask leaves to look at: what a walk by each_block() costs.
+/// The cost of a pass by each_block(): pairs of a head's queries with the keys in the mask's hulls.
 [[nodiscard]] std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range);
 
-/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. Where it was given, it is
-/// what LseRows reads.
+/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. A given lse is read by
+/// LseRows.
 [[nodiscard]] std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head,
                                                                      Clock& clock);
 
-/// What require_lse() will add to a clock.
+/// The pairs that require_lse() will add to a clock.
 [[nodiscard]] std::int64_t lse_pairs(const State& state, const HeadPlace& head);
 
-/// Walks all weights of a head, its lse first, each task owning some rows: body(tiles, lse, i) is called for blocks of
-/// at most kTile queries, of which i is the first, with tiles set to them.
+/// A pass over all weights of a head, after its lse. Each task owns some rows: body(tiles, lse, i) is called for blocks
+/// of at most kTile queries, with `tiles` set to them; i is the first.
 template <class Body>
 void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWatch& watch, const Body& body) {
   constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;

@@ -11,10 +11,10 @@
 
 namespace qkv::probe_detail {
 
-/// The tiles of kTile keys that meet these.
+/// The tiles of kTile keys that overlap these keys.
 [[nodiscard]] KeyRange tiles_that_meet(const KeyRange& keys);
 
-/// Up to kTile queries of one head, and the tile that they make with the keys chosen last.
+/// Up to kTile queries of one head, and their tile with the current keys.
 template <class Real>
 class WeightTiles {
  public:
@@ -27,26 +27,26 @@ class WeightTiles {
   void set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end);
   /// lse[n] is that of the n-th query.
   void set_lse(std::span<const double> lse);
-  /// What weigh() takes from the n-th query's scores: lse in Real, or 0 where the query sees nothing.
+  /// What weigh() subtracts from the n-th query's scores: lse in Real, or 0 if the query sees nothing.
   [[nodiscard]] Real shift(std::int64_t n) const { return scale_.shift[static_cast<std::size_t>(n)]; }
-  /// The queries' lse, computed by a walk over the keys.
+  /// The queries' lse, computed by a pass over the keys.
   void log_sum_exp(std::span<double> lse);
-  /// Their lse as it was given, i_begin being the first query, summed again where it is too coarse.
+  /// Their given lse from query i_begin on; rows for which it is too coarse are summed again.
   void read_lse(const kernels::LseRows& rows, std::int64_t i_begin, std::span<double> lse);
 
   [[nodiscard]] std::int64_t queries() const { return tiles_.queries(); }
   [[nodiscard]] std::int64_t keys() const { return tiles_.keys(); }
-  /// What a walk over the keys costs, in pairs.
+  /// The cost of a pass over the keys, in pairs.
   [[nodiscard]] std::int64_t pairs() const;
 
-  /// Makes a tile of masked scores; false where the mask hides all of it.
+  /// Computes a tile of masked scores; false if the mask hides all of it.
   [[nodiscard]] bool score(const KeyRange& keys);
-  /// Makes a tile of masked scores and of weights; needs set_lse().
+  /// Computes a tile of masked scores and of weights; needs set_lse().
   [[nodiscard]] bool weigh(const KeyRange& keys);
   [[nodiscard]] const Tile& masked() const { return masked_; }
   [[nodiscard]] const Tile& weights() const { return weights_; }
 
-  /// Any stage of at most kTile keys, also where the mask hides them.
+  /// Any stage of at most kTile keys, hidden ones too.
   [[nodiscard]] const Tile& stage(Stage stage, const KeyRange& keys);
 
   /// Calls visit(keys) after weigh(keys) for each tile that some query sees, keys ascending.
@@ -57,7 +57,7 @@ class WeightTiles {
     });
   }
 
-  /// The tiles outside of which the mask hides all.
+  /// The tiles in the mask's hull: all others are hidden.
   [[nodiscard]] KeyRange tiles() const;
   /// The keys of a tile.
   [[nodiscard]] KeyRange keys_of(std::int64_t tile) const;
@@ -78,7 +78,7 @@ class WeightTiles {
   alignas(64) Tile weights_{};
 };
 
-/// The larger of two weights; NaN where one is.
+/// The larger of two weights; NaN if one is NaN.
 template <class Real>
 [[gnu::always_inline]] inline Real larger(Real a, Real b) {
   return b > a || std::isnan(b) ? b : a;

@@ -1,7 +1,7 @@
-// Operations element by element.
+// Element-wise operations.
 //
-// Two variables are of one dtype and broadcast as in NumPy: shapes are aligned at their last axes, and an extent of 1
-// or an axis that is missing repeats. Each allocates its result; gradients of what was repeated are summed in a fixed
+// Two arguments have one dtype and broadcast as in NumPy: shapes are aligned at their last axes, and an extent of 1 or
+// a missing axis repeats. Each operation allocates its result; gradients of broadcast elements are summed in a fixed
 // order. f32, bf16 and f16 are computed in f32 and rounded once, f64 in f64.
 #pragma once
 
@@ -28,13 +28,14 @@ namespace qkv {
 [[nodiscard]] Variable relu(const Variable& x);
 /// x times the standard normal distribution function of x (Hendrycks and Gimpel 2016).
 [[nodiscard]] Variable gelu(const Variable& x);
-/// Their approximation by tanh.
+/// The approximation of gelu by tanh, from the same paper.
 [[nodiscard]] Variable gelu_tanh(const Variable& x);
 /// x * sigmoid(x).
 [[nodiscard]] Variable silu(const Variable& x);
 
-/// x rounded once to another dtype, f64, f32, bf16 or f16; its gradient is rounded to that of x. Mixed precision:
-/// parameters in f32, computed with in bf16. x itself where it has the dtype. Throws InvalidArgument naming dtype.
+/// x rounded once to another dtype, f64, f32, bf16 or f16; the gradient is rounded to the dtype of x. For mixed
+/// precision: parameters in f32, computation in bf16. Returns x itself if it has the dtype. Throws InvalidArgument
+/// naming dtype.
 [[nodiscard]] Variable cast(const Variable& x, DType dtype);
 
 [[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) { return add(a, b); }

@@ -9,7 +9,7 @@
 
 namespace qkv {
 
-/// Biases whose numbers are learned: those of bias.h, of variables in place of copies.
+/// Biases with learned elements: those of bias.h, with variables in place of copies.
 struct LearnedDenseBias {
   Variable values;  // broadcasts to [B, H, Tq, Tk]
 };
@@ -24,25 +24,24 @@ struct LearnedAlibi {
 };
 using LearnedBias = std::variant<LearnedDenseBias, LearnedT5Bias, LearnedAlibi>;
 
-/// What attention() adds to its options and gives gradients to. Any floating dtype of a variable.
+/// Learned inputs of attention() beside its options. Variables of any floating dtype.
 struct LearnedTerms {
   std::vector<LearnedBias> bias = {};  // added to options.bias
-  Variable sinks = {};                 // [Hq], in place of options.sinks; empty for none
+  Variable sinks = {};                 // [Hq], replaces options.sinks; empty for none
 };
 
-/// The options with the learned terms as numbers of their own. Throws InvalidArgument for a term that does not fit.
+/// The options with the current values of the learned terms. Throws InvalidArgument for a term that does not fit.
 [[nodiscard]] AttentionOptions options_with(const AttentionOptions& options, const LearnedTerms& learned);
 
-/// attention() of the engine with every option of it: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv] of one
-/// dtype
-/// -> [B, Hq, Tq, Dv], which lies so that merge_heads() shares it. Keeps q, k, v, the result and a number a query; the
-/// walk back calls attention_backward(). options.plan and options.scratch serve the forward call alone. Throws as the
-/// engine does, naming attention, and for a learned term that does not fit.
+/// attention() of the engine with all its options: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv] of one dtype
+/// -> [B, Hq, Tq, Dv], laid out so that merge_heads() shares it. Keeps q, k, v, the result and one number per query;
+/// the backward pass calls attention_backward(). options.plan and options.scratch serve the forward call alone. Throws
+/// as the engine does, naming attention, and for a learned term that does not fit.
 [[nodiscard]] Variable attention(const Variable& q, const Variable& k, const Variable& v,
                                  const AttentionOptions& options = {}, const LearnedTerms& learned = {});
 
-/// The same with all that a look at the call needs: lse f64 [B, Hq, Tq] of f64, else f32, a constant; and the options
-/// with the learned terms as numbers, which hold after the call.
+/// The same, with what a probe of the call needs: lse [B, Hq, Tq], f64 if q is, else f32, a constant; and the options
+/// with the values of the learned terms, valid after the call.
 struct AttentionRun {
   Variable out;
   Variable lse;

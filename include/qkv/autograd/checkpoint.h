@@ -1,4 +1,4 @@
-// Memory for time: a block whose inner values are computed again in the walk back.
+// Saves memory for time: the values inside a block are computed again in the backward pass.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace qkv {
 
-/// block(inputs), of which only the inputs are kept (Chen et al. 2016). The walk back runs the block a second time and
-/// walks over that; gradients, those of parameters that the block uses from outside among them, are the same bit for
-/// bit as without. So the block must compute the same each time: dropout does, by its seed. Checkpoints may stand
-/// inside each other. Throws what the block throws; the walk back throws InvalidArgument where an input was written
-/// since, or where the second run gives another shape or dtype or requires no gradient.
+/// block(inputs), keeping only the inputs (Chen et al. 2016). The backward pass runs the block again and differentiates
+/// that run. All gradients, also of parameters that the block captures, are bit for bit those without checkpoint. The
+/// block must compute the same result each time; dropout does, by its seed. Checkpoints can be nested. Throws what the
+/// block throws. The backward pass throws InvalidArgument if an input was changed since, or if the second run gives
+/// another shape or dtype or requires no gradient.
 [[nodiscard]] Variable checkpoint(std::function<Variable(const std::vector<Variable>& inputs)> block,
                                   const std::vector<Variable>& inputs);
 

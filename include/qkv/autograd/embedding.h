@@ -6,8 +6,8 @@
 namespace qkv {
 
 /// Rows of `table` [N, D] at ids [...] of i64 or i32 -> [..., D], in the dtype of the table. Negative ids do not wrap.
-/// The gradient of a row is the sum over the places that took it, in their order. Throws InvalidArgument naming table,
-/// or ids and the id that lies outside.
+/// The gradient of a row is the sum over the positions that used it, in order. Throws InvalidArgument naming table, or
+/// ids and the id out of range.
 [[nodiscard]] Variable embedding(const Variable& table, const TensorView& ids);
 
 }  // namespace qkv

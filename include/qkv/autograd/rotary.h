@@ -1,4 +1,4 @@
-// Pairs of elements turned by an angle that depends on the position.
+// Rotary positions: pairs of elements rotated by an angle that depends on the position.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct RotaryTables {
   RotaryLayout layout = RotaryLayout::half_split;
 };
 
-/// x [B, H, T, D] with each pair (a, b) of its first dim elements turned into (a cos - b sin, a sin + b cos); the other
-/// D - dim elements pass. The gradient turns back. The result lies so that merge_heads() shares it. f64 in f64, else
-/// computed in f32. Throws InvalidArgument naming x, cos or sin. Su et al. 2021, section 3.4.2.
+/// x [B, H, T, D] with each pair (a, b) of its first dim elements rotated to (a cos - b sin, a sin + b cos); the other
+/// D - dim elements are unchanged. The gradient is rotated back. The result is laid out so that merge_heads() shares
+/// it. f64 in f64, else computed in f32. Throws InvalidArgument naming x, cos or sin. Su et al. 2021, section 3.4.2.
 [[nodiscard]] Variable rotary(const Variable& x, const RotaryTables& tables);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-// Where a computation first made a number that is none.
+// Finds the operation that first gave a NaN or an infinity.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace qkv {
 
-/// While it lives, every result of an operation of its thread, and every gradient on the way back, is searched for NaN
-/// and infinity. Slow: for a step that went wrong already, done again. One at a time in a thread.
+/// While it lives, searches every result of an operation of its thread, and every gradient of a backward pass, for NaN
+/// and infinity. Slow: for repeating a step that went wrong. One at a time per thread.
 class NonFiniteWatch {
  public:
   NonFiniteWatch();
@@ -15,8 +15,8 @@ class NonFiniteWatch {
   NonFiniteWatch& operator=(const NonFiniteWatch&) = delete;
   ~NonFiniteWatch();
 
-  /// The first that was found: "the result of exp in blocks.0.attention, [2, 3]" or "a gradient that log in output
-  /// passes back, [4]"; none where all numbers are finite.
+  /// The first one found: "the result of exp in blocks.0.attn, [2, 3]" or "a gradient that log in output passes back,
+  /// [4]"; none if everything was finite.
   [[nodiscard]] const std::optional<std::string>& first() const noexcept { return first_; }
 
  private:

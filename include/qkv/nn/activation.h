@@ -1,4 +1,4 @@
-// Functions of one element, between the maps of a feed-forward layer.
+// Activation functions.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace qkv {
 
 enum class Activation : std::uint8_t {
   gelu,        // x * Phi(x) = x / 2 * (1 + erf(x / sqrt 2)) (Hendrycks and Gimpel 2016, section 2)
-  gelu_tanh,   // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), their approximation of it
-  quick_gelu,  // x * sigmoid(1.702 x), their other one: CLIP
+  gelu_tanh,   // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), their approximation
+  quick_gelu,  // x * sigmoid(1.702 x), their other approximation: CLIP
   relu,        // max(x, 0); NaN stays NaN
   silu,        // x * sigmoid(x): Llama
 };
 
 /// "gelu", "gelu_tanh", …
 [[nodiscard]] std::string_view name_of(Activation activation) noexcept;
-/// Throws InvalidArgument for another word, with the words that there are.
+/// Throws InvalidArgument listing the names if there is no such one.
 [[nodiscard]] Activation activation_named(std::string_view name);
 
 /// Element by element, as the functions of autograd/arithmetic.h.

@@ -21,32 +21,32 @@ class SharedRotary;
 struct MultiHeadOptions {
   std::int64_t d_model = 0;
   std::int64_t heads = 1;                               // Hq
-  std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; heads where not given
-  std::optional<std::int64_t> d_k = std::nullopt;       // D of each head; d_model / heads where not given
-  std::optional<std::int64_t> d_v = std::nullopt;       // Dv of each head; d_k where not given
-  // The width of what keys and values are made from, for cross-attention; d_model where not given.
+  std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; default: heads
+  std::optional<std::int64_t> d_k = std::nullopt;       // D of each head; default: d_model / heads
+  std::optional<std::int64_t> d_v = std::nullopt;       // Dv of each head; default: d_k
+  // The width of the context, for cross-attention; default: d_model.
   std::optional<std::int64_t> d_context = std::nullopt;
-  bool bias = true;                                    // of the maps that make q, k and v
-  std::optional<bool> out_bias = std::nullopt;         // of the last map; `bias` where not given
-  std::optional<RotaryOptions> rotary = std::nullopt;  // turns q and k of every head; dim at most d_k
+  bool bias = true;                                    // of the projections to q, k and v
+  std::optional<bool> out_bias = std::nullopt;         // of the output projection; default: bias
+  std::optional<RotaryOptions> rotary = std::nullopt;  // rotates q and k of every head; dim at most d_k
   std::optional<double> qk_norm = std::nullopt;        // an RMSNorm of each head's q and k with this epsilon: Qwen 3
-  std::optional<double> scale = std::nullopt;          // in place of 1 / sqrt(D): 1 for T5
+  std::optional<double> scale = std::nullopt;          // default: 1 / sqrt(D); 1 for T5
   std::optional<double> softcap = std::nullopt;        // Gemma 2
-  std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, itself among them: Mistral
+  std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, with its own: Mistral
 };
 
-/// How one call runs. Scale, softcap and mask of `attention` come on top of the layer's own: they replace the layer's
-/// scale and softcap, and are added to its window.
+/// Options of one call. A scale or softcap in `attention` replaces that of the layer; a mask is combined with the
+/// layer's window.
 struct MultiHeadCall {
   AttentionOptions attention = {};                     // counts query heads 0 … Hq-1
   LearnedTerms learned = {};                           // biases and sinks that get gradients
-  std::optional<TensorView> positions = std::nullopt;  // rotary: i64 [T] or [B, T]; where not given, 0 … T-1, or from
-                                                       // the length of the cache on
-  KvCache* cache = nullptr;  // of this layer: keys and values of x are appended, and its queries see all of it
+  std::optional<TensorView> positions = std::nullopt;  // rotary: i64 [T] or [B, T]; default: 0 … T-1, or from the
+                                                       // length of the cache on
+  KvCache* cache = nullptr;  // of this layer: appends keys and values of x, attends to all of it
   const Trace* trace = nullptr;
 };
 
-/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight where there are such norms, out.*. Head h owns the rows
+/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, out.*. Head h owns the rows
 /// from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and k_rotated; heads
 /// [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and the attention itself under the name of the layer.
 class MultiHeadAttention {
@@ -54,7 +54,7 @@ class MultiHeadAttention {
   /// q, k, v and out in this order, each as Linear draws. Throws InvalidArgument naming the option at fault.
   MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype = DType::f32);
 
-  /// Self-attention: x [B, T, d_model] -> the same shape and dtype. With a cache nothing may be recorded. Throws
+  /// Self-attention: x [B, T, d_model] -> the same shape and dtype. With a cache, nothing may be recorded. Throws
   /// InvalidArgument naming x, positions, cache or an attention option.
   [[nodiscard]] Variable forward(const Variable& x, const MultiHeadCall& call = {}) const;
   /// Cross-attention: keys and values from context [B, Tk, d_context]; without rotary. Throws as forward() does.
@@ -72,7 +72,7 @@ class MultiHeadAttention {
   [[nodiscard]] std::int64_t d_k() const noexcept { return options_.d_k.value_or(options_.d_model / options_.heads); }
   [[nodiscard]] std::int64_t d_v() const noexcept { return options_.d_v.value_or(d_k()); }
   [[nodiscard]] std::int64_t d_context() const noexcept { return options_.d_context.value_or(options_.d_model); }
-  /// What a cache of this layer holds of each token.
+  /// The format of a cache for this layer.
   [[nodiscard]] KvFormat cache_format(DType dtype) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace qkv {
 
-/// Where the norm of a sublayer stands.
+/// Pre-norm or post-norm.
 enum class NormOrder : std::uint8_t {
   pre,   // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
   post,  // norm(x + f(x)): Vaswani et al. 2017, BERT
@@ -20,26 +20,27 @@ enum class NormOrder : std::uint8_t {
 [[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
 
 struct BlockOptions {
-  // Of the self-attention. With a d_context of its own it reads the context in place of the block's input.
+  // Of the self-attention. If it has a d_context, it reads the context in place of the block's input.
   MultiHeadOptions attention = {};
-  // The width of the context: with it the block has cross-attention too, of the same heads, without rotary and window.
+  // The width of the context. If given, the block also has cross-attention with as many heads, without rotary and
+  // window.
   std::optional<std::int64_t> d_context = std::nullopt;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model
   Activation activation = Activation::gelu;
   FeedForwardKind feed_forward = FeedForwardKind::plain;
-  std::optional<bool> feed_forward_bias = std::nullopt;  // attention.bias where not given
+  std::optional<bool> feed_forward_bias = std::nullopt;  // default: attention.bias
   NormOrder order = NormOrder::pre;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
 };
 
-/// What the backward pass finds of a block.
+/// What a block keeps for the backward pass.
 enum class BlockMemory : std::uint8_t {
-  keep,       // all that it needs
+  keep,       // all values that it needs
   recompute,  // the block's input; the rest is computed again (autograd/checkpoint.h)
 };
 
-/// Keys and values that a block has seen.
+/// The keys and values of earlier tokens, for one block.
 struct BlockCache {
   KvCache tokens;                                 // of the self-attention
   std::optional<KvCache> context = std::nullopt;  // of the cross-attention, filled by read_context()
@@ -47,17 +48,17 @@ struct BlockCache {
 
 struct BlockCall {
   AttentionOptions attention = {};                     // of the self-attention
-  LearnedTerms learned = {};                           // likewise; a stack gives the same to each of its blocks
+  LearnedTerms learned = {};                           // likewise; a stack passes the same to each block
   AttentionOptions cross_attention = {};               // of the cross-attention
   std::optional<TensorView> positions = std::nullopt;  // rotary positions of x
-  // Of the result of each sublayer, before its sum; a stack gives each block seeds of its own. Dropout of attention's
-  // weights is an option of the attention, whose seed grows by 2 a block in a stack.
+  // Of the result of each sublayer, before its residual sum; a stack gives each block its own seeds. Dropout of
+  // attention weights is an option of `attention`; in a stack its seed grows by 2 per block.
   std::optional<Dropout> dropout = std::nullopt;
-  BlockMemory memory = BlockMemory::keep;  // recompute: without a trace
+  BlockMemory memory = BlockMemory::keep;  // recompute does not work with a trace
   const Trace* trace = nullptr;
 };
 
-/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* where it has cross-attention, ln2.*, ffn.*. A trace sees
+/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*. A trace sees
 /// these parts, resid_pre (the input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
 class TransformerBlock {
  public:

@@ -1,4 +1,4 @@
-// Linear maps with an activation between them, for each token alone.
+// Feed-forward layers: linear maps with an activation between them, applied to each token.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ enum class FeedForwardKind : std::uint8_t {
 
 struct FeedForwardOptions {
   std::int64_t d_model = 0;
-  std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model where not given
+  std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model
   Activation activation = Activation::gelu;
   FeedForwardKind kind = FeedForwardKind::plain;
   bool bias = true;
   DType dtype = DType::f32;
 };
 
-/// Parameters: gate.* of a gated one, up.*, down.*. A trace sees gate, up, activated (what down reads) and down.
+/// Parameters: gate.* if it is gated, up.*, down.*. A trace sees gate, up, activated (what down reads) and down.
 class FeedForward {
  public:
-  /// gate [d_ff, d_model] where there is one, up [d_ff, d_model] and then down [d_model, d_ff], each as Linear draws.
+  /// gate [d_ff, d_model] if it is gated, up [d_ff, d_model] and then down [d_model, d_ff], each as Linear draws.
   /// Throws InvalidArgument naming d_model, d_ff or dtype.
   FeedForward(const FeedForwardOptions& options, const Init& init);
 

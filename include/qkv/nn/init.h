@@ -1,4 +1,4 @@
-// Where the first values of parameters come from.
+// Initial values of parameters.
 #pragma once
 
 #include "qkv/autograd/variable.h"
@@ -7,13 +7,13 @@
 namespace qkv {
 
 /// Layers ask for their parameters in a fixed order, that of parameters(). A generator draws them as PyTorch's layers
-/// do; undrawn() leaves them to be assigned: each is then a single zero seen at its whole shape, so that a model of any
-/// size is made in no time and no memory. Cheap to copy. Every function throws InvalidArgument for a dtype that is not
-/// floating.
+/// do; undrawn() leaves them to be assigned later: each is a single zero, broadcast to its shape, so that making a
+/// model of any size takes no time and no memory. Cheap to copy. Every function throws InvalidArgument for a dtype that
+/// is not floating.
 class Init {
  public:
   /// The generator must outlive the layer's constructor.
-  Init(Generator& generator) : generator_(&generator) {}  // NOLINT(google-explicit-constructor): a generator will do
+  Init(Generator& generator) : generator_(&generator) {}  // NOLINT(google-explicit-constructor): pass a generator
   [[nodiscard]] static Init undrawn() { return Init(nullptr); }
 
   /// Uniform on (-bound, bound), as torch.nn.init.uniform_ draws: in f64 for f64, else in f32 and rounded.

@@ -16,7 +16,7 @@ struct LinearOptions {
 };
 
 /// An affine map of the last axis. The weight is [Dout, Din], as PyTorch and its checkpoints keep it. Parameters:
-/// weight and, where there is one, bias. Copies of a layer share its parameters, as those of all layers do.
+/// weight and, if it has one, bias. Copies of a layer share its parameters; this holds for all layers.
 class Linear {
  public:
   /// Weight and then bias uniform on (-1/sqrt(Din), 1/sqrt(Din)): the same numbers as torch.nn.Linear draws from the

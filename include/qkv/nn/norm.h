@@ -17,8 +17,8 @@ struct NormOptions {
 };
 
 /// LayerNorm, (x - mean) / sqrt(var + epsilon) * weight + bias with var the mean squared deviation (Ba et al. 2016,
-/// section 3), or RMSNorm, x / sqrt(mean(x^2) + epsilon) * weight (Zhang and Sennrich 2019, section 3). Epsilon stands
-/// under the root: dividing by (std + epsilon) is another function. Parameters: weight and, of a LayerNorm, bias.
+/// section 3), or RMSNorm, x / sqrt(mean(x^2) + epsilon) * weight (Zhang and Sennrich 2019, section 3). Epsilon is
+/// under the root: dividing by (std + epsilon) is another function. Parameters: weight and, for a LayerNorm, bias.
 class Norm {
  public:
   /// Weight 1 and bias 0. Throws InvalidArgument naming width, epsilon or dtype.

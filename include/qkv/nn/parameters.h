@@ -1,4 +1,4 @@
-// What a layer learns, by name.
+// The parameters of a layer or model, by name.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace qkv {
 
-/// A parameter and where it stands: "blocks.0.attn.q.weight". The handle is that of the layer.
+/// A parameter and its name, such as "blocks.0.attn.q.weight". `value` is the layer's own handle.
 struct Parameter {
   std::string name;
   Variable value;
 };
 
-/// In the order in which the layer was drawn, which is fixed: that of checkpoints and of optimisers' states.
+/// In a fixed order: that in which the layer draws them, also used by checkpoints and optimisers.
 using Parameters = std::vector<Parameter>;
 
 /// Adds `more` under `prefix` and a dot.
 void append(Parameters& to, std::string_view prefix, const Parameters& more);
 
-/// Elements of all of them; one that stands under two names (a tied embedding) counts once.
+/// The number of elements of all parameters. One with two names (a tied embedding) counts once.
 [[nodiscard]] std::int64_t parameter_count(const Parameters& parameters);
 
-/// Gives the parameter of that name a copy of these values in its own dtype; views of the former ones end. Throws
-/// InvalidArgument naming a parameter that is not there or has another shape.
+/// Copies `value` into the parameter of that name, in the parameter's dtype; views of the old value become invalid.
+/// Throws InvalidArgument if there is no such parameter or it has another shape.
 void assign(const Parameters& parameters, std::string_view name, const TensorView& value);
 
-/// The dropout of the n-th place inside what `dropout` stands for: the same p, a seed of its own (splitmix64, Steele et
-/// al. 2014). A pure function, so a checkpoint's second run drops the same.
+/// Dropout for the n-th of several uses of `dropout`: the same p, a seed derived from n (splitmix64, Steele et al.
+/// 2014). A pure function, so the second run of a checkpoint drops the same elements.
 [[nodiscard]] Dropout dropout_at(const Dropout& dropout, std::uint64_t n);
 
 }  // namespace qkv

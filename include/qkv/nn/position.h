@@ -1,5 +1,5 @@
-// Where a token stands: vectors added to the embeddings, and rotations of q and k. Positions that act as biases on the
-// scores, ALiBi and T5's, are in qkv/bias.h.
+// Position encodings: vectors added to the embeddings, and rotations of q and k. ALiBi and T5's buckets, which are
+// biases on the scores, are in qkv/bias.h.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct LinearScaling {
   bool operator==(const LinearScaling&) const = default;
 };
 
-/// base * factor^(dim / (dim - 2)): high frequencies stay, the lowest is divided by `factor` ("NTK-aware" RoPE, bloc97
-/// 2023; in Peng et al. 2023, section 3.1). dim > 2.
+/// The base becomes base * factor^(dim / (dim - 2)): high frequencies stay, the lowest is divided by `factor`
+/// ("NTK-aware" RoPE, bloc97 2023; in Peng et al. 2023, section 3.1). dim > 2.
 struct NtkScaling {
   double factor = 1.0;  // > 0
 
@@ -39,7 +39,7 @@ struct YarnScaling {
   std::int64_t original_max = 0;                          // positions seen in training, > 0
   double beta_fast = 32.0;                                // > beta_slow
   double beta_slow = 1.0;                                 // > 0
-  std::optional<double> attention_factor = std::nullopt;  // cos and sin times this; 0.1 ln(factor) + 1 if not given
+  std::optional<double> attention_factor = std::nullopt;  // cos and sin times this; default: 0.1 ln(factor) + 1
   std::optional<double> mscale = std::nullopt;            // DeepSeek's form: both or neither;
   std::optional<double> mscale_all_dim = std::nullopt;    // the ratio of the two magnitudes, not with attention_factor
 
@@ -60,7 +60,7 @@ struct Llama3Scaling {
 using RotaryScaling = std::variant<std::monostate, LinearScaling, NtkScaling, YarnScaling, Llama3Scaling>;
 
 struct RotaryOptions {
-  std::int64_t dim = 0;   // even; the first `dim` elements of each head turn, the rest pass
+  std::int64_t dim = 0;   // even; the first `dim` elements of each head are rotated
   double base = 10000.0;  // > 0
   RotaryLayout layout = RotaryLayout::half_split;
   RotaryScaling scaling = {};
@@ -68,11 +68,11 @@ struct RotaryOptions {
   bool operator==(const RotaryOptions&) const = default;
 };
 
-/// The dim / 2 angles a position, after scaling; without scaling base^(-2i / dim) (Su et al. 2021, section 3.2.2).
+/// The dim / 2 angles per position, after scaling; without scaling base^(-2i / dim) (Su et al. 2021, section 3.2.2).
 /// Throws InvalidArgument naming dim, base or the scaling's parameter.
 [[nodiscard]] std::vector<double> rotary_frequencies(const RotaryOptions& options);
 
-/// What cos and sin are multiplied with: YaRN's attention factor, else 1.
+/// The factor of cos and sin: YaRN's attention factor, else 1.
 [[nodiscard]] double rotary_magnitude(const RotaryOptions& options);
 
 /// Tables at integer `positions` [T] or [B, T], any values, negative ones too. Throws InvalidArgument as

@@ -1,4 +1,4 @@
-// Transformer blocks one after another.
+// Stacks of transformer blocks.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 namespace qkv {
 
 enum class StackKind : std::uint8_t {
-  encoder,  // every token sees every other, unless the call's mask says otherwise
-  decoder,  // causal() is added to the call's mask of the self-attention
+  encoder,  // every token sees every other, unless the mask of the call hides it
+  decoder,  // causal() is added to the mask of the self-attention
 };
 
 struct StackOptions {
   StackKind kind = StackKind::encoder;
   std::int64_t layers = 1;
   BlockOptions block = {};
-  // What layer n has otherwise than `block`: a window, another base of its rotary positions. May be empty. Widths stay.
+  // Changes the options of layer n: a window, another rotary base. May be empty. Widths must stay.
   std::function<void(std::int64_t n, BlockOptions& options)> vary = {};
 };
 
-/// What each block of a stack has seen.
+/// The caches of all blocks of a stack.
 using StackCache = std::vector<BlockCache>;
 
-/// Blocks, and a last norm where they are pre-norm. Dropout's seed grows by 2 a block (and by 1 for the
-/// cross-attention), so that no two layers drop the same places. Parameters: blocks.0.*, blocks.1.*, …, ln_final.*. A
+/// Blocks and, if they are pre-norm, a last norm. The seed of dropout grows by 2 per block (and by 1 for the
+/// cross-attention), so that layers drop different elements. Parameters: blocks.0.*, blocks.1.*, …, ln_final.*. A
 /// trace sees what the blocks show, blocks.<n>, and ln_final.
 class TransformerStack {
  public:
   /// Draws the blocks in order. Throws InvalidArgument naming layers or the block's option.
   TransformerStack(const StackOptions& options, const Init& init, DType dtype = DType::f32);
 
-  /// As the block's calls.
+  /// As those of TransformerBlock.
   [[nodiscard]] Variable forward(const Variable& x, const BlockCall& call = {}) const;
   [[nodiscard]] Variable forward_cross(const Variable& x, const Variable& context, const BlockCall& call = {}) const;
   [[nodiscard]] Variable forward_cached(const Variable& x, StackCache& cache, const BlockCall& call = {}) const;

@@ -1,7 +1,7 @@
-// The five products of a block of 64 queries with one tile of keys on the way back in bf16, done by the AMX tile unit;
+// The five products of the backward pass for a block of 64 queries and one tile of keys in bf16, by the AMX tile unit;
 // sums in f32.
 //
-// Scores, d_weights and d_q have the operands of the way there: keys and values as they lie times queries in pairs of
+// Scores, d_weights and d_q have the operands of the forward pass: keys and values in place times queries in pairs of
 // elements, and keys transposed times d_scores in pairs of keys. For d_v and d_k, rows of weights and d_scores are the
 // left operand, and d_out and q, in pairs of queries, the right one.
 #pragma once

@@ -1,4 +1,4 @@
-// Fused gradients of attention on the CPU: one call, cut into tasks that each own the gradients of some keys.
+// Fused gradients of attention on the CPU: one call, split into tasks that each own the gradients of a range of keys.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace qkv::kernels::cpu {
 
-/// Where the gradient of q, k or v of a segment goes: [H, T, width] of the call's dtype, last stride 1.
+/// The memory for the gradient of q, k or v of a segment: [H, T, width] of the call's dtype, last stride 1.
 struct GradientRows {
   std::byte* base = nullptr;  // null: not wanted
   std::int64_t head_stride = 0;
   std::int64_t row_stride = 0;
 };
 
-/// A segment of the forward call with the results of that call, and what comes back.
+/// A segment of the forward call, its results and the gradients with respect to them.
 struct BackwardSegment {
-  Segment forward;   // its out and lse are not looked at
+  Segment forward;   // its out and lse are not used
   TensorView out;    // [Hq, Tq, Dv], last stride 1
   TensorView lse;    // [Hq, Tq] in f32
   TensorView d_out;  // as out
@@ -31,7 +31,7 @@ struct BackwardSegment {
 
 /// A validated call. dtype f32, f16 or bf16; sums in f32.
 struct Backward {
-  Forward forward;  // its segments are not looked at
+  Forward forward;  // its segments are not used
   std::span<const BackwardSegment> segments;
 };
 

@@ -1,4 +1,4 @@
-// What one worker does at a time on the way back. Compiled once, for any machine: the targets only call it.
+// A task of the backward pass. Compiled once, for any machine: the targets only call it.
 #pragma once
 
 #include <atomic>

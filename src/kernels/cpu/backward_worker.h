@@ -1,4 +1,4 @@
-// Runs one task on the way back: some columns of keys, against every block of queries that sees them.
+// Runs one task of the backward pass: a range of keys, with every block of queries that sees them.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The five products of a block of 64 queries with one tile of keys on the way back, done by the vector unit in f32.
+// The five products of the backward pass for a block of 64 queries and one tile of keys, by the vector unit in f32.
 //
 // Tiles of pairs lie as [key][kTile]: lanes are queries, as on the way there. Scores and d_weights have queries as
 // their vectors, and take q and d_out transposed; the gradients have elements of a row as theirs, and take rows as they

@@ -42,7 +42,7 @@ struct Settings {
 struct BackwardTask;
 struct RowScales;
 
-/// The way back of one instruction set.
+/// The backward pass of one instruction set.
 struct BackwardTarget {
   /// Columns of keys that a task of this call should have.
   std::int64_t (*columns_a_task)(const Forward& call) = nullptr;
