@@ -58,8 +58,8 @@ bool ScoreTiles<Real>::set_keys(const KeyRange& keys) {
 // Like a tile plan, but computed per tile: storing all tiles would take memory of O(T x T).
 template <class Real>
 TileClass ScoreTiles<Real>::settle() {
-  const TileClass sort = problem_.mask.classify(place_, problem_.shape);
-  if (sort != TileClass::partial) return sort;
+  const TileClass tile_class = problem_.mask.classify(place_, problem_.shape);
+  if (tile_class != TileClass::partial) return tile_class;
   const int count = static_cast<int>(keys());
   std::uint64_t some = 0;
   std::uint64_t every = mask_detail::low_bits(count);

@@ -131,10 +131,10 @@ class TilePlan::Builder {
   }
 
   Code settle(Head& head, const Tile& tile) {
-    TileClass sort = mask_.classify(tile, plan_.shape_);
-    if (sort == TileClass::partial) sort = evaluate(tile);
-    if (sort == TileClass::skip) return kSkip;
-    if (sort == TileClass::full) {
+    TileClass tile_class = mask_.classify(tile, plan_.shape_);
+    if (tile_class == TileClass::partial) tile_class = evaluate(tile);
+    if (tile_class == TileClass::skip) return kSkip;
+    if (tile_class == TileClass::full) {
       ++head.counts.full;
       head.counts.pairs_kept += (tile.i_end - tile.i_begin) * (tile.j_end - tile.j_begin);
       return kFull;

@@ -25,7 +25,8 @@ class Engine {
   }
 
   /// The next of a block's tiles; `slot` is its place among the tile buffers.
-  void add(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t slot, TileClass sort) {
+  void add(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t slot,
+           TileClass tile_class) {
     if (pending_ > 0 && slot != first_slot_ + pending_) finish(block);
     if (pending_ == 0) {
       first_ = tile;
@@ -33,7 +34,7 @@ class Engine {
     }
     const std::int64_t lanes = block.lanes.count();
     Products::scores(tile, block.q, steps_.call().D, lanes, scores_);
-    steps_.shape(block, tile.keys, column, sort, scores_);
+    steps_.shape(block, tile.keys, column, tile_class, scores_);
     if (!tile.finite ||
         !steps_.weigh_settled(block, tile.keys, scores_, Products::packing(tile.keys, next_weights()))) {
       weigh_raised(block, tile, column, slot);

@@ -226,13 +226,13 @@ class BackwardWorker {
     float* const buffer = take(Products::key_floats(call_.D, call_.Dv));
     const KvRows rows = segment_.k.head(task_.key_head);
     for (std::int64_t column = 0; column * kTile < segment_.shape.Tk; ++column) {
-      const TileClass sort = class_of(segment_, block_.lanes, column);
-      if (sort == TileClass::skip) continue;
+      const TileClass tile_class = class_of(segment_, block_.lanes, column);
+      if (tile_class == TileClass::skip) continue;
       const std::int64_t j = column * kTile;
       const std::int64_t count = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
       static_cast<void>(Products::load_keys(rows, rows, j, count, call_.D, 0, buffer, keys_[0]));
       Products::scores(keys_[0], queries_, call_.D, weights_);
-      steps_.shape(block_, count, column, sort, weights_);
+      steps_.shape(block_, count, column, tile_class, weights_);
       Gradient::add_to_sums(weights_, settings_.to_log2, count, block_.lanes.count(), maxima, sums);
     }
   }
@@ -290,7 +290,7 @@ class BackwardWorker {
     return static_cast<const float*>(numbers.data())[h * numbers.strides()[0] + i * numbers.strides()[1]];
   }
 
-  void add_tile(std::int64_t c, TileClass sort) {
+  void add_tile(std::int64_t c, TileClass tile_class) {
     const typename Products::Keys& keys = keys_[c];
     const std::int64_t lanes = block_.lanes.count();
     const std::int64_t column = task_.first_column + c;
@@ -298,7 +298,7 @@ class BackwardWorker {
     if (settings_.softcap > 0) {
       Gradient::slopes_of(weights_, settings_.scale / settings_.softcap, keys.count, lanes, slopes_);
     }
-    steps_.shape(block_, keys.count, column, sort, weights_);
+    steps_.shape(block_, keys.count, column, tile_class, weights_);
     Products::d_weights(keys, queries_, call_.Dv, d_scores_);
     const bool finite = finite_queries_ && finite_keys_[c];
     std::uint64_t visible[kTile];

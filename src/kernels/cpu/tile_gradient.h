@@ -9,11 +9,11 @@
 
 namespace qkv::kernels::cpu {
 
-/// What a block's queries know of their rows.
+/// Per row of a block's queries: lse and delta.
 struct RowSums {
   alignas(64) float log2_sum[kTile];  // lse in powers of 2
-  alignas(64) float delta[kTile];     // d_out . out - d_lse: what every d_weight of the row is compared with
-  const RowScales* scales = nullptr;  // in place of log2_sum, where that is too coarse
+  alignas(64) float delta[kTile];     // d_out . out - d_lse, subtracted from every d_weight of the row
+  const RowScales* scales = nullptr;  // used instead of log2_sum if that is too coarse
 };
 
 template <class S>
@@ -21,7 +21,7 @@ class TileGradient {
   using F = typename S::F;
 
  public:
-  /// slopes = 1 - tanh(inner * s)^2, by which a softcap multiplies what comes back.
+  /// slopes = 1 - tanh(inner * s)^2, the derivative of the softcap.
   static void slopes_of(const float* s, float inner, std::int64_t keys, std::int64_t lanes, float* slopes) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t) {
       const F t = tanh<S>(S::mul(S::load(s + n), S::splat(inner)));
@@ -29,7 +29,7 @@ class TileGradient {
     });
   }
 
-  /// s becomes weights, and d_weights d_scores; a hidden pair has 0 in both.
+  /// Turns s into weights and d_weights into d_scores; hidden pairs have 0 in both.
   static void weigh(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s,
                     float* d_weights) {
     const auto run = [&](const auto& pair_of) {
@@ -47,7 +47,7 @@ class TileGradient {
     }
   }
 
-  /// s becomes weights alone, and kHidden where a pair is hidden.
+  /// Turns s into weights, kHidden for hidden pairs.
   static void weigh_only(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
       const Pair pair =
@@ -75,8 +75,8 @@ class TileGradient {
     }
   }
 
-  /// As the end of weigh_only(). `kept` is what dropout multiplies by, 0 or more, and becomes the dropped weights, in
-  /// which NaN stays; d_weights become d_scores.
+  /// Follows weigh_only(). `kept` holds the factors of dropout, 0 or more, and becomes the dropped weights, in which
+  /// NaN stays; d_weights become d_scores.
   static void to_d_scores(const RowSums& rows, std::int64_t keys, std::int64_t lanes, const float* weights, float* kept,
                           float* d_weights) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {

@@ -1,4 +1,4 @@
-// What happens to one block's scores of one tile, between the two products.
+// The steps on the scores of one block and one tile, between the two products.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace qkv::kernels::cpu {
 
-/// The state of up to 64 queries on their way through the keys.
+/// The running state of up to 64 queries over the keys.
 struct Block {
   Lanes lanes;
   KeyRange columns;
@@ -45,16 +45,16 @@ class TileSteps {
   [[nodiscard]] const Forward& call() const { return call_; }
   [[nodiscard]] KvRows values() const { return segment_.v.head(key_head_); }
 
-  /// Softcap, biases and mask, where there are any.
-  void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort, float* scores) {
-    if (sort == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
-      shape_scores(block, keys, column, sort, scores);
+  /// Applies softcap, biases and mask, if there are any.
+  void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
+    if (tile_class == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
+      shape_scores(block, keys, column, tile_class, scores);
     }
   }
 
-  /// Raises the block's maxima to the scores'; true if its sums must be multiplied by `factors`.
+  /// Raises the block's maxima to those of the scores. True if the block's sums must be multiplied by `factors`.
   [[nodiscard]] bool raise(const float* scores, std::int64_t keys, Block& block, float* factors) const {
-    // exp2 of what lies above the old maximum stays below 2^8.
+    // A maximum is raised only if exp2 of a score above it would reach 2^8.
     constexpr float kSlack = 8;
     const std::int64_t lanes = block.lanes.count();
     const bool raised =
@@ -67,32 +67,31 @@ class TileSteps {
     Products::scale_sums(factors, block.lanes.count(), call_.Dv, block.sums);
   }
 
-  /// Weights of the scores go to `to`.
+  /// Writes the weights of the scores to `to`.
   template <class To>
   void weigh(Block& block, std::int64_t keys, const float* scores, const To& to) const {
     Softmax::weigh(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
-  /// False where weigh_settled() would have nothing to begin with, or more is to be done than weighing.
+  /// True if weigh_settled() may be tried: every lane has a maximum, and there is no dropout.
   [[nodiscard]] bool may_settle(const Block& block) const { return block.settled && !call_.dropout; }
 
-  /// As weigh() without a look at the scores' maximum, which mostly is not above the old one by much; false where it
-  /// is, or where may_settle() is.
+  /// Like weigh(), with the old maxima: they are rarely too low. False if one was, or if may_settle() is false.
   template <class To>
   [[nodiscard]] bool weigh_settled(Block& block, std::int64_t keys, const float* scores, const To& to) const {
     return may_settle(block) &&
            Softmax::weigh_settled(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
-  /// Scores become weights in place, some of which dropout sets to 0.
+  /// Turns scores into weights in place, with dropout.
   void weigh_in_place(Block& block, std::int64_t keys, std::int64_t column, float* scores) const {
     weigh(block, keys, scores, InPlace<S, Products::kWidth>{scores});
     if (!call_.dropout) return;
     drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, keys, scores);
   }
 
-  /// Values that are NaN or infinite were left out of the product, where a weight of 0 would have spread them to rows
-  /// that do not see them.
+  /// Adds NaN and infinite values for the rows that see them. The product left them out, since there 0 times such a
+  /// value would spread to rows that do not see it.
   void add_unbounded(Block& block, std::int64_t keys, std::int64_t column, const std::uint64_t* visible,
                      const float* weights) const {
     const KvRows rows = segment_.v.head(key_head_);
@@ -110,10 +109,10 @@ class TileSteps {
   }
 
  private:
-  void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass sort, float* scores) {
+  void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
     Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap};
     std::uint64_t visible[kTile];
-    if (sort == TileClass::partial) {
+    if (tile_class == TileClass::partial) {
       visible_bits(segment_, block.lanes, column, visible);
       shaping.visible = visible;
     }

@@ -97,9 +97,9 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
   Values value = row_of(v.dim(-1));
   Values sum = value;
   for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
-    row.score_visible(b, h, i);
-    const double row_lse = row.weigh(h);
-    sum.assign(sum.size(), 0);
+    row.score_visible(b, h, i);           // pass 1: scores, softcap, bias, mask
+    const double row_lse = row.weigh(h);  // pass 2: softmax and dropout
+    sum.assign(sum.size(), 0);            // pass 3: the weighted sum of the values
     for (std::int64_t j = 0; j < problem.shape.Tk; ++j) {
       if (row[Stage::masked][static_cast<std::size_t>(j)] == -kInfinity) continue;
       const double weight = row[Stage::dropped][static_cast<std::size_t>(j)];

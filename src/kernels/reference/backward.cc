@@ -140,11 +140,11 @@ class Backward {
     const std::array place = {b, h, i};
     pairs_.set_query(b, h, i);
     problem_.d_out.load_row(place, d_out_);
-    const RowScale scale = scale_of(b, h, i);
+    const RowScale scale = scale_of(b, h, i);  // pass 1: scores and their softmax
     const double delta = row_delta_.of(b, h, i);
     std::ranges::fill(d_query_, 0);
     std::ranges::fill(d_scores_, 0);
-    for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
+    for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {  // pass 2: the gradients of each visible pair
       if (scores_[static_cast<std::size_t>(j)] == -kInfinity) continue;
       const PairScore score = pairs_.score(j, pairs_.bias(j));
       run_pair(b, h, j, score, scale.weight(score.biased), delta);
