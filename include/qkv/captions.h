@@ -1,4 +1,4 @@
-// Pictures of a directory and what they show, in words.
+// The pictures of a directory with their captions.
 #pragma once
 
 #include <string>

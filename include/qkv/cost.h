@@ -36,10 +36,10 @@ class Count {
   std::uint64_t low_ = 0;
 };
 
-/// The product that turns the last layer's output into scores over the vocabulary.
+/// The product of the last layer's output with the output embedding, which gives scores over the vocabulary.
 enum class OutputHead : std::uint8_t { none, tied, untied };
 
-/// The transformer whose cost is asked, and how it is run. Decoder-only and encoder-only models have `layers`;
+/// A transformer, and how it is run. Decoder-only and encoder-only models have `layers`;
 /// an encoder-decoder has `layers` in the encoder and `decoder_layers`, each with a causal self-attention and a
 /// cross-attention to the encoder's output, over the same number of tokens.
 struct CostConfig {
@@ -48,7 +48,7 @@ struct CostConfig {
   std::int64_t decoder_layers = 0;
   std::int64_t d_model = 0;
   std::int64_t heads = 0;
-  std::optional<std::int64_t> kv_heads = std::nullopt;  // heads where not given
+  std::optional<std::int64_t> kv_heads = std::nullopt;  // default: heads
   std::optional<std::int64_t> d_k = std::nullopt;       // d_model / heads
   std::optional<std::int64_t> d_v = std::nullopt;       // d_k
   std::optional<std::int64_t> d_ff = std::nullopt;      // 4 d_model

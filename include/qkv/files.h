@@ -41,7 +41,7 @@ void require_writable(const std::string& path);
 
 enum class TensorFormat : std::uint8_t { npy, npz, safetensors };
 
-/// Where a tensor lies: "q.npy", "all.npz:q" or "all.safetensors:q".
+/// The path of a tensor: "q.npy", "all.npz:q" or "all.safetensors:q".
 struct TensorPath {
   std::string file;
   TensorFormat format = TensorFormat::npy;
@@ -56,7 +56,7 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-/// What is written under a name; the elements are somebody else's.
+/// A tensor to be written under a name; the elements are borrowed.
 struct NamedView {
   std::string name;
   TensorView view;

@@ -86,7 +86,7 @@ class KvPages {
   [[nodiscard]] std::int64_t pages() const noexcept;
   [[nodiscard]] std::int64_t page_tokens() const noexcept;
   [[nodiscard]] std::int64_t free_pages() const noexcept;
-  /// Of all pages, with their scales.
+  /// Memory of all pages, with their scales.
   [[nodiscard]] std::int64_t bytes() const noexcept;
 
  private:

@@ -18,7 +18,7 @@ namespace files {
 struct SharedBytes;
 }
 
-/// A tensor as the header tells of it.
+/// A tensor as listed in the header.
 struct SafetensorsEntry {
   std::string name;
   std::string dtype;                // as in the file: "F32", "I8", …
@@ -27,9 +27,9 @@ struct SafetensorsEntry {
   std::uint64_t end = 0;
 };
 
-/// A file whose header is checked when it is made. Its data is read when it is touched: a file of 10 GB opens in
-/// milliseconds, and its tensors take no memory of the process's own. Copies share the bytes. Tensors of types or ranks
-/// that qkv does not have (U16, F8_E4M3, rank 9, …) are listed, but cannot be loaded.
+/// A file. The constructor checks its header; data is read when it is used: a file of 10 GB opens in milliseconds, and
+/// its tensors take no memory of the process. Copies share the bytes. Tensors of types or ranks that qkv does not have
+/// (U16, F8_E4M3, rank 9, …) are listed, but cannot be loaded.
 ///
 /// Throws Error "<source>: <name>: <what>", with the name that the format's reference implementation gives the fault:
 /// HeaderTooSmall, HeaderTooLarge, InvalidHeaderLength, InvalidHeader, InvalidHeaderDeserialization, InvalidOffset,

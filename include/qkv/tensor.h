@@ -166,7 +166,7 @@ class MutableTensorView {
   TensorView view_;
 };
 
-/// Where elements lie. Only the processor's memory so far.
+/// The memory that holds the elements. Only that of the CPU so far.
 enum class Device : std::uint8_t { cpu };
 
 /// Elements and their owner: a 64-byte aligned block that qkv allocated, or borrowed memory (a mapped file, DLPack's

@@ -24,7 +24,7 @@ struct Reach {
 /// An input by the name that a message gives it.
 using NamedReach = std::pair<std::string_view, Reach>;
 
-/// What a call writes; out is [B, Hq, Tq, Dv] for q [B, Hq, Tq, D].
+/// The memory that a call writes; out is [B, Hq, Tq, Dv] for q [B, Hq, Tq, D].
 struct OutputMemory {
   TensorView q;
   std::int64_t Dv;

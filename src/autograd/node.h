@@ -31,7 +31,7 @@ class Gradients {
   /// Continues at an operation that was computed again, recorded later than all that are still to come.
   void go_on(const Variable& result, Value d_result);
 
-  /// Where along an axis the gradient of a slice begins.
+  /// The start of a slice along an axis.
   struct Part {
     int axis;
     std::int64_t begin;
@@ -108,9 +108,9 @@ class Kept {
   std::uint64_t version_;
 };
 
-/// Of this thread. True while operations are recorded.
+/// True while operations of this thread are recorded.
 [[nodiscard]] bool& recording();
-/// Of this thread. Set to true by an operation that would have been recorded.
+/// A flag of this thread, set to true by an operation that would have been recorded.
 [[nodiscard]] bool& would_record();
 
 /// Throws InvalidArgument(operation, argument, …) unless the dtype is `wanted`, that of the argument `as`.

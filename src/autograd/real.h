@@ -11,7 +11,7 @@
 
 namespace qkv::autograd {
 
-/// What elements of T are computed in.
+/// The type in which elements of T are computed.
 template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

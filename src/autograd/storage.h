@@ -23,7 +23,7 @@ class Storage {
   Storage& operator=(const Storage&) = delete;
   ~Storage();
 
-  /// Of a block from the pool; null where the storage is a tensor's.
+  /// The bytes of a block from the pool; null if the storage is a tensor's.
   [[nodiscard]] void* block() const noexcept { return block_; }
   /// True if nobody else holds these bytes and they are writable.
   [[nodiscard]] bool is_private() const { return block_ != nullptr || tensor_.is_private(); }

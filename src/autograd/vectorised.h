@@ -18,7 +18,7 @@ namespace qkv::autograd {
 
 enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
 
-/// Those of the target that attention would choose for f32, so that forcing a target forces these.
+/// The vectors of the target that attention chooses for f32, so that forcing a target forces these.
 [[nodiscard]] Vectors chosen_vectors();
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// What operations tell a watch of the results and gradients that they make.
+// Reports results and gradients of operations to a NonFiniteWatch.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace qkv::autograd {
 
-/// Of this thread; cheap where nobody watches.
+/// Whether this thread has a watch; cheap.
 [[nodiscard]] bool is_watched() noexcept;
 void watch_result(std::string_view operation, const Value& result);
 /// `scope` is that of the operation when it was recorded.

@@ -11,7 +11,7 @@
 
 namespace qkv::core {
 
-/// What one block can have: 2^63 - 1 bytes, or 2^31 - 1 where an address has 32 bits.
+/// The largest block: 2^63 - 1 bytes, or 2^31 - 1 where an address has 32 bits.
 inline constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
 /// Bytes of product(extents) elements of `element_size` bytes. Every allocation whose size comes from a shape uses

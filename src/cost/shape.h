@@ -31,7 +31,7 @@ struct ModelShape {
 [[nodiscard]] CostConfig resolved(const CostConfig& config);
 [[nodiscard]] ModelShape shape_of(const CostConfig& resolved_config);
 
-/// What the tiled algorithm visits of one head's T x T scores; causal: tiles above the diagonal are skipped.
+/// The part of one head's T x T scores that the tiled algorithm visits; causal: tiles above the diagonal are skipped.
 struct Visits {
   Arithmetic pairs;      // scores computed
   Arithmetic row_tiles;  // (query, key tile) pairs: how often a row of q meets a tile

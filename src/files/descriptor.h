@@ -11,7 +11,7 @@ namespace qkv::files {
 
 /// Throws Error "<action> <path>: <reason>".
 [[noreturn]] void fail(std::string_view action, const std::string& path, const std::string& reason);
-/// What the system says of an errno.
+/// The system's text for an errno.
 [[nodiscard]] std::string system_reason(int code);
 
 class Descriptor {

@@ -55,7 +55,7 @@ class Reader {
 
   [[nodiscard]] static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-  // What stands behind the blanks; '\0' at the end.
+  // The next character after blanks; '\0' at the end.
   char next() {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';

@@ -1,4 +1,4 @@
-// What the layers ask of their arguments, said once.
+// Checks of the arguments of layers.
 #pragma once
 
 #include <cstdint>

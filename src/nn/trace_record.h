@@ -1,4 +1,4 @@
-// What a trace holds: what it was asked for, and what a pass has left.
+// The state of a trace: its patterns and edits, and the values that a pass left.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ struct Record {
 
   /// Of the value itself.
   [[nodiscard]] bool wants(std::string_view name) const;
-  /// Of an attention: by its own name, or by that of one of its matrices.
+  /// Matches an attention by its own name, or by that of one of its matrices.
   [[nodiscard]] bool wants_attention(std::string_view name) const;
   [[nodiscard]] bool edits_heads(std::string_view attention) const;
 };

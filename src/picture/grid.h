@@ -13,7 +13,7 @@ namespace qkv::picture {
 
 enum class Cell : std::uint8_t { number, hidden, not_a_number };
 
-/// What the colours mean.
+/// The meaning of the colours.
 struct Scale {
   ColourMap colours = ColourMap::sequential;
   Ground ground = Ground::light;
@@ -60,7 +60,7 @@ struct Grid {
   }
   [[nodiscard]] Cell cell(std::int64_t row, std::int64_t column) const { return cells[index(row, column)]; }
   [[nodiscard]] double value(std::int64_t row, std::int64_t column) const { return values[index(row, column)]; }
-  /// What the first of the heatmap's rows in a row of the grid is called, where rows have no labels.
+  /// The name of the first heatmap row in a row of the grid, if rows have no labels.
   [[nodiscard]] std::int64_t row_number(std::int64_t row) const;
   [[nodiscard]] std::int64_t column_number(std::int64_t column) const;
   [[nodiscard]] std::string number(std::int64_t row, std::int64_t column) const;

@@ -1,4 +1,4 @@
-// Where everything of a panel goes, in points. All measuring happens here, and all drawing in heatmap_picture.cc.
+// The layout of a panel, in points. All measuring happens here, and all drawing in heatmap_picture.cc.
 #pragma once
 
 #include <cstdint>

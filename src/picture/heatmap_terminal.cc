@@ -340,7 +340,7 @@ Block draw(const Grid& grid, const Style& style, const Room& room) {
   return block;
 }
 
-/// What one of several heatmaps may take up for the sake of its numbers.
+/// The width that one of several heatmaps may take to show its numbers.
 int width_for_numbers_of(std::size_t heatmaps, int width) {
   return heatmaps > 1 ? std::min(width, std::max(width / 2 - 1, 44)) : width;
 }

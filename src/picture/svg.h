@@ -1,4 +1,4 @@
-// What cairo's SVG lacks: words for readers who cannot see it, and ids that do not clash with another picture's.
+// Completes cairo's SVG: text for readers who cannot see it, and ids that do not clash with those of another picture.
 #pragma once
 
 #include <string>

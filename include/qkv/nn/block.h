@@ -80,7 +80,7 @@ class TransformerBlock {
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const MultiHeadAttention& attention() const noexcept { return attention_; }
   [[nodiscard]] std::int64_t d_model() const noexcept { return attention_.options().d_model; }
-  /// Of either attention.
+  /// True if either attention reads a context.
   [[nodiscard]] bool reads_context() const noexcept {
     return cross_.has_value() || attention_.options().d_context.has_value();
   }

@@ -54,7 +54,7 @@ class Trace {
   /// Edits the gradient with respect to each value whose name matches, in the backward pass.
   Trace& edit_gradient(std::string pattern, Edit edit);
 
-  /// What was kept under this name, or a T x T matrix of an attention that was kept: "<attention>.<stage>" with the
+  /// The value kept under this name, or a T x T matrix of a kept attention: "<attention>.<stage>" with the
   /// words of Stage, [B, Hq, Tq, Tk], computed and allocated by this call, in f64 for f64, else f32. Throws
   /// InvalidArgument with the names that were kept.
   [[nodiscard]] Tensor operator[](std::string_view name) const;

@@ -12,7 +12,7 @@ namespace qkv {
 
 enum class AxisScale : std::uint8_t { linear, logarithmic };
 
-/// How the numbers of an axis are written, and which of them are round.
+/// How the numbers of an axis are written, and which numbers are round.
 enum class Unit : std::uint8_t {
   plain,    // 0.25; powers of ten on a logarithmic axis
   count,    // 1.5 M, 20 G; k, M, G, T, P, E are powers of a thousand
@@ -25,7 +25,7 @@ struct Axis {
   std::string name;
   AxisScale scale = AxisScale::linear;
   Unit unit = Unit::plain;
-  std::optional<double> low;  // the axis' ends; from the points where not given
+  std::optional<double> low;  // the ends of the axis; default: from the points
   std::optional<double> high;
 };
 
@@ -36,7 +36,7 @@ struct Series {
   std::vector<double> y;  // as many as x
 };
 
-/// A line right through the chart: a limit, or a point of interest.
+/// A line across the chart: a limit, or a point of interest.
 struct Reference {
   enum class Across : std::uint8_t { x, y };  // the axis on which `at` lies
 
@@ -61,7 +61,7 @@ struct Chart {
 /// 40).
 [[nodiscard]] std::string to_terminal(const Chart& chart, const TerminalOptions& options);
 
-/// See the functions of the same names for heatmaps.
+/// As the functions of the same names for heatmaps.
 [[nodiscard]] std::string to_svg(const Chart& chart);
 [[nodiscard]] std::string to_png(const Chart& chart, double pixels_per_point = 2.0);
 [[nodiscard]] std::string to_pdf(const Chart& chart);

@@ -11,7 +11,7 @@ enum class ColourMap : std::uint8_t {
   diverging,   // two hues meeting at a neutral zero, for signed scores
 };
 
-/// How numbers between the ends of a colour bar find their colour.
+/// How numbers between the ends of a colour bar map to colours.
 enum class ColourScale : std::uint8_t {
   linear,
   logarithmic,  // equal ratios are equal steps of colour; 0 has the lowest colour

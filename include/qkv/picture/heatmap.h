@@ -1,4 +1,4 @@
-// A matrix as a picture: labels, values, colour bar and title, for the terminal, SVG, PNG and PDF.
+// Heatmaps: a matrix with labels, values, colour bar and title, for the terminal, SVG, PNG and PDF.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace qkv {
 
-/// A matrix to be drawn. Cells that are -inf or listed in `hidden` are drawn as hidden: hatched, never just dark.
-/// NaN is crossed out; +inf and what lies beyond `low` or `high` takes the end's colour, and the colour bar says so.
+/// A matrix to draw. Cells that are -inf or true in `hidden` are hatched, never just dark. NaN is crossed out; +inf and
+/// values beyond `low` or `high` take the colour of that end, and the colour bar says so.
 struct Heatmap {
   std::string title;
   Tensor values;                              // [rows, columns], any dtype
@@ -28,7 +28,7 @@ struct Heatmap {
   ColourMap colours = ColourMap::sequential;
   ColourScale scale = ColourScale::linear;  // logarithmic: sequential colours of numbers >= 0. Its low end, where not
                                             // given, is the least positive number, but high / 1e6 at least
-  std::optional<double> low;                // the colour bar's ends; from the values where not given
+  std::optional<double> low;                // the ends of the colour bar; default: from the values
   std::optional<double> high;               // (diverging: symmetric about 0)
   bool yes_or_no = false;                   // shown cells all mean value_name: a legend rather than a colour bar
   int decimals = 2;                         // of the numbers written into the cells where they fit
@@ -48,10 +48,10 @@ struct Panel {
 // same panel always gives the same bytes.
 
 /// Text with escape sequences as `options.colour` allows; lines end in '\n' and take at most options.width columns
-/// (at least 20). What does not fit is thinned out, and a note below says so.
+/// (at least 20). If it does not fit, rows or columns are left out, and a note below says so.
 [[nodiscard]] std::string to_terminal(const Panel& panel, const TerminalOptions& options);
 
-/// True if to_terminal() writes every cell's number: in a narrow terminal, or for a large matrix, it drops them.
+/// True if to_terminal() writes the number of every cell. It does not in a narrow terminal or for a large matrix.
 [[nodiscard]] bool shows_numbers(const Panel& panel, const TerminalOptions& options);
 
 /// A document with role="img", <title> and <desc>; its ids are unique to its content, so that several fit one page.

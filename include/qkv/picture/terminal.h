@@ -1,4 +1,4 @@
-// What the terminal can show, and how much room a text takes there.
+// The abilities of a terminal, and the width of text in it.
 #pragma once
 
 #include <cstdint>

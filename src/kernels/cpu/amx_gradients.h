@@ -131,7 +131,7 @@ class Gradients {
     Products::unpack_sums(d_q, D, lane, rows);
   }
 
-  /// What the products left out of one visible pair.
+  /// Adds what the products left out for one visible pair.
   static void add_unbounded(const Keys& keys, const Queries& queries, std::int64_t c, std::int64_t lane, float weight,
                             float d_score, std::int64_t D, std::int64_t Dv, float* d_q) {
     for (std::int64_t d = 0; d < Dv; ++d) {
@@ -194,7 +194,7 @@ class Gradients {
     return _mm512_maskz_mov_epi32(static_cast<__mmask16>(~infinite), x);
   }
 
-  // Of the lanes from `lane` on, those that are queries.
+  // How many lanes from `lane` on are queries.
   static __mmask16 used(std::int64_t lane, const Queries& queries) {
     const std::int64_t left = queries.lanes - lane;
     return static_cast<__mmask16>(left >= kSide ? 0xFFFF : left > 0 ? (1U << left) - 1 : 0);

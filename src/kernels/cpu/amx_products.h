@@ -135,7 +135,7 @@ class Products {
     }
   }
 
-  /// Where the softmax puts a tile's weights: pairs of keys of 16 lanes.
+  /// The place of a tile's weights: pairs of keys of 16 lanes.
   struct Packing {
     static constexpr float kLargestTotal = Tiles::kLargestTotal;
     std::uint16_t* to;

@@ -221,7 +221,7 @@ class BackwardWorker {
     return std::abs(call_.scale) * total;
   }
 
-  // Of all keys, one column after the other: the same bits as add_tile() has.
+  // Over all keys, column by column, with the same bits as in add_tile().
   void add_scores(float* maxima, float* sums) {
     float* const buffer = take(Products::key_floats(call_.D, call_.Dv));
     const KvRows rows = segment_.k.head(task_.key_head);

@@ -118,7 +118,7 @@ class FmaGradients {
     }
   }
 
-  /// What the products left out of one visible pair.
+  /// Adds what the products left out for one visible pair.
   static void add_unbounded(const Keys& keys, const Queries& queries, std::int64_t c, std::int64_t lane, float weight,
                             float d_score, std::int64_t D, std::int64_t Dv, float* d_q) {
     for (std::int64_t d = 0; d < Dv; ++d) {

@@ -22,7 +22,7 @@ class FmaProducts {
   static constexpr std::int64_t kMostLanes = kTile;
   static constexpr bool kChecksSums = false;
 
-  /// What a tile's keys and values are once loaded.
+  /// The loaded keys and values of a tile.
   struct Tile {
     Broadcast k;
     Broadcast v;

@@ -28,7 +28,7 @@ struct RowVectors {
 
   [[nodiscard]] bool has_tail() const { return whole < count; }
   [[nodiscard]] std::int64_t padded() const { return round_up(count, S::kLanes); }
-  /// Where element d lies among the vectors.
+  /// The index of element d among the vectors.
   [[nodiscard]] std::int64_t place(std::int64_t d) const { return d < whole ? d : whole + d - last; }
 
   template <DType kType>
@@ -59,7 +59,8 @@ class RowProducts {
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
-  /// From a row to those that are asked for when it is read, in bytes; 0 where rows so far on lie elsewhere.
+  /// The distance in bytes from a row to the rows that are prefetched when it is read; 0 if rows that far on are not
+  /// contiguous.
   struct Ahead {
     std::int64_t near = 0;
     std::int64_t far = 0;
@@ -72,7 +73,7 @@ class RowProducts {
     }
   };
 
-  /// Where a tile's rows lie.
+  /// The memory of a tile's rows.
   struct Rows {
     const std::byte* k[kTile];
     const std::byte* v[kTile];

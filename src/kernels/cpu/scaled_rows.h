@@ -10,14 +10,14 @@
 
 namespace qkv::kernels::cpu {
 
-/// Of a block of lanes: weights are exp(score - shift) * factor, scores in the kernel's own units.
+/// The scaling of a block of lanes: weights are exp(score - shift) * factor, scores in the kernel's own units.
 struct RowScales {
   alignas(64) float shift[kTile];
   alignas(64) float factor[kTile];
   bool used;  // false: lse is fine enough for every lane, and the others are not set
 };
 
-/// Of one lane, once all of its keys have been seen.
+/// The scaling of one lane, after all of its keys.
 struct SummedRow {
   float maximum = 0;  // of the scores, in the kernel's units
   float sum = 0;      // of exp(score - maximum)
@@ -44,7 +44,7 @@ class ScaledRows {
   /// Looks at every block, and sums those that need it. Worker n has `scratch_bytes` from `scratch` + n * that on.
   void find(const Target& target, const Settings& settings, int threads, std::byte* scratch, std::size_t scratch_bytes);
 
-  /// Of the blocks of a key head of the n-th segment.
+  /// The scales of the blocks of a key head of the n-th segment.
   [[nodiscard]] const RowScales* of(std::size_t segment, std::int64_t key_head) const {
     return blocks_ + first_[segment] + key_head * blocks_of(segment);
   }

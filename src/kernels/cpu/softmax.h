@@ -13,7 +13,7 @@ namespace qkv::kernels::cpu {
 /// Keeps f32 weights where the scores were. There is room for a key beyond the last.
 template <class S, std::int64_t kWidth>
 struct InPlace {
-  /// Of a tile's weights, where their maximum was not looked at.
+  /// The largest total of a tile's weights if they were computed from old maxima.
   static constexpr float kLargestTotal = 0x1p16F;
   float* s;
 
@@ -31,7 +31,7 @@ struct Running {
   alignas(64) float sum[kTile];
 };
 
-/// What happens to a score between the product and the softmax.
+/// The steps on a score between the product and the softmax.
 struct Shaping {
   float scale = 1;
   float softcap = 0;                       // 0: none

@@ -1,4 +1,4 @@
-// What one worker does at a time, and what a target offers.
+// A task of a worker, and the functions of a target.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the machine's tile unit multiplies. Compiled for any machine: the target amx only asks.
+// The types that the machine's tile unit multiplies. Compiled for any machine; the target amx only calls it.
 #pragma once
 
 #include "qkv/dtype.h"

@@ -1,4 +1,4 @@
-// The feature maps over a chunk of tokens, and what divides a query's weights by their sum.
+// The feature maps of a chunk of tokens, and the normalisation of a query's weights.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ void softmax_rows(const Loops<T>& loops, T* x, std::int64_t rows, std::int64_t D
   }
 }
 
-/// In as many parts as let the compiler use vectors.
+/// In several partial sums, so that the compiler vectorises it.
 template <class T>
 T dot(const T* a, const T* b, std::int64_t count) {
   constexpr std::int64_t kParts = 16;

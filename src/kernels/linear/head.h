@@ -1,4 +1,4 @@
-// What one task holds: the state of one batch entry and key head, and the rows of some tokens.
+// The data of a task: the state of one batch entry and key head, and the rows of some tokens.
 #pragma once
 
 #include <algorithm>

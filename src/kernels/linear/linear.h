@@ -8,7 +8,7 @@
 
 namespace qkv::kernels::linear {
 
-/// What both kernels are given: checked, all of one dtype. The state's tensors and `out` are dense; the state's are of
+/// The validated inputs of both kernels, all of one dtype. The state's tensors and `out` are dense; the state's are of
 /// state_dtype().
 struct Tokens {
   TensorView q;  // [B, Hq, Tq, D]
@@ -17,7 +17,7 @@ struct Tokens {
   int threads = 1;
 };
 
-/// In which type states are kept and sums taken: f64 for f64, else f32.
+/// The dtype of states and sums: f64 for f64, else f32.
 [[nodiscard]] DType state_dtype(DType dtype) noexcept;
 
 struct FeatureState {
@@ -26,7 +26,7 @@ struct FeatureState {
   Tensor& peaks;  // [B, Hk, D]; read and written for softmax features only
 };
 
-/// Reads and moves on the state. A causal query i sees the keys up to i + (Tk - Tq), and those of the state.
+/// Reads and updates the state. A causal query i sees the keys up to i + (Tk - Tq), and those of the state.
 void attend(const Tokens& tokens, FeatureMap features, bool causal, const FeatureState& state, Tensor& out);
 
 struct Recurrence {
@@ -35,7 +35,7 @@ struct Recurrence {
   std::optional<TensorView> beta;   // [B, Hk or 1, T, 1]
 };
 
-/// Tq = Tk. Reads and moves on the state [B, Hk, D, Dv].
+/// Tq = Tk. Reads and updates the state [B, Hk, D, Dv].
 void recur(const Tokens& tokens, const Recurrence& recurrence, Tensor& state, Tensor& out);
 
 }  // namespace qkv::kernels::linear

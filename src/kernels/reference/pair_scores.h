@@ -22,11 +22,11 @@ class PairScores {
  public:
   explicit PairScores(const Problem& problem);
 
-  /// `b` counts q's own batch entries.
+  /// `b` indexes the batch entries of q.
   void set_query(std::int64_t b, std::int64_t h, std::int64_t i);
 
   [[nodiscard]] double bias(std::int64_t j) const { return problem_.bias.at(place(j), problem_.shape); }
-  /// True where the mask or a bias of -inf does, whatever the score is.
+  /// True if the mask or a bias of -inf hides the pair.
   [[nodiscard]] bool hides(std::int64_t j, double bias) const;
   /// Reads k[j].
   [[nodiscard]] PairScore score(std::int64_t j, double bias);

@@ -6,7 +6,7 @@
 
 namespace qkv::kernels::reference {
 
-/// What makes a row's weights: exp(score - max) / sum.
+/// The maximum and sum of a row: its weights are exp(score - max) / sum.
 struct RowSum {
   double max;
   double sum;  // of exp(score - max), the sink's included
