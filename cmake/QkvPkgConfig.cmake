@@ -1,10 +1,9 @@
-# qkv_pkg_config(<name> [USES <ours> …] [PACKAGES <theirs> …] [LIBRARIES <flags> …]): installs <name>.pc of the library
+# qkv_pkg_config(<name> <description> [USES <ours> …] [PACKAGES <theirs> …] [LIBRARIES <flags> …]): installs <name>.pc of the library
 # lib<name> with "-" as "_". The prefix is where the file lies, so an installation can be moved. A static library needs
 # at link time all that it uses; a shared one brings it along.
-function(qkv_pkg_config name)
+function(qkv_pkg_config name description)
   cmake_parse_arguments(arg "" "" "USES;PACKAGES;LIBRARIES" ${ARGN})
   string(REPLACE "-" "_" library ${name})
-  set(description "${PROJECT_DESCRIPTION}")
   set(libs -l${library})
   set(requires ${arg_USES})
   if(BUILD_SHARED_LIBS)
