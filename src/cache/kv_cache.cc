@@ -106,10 +106,10 @@ std::int64_t KvCache::bytes() const {
   return static_cast<std::int64_t>(held.size()) * store_->page_bytes();
 }
 
-// Pages that these sequences take to grow by `tokens` each: new ones, and copies of those that others hold too.
+// Pages needed for these sequences to grow by `tokens` each: new pages, and copies of shared ones.
 std::int64_t KvCache::pages_wanted(std::int64_t first, std::int64_t count, std::int64_t tokens) const {
   std::int64_t wanted = 0;
-  std::map<std::int32_t, std::int64_t> written;  // partly filled pages, by how many of these sequences write them
+  std::map<std::int32_t, std::int64_t> written;  // partly filled pages: how many of these sequences write to each
   for (std::int64_t b = first; b < first + count; ++b) {
     const Sequence& one = sequences_[static_cast<std::size_t>(b)];
     wanted += pages_for(one.length + tokens, store_->page_tokens()) - static_cast<std::int64_t>(one.pages.size());

@@ -50,7 +50,7 @@ void require_length(std::int64_t b, std::int64_t length, std::int64_t most, cons
           std::to_string(length));
 }
 
-// The entries of sequence b that its length needs, after a look at each.
+// The table entries of sequence b that its length needs, each checked.
 const std::int32_t* checked_table(const TensorView& table, std::int64_t b, std::int64_t needed, std::int64_t pages) {
   if (needed == 0) return nullptr;
   const std::int32_t* entries = table.data_as<std::int32_t>() + b * table.strides()[0];

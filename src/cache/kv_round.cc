@@ -11,7 +11,7 @@
 namespace qkv::kv_detail {
 namespace {
 
-// Once: through f32 where that holds the element exactly.
+// Rounds once: through f32 only if f32 holds the element exactly.
 template <class To, class From>
 To rounded(From value) noexcept {
   if constexpr (std::is_same_v<From, double>) {
@@ -28,20 +28,20 @@ void with_elements(const Vector& vector, const Body& body) {
   });
 }
 
-// Where the scale is subnormal its own rounding could push an element beyond the largest integer.
+// If the scale is subnormal, its rounding could push an element beyond the largest integer.
 float scale_for(double largest, double most) noexcept {
   const auto scale = static_cast<float>(largest / most);
   const bool short_of_it = largest > 0 && !(largest / static_cast<double>(scale) < most + 0.5);
   return short_of_it ? std::nextafter(scale, std::numeric_limits<float>::infinity()) : scale;
 }
 
-// To nearest even, for |value| below 2^51: of the sum no bits are left for a fraction.
+// Rounds to nearest even for |value| < 2^51: the sum has no bits left for a fraction.
 double nearest_integer(double value) noexcept {
   constexpr double kFirstWithoutFraction = 0x1.8p52;
   return (value + kFirstWithoutFraction) - kFirstWithoutFraction;
 }
 
-// The place of the first element that is NaN or infinite; the size where all are finite.
+// The index of the first element that is NaN or infinite; the size if there is none.
 std::int64_t first_unbounded(const Vector& vector) {
   std::int64_t place = 0;
   with_elements(vector, [&]<class T>(const T* element) {

@@ -24,7 +24,7 @@ void require_format(std::string_view function, const KvFormat& format) {
 
 std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.size()) * size_of(x.dtype()); }
 
-// Rows of a page lie in runs, one for each head.
+// The rows of a head are contiguous within a page.
 void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int32_t to_page, std::int64_t tokens) {
   if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
   const auto run_of = [](const Tensor& x) { return bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1)); };

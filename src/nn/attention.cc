@@ -72,7 +72,7 @@ bool is_level(const KvCache& cache) {
   return true;
 }
 
-// Tokens that go on from what the cache holds.
+// Positions of tokens that follow those in the cache.
 Tensor positions_after(const KvCache& cache, std::int64_t T) {
   Tensor positions(DType::i64, {cache.B(), T});
   auto place = positions.values<std::int64_t>().begin();
@@ -91,7 +91,7 @@ std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t widt
 template <class Rows>
 Variable whole(const KvCache& cache, const Rows& rows_of) {
   if (!is_level(cache)) {
-    throw InvalidArgument("Trace", "cache", "sequences of one length, to keep their attention", "unequal ones");
+    throw InvalidArgument("Trace", "cache", "sequences of equal length, to trace their attention", "different lengths");
   }
   std::vector<Variable> parts;
   for (std::int64_t b = 0; b < cache.B(); ++b) {
@@ -169,7 +169,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   const Variable k = projected(Side::keys, context, tables);
   const Variable v = values_of(context);
   if (call.cache != nullptr) {
-    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none where gradients are recorded", "one");
+    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none while gradients are recorded", "a cache");
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }

@@ -49,8 +49,8 @@ std::string_view name_of(NormOrder order) noexcept { return order == NormOrder::
 
 struct TransformerBlock::Inputs {
   Variable x;
-  Variable context = {};        // empty where there is none
-  BlockCache* cache = nullptr;  // in place of it
+  Variable context = {};        // empty if there is none
+  BlockCache* cache = nullptr;  // used instead of context
 };
 
 TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init, DType dtype)
@@ -62,7 +62,7 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       ln_cross_(cross_ ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt),
       ln2_(norm_of(options, dtype), init) {
   if (options.attention.d_context && options.d_context) {
-    throw InvalidArgument(kName, "attention.d_context", "none beside d_context",
+    throw InvalidArgument(kName, "attention.d_context", "none if d_context is given",
                           std::to_string(*options.attention.d_context));
   }
 }
@@ -102,8 +102,8 @@ BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, D
 Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) const {
   const nn::Tracing tracing(call.trace);
   if (call.memory == BlockMemory::keep) return compute(inputs, call);
-  if (nn::is_traced()) throw InvalidArgument(kName, "memory", "keep, for a trace", "recompute");
-  // A second run needs the positions to be there still, so it has a copy.
+  if (nn::is_traced()) throw InvalidArgument(kName, "memory", "keep if there is a trace", "recompute");
+  // The second run may come after the caller's positions are gone, so it keeps a copy.
   std::optional<Tensor> positions;
   if (call.positions) positions.emplace(*call.positions);
   const auto block = [self = *this, call, positions](const std::vector<Variable>& again) {
@@ -115,7 +115,7 @@ Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) cons
                                                   : std::vector<Variable>{inputs.x, inputs.context});
 }
 
-// One sublayer with its norm and its residual sum, in either order.
+// One sublayer with its norm and its residual sum, pre- or post-norm.
 template <class Sublayer>
 Variable TransformerBlock::with_residual(const Variable& x, const char* norm_name, const Norm& norm, const char* name,
                                          const char* sum_name, const Sublayer& sublayer) const {
@@ -146,7 +146,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
       return dropped(out, call.dropout, 1);
     });
   }
-  // Before a post-norm there is another sum, and the block's output is the norm's.
+  // A post-norm block has its sum before the norm, and the norm's result is its output.
   const bool is_pre = order_ == NormOrder::pre;
   state = with_residual(state, "ln2", ln2_, "ffn", is_pre ? "resid_post" : "resid_ffn",
                         [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });

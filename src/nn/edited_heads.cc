@@ -19,7 +19,7 @@ namespace {
 using trace_detail::HeadsEdit;
 using trace_detail::Record;
 
-// One head of a call: what of the options speaks of it, as matrices [B, 1, Tq, Tk].
+// One head of a call, with its mask, bias and dropout as matrices [B, 1, Tq, Tk].
 class HeadMatrices {
  public:
   HeadMatrices(const AttentionOptions& options, const MaskShape& shape, std::int64_t h)
@@ -28,7 +28,7 @@ class HeadMatrices {
   [[nodiscard]] Tensor bias(DType dtype) const {
     return filled(dtype, [&](const Place& first, std::vector<double>& row) {
       options_.bias.add_row(first, row, shape_);
-      // -inf forbids, as hidden() says; here it would make a NaN beside +inf.
+      // hidden() handles -inf; here -inf + inf would give NaN.
       for (double& value : row) value = value == -std::numeric_limits<double>::infinity() ? 0 : value;
     });
   }
@@ -46,7 +46,7 @@ class HeadMatrices {
     });
   }
 
-  // What dropout multiplies the weights with.
+  // The factors by which dropout multiplies the weights.
   [[nodiscard]] Tensor kept(DType dtype) const {
     const Dropout& dropout = *options_.dropout;
     return filled(dtype, [&](const Place& first, std::vector<double>& row) {
@@ -143,7 +143,8 @@ bool is_edited(const Record& record, const std::string& attention, std::int64_t 
 
 Variable with_edited_heads(Record& record, const std::string& attention, const Variable& q, const Variable& k,
                            const Variable& v, const AttentionRun& run) {
-  if (run.options.ragged) throw InvalidArgument("Trace::edit_heads", "ragged", "none for an edited head", "ragged");
+  if (run.options.ragged)
+    throw InvalidArgument("Trace::edit_heads", "ragged", "a batch that is not ragged, to edit heads", "ragged");
   const std::int64_t Hq = q.dim(1);
   const std::int64_t group = Hq / k.dim(1);
   const MaskShape shape{.B = q.dim(0), .H = Hq, .Tq = q.dim(2), .Tk = k.dim(2)};

@@ -23,7 +23,7 @@ void for_values(Tensor& drawn, const Function& function) {
   }
 }
 
-// One zero in place of all.
+// A single zero, broadcast to the whole shape.
 Variable without_values(const Shape& shape, DType dtype) {
   const Tensor zero(dtype, {1});
   autograd::Value value = autograd::value_of(zero);

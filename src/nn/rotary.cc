@@ -61,7 +61,7 @@ void require_yarn(const RotaryOptions& options, const YarnScaling& scaling) {
     throw InvalidArgument(kName, "mscale", "both mscale and mscale_all_dim, or neither", "one of them");
   }
   if (scaling.attention_factor && scaling.mscale) {
-    throw InvalidArgument(kName, "attention_factor", "none beside mscale", "both");
+    throw InvalidArgument(kName, "attention_factor", "attention_factor or mscale, not both", "both");
   }
   if (scaling.attention_factor) nn::require_positive(kName, "attention_factor", *scaling.attention_factor);
   if (scaling.mscale) nn::require_positive(kName, "mscale", *scaling.mscale);
@@ -79,7 +79,7 @@ std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scal
   const double first = std::max(std::floor(pair_of(scaling.beta_fast, options, scaling)), 0.0);
   const double last =
       std::min(std::ceil(pair_of(scaling.beta_slow, options, scaling)), static_cast<double>(options.dim - 1));
-  // Where both ends fall on one pair the ramp is a step; 0.001 is what the published code divides by then.
+  // If both ends fall on one pair the ramp is a step; the published code then divides by 0.001.
   const double width = first == last ? 0.001 : last - first;
   std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
   for (std::size_t i = 0; i < frequencies.size(); ++i) {

@@ -77,7 +77,7 @@ std::string listed(const Trace& trace) {
   return all.empty() ? "one of none: nothing was kept" : "one of " + all;
 }
 
-// [B, Hq, Tq, Tk] in the arithmetic of the call; what a head's edit made of it in place of the head's own.
+// [B, Hq, Tq, Tk] in the dtype of the call, with edited heads as edited.
 Tensor matrix_of(const KeptAttention& attention, const Probe& probe, Stage stage) {
   const MaskShape& shape = probe.shape();
   const bool is_exact = attention.call.q.dtype() == DType::f64;
@@ -105,7 +105,7 @@ const KeptAttention* find_attention(const std::vector<KeptAttention>& all, std::
 }
 
 struct Matrix {
-  const KeptAttention* attention = nullptr;  // null: the name is of no matrix
+  const KeptAttention* attention = nullptr;  // null: not the name of a T x T matrix
   Stage stage = Stage::weights;
 };
 
@@ -159,7 +159,7 @@ Tensor Trace::gradient(std::string_view name) const {
     throw InvalidArgument(kName, "name", listed(*this), "\"" + std::string(name) + "\"");
   }
   if (found->gradient.empty()) {
-    throw InvalidArgument(kName, "name", "a value that backward() has reached", "\"" + std::string(name) + "\"");
+    throw InvalidArgument(kName, "name", "a value that backward() gave a gradient", "\"" + std::string(name) + "\"");
   }
   return Tensor(found->gradient.value());
 }
@@ -199,7 +199,8 @@ GradientProbe Trace::gradient_probe(std::string_view name) const {
   const Attention& call = attention(name);
   const Variable& d_out = find_attention(record_->attentions, name)->d_out;
   if (d_out.empty()) {
-    throw InvalidArgument(kName, "name", "an attention that backward() has reached", "\"" + std::string(name) + "\"");
+    throw InvalidArgument(kName, "name", "an attention that backward() gave gradients",
+                          "\"" + std::string(name) + "\"");
   }
   return {d_out.value(),    call.q.value(),   call.k.value(), call.v.value(),
           call.out.value(), call.lse.value(), call.options};

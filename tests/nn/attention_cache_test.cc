@@ -124,7 +124,7 @@ TEST(AttentionCache, NamesWhatItCannotServe) {
   const MultiHeadAttention layer = made({.d_model = 8, .heads = 2});
   KvCache cache = cache_of(layer, 2);
   EXPECT_EQ(message_of([&] { (void)layer.forward(tokens(), {.cache = &cache}); }),
-            "MultiHeadAttention: cache: expected none where gradients are recorded, got one");
+            "MultiHeadAttention: cache: expected none while gradients are recorded, got a cache");
   EXPECT_EQ(message_of([&] { (void)layer.forward_remembered(tokens(), {}); }),
             "MultiHeadAttention: cache: expected one that read_context() has filled, got none");
   const NoGradient none;

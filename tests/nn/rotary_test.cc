@@ -178,7 +178,7 @@ TEST(Rotary, NamesScalingsThatCannotBe) {
             "YarnScaling: mscale: expected both mscale and mscale_all_dim, or neither, got one of them");
   EXPECT_EQ(scaling_message(YarnScaling{
                 .factor = 2, .original_max = 8, .attention_factor = 1.0, .mscale = 1.0, .mscale_all_dim = 1.0}),
-            "YarnScaling: attention_factor: expected none beside mscale, got both");
+            "YarnScaling: attention_factor: expected attention_factor or mscale, not both, got both");
   EXPECT_EQ(scaling_message(YarnScaling{.factor = 2, .original_max = 8}, 4, 0.5),
             "YarnScaling: base: expected more than 1, got 0.5");
   EXPECT_EQ(scaling_message(Llama3Scaling{.low_freq_factor = 4}),

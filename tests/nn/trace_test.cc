@@ -278,11 +278,11 @@ TEST(Trace, NamesWhatItHasNot) {
   (void)made(plain()).forward(some_x(), {.trace = &trace});
   EXPECT_EQ(message_of([&] { (void)trace["attn.q"]; }), "Trace: name: expected one of ln1, ln2, got \"attn.q\"");
   EXPECT_EQ(message_of([&] { (void)trace.gradient("ln1"); }),
-            "Trace: name: expected a value that backward() has reached, got \"ln1\"");
+            "Trace: name: expected a value that backward() gave a gradient, got \"ln1\"");
   const Trace all;
   (void)made(plain()).forward(some_x(), {.trace = &all});
   EXPECT_EQ(message_of([&] { (void)all.gradient_probe("attn"); }),
-            "Trace: name: expected an attention that backward() has reached, got \"attn\"");
+            "Trace: name: expected an attention that backward() gave gradients, got \"attn\"");
   EXPECT_EQ(message_of([&] { (void)all.attention("cross"); }), "Trace: name: expected one of attn, got \"cross\"");
 }
 

@@ -260,7 +260,7 @@ TEST(Transformer, RecomputesNothingForATrace) {
   EXPECT_EQ(message_of([&] {
               (void)stack.forward(Variable(normal({1, 3, 8}, 1)), {.memory = BlockMemory::recompute, .trace = &trace});
             }),
-            "TransformerBlock: memory: expected keep, for a trace, got recompute");
+            "TransformerBlock: memory: expected keep if there is a trace, got recompute");
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -320,7 +320,7 @@ TEST(Transformer, NamesWhatDoesNotFit) {
   BlockOptions both = small(NormOrder::pre, 4);
   both.attention.d_context = 7;
   EXPECT_EQ(message_of([&] { (void)TransformerBlock(both, Init::undrawn()); }),
-            "TransformerBlock: attention.d_context: expected none beside d_context, got 7");
+            "TransformerBlock: attention.d_context: expected none if d_context is given, got 7");
 }
 
 }  // namespace
