@@ -27,8 +27,7 @@ struct Ragged {
   std::vector<std::int64_t> k_offsets;
 };
 
-/// Every member has a default. Name members in this order: C++ refuses {.mask = …, .scale = …}.
-struct AttentionOptions {
+struct AttentionOptions {  // name members in this order: C++ refuses {.mask = …, .scale = …}
   std::optional<double> scale = std::nullopt;    // finite; default: 1 / sqrt(D)
   std::optional<double> softcap = std::nullopt;  // finite and > 0
   Bias bias = {};
@@ -72,7 +71,8 @@ struct AttentionResult {
 /// The same, writing into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and lse [B, Hq, Tq],
 /// f64 if q is, else f32. Every element of both is written, and nothing between them. Throws as attention() does, and
 /// if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each
-/// other or q, k or v. A view extends from its lowest byte to its highest, so interleaved views count as overlapping.
+/// other or q, k or v. A view extends from its lowest byte to its highest.
+/// So interleaved views count as overlapping.
 void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                     const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
 

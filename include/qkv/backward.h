@@ -31,8 +31,7 @@ struct BackwardOptions {
   GradientPlaces into = {};  // only for gradients in `wants`
 };
 
-/// A gradient is an empty tensor (Tensor::empty()) if it is not wanted, if the call has no such input, or if it was
-/// written into the caller's memory.
+/// Empty tensors (Tensor::empty()): gradients not wanted, of inputs not given, or written into the caller's memory.
 struct AttentionGradients {
   Tensor d_q;                  // [B, Hq, Tq, D], the dtype of q
   Tensor d_k;                  // [B, Hk, Tk, D], likewise
@@ -42,16 +41,14 @@ struct AttentionGradients {
   Tensor d_sinks;              // [Hq], f64 if q is, else f32
 };
 
-/// The gradients of a loss with respect to all inputs of attention(q, k, v, options), given d_out, the gradient of the
-/// loss with respect to out. `out` and `lse` are the results of that call and `options` its options: dropout drops the
-/// same weights.
+/// The gradients of a loss with respect to all inputs of attention(q, k, v, options), given that with respect to out,
+/// d_out. `out` and `lse` are the results of that call, `options` its options: dropout drops the same weights.
 /// d_out and out [B, Hq, Tq, Dv] of q's dtype, lse [B, Hq, Tq], f64 if q is, else f32; any strides.
 ///
 /// With delta = sum of d_out * out - d_lse for each query: w = exp(score - lse), d_w = d_out v^T, times dropout's
-/// factor, and d_score = w * (d_w - delta). The gradient of a dense bias is d_score summed over the axes along which
-/// its tensor is broadcast; those of T5's table and ALiBi's slopes are sums over the scores that use the element. If
-/// scores are so large that an lse of f32 is too coarse, w is divided by its row's sum, unless lse covers more keys;
-/// docs/semantics.md says when.
+/// factor, and d_score = w * (d_w - delta). The gradient of a dense bias is d_score summed over its broadcast axes,
+/// those of T5's table and ALiBi's slopes are sums over the scores that use the element. If scores are so large that an
+/// lse of f32 is too coarse, w is divided by its row's sum, unless lse covers more keys: docs/semantics.md.
 ///
 /// A forbidden pair adds nothing to any gradient, and its q, k and v are not used: a NaN there does not spread. A row
 /// that sees nothing and a key that no query sees get zeros.

@@ -77,7 +77,8 @@ struct ManagedTensorVersioned {
 /// The tensor for another library, which calls the deleter when it is done. Shares the elements and marks them read
 /// only, unless is_private(): std::move() a tensor in that nobody else holds for one that may be written.
 [[nodiscard]] dlpack::ManagedTensorVersioned* to_dlpack(qkv::Tensor tensor);
-/// The same for a library that predates DLPack 1.0 and may write to what it gets: a dense copy unless is_private().
+/// The same for a library that predates DLPack 1.0 and may write to what it gets:
+/// a dense copy unless is_private().
 [[nodiscard]] dlpack::ManagedTensor* to_dlpack_unversioned(qkv::Tensor tensor);
 
 }  // namespace qkv

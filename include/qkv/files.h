@@ -70,10 +70,9 @@ struct NamedView {
 /// for rows of different lengths.
 [[nodiscard]] Tensor tensor_from_text(std::string_view text);
 
-/// The tensor at a tensor path, or that of a text in brackets (tensor_from_text()); one of a safetensors file reads the
-/// mapped file in place, as Safetensors says. An archive that holds only one needs no member's name. Throws Error
-/// naming the file for what is unreadable, malformed, of an element type that qkv does not have, or (listing the
-/// members) not there.
+/// The tensor at a path, or of a text in brackets (tensor_from_text()). One of a safetensors file reads the mapped file
+/// in place. An archive that holds only one needs no member's name. Throws Error naming the file if it is unreadable,
+/// malformed, of an element type that qkv does not have, or (listing the members) not there.
 [[nodiscard]] Tensor read_tensor(const std::string& path);
 
 /// Every tensor of a file, in the file's order; a .npy has one, without a name.
@@ -85,7 +84,8 @@ struct NamedView {
 void write_tensors(std::span<const NamedView> tensors);
 void write_tensor(const std::string& path, const TensorView& view);
 
-/// Throws what write_tensors() would throw for these paths with any tensors. Call it before a long computation.
+/// Throws what write_tensors() would throw for these paths with any tensors.
+/// Call it before a long computation.
 void require_writable_tensors(std::span<const std::string> paths);
 
 }  // namespace qkv

@@ -17,11 +17,10 @@ struct GradientMap {
   Tensor visible;     // f64 [rows, columns]: share of the cell's pairs that are visible
 };
 
-/// The intermediates of attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}): the gradient of the
-/// loss with respect to each Stage of the forward call. For `dropped` it is d_out v^T; for `weights` that times
-/// dropout's factor (FlashAttention's dP); for `masked`, `biased` and `softcapped` it is w * (d_w - delta) (dS); for
-/// `scaled` that times the derivative of the softcap, and for `raw` that times the scale. Forbidden pairs have 0 in all
-/// of them.
+/// Of attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}): the gradient of the loss with respect to
+/// each Stage. For `dropped` it is d_out v^T; for `weights` that times dropout's factor (FlashAttention's dP); for
+/// `masked`, `biased` and `softcapped` it is w * (d_w - delta) (dS); for `scaled` that times the derivative of the
+/// softcap, and for `raw` that times the scale. Forbidden pairs have 0 in all of them.
 ///
 /// Keeps views of its tensors, which must outlive it. Computes in f64 if attention_target() is "reference", as for f64
 /// tensors, else in f32. Several threads may call one GradientProbe at once. Throws InvalidArgument as

@@ -17,7 +17,8 @@ class Store;
 
 /// The format of a token: for each of Hk heads, a row of D elements for its key and one of Dv for its value. dtype f64,
 /// f32, f16, bf16 or i8; only f64 queries can use f64. In i8 each row has its own f32 scale: element = scale * integer,
-/// scale = max|x| / 127, integers rounded to nearest, ties to even; the error of an element is at most half its scale.
+/// scale = max|x| / 127, integers rounded to nearest, ties to even.
+/// So the error of an element is at most half its scale.
 struct KvFormat {
   std::int64_t Hk = 1;
   std::int64_t D = 1;

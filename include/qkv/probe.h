@@ -76,7 +76,8 @@ struct RowStatistics {
 
 /// The weights of attention(q, k, …, options). Keeps views of q, k and lse, which must outlive it. If
 /// attention_target() is "reference", as for f64 tensors, everything is computed in f64; else scores and weights are
-/// f32, sums over tiles f64. options.threads does not change results. Several threads may call one Probe at once.
+/// f32, sums over tiles f64. options.threads does not change results.
+/// Several threads may call one Probe at once.
 ///
 /// q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as for attention(); `lse` [B, Hq, Tq], f32 or f64, its result. If lse is
 /// not given, the lse of a head is computed when first needed, in a separate pass, and kept. A pass allocates its

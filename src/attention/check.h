@@ -1,4 +1,5 @@
-// Checks of arguments. Messages are made only on failure: a valid call allocates none.
+// Checks of arguments.
+// Messages are made only on failure: a valid call allocates none.
 #pragma once
 
 #include <fmt/format.h>

@@ -24,8 +24,7 @@ struct DecodeCall {
   [[nodiscard]] double scale() const;
 };
 
-/// A plan of kTile x kTile tiles for each sequence; those of equal length share one, unless the mask varies by batch
-/// entry.
+/// A plan of kTile x kTile tiles for each sequence, shared by those of equal length if the mask does not vary by b.
 class SequencePlans {
  public:
   explicit SequencePlans(const DecodeCall& call);

@@ -14,8 +14,9 @@ namespace qkv::core {
 /// The largest block: 2^63 - 1 bytes, or 2^31 - 1 where an address has 32 bits.
 inline constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-/// Bytes of product(extents) elements of `element_size` bytes. Every allocation whose size comes from a shape uses
-/// this. Throws InvalidArgument(function, "shape", …) for a negative extent, and where they are more than `most`.
+/// Bytes of product(extents) elements of `element_size` bytes.
+/// Every allocation whose size comes from a shape uses this. Throws InvalidArgument(function, "shape",
+/// …) for a negative extent, and if they are more than `most`.
 [[nodiscard]] std::size_t checked_bytes(std::string_view function, const Dims& extents, std::size_t element_size,
                                         std::uint64_t most = kMostBytes);
 

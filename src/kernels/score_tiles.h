@@ -51,8 +51,7 @@ class ScoreTiles {
 
   /// Dropout, if the problem has it; NaN stays.
   void drop(ScoreTile<Real>& weights) const;
-  /// Turns gradients with respect to dropped weights into gradients with respect to weights: 0 if the weight was
-  /// dropped.
+  /// Turns the gradients of dropped weights into those of weights: 0 if the weight was dropped.
   void drop_gradients(ScoreTile<Real>& gradients) const;
 
  private:

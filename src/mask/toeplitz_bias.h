@@ -14,8 +14,7 @@ class ToeplitzNode : public TermNode {
   virtual void write_diagonals(std::int64_t h, std::int64_t first, std::span<double> values,
                                const MaskShape& shape) const = 0;
 
-  /// Adds to `cells`, the elements of head h, their gradients, given the summed gradients of scores with j - p = first
-  /// + n.
+  /// Adds to `cells`, the elements of head h, their gradients from the summed ones of scores with j - p = first + n.
   virtual void add_diagonals(std::int64_t first, std::span<const double> sums, double* cells) const = 0;
 
   [[nodiscard]] double at(const Place& place, const MaskShape& shape) const final;

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "probe/weight_tiles.h"
 #include "core/parallel.h"
 #include "kernels/problem.h"
-#include "probe/weight_tiles.h"
 #include "qkv/probe.h"
 #include "qkv/threads.h"
 
@@ -91,8 +91,8 @@ void each_block(const QueryRange& queries, const Body& body) {
 /// The cost of a pass by each_block(): pairs of a head's queries with the keys in the mask's hulls.
 [[nodiscard]] std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range);
 
-/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. A given lse is read by
-/// LseRows.
+/// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. A given lse
+/// is read by LseRows.
 [[nodiscard]] std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head,
                                                                      Clock& clock);
 

@@ -33,9 +33,8 @@ namespace qkv {
 /// x * sigmoid(x).
 [[nodiscard]] Variable silu(const Variable& x);
 
-/// x rounded once to another dtype, f64, f32, bf16 or f16; the gradient is rounded to the dtype of x. For mixed
-/// precision: parameters in f32, computation in bf16. Returns x itself if it has the dtype. Throws InvalidArgument
-/// naming dtype.
+/// x rounded once to f64, f32, bf16 or f16; its gradient is rounded to the dtype of x. For mixed precision: parameters
+/// in f32, computation in bf16. Returns x itself if it has the dtype. Throws InvalidArgument naming dtype.
 [[nodiscard]] Variable cast(const Variable& x, DType dtype);
 
 [[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) { return add(a, b); }

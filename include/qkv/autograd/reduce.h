@@ -10,8 +10,7 @@ namespace qkv {
 /// Whether the axes that are summed over stay, with extent 1.
 enum class ReducedAxes : std::uint8_t { drop, keep };
 
-/// The sum of all elements, of rank 0. f32, bf16 and f16 are summed in f32, in an order that depends on the shape
-/// alone, and rounded once.
+/// The sum of all elements, of rank 0. f32, bf16 and f16 are summed in f32, in a fixed order, and rounded once.
 [[nodiscard]] Variable sum(const Variable& x);
 /// Over these axes; a negative one counts from the end. Throws InvalidArgument for an axis that x does not have or that
 /// is named twice.

@@ -30,7 +30,8 @@ class Variable {
   explicit Variable(Tensor value);
   explicit Variable(std::shared_ptr<const autograd::Body> body);
 
-  /// A leaf whose gradient is kept. Shares the elements if they are dense, else copies them. Throws as the constructor.
+  /// A leaf whose gradient is kept. Shares the elements if they are dense, else copies them. Throws as the
+  /// constructor does.
   [[nodiscard]] static Variable parameter(Tensor value);
 
   [[nodiscard]] bool empty() const noexcept { return body_ == nullptr; }

@@ -22,8 +22,7 @@ enum class NormOrder : std::uint8_t {
 struct BlockOptions {
   // Of the self-attention. If it has a d_context, it reads the context in place of the block's input.
   MultiHeadOptions attention = {};
-  // The width of the context. If given, the block also has cross-attention with as many heads, without rotary and
-  // window.
+  // The width of the context. If given, the block also has cross-attention, without rotary and window.
   std::optional<std::int64_t> d_context = std::nullopt;
   std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model
   Activation activation = Activation::gelu;

@@ -37,15 +37,15 @@ class Trace {
  public:
   /// Keeps everything.
   Trace();
-  /// Keeps the values whose names match one of `patterns`. Without patterns it keeps nothing, for a trace that only
-  /// edits.
+  /// Keeps the values whose names match one of `patterns`; without patterns none, for a trace that only edits.
   explicit Trace(std::vector<std::string> patterns);
   Trace(std::initializer_list<std::string> patterns) : Trace(std::vector<std::string>(patterns)) {}
 
   using Edit = std::function<Variable(const Variable& value)>;
   /// Replaces every value whose name matches `pattern` by edit(value), which must have the same shape and dtype; else
   /// the pass throws InvalidArgument naming the value. Edits of one value run in the order in which they were added.
-  /// The trace keeps the edited value. Gradients flow through an edit made of autograd operations.
+  /// The trace keeps the edited value.
+  /// Gradients flow through an edit made of autograd operations.
   Trace& edit(std::string pattern, Edit edit);
   /// Edits the T x T matrix of these query heads (none: all), "<attention>.masked" before the softmax or
   /// "<attention>.weights" after it, [B, 1, Tq, Tk], one head at a time. Edited heads are computed by plain products,

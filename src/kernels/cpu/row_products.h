@@ -59,8 +59,7 @@ class RowProducts {
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
-  /// The distance in bytes from a row to the rows that are prefetched when it is read; 0 if rows that far on are not
-  /// contiguous.
+  /// Bytes from a row to those prefetched when it is read; 0 if the rows so far on are not contiguous.
   struct Ahead {
     std::int64_t near = 0;
     std::int64_t far = 0;
