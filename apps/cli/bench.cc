@@ -69,7 +69,7 @@ void require_masks(const VariantSetup& setup) {
   }
 }
 
-void write_charts(const std::string& directory, std::string_view ending, const std::vector<NamedChart>& charts,
+void write_charts(const std::string& directory, std::string_view ending, const std::vector<VariantChart>& charts,
                   const std::function<std::string(const Chart&)>& draw) {
   if (directory.empty()) return;
   std::error_code error;
@@ -81,14 +81,14 @@ void write_charts(const std::string& directory, std::string_view ending, const s
 }
 
 void show(const BenchOptions& options, const std::vector<VariantCost>& costs) {
-  const std::vector<NamedChart> charts = variants_charts(options.setup, costs);
+  const std::vector<VariantChart> charts = variants_charts(options.setup, costs);
   write_charts(options.svg, "svg", charts, [](const Chart& chart) { return to_svg(chart); });
   write_charts(options.png, "png", charts, [](const Chart& chart) { return to_png(chart); });
   write_charts(options.pdf, "pdf", charts, [](const Chart& chart) { return to_pdf(chart); });
   if (options.json) return print(variants_json(options.setup, costs));
   print(variants_table(options.setup, costs));
   if (!options.plot) return;
-  for (const NamedChart& chart : charts) {
+  for (const VariantChart& chart : charts) {
     print("\n" + to_terminal(chart.chart, terminal_options("auto", std::nullopt)));
   }
 }

@@ -27,7 +27,7 @@ struct Ragged {
   std::vector<std::int64_t> k_offsets;
 };
 
-struct AttentionOptions {  // name members in this order: C++ refuses {.mask = …, .scale = …}
+struct AttentionOptions {                        // name members in this order: C++ refuses {.mask = …, .scale = …}
   std::optional<double> scale = std::nullopt;    // finite; default: 1 / sqrt(D)
   std::optional<double> softcap = std::nullopt;  // finite and > 0
   Bias bias = {};

@@ -61,8 +61,8 @@ void leave_margins(Axis& axis, const std::vector<Series>& series) {
   axis.high = high * 1.5;
 }
 
-NamedChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>& costs, const std::string& name,
-                    const std::string& title, Axis axis, Figure figure) {
+VariantChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>& costs, const std::string& name,
+                      const std::string& title, Axis axis, Figure figure) {
   Chart chart;
   chart.title = fmt::format("{}: {}", title, described(setup));
   chart.x = logarithmic("tokens", Unit::tokens);
@@ -128,9 +128,9 @@ std::string variants_json(const VariantSetup& setup, const std::vector<VariantCo
   return json.dump(2) + "\n";
 }
 
-std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
+std::vector<VariantChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
   const std::string error_axis = fmt::format("rms error, relative to exact attention, {} inputs", name_of(setup.data));
-  std::vector<NamedChart> charts = {
+  std::vector<VariantChart> charts = {
       chart_of(setup, costs, "time", "Time", logarithmic("time of a call", Unit::seconds),
                [](const VariantCost& cost) { return cost.seconds; }),
       chart_of(setup, costs, "memory", "Memory", logarithmic("bytes beside the inputs and out", Unit::bytes),

@@ -70,12 +70,13 @@ struct VariantWatch {
 [[nodiscard]] std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 [[nodiscard]] std::string variants_json(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 
-struct NamedChart {
+struct VariantChart {
   std::string name;  // of its file: time, memory or error
   Chart chart;
 };
 /// Over the length, a line for each variant.
-[[nodiscard]] std::vector<NamedChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs);
+[[nodiscard]] std::vector<VariantChart> variants_charts(const VariantSetup& setup,
+                                                        const std::vector<VariantCost>& costs);
 
 /// How many rows of each head the errors are taken over, at most.
 inline constexpr std::int64_t kSampledRows = 16;
