@@ -4,6 +4,7 @@
 #include <set>
 
 #include "house/rooms.h"
+#include "qkv/qkv.h"  // compiles
 
 namespace qkv::house {
 namespace {
