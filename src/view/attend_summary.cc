@@ -13,8 +13,8 @@ using view_detail::Json;
 using view_detail::named_lines;
 
 std::string lines_of(const TensorNote& note, int width) {
-  return named_lines(note.name, fmt::format("{} {}  {}", note.shape.to_string(), name_of(note.dtype), note.path),
-                     width);
+  const std::string path = note.path.empty() ? "" : "  " + note.path;
+  return named_lines(note.name, fmt::format("{} {}{}", note.shape.to_string(), name_of(note.dtype), path), width);
 }
 
 std::string coverage_lines(const AttendReply& reply, int width) {

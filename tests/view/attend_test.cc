@@ -80,7 +80,8 @@ TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {
   const AttendReply reply = attend(problem, {}, {.out = true});
   const std::vector<TensorNote> outputs = {{"out", "", reply.results[0].tensor.shape(), DType::f64}};
   const auto inputs = input_notes(request, problem, {});
-  EXPECT_THAT(as_text(reply, problem, inputs, outputs, 80), HasSubstr("       0       1.5\n       1 "));
+  EXPECT_THAT(as_text(reply, problem, inputs, outputs, 80),
+              HasSubstr("out       [2, 1] f64\n                 0\n       0       1.5\n       1 "));
   const auto json = nlohmann::json::parse(as_json(reply, problem, inputs, outputs));
   EXPECT_EQ(json["outputs"]["out"]["values"][0], 1.5);
   EXPECT_EQ(json["Tq"], 2);
