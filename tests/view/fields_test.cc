@@ -1,10 +1,13 @@
 // The fields of requests: read from texts and JSON, and as docs/api.md lists them.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error_message.h"
 #include "qkv/files.h"
 #include "qkv/view/check.h"
 #include "qkv/view/cost.h"
+#include "qkv/view/info.h"
 #include "qkv/view/mask.h"
 #include "qkv/view/probe.h"
 
@@ -66,12 +69,35 @@ TEST(Fields, AreReadFromTheTextsOfACommandLine) {
   EXPECT_TRUE(std::get<bool>(field_value(whole, "true")));
 }
 
-TEST(Fields, AreThoseOfTheDocument) {
+std::string document() {
   const auto bytes = read_file(QKV_SOURCE_DIR "/docs/api.md");
-  const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(Fields, AreThoseOfTheDocument) {
+  const std::string text = document();
   for (const auto& fields : {probe_fields().infos(), mask_fields().infos(), cost_fields().infos(),
                              cost_range_fields().infos(), check_fields().infos()}) {
-    EXPECT_THAT(document, HasSubstr(fields_as_markdown(fields)));
+    EXPECT_THAT(text, HasSubstr(fields_as_markdown(fields)));
+  }
+}
+
+TEST(Replies, HaveTheKeysOfTheDocument) {
+  const std::string text = document();
+  ProbeRequest probed;
+  probed.random = "1,1,1,4,4,4";
+  probed.row = 1;
+  probed.stats = true;
+  const ProbeInputs inputs = load_probe_inputs(probed, probe_choice(probed));
+  MaskRequest masked;
+  masked.mask = "causal";
+  CostRequest costed;
+  costed.preset = "gpt2";
+  for (const std::string& reply :
+       {as_json(inputs, probe(probed, inputs)), as_json(mask(masked)), as_json(masked, mask_word_list(masked)),
+        as_json(cost(cost_config(costed))), as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
+    const auto json = nlohmann::json::parse(reply);
+    for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
   }
 }
 
