@@ -160,10 +160,10 @@ class Negation final : public Node {
 template <class ChainNode>
 void append_parts(std::vector<Mask>& parts, const Mask& mask) {
   const auto* chain = dynamic_cast<const ChainNode*>(&mask.node());
-  const std::vector<Mask> added = chain == nullptr ? std::vector<Mask>{mask} : chain->parts();
-  for (const Mask& part : added) {
-    const auto is_same = [&](const Mask& other) { return other.node().is_same(part.node()); };
-    if (std::ranges::none_of(parts, is_same)) parts.push_back(part);
+  if (chain == nullptr) {
+    parts.push_back(mask);
+  } else {
+    parts.insert(parts.end(), chain->parts().begin(), chain->parts().end());
   }
 }
 
@@ -172,6 +172,13 @@ Mask flat_chain(const std::vector<Mask>& masks) {
   std::vector<Mask> parts;
   for (const Mask& mask : masks) append_parts<ChainNode>(parts, mask);
   return parts.size() == 1 ? parts.front() : Mask(std::make_shared<const ChainNode>(std::move(parts)));
+}
+
+// Whether `mask` is `part`, or holds it already.
+bool has_part(const Mask& mask, const Mask& part) {
+  const auto is_part = [&](const Mask& one) { return one.node().is_same(part.node()); };
+  const auto* chain = dynamic_cast<const Both*>(&mask.node());
+  return chain == nullptr ? is_part(mask) : std::ranges::any_of(chain->parts(), is_part);
 }
 
 }  // namespace
@@ -183,7 +190,11 @@ Mask mask_detail::both(std::vector<Mask> masks) {
 
 Mask mask_detail::either(const std::vector<Mask>& masks) { return masks.empty() ? none() : flat_chain<Either>(masks); }
 
-Mask operator&(const Mask& a, const Mask& b) { return mask_detail::both({a, b}); }
+Mask operator&(const Mask& a, const Mask& b) {
+  if (has_part(b, a)) return b;
+  return has_part(a, b) ? a : mask_detail::both({a, b});
+}
+
 Mask operator|(const Mask& a, const Mask& b) { return mask_detail::either({a, b}); }
 
 Mask operator!(const Mask& a) {

@@ -31,7 +31,7 @@ class Node {
   virtual void validate_entry(std::int64_t b, const MaskShape& shape) const;
   [[nodiscard]] virtual bool varies_by_batch() const { return false; }
   [[nodiscard]] virtual bool varies_by_head() const { return false; }
-  /// Certainly shows the same pairs: said once more in a chain it adds nothing.
+  /// Certainly shows the same pairs: & need not say it twice.
   [[nodiscard]] virtual bool is_same(const Node& other) const { return this == &other; }
   [[nodiscard]] virtual Binding binding() const { return Binding::word; }
   [[nodiscard]] virtual std::string to_string() const = 0;

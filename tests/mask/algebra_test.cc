@@ -37,6 +37,14 @@ TEST(Mask, AllIsTheDefaultAndNoneIsItsOpposite) {
   EXPECT_TRUE((all() & Mask()).is_all());
 }
 
+TEST(Mask, BothSaysNothingTwice) {
+  const Mask mask = causal() & window(4);
+  EXPECT_EQ((causal() & mask).to_string(), "causal & window(4)");
+  EXPECT_EQ((mask & causal()).to_string(), "causal & window(4)");
+  EXPECT_EQ((causal(Align::top_left) & causal()).to_string(), "causal(top_left) & causal");
+  EXPECT_EQ(parse_mask("none | none & none").to_string(), "none | none & none");  // a text stays as it was written
+}
+
 TEST(Mask, CausalAlignsAtEitherCorner) {
   const MaskShape shape{.Tq = 2, .Tk = 4};
   EXPECT_THAT(drawn(causal(), shape), ElementsAre("###.", "####"));
