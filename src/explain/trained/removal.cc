@@ -52,6 +52,7 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
                    const Measure& measure) {
   Section step;
   step.id = "removal";
+  double largest = kFaint;
   std::vector<std::string> done;
   for (const TracedSite& site : sites) {
     const std::string first = site.scope.name(0);
@@ -65,11 +66,12 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
     map.heatmap.value_name = "change";
     map.heatmap.colours = ColourMap::diverging;
     map.heatmap.decimals = 3;
-    double largest = kFaint;
     for (const double change : map.heatmap.values.to_vector()) largest = std::max(largest, std::abs(change));
+    step.heatmaps.push_back(std::move(map));
+  }
+  for (NamedHeatmap& map : step.heatmaps) {
     map.heatmap.low = -largest;
     map.heatmap.high = largest;
-    step.heatmaps.push_back(std::move(map));
   }
   return step;
 }
