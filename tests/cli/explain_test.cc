@@ -442,7 +442,7 @@ TEST(ExplainModel, SaysThatATextIsTooLong) {
             0);
   const Outcome outcome = run_qkv({"explain", "--model", out + "/model.safetensors", "abcdefghijklmnopqrstuvwxyz"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: expected at most "));
+  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: expected a text of at most 13 tokens, "));
 }
 
 TEST(ExplainModel, RefusesWhatHasNoMeaning) {
