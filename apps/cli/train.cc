@@ -1,6 +1,4 @@
 // qkv train: a model learns a task, and its heads are scored.
-#include "qkv/train/run.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +12,7 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/threads.h"
+#include "qkv/train/run.h"
 #include "train_chart.h"
 #include "train_progress.h"
 #include "train_text.h"

@@ -28,8 +28,8 @@ void run(std::string_view function, std::string_view target, const kernels::Prob
          const AttentionOptions& options, const MutableTensorView& out, const MutableTensorView& lse) {
   const std::array<NamedReach, 3> inputs = {NamedReach{"q", reach_of(problem.q)}, NamedReach{"k", reach_of(problem.k)},
                                             NamedReach{"v", reach_of(v)}};
-  validate_outputs(function,
-                   {.q = problem.q, .Dv = v.dim(3), .out = out, .lse = lse, .scratch = options.scratch}, inputs);
+  validate_outputs(function, {.q = problem.q, .Dv = v.dim(3), .out = out, .lse = lse, .scratch = options.scratch},
+                   inputs);
   const kernels::cpu::Target* fused = kernels::cpu::find_target(target);  // null for the reference
   if (fused == nullptr) {
     run_reference(problem, v, options, out, lse);

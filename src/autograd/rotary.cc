@@ -1,8 +1,9 @@
+#include "qkv/autograd/rotary.h"
+
 #include <utility>
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
-#include "qkv/autograd/rotary.h"
 
 namespace qkv {
 namespace autograd {

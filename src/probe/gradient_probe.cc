@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "probe/gradient_probe_state.h"
-#include "probe/probe_places.h"
 #include "attention/validate.h"
 #include "attention/validate_backward.h"
 #include "kernels/gradient_tiles.h"
 #include "kernels/targets.h"
+#include "probe/gradient_probe_state.h"
+#include "probe/probe_places.h"
 
 namespace qkv {
 

@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "probe/probe_places.h"
-#include "probe/probe_state.h"
 #include "attention/validate.h"
 #include "kernels/targets.h"
+#include "probe/probe_places.h"
+#include "probe/probe_state.h"
 
 namespace qkv {
 namespace {

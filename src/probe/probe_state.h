@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "probe/weight_tiles.h"
 #include "core/parallel.h"
 #include "kernels/problem.h"
+#include "probe/weight_tiles.h"
 #include "qkv/probe.h"
 #include "qkv/threads.h"
 

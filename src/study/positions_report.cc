@@ -40,8 +40,7 @@ std::string positions_table(const PositionSetup& setup, const std::vector<Positi
   for (const std::int64_t length : setup.test_lengths) text += fmt::format("  {:>7}", length);
   text += '\n';
   for (const PositionResult& result : results) text += row_of(result);
-  text += fmt::format("\nShare of answers as expected, of {} held-out examples of each length.\n",
-                      setup.examples);
+  text += fmt::format("\nShare of answers as expected, of {} held-out examples of each length.\n", setup.examples);
   if (has_learned(results) && all_places(setup) > trained_places(setup)) {
     text += fmt::format("learned: the table has {} rows; those from {} on were in no training text.\n",
                         all_places(setup), trained_places(setup));

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "qkv/number_text.h"
 #include "model/weights.h"
 #include "model/words.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {

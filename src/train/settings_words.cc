@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "qkv/number_text.h"
 #include "qkv/error.h"
+#include "qkv/number_text.h"
 
 namespace qkv::training {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "attention/fused_call.h"
-#include "probe/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
+#include "probe/probe_sample.h"
 #include "qkv/info.h"
 
 namespace qkv::testing_probe {

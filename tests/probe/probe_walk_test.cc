@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "probe/probe_sample.h"
 #include "core/error_message.h"
 #include "mask/random_mask.h"
+#include "probe/probe_sample.h"
 
 namespace qkv::testing_probe {
 namespace {

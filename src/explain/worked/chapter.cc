@@ -7,8 +7,8 @@
 #include "explain/plain.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
-#include "qkv/cost.h"
 #include "qkv/autograd/rotary.h"
+#include "qkv/cost.h"
 #include "qkv/nn/position.h"
 
 namespace qkv::worked {

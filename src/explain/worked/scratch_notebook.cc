@@ -1,10 +1,10 @@
-#include "explain/plain.h"
 #include "explain/worked/scratch_notebook.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "explain/plain.h"
 #include "explain/target.h"
 #include "explain/worked/pieces.h"
 #include "explain/worked/seeds.h"
