@@ -112,7 +112,7 @@ Explanation explain_trained(const TrainedArguments& arguments, const std::option
   try {
     return explain_model(model, question);
   } catch (const InvalidArgument& error) {
-    return of_option(option_of(arguments, error.argument()), [&]() -> Explanation { throw error; });
+    misuse(option_of(arguments, error.argument()), error.expected(), error.got());
   }
 }
 

@@ -100,15 +100,12 @@ std::string_view word_of(std::string_view function) {
 // What the library says of its own function is said of the option that has the argument's name. What it says of a word
 // of the mask or bias language is said of that word.
 std::string in_options(const CLI::App& command, const InvalidArgument& error) {
-  const std::string text = error.what();
-  const std::size_t at = text.find(": " + error.argument() + ": expected ");
-  if (at == std::string::npos) return text;
-  const std::string_view function = std::string_view(text).substr(0, at);
-  if (const std::string_view word = word_of(function); !word.empty()) return std::string(word) + text.substr(at);
+  const std::string_view word = word_of(error.function());
+  if (!word.empty()) return std::string(word) + ": " + error.argument() + ": " + error.fault();
   std::string option = "--" + error.argument();
   std::ranges::replace(option, '_', '-');
   const bool known = command.get_option_no_throw(option) != nullptr;
-  return (known ? option : error.argument()) + text.substr(at + 2 + error.argument().size());
+  return (known ? option : error.argument()) + ": " + error.fault();
 }
 
 bool has_commands(const CLI::App& app) {

@@ -20,9 +20,7 @@ auto of_option(const std::string& option, const Body& body) {
   try {
     return body();
   } catch (const InvalidArgument& error) {
-    const std::string text = error.what();
-    const std::size_t at = text.find(": expected ");
-    refuse(option, at == std::string::npos ? text : text.substr(at + 2));
+    misuse(option, error.expected(), error.got());
   }
 }
 

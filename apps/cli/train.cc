@@ -84,11 +84,11 @@ auto of_settings(const Body& body) {
   try {
     return body();
   } catch (const InvalidArgument& error) {
-    if (!std::string_view(error.what()).starts_with("train: ")) throw;
+    if (error.function() != "train") throw;
     std::string option = "--" + error.argument();
     std::ranges::replace(option, '_', '-');
     if (option == "--task") option = "TASK";
-    return of_option(option, [&]() -> decltype(body()) { throw; });
+    misuse(option, error.expected(), error.got());
   }
 }
 

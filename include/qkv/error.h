@@ -20,11 +20,19 @@ class InvalidArgument : public Error {
   InvalidArgument(std::string_view function, std::string_view argument, std::string_view expected,
                   std::string_view got);
 
+  [[nodiscard]] const std::string& function() const noexcept { return function_; }
   /// The name of the argument at fault, e.g. "k".
   [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
+  [[nodiscard]] const std::string& expected() const noexcept { return expected_; }
+  [[nodiscard]] const std::string& got() const noexcept { return got_; }
+  /// "expected <expected>, got <got>".
+  [[nodiscard]] std::string fault() const { return "expected " + expected_ + ", got " + got_; }
 
  private:
+  std::string function_;
   std::string argument_;
+  std::string expected_;
+  std::string got_;
 };
 
 }  // namespace qkv

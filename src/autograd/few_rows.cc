@@ -45,16 +45,15 @@ QKV_INLINED inline void read(const W* from, Step& to) {
 // x in f32, each step of it in the order in which read<W>() gives the weight's elements.
 template <class W>
 Value in_order_of(const TensorView& x) {
+  if constexpr (!std::is_same_v<W, BFloat16>) return dense(in_dtype({nullptr, x}, DType::f32));
   Value rows = copied(x, DType::f32);
-  if constexpr (std::is_same_v<W, BFloat16>) {
-    const std::int64_t K = x.dim(1);
-    for (std::int64_t row = 0; row < x.dim(0); ++row) {
-      for (std::int64_t k = 0; k + kStep <= K; k += kStep) {
-        float* step = rows.data<float>() + row * K + k;
-        std::array<float, kStep> ordered;
-        for (std::int64_t i = 0; i < kStep; ++i) ordered[i / 2 + i % 2 * kLanes] = step[i];
-        std::ranges::copy(ordered, step);
-      }
+  const std::int64_t K = x.dim(1);
+  for (std::int64_t row = 0; row < x.dim(0); ++row) {
+    for (std::int64_t k = 0; k + kStep <= K; k += kStep) {
+      float* step = rows.data<float>() + row * K + k;
+      std::array<float, kStep> ordered;
+      for (std::int64_t i = 0; i < kStep; ++i) ordered[i / 2 + i % 2 * kLanes] = step[i];
+      std::ranges::copy(ordered, step);
     }
   }
   return rows;
@@ -120,7 +119,7 @@ bool takes_few_rows(const TensorView& x, const TensorView& weight) {
 }
 
 void few_rows(Value& out, const TensorView& x, const TensorView& weight, const Value* bias) {
-  const Value shift = bias == nullptr ? Value{} : copied(bias->view, DType::f32);
+  const Value shift = bias == nullptr ? Value{} : in_dtype(*bias, DType::f32);
   Value sums = out.dtype() == DType::f32 ? out : new_value(DType::f32, out.shape());
   const Result result = {.out = sums.data<float>(),
                          .bias = bias == nullptr ? nullptr : shift.data<float>(),

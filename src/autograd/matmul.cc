@@ -77,14 +77,9 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   }
 }
 
-// `value` itself if it has the dtype.
-Value in_dtype(const Value& value, DType dtype) {
-  return value.dtype() == dtype ? value : autograd::copied(value.view, dtype);
-}
-
 // Converts to the dtype that the product needs: that of x, or f32.
 Value bias_for(DType x, const Value& bias) {
-  return x == DType::f32 && autograd::is_half(bias.dtype()) ? autograd::copied(bias.view, x) : autograd::dense(bias);
+  return autograd::dense(x == DType::f32 ? autograd::in_dtype(bias, x) : bias);
 }
 
 // The weight as its layer keeps it packed, where nothing is recorded, as in inference; null where that gains nothing.
@@ -107,7 +102,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
   const Value* const added = shift == nullptr ? nullptr : &dense_shift;
   const bool few = autograd::takes_few_rows(as_rows(rows), matrix.view);
   const auto packed = few ? nullptr : packed_for(rows, matrix);
-  const Value used = few || packed != nullptr ? matrix : in_dtype(matrix, rows.dtype());
+  const Value used = few || packed != nullptr ? matrix : autograd::in_dtype(matrix, rows.dtype());
   if (packed != nullptr) {
     packed->multiply(out, as_rows(rows), added);
   } else {
@@ -122,7 +117,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
       const DType summed = d.dtype() == DType::f32 ? DType::f32 : dtype;
       Value d_weight = autograd::new_value(summed, used.shape());
       autograd::multiply(d_weight, as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
-      gradients.give(1, summed == dtype ? std::move(d_weight) : autograd::copied(d_weight.view, dtype));
+      gradients.give(1, autograd::in_dtype(d_weight, dtype));
     }
     if (gradients.inputs() == 3 && gradients.wanted(2)) {
       const TensorView all = as_rows(d);
@@ -135,7 +130,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));
     const Shape whole = d_x.shape();
     d_x.view = as_rows(d_x);
-    autograd::multiply(d_x, as_rows(d), in_dtype(used, d.dtype()).view);
+    autograd::multiply(d_x, as_rows(d), autograd::in_dtype(used, d.dtype()).view);
     d_x.view = d_x.view.reshape(whole);
     gradients.give(0, std::move(d_x));
   };

@@ -56,7 +56,7 @@ PackedWeight::PackedWeight(Secret /*secret*/, const Value& weight, DType x)
     : version_(weight.storage->version()), dtype_(x) {}
 
 void PackedWeight::pack(const Value& weight) {
-  const Value used = weight.dtype() == dtype_ ? weight : copied(weight.view, dtype_);
+  const Value used = in_dtype(weight, dtype_);
   const std::int64_t N = used.shape()[0];
   const std::int64_t K = used.shape()[1];
   const std::int64_t width = columns_of_piece(N);

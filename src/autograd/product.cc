@@ -183,7 +183,7 @@ bool split(Value& out, const ProductShape& whole, const void* a, const void* b, 
 void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
   const Value left = copied(a, DType::f32);
   const Value right = copied(b, DType::f32);
-  const Value shift = bias == nullptr ? Value{} : copied(bias->view, DType::f32);
+  const Value shift = bias == nullptr ? Value{} : in_dtype(*bias, DType::f32);
   Value sums = out.dtype() == DType::f32 ? out : new_value(DType::f32, out.shape());
   multiply(sums, left.view, right.view, bias == nullptr ? nullptr : &shift);
   if (sums.storage != out.storage) copy_elements(sums.view, out.writable());

@@ -132,6 +132,8 @@ Value copied(const TensorView& view, DType dtype) {
   return value;
 }
 
+Value in_dtype(const Value& value, DType dtype) { return value.dtype() == dtype ? value : copied(value.view, dtype); }
+
 Value to_be_written(const Value& value) {
   if (value.storage->is_private() && value.view.is_contiguous()) return value;
   Value own = copied(value.view, value.dtype());

@@ -80,6 +80,8 @@ struct Value {
 [[nodiscard]] Value dense(const Value& value);
 /// A copy of the elements of any view, in another dtype if asked for.
 [[nodiscard]] Value copied(const TensorView& view, DType dtype);
+/// `value` itself if it has the dtype, else a copy that has.
+[[nodiscard]] Value in_dtype(const Value& value, DType dtype);
 /// `value` itself if its bytes are writable, else a copy that keeps it alive.
 [[nodiscard]] Value to_be_written(const Value& value);
 /// `value` itself if nobody else holds it, else a new one of its shape and dtype.

@@ -14,6 +14,10 @@ std::string compose(std::string_view function, std::string_view argument, std::s
 
 InvalidArgument::InvalidArgument(std::string_view function, std::string_view argument, std::string_view expected,
                                  std::string_view got)
-    : Error(compose(function, argument, expected, got)), argument_(argument) {}
+    : Error(compose(function, argument, expected, got)),
+      function_(function),
+      argument_(argument),
+      expected_(expected),
+      got_(got) {}
 
 }  // namespace qkv

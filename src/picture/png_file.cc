@@ -12,20 +12,6 @@ namespace {
 
 constexpr std::size_t kUsual = std::size_t{1} << 19;  // bytes of a file
 
-// libpng's simplified interface: no jumps across frames, and the reason of a failure as text.
-class PngImage {
- public:
-  PngImage() { image_.version = PNG_IMAGE_VERSION; }
-  PngImage(const PngImage&) = delete;
-  PngImage& operator=(const PngImage&) = delete;
-  ~PngImage() { png_image_free(&image_); }
-
-  [[nodiscard]] png_image& get() noexcept { return image_; }
-
- private:
-  png_image image_{};
-};
-
 // Blue, green, red and a byte without meaning, as cairo holds them, without that byte.
 std::vector<unsigned char> packed(const unsigned char* data, int width, int height, int stride) {
   std::vector<unsigned char> bytes(3 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
@@ -49,8 +35,8 @@ std::string png_file(cairo_surface_t* surface) {
   const int height = cairo_image_surface_get_height(surface);
   const std::vector<unsigned char> pixels =
       packed(cairo_image_surface_get_data(surface), width, height, cairo_image_surface_get_stride(surface));
-  PngImage holder;
-  png_image& image = holder.get();
+  png_image image{};  // a write that ends, well or not, leaves nothing to be freed
+  image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(width);
   image.height = static_cast<png_uint_32>(height);
   image.format = PNG_FORMAT_BGR;

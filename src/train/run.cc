@@ -198,9 +198,8 @@ SavedRun read_saved_run(const TrainPlace& place) {
     return saved;
   } catch (const InvalidArgument& error) {
     const bool is_reporting = words.contains("report." + error.argument());
-    const std::string text = error.what();
-    throw Error(place.checkpoint() + ": run." + (is_reporting ? "report." : "") + error.argument() +
-                text.substr(text.find(": expected ")));
+    throw Error(place.checkpoint() + ": run." + (is_reporting ? "report." : "") + error.argument() + ": " +
+                error.fault());
   } catch (const Error& error) {
     throw Error(place.checkpoint() + ": " + error.what());
   }

@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "core/said_of.h"
 #include "qkv/files.h"
 #include "qkv/nearest_word.h"
 #include "qkv/train/picture_task.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
-#include "train/said_of.h"
 
 namespace qkv {
 namespace {
@@ -78,8 +78,8 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
     return std::make_unique<PictureTask>(settings.data, options);
   }
   if (std::ranges::find(tasks(), settings.task, &TaskInfo::name) == tasks().end()) refuse_task(settings.task);
-  return training::of_setting(
-      "length", [&] { return make_task(settings.task, {.seed = settings.seed, .length = settings.length}); });
+  return core::said_of("train", "length",
+                       [&] { return make_task(settings.task, {.seed = settings.seed, .length = settings.length}); });
 }
 
 Model model_of(const TrainSettings& settings, const Task& task) {
@@ -95,7 +95,7 @@ Model model_of(const TrainSettings& settings, const Task& task) {
                            task, generator);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "task") throw;
-    training::say_of("model", error);
+    throw InvalidArgument("train", "model", error.expected(), error.got());
   }
 }
 

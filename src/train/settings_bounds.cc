@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "core/said_of.h"
 #include "qkv/error.h"
 #include "qkv/train/schedule.h"
 #include "qkv/train/settings.h"
-#include "train/said_of.h"
 
 namespace qkv {
 namespace {
@@ -64,9 +64,9 @@ void require_words(const TrainSettings& settings) {
   if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
     throw InvalidArgument(kFunction, "optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
   }
-  training::of_setting("schedule", [&] { return schedule_named(settings.schedule); });
-  training::of_setting("model", [&] { return model_kind_named(settings.model); });
-  training::of_setting("positions", [&] { return positions_named(settings.positions); });
+  core::said_of(kFunction, "schedule", [&] { return schedule_named(settings.schedule); });
+  core::said_of(kFunction, "model", [&] { return model_kind_named(settings.model); });
+  core::said_of(kFunction, "positions", [&] { return positions_named(settings.positions); });
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ std::vector<TaskExample> pairs_of(const TrainedModel& trained, const ModelQuesti
 }  // namespace
 
 void refuse(const char* argument, const std::string& expected, const std::string& got) {
-  throw InvalidArgument("explain_model", argument, expected, got);
+  throw InvalidArgument(kExplainModel, argument, expected, got);
 }
 
 bool is_pair(const TrainedModel& trained) { return trained.kind() == ModelKind::two_tower; }
@@ -83,10 +83,7 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     asked.pairs = pairs_of(trained, question, asked.shown);
     asked.shown = asked.pairs.front();
   } else if (!question.example && trained.kind() != ModelKind::encoder) {
-    said_of("text", [&] {
-      write_answer(trained, question, asked);
-      return 0;
-    });
+    said_of("text", [&] { write_answer(trained, question, asked); });
   }
   return asked;
 }

@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "core/said_of.h"
 #include "qkv/explain/model.h"
 
 namespace qkv::explain_detail {
+
+inline constexpr const char* kExplainModel = "explain_model";
 
 struct Asked {
   TaskExample shown;
@@ -26,17 +29,7 @@ struct Asked {
 /// What a call says of its own function and argument is said of this member of the question.
 template <class Call>
 auto said_of(const char* argument, const Call& call) {
-  try {
-    return call();
-  } catch (const InvalidArgument& error) {
-    const std::string text = error.what();
-    const std::size_t expected = text.find(": expected ");
-    const std::size_t got = text.rfind(", got ");
-    if (expected == std::string::npos || got == std::string::npos || got < expected) throw;
-    constexpr std::size_t kExpected = std::string_view(": expected ").size();
-    constexpr std::size_t kGot = std::string_view(", got ").size();
-    refuse(argument, text.substr(expected + kExpected, got - expected - kExpected), text.substr(got + kGot));
-  }
+  return core::said_of(kExplainModel, argument, call);
 }
 
 }  // namespace qkv::explain_detail

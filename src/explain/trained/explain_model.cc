@@ -23,10 +23,7 @@ class ModelReader {
         asked_(asked_of(trained, question)),
         batch_(trained.batch_of(asked_.shown)) {
     // A text may be longer than the model learnt vectors for.
-    said_of(question.example ? "example" : "text", [&] {
-      trained_.model().run(input_of(batch_), trace_);
-      return 0;
-    });
+    said_of(question.example ? "example" : "text", [&] { trained_.model().run(input_of(batch_), trace_); });
     reading_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
     reading_.query = question.query;
     require_length(std::max(batch_.ids.dim(1), batch_.patches));

@@ -142,9 +142,9 @@ Section overview_step(const Reading& reading) {
   step.is_detail = true;
   step.title = "All heads at a glance";
   step.text =
-      "The pattern that a head shows best in this text, with the mean weight on it, if that is a half or more "
-      "(uniform: "
-      "the entropy as a share of the largest); exp(entropy) of its rows, and their largest weight, on average.";
+      "Pattern: the one that the head shows best in this text, with the mean weight on its keys; none is named below a "
+      "mean of 0.5. A uniform head spreads its weights nearly evenly; its number is the entropy, as a share of the "
+      "largest possible. Keys in effect: exp(entropy) of a row. This and the largest weight are means over the rows.";
   const bool has_whole = reading.sites.back().name == "whole text";
   for (const ReadingSite& site : reading.sites) {
     if (has_whole && &site != &reading.sites.back()) continue;  // parts of the whole text's heads

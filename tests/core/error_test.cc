@@ -1,0 +1,35 @@
+#include "qkv/error.h"
+
+#include <gtest/gtest.h>
+
+#include "core/said_of.h"
+
+namespace qkv {
+namespace {
+
+TEST(InvalidArgument, HasThePartsOfItsMessage) {
+  const InvalidArgument error("attend", "k", "2, got by heart", "3");
+  EXPECT_STREQ(error.what(), "attend: k: expected 2, got by heart, got 3");
+  EXPECT_EQ(error.function(), "attend");
+  EXPECT_EQ(error.argument(), "k");
+  EXPECT_EQ(error.expected(), "2, got by heart");
+  EXPECT_EQ(error.got(), "3");
+  EXPECT_EQ(error.fault(), "expected 2, got by heart, got 3");
+}
+
+TEST(SaidOf, NamesTheCallersArgument) {
+  EXPECT_EQ(core::said_of("request", "keys", [] { return 7; }), 7);
+  try {
+    core::said_of("request", "keys", [] { throw InvalidArgument("attend", "k", "2", "3"); });
+    FAIL() << "nothing was thrown";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "request: keys: expected 2, got 3");
+  }
+}
+
+TEST(SaidOf, LeavesOtherErrorsAsTheyAre) {
+  EXPECT_THROW(core::said_of("request", "keys", [] { throw Error("unreadable"); }), Error);
+}
+
+}  // namespace
+}  // namespace qkv
