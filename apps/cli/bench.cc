@@ -28,7 +28,7 @@
 namespace qkv::cli {
 namespace {
 
-constexpr const char* kName = "qkv bench variants";
+constexpr const char* kBenchVariants = "qkv bench variants";
 
 struct BenchOptions {
   VariantSetup setup;
@@ -98,7 +98,7 @@ std::vector<VariantCost> measured(const VariantSetup& setup) {
   std::vector<VariantCost> costs;
   Progress progress;
   const VariantWatch watch = {
-      .about_to = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kName, what)); },
+      .about_to = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kBenchVariants, what)); },
       .stopped = [] { return InterruptWatch::interrupted(); },
       .peak_bytes =
           [](const std::function<void()>& run) {
@@ -110,7 +110,7 @@ std::vector<VariantCost> measured(const VariantSetup& setup) {
     const auto of_length = run_variants(setup, tokens, watch);
     costs.insert(costs.end(), of_length.begin(), of_length.end());
     if (watch.stopped()) break;
-    if (tokens < setup.to) progress.note(fmt::format("{}: T = {} is measured", kName, tokens));
+    if (tokens < setup.to) progress.note(fmt::format("{}: T = {} is measured", kBenchVariants, tokens));
   }
   return costs;
 }
@@ -127,7 +127,7 @@ void run(BenchOptions& options) {
   if (any) show(options, costs);
   if (!InterruptWatch::interrupted()) return;
   flush_output();
-  complain(kName, any ? "stopped; this is what was measured until then" : "stopped; nothing was measured");
+  complain(kBenchVariants, any ? "stopped; this is what was measured until then" : "stopped; nothing was measured");
   throw Exit{kInterrupted};
 }
 

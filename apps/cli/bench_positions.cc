@@ -25,10 +25,10 @@
 namespace qkv::cli {
 namespace {
 
-constexpr const char* kName = "qkv bench positions";
-constexpr std::int64_t kMost = std::int64_t{1} << 20;
+constexpr const char* kBenchPositions = "qkv bench positions";
+constexpr std::int64_t kLargest = std::int64_t{1} << 20;
 
-struct Arguments {
+struct PositionsArguments {
   PositionSetup setup;
   std::vector<std::string> kinds = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
   std::optional<std::int64_t> train_length;
@@ -43,7 +43,7 @@ struct Arguments {
 };
 
 // Before minutes of training: every length of it must be one of the task.
-void read_lengths(const Arguments& arguments, PositionSetup& setup) {
+void read_lengths(const PositionsArguments& arguments, PositionSetup& setup) {
   const TaskInfo info = of_option("--task", [&] { return make_task(setup.task)->info(); });
   if (!info.length) misuse("--task", "a task whose examples have a length", info.name);
   setup.train_length = arguments.train_length.value_or(info.length->usual);
@@ -61,7 +61,7 @@ void read_lengths(const Arguments& arguments, PositionSetup& setup) {
   for (const std::int64_t length : setup.test_lengths) of_task("--test-lengths", length);
 }
 
-void read_kinds(const Arguments& arguments, PositionSetup& setup) {
+void read_kinds(const PositionsArguments& arguments, PositionSetup& setup) {
   for (const std::string& name : arguments.kinds) {
     setup.kinds.push_back(of_option("--kinds", [&] { return positions_named(name); }));
   }
@@ -77,7 +77,7 @@ void require_sound(const PositionSetup& setup) {
   }
 }
 
-void show(const Arguments& arguments, const std::vector<PositionResult>& results) {
+void show(const PositionsArguments& arguments, const std::vector<PositionResult>& results) {
   const PositionSetup& setup = arguments.setup;
   if (std::ranges::none_of(results, [](const PositionResult& result) { return result.failed.empty(); })) {
     throw Error(fmt::format("no training came to its end: {}: {}", name_of(results[0].kind), results[0].failed));
@@ -94,17 +94,17 @@ void show(const Arguments& arguments, const std::vector<PositionResult>& results
 std::vector<PositionResult> measured(const PositionSetup& setup) {
   Progress progress;
   const PositionWatch watch = {
-      .doing = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kName, what)); },
+      .doing = [&](const std::string& what) { progress.show(fmt::format("{}: {}", kBenchPositions, what)); },
       .stopped = [] { return InterruptWatch::interrupted(); },
       .done =
           [&](const PositionResult& result) {
-            progress.note(
-                fmt::format("{}: {} is done, after {}", kName, name_of(result.kind), duration_text(result.seconds)));
+            progress.note(fmt::format("{}: {} is done, after {}", kBenchPositions, name_of(result.kind),
+                                      duration_text(result.seconds)));
           }};
   return run_positions(setup, watch);
 }
 
-void run(Arguments& arguments) {
+void run(PositionsArguments& arguments) {
   arguments.setup.seed = seed_of(arguments.seed);
   read_kinds(arguments, arguments.setup);
   read_lengths(arguments, arguments.setup);
@@ -115,11 +115,12 @@ void run(Arguments& arguments) {
   if (!results.empty()) show(arguments, results);
   if (!InterruptWatch::interrupted()) return;
   flush_output();
-  complain(kName, results.empty() ? "stopped; nothing was measured" : "stopped; this is what was measured until then");
+  complain(kBenchPositions,
+           results.empty() ? "stopped; nothing was measured" : "stopped; this is what was measured until then");
   throw Exit{kInterrupted};
 }
 
-void add_question(CLI::App& command, Arguments& arguments) {
+void add_question(CLI::App& command, PositionsArguments& arguments) {
   command.add_option("--task", arguments.setup.task, "One that `qkv task` lists, for a decoder, with a length")
       ->capture_default_str();
   command.add_option("--kinds", arguments.kinds, "Of none, sinusoidal, learned, rotary, alibi, t5 [all]")
@@ -127,14 +128,14 @@ void add_question(CLI::App& command, Arguments& arguments) {
       ->delimiter(',');
   command.add_option("--train-length", arguments.train_length, "Of the examples in training [the task's own]")
       ->type_name("N")
-      ->check(between(1, kMost));
+      ->check(between(1, kLargest));
   command.add_option("--test-lengths", arguments.test_lengths, "Of the examinations [1, 2, 4 and 8 times that]")
       ->type_name("N,…")
       ->delimiter(',')
-      ->check(between(1, kMost));
+      ->check(between(1, kLargest));
   command.add_option("--examples", arguments.setup.examples, "Held out, of each length")
       ->type_name("N")
-      ->check(between(1, kMost))
+      ->check(between(1, kLargest))
       ->capture_default_str();
   add_seed_option(command, arguments.seed, "Of the models and the examples")->capture_default_str();
 }
@@ -144,7 +145,7 @@ void add_training(CLI::App& command, PositionSetup& setup) {
   const auto whole = [&](const char* option, std::int64_t& value, const char* what) {
     command.add_option(option, value, what)
         ->type_name("N")
-        ->check(between(1, kMost))
+        ->check(between(1, kLargest))
         ->capture_default_str()
         ->group(group);
   };
@@ -158,7 +159,7 @@ void add_training(CLI::App& command, PositionSetup& setup) {
       ->group(group);
 }
 
-void add_output(CLI::App& command, Arguments& arguments) {
+void add_output(CLI::App& command, PositionsArguments& arguments) {
   add_threads_option(command, arguments.threads);
   command.add_flag("--json", arguments.json, "Print JSON");
   command.add_flag("--plot", arguments.plot, "Draw the chart in the terminal, too")
@@ -176,7 +177,7 @@ void add_bench_positions(CLI::App& family) {
   command->footer(
       "Examples:\n  qkv bench positions --plot --png positions.png\n"
       "  qkv bench positions --task copy --kinds learned,rotary --train-length 8 --test-lengths 8,12,16");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PositionsArguments>();
   add_question(*command, *arguments);
   add_training(*command, arguments->setup);
   add_output(*command, *arguments);

@@ -34,7 +34,7 @@ constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",   
                                           "--softcap", "--context", "--dropout", "--seed"};
 constexpr std::array kQuestions = {"--query", "--why"};
 
-struct Arguments {
+struct ExplainArguments {
   std::optional<std::string> text;
   std::string mask;
   std::string seed = "42";
@@ -59,17 +59,17 @@ struct Arguments {
   ExplainOptions options;
 };
 
-Mask mask_of(const Arguments& arguments) {
+Mask mask_of(const ExplainArguments& arguments) {
   const Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
   return arguments.is_causal ? causal() & mask : mask;
 }
 
-Surroundings surroundings_of(const Arguments& arguments) {
+Surroundings surroundings_of(const ExplainArguments& arguments) {
   if (!arguments.block) return Surroundings::attention_only;
   return *arguments.block == "pre-norm" ? Surroundings::pre_norm_block : Surroundings::post_norm_block;
 }
 
-ExplainOptions options_of(const Arguments& arguments) {
+ExplainOptions options_of(const ExplainArguments& arguments) {
   ExplainOptions options = arguments.options;
   options.text = arguments.text.value_or("");
   options.mask = mask_of(arguments);
@@ -94,7 +94,7 @@ ExplainOptions options_of(const Arguments& arguments) {
 }
 
 // The option by which the reader's own tensors come; empty without them.
-std::string own_option(const Arguments& arguments) {
+std::string own_option(const ExplainArguments& arguments) {
   return arguments.own.any() ? "--q" : arguments.npz.empty() ? "" : "--npz";
 }
 
@@ -110,7 +110,7 @@ bool names_whys(const std::string& text) {
 }
 
 // `--block "The cat"` and `--why "The cat"`: the value that both may go without was the text.
-void give_back_text(Arguments& arguments) {
+void give_back_text(ExplainArguments& arguments) {
   const bool has_text = arguments.text || !own_option(arguments).empty() || !arguments.worked.empty() ||
                         arguments.trained.example.has_value();
   if (arguments.block && arguments.block->empty()) {
@@ -126,7 +126,7 @@ void give_back_text(Arguments& arguments) {
 }
 
 // An option that would change nothing is refused, or its reader would believe that it did.
-void require_effect(const CLI::App& command, const Arguments& arguments) {
+void require_effect(const CLI::App& command, const ExplainArguments& arguments) {
   const auto exclude = [&](const std::string& beside, const std::string& why, std::span<const char* const> names) {
     for (const char* name : names) {
       if (command.count(name) > 0) refuse(name, "cannot be combined with " + beside + ": " + why);
@@ -160,7 +160,7 @@ void require_effect(const CLI::App& command, const Arguments& arguments) {
 }
 
 // Standard output holds one thing, and --quiet needs something else to be left.
-void require_one_output(const Arguments& arguments) {
+void require_one_output(const ExplainArguments& arguments) {
   if (arguments.files.prints_page() && (arguments.json || arguments.prints)) {
     misuse("--html", "a file beside --json or --print, for standard output holds one of them", "-");
   }
@@ -174,7 +174,7 @@ void require_one_output(const Arguments& arguments) {
   }
 }
 
-void require_sense(const CLI::App& command, const Arguments& arguments) {
+void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
   require_one_output(arguments);
   if (arguments.steps && !arguments.all.empty()) refuse("--all", "cannot be combined with --step");
   if (!arguments.all.empty() && arguments.all != "true" && arguments.all != "full") {
@@ -212,7 +212,7 @@ std::string worked_list() {
   return text;
 }
 
-Explanation explanation_of(const Arguments& arguments) {
+Explanation explanation_of(const ExplainArguments& arguments) {
   if (!arguments.worked.empty()) return of_option("--worked", [&] { return explain_worked(arguments.worked); });
   if (!arguments.trained.model.empty()) {
     return explain_trained(
@@ -238,7 +238,7 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
       part.steps.size(), whole.steps.size(), ids + line);
 }
 
-void print_text(const Arguments& arguments, Explanation explanation) {
+void print_text(const ExplainArguments& arguments, Explanation explanation) {
   std::string rest;
   const bool is_trained = !arguments.trained.model.empty();
   const bool is_whole = arguments.all == "full" || arguments.steps;
@@ -255,7 +255,7 @@ void print_text(const Arguments& arguments, Explanation explanation) {
   print(to_text(explanation, text) + rest);
 }
 
-void run(const CLI::App& command, Arguments& arguments) {
+void run(const CLI::App& command, ExplainArguments& arguments) {
   give_back_text(arguments);
   require_sense(command, arguments);
   if (arguments.worked == "list") {
@@ -278,7 +278,7 @@ void run(const CLI::App& command, Arguments& arguments) {
   }
 }
 
-void add_model_options(CLI::App& command, Arguments& arguments) {
+void add_model_options(CLI::App& command, ExplainArguments& arguments) {
   ExplainOptions& options = arguments.options;
   command.add_option("--heads", options.heads, "Heads")->type_name("N")->capture_default_str();
   command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values, shared by query heads [heads]")
@@ -296,7 +296,7 @@ void add_model_options(CLI::App& command, Arguments& arguments) {
       ->option_text("[=KIND]");
 }
 
-void add_attention_options(CLI::App& command, Arguments& arguments) {
+void add_attention_options(CLI::App& command, ExplainArguments& arguments) {
   ExplainOptions& options = arguments.options;
   command.add_flag("--causal", arguments.is_causal, "No token sees a later one");
   command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"")
@@ -310,7 +310,7 @@ void add_attention_options(CLI::App& command, Arguments& arguments) {
       ->type_name("TEXT");
 }
 
-void add_view_options(CLI::App& command, Arguments& arguments) {
+void add_view_options(CLI::App& command, ExplainArguments& arguments) {
   command
       .add_option("--query", arguments.options.query, "Write out one token's sum alone: a word, its index, or cat@5")
       ->type_name("WORD");
@@ -332,7 +332,7 @@ void add_view_options(CLI::App& command, Arguments& arguments) {
   add_terminal_options(command, arguments.color, arguments.width, "Options");
 }
 
-void add_file_options(CLI::App& command, Arguments& arguments) {
+void add_file_options(CLI::App& command, ExplainArguments& arguments) {
   command.add_flag("--json", arguments.json, "Print it as JSON, every cell with all its digits");
   command.add_option("--html", arguments.files.html, "Write one self-contained page; `-` prints it")->type_name("FILE");
   command.add_option("--svg", arguments.files.svg, "Write every picture as SVG into this directory")->type_name("DIR");
@@ -354,7 +354,7 @@ void add_explain(CLI::App& app) {
       "  qkv explain --model induction \"a b c x y a b\"\n"
       "  qkv explain --model translation \"some umbrellas are heavy\" --all\n"
       "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExplainArguments>();
   command->add_option("TEXT", arguments->text,
                       "The text; white space parts its tokens. `-` reads it from standard input");
   add_attention_options(*command, *arguments);

@@ -20,7 +20,7 @@ namespace {
 using kernels::BackwardProblem;
 using kernels::SharedGradients;
 
-constexpr std::string_view kFunction = "attention_backward";
+constexpr std::string_view kBackward = "attention_backward";
 
 // A bias applies to each document by itself, so all documents share its elements.
 MaskShape shape_of_bias(const BackwardProblem& problem, const AttentionOptions& options) {
@@ -135,15 +135,15 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
 AttentionGradients attention_backward(const TensorView& d_out, const TensorView& q, const TensorView& k,
                                       const TensorView& v, const TensorView& out, const TensorView& lse,
                                       const AttentionOptions& options, const BackwardOptions& backward) {
-  BackwardProblem problem = {.problem = validated_batch(kFunction, q, k, options),
+  BackwardProblem problem = {.problem = validated_batch(kBackward, q, k, options),
                              .v = v,
                              .out = out,
                              .lse = lse,
                              .d_out = d_out,
                              .d_lse = backward.d_lse};
-  validate_backward(kFunction, problem);
-  validate_places(kFunction, problem, backward.into);
-  const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
+  validate_backward(kBackward, problem);
+  validate_places(kBackward, problem, backward.into);
+  const std::string_view target = kernels::target_for(kBackward, q.dtype(), options.target);
   AttentionGradients gradients = allocated(problem, options, backward.wants, backward.into);
   problem.d_q = place_of(backward.wants.q, gradients.d_q, backward.into.d_q);
   problem.d_k = place_of(backward.wants.k, gradients.d_k, backward.into.d_k);

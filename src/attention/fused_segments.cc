@@ -9,7 +9,7 @@ using kernels::cpu::Forward;
 using kernels::cpu::KvHeads;
 using kernels::cpu::Segment;
 
-constexpr TileSize kTiles = {kernels::cpu::kTile, kernels::cpu::kTile};
+constexpr TileSize kTiles = {kernels::kTile, kernels::kTile};
 
 KvHeads heads_of(const TensorView& view) {
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));

@@ -13,7 +13,7 @@ namespace {
 
 using kernels::linear::Recurrence;
 
-constexpr std::string_view kFunction = "recurrent_attention";
+constexpr std::string_view kRecurrent = "recurrent_attention";
 
 bool decays(UpdateRule rule) { return rule == UpdateRule::gated || rule == UpdateRule::gated_delta; }
 bool corrects(UpdateRule rule) { return rule == UpdateRule::delta || rule == UpdateRule::gated_delta; }
@@ -33,7 +33,7 @@ std::string_view name_of(UpdateRule rule) {
 }
 
 void require(bool holds, std::string_view argument, const std::string& expected, const std::string& got) {
-  if (!holds) throw InvalidArgument(kFunction, argument, expected, got);
+  if (!holds) throw InvalidArgument(kRecurrent, argument, expected, got);
 }
 
 // A rule needs an option or refuses it.
@@ -76,8 +76,8 @@ void validate_past(const TensorView& past, const Shape& shape) {
 
 RecurrentAttentionResult recurrent_attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                              const RecurrentAttentionOptions& options) {
-  static_cast<void>(validated(kFunction, q, k, {.scale = options.scale, .threads = options.threads}));
-  validate_values(kFunction, k, v);
+  static_cast<void>(validated(kRecurrent, q, k, {.scale = options.scale, .threads = options.threads}));
+  validate_values(kRecurrent, k, v);
   require(k.dim(2) == q.dim(2), "k", fmt::format("T = {} as in q {}", q.dim(2), q.shape().to_string()),
           k.shape().to_string());
   const Recurrence recurrence = validated_recurrence(q, k, options);

@@ -61,7 +61,7 @@ void check_plan(const Check& check, const TilePlan& plan, const MaskShape& shape
     }
   };
   // A plan's tiles are no larger than the matrix.
-  const auto side = [](std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, kernels::cpu::kTile); };
+  const auto side = [](std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, kernels::kTile); };
   const Tiling wanted = {.shape = shape, .size = {.queries = side(shape.Tq), .keys = side(shape.Tk)}};
   const Tiling given = {.shape = plan.shape(), .size = plan.tile_size()};
   const auto numbers = [](const Tiling& tiling) {

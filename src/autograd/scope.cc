@@ -2,30 +2,42 @@
 
 #include <utility>
 
-#include "qkv/autograd/scope.h"
-
 namespace qkv {
 namespace {
 
-std::string& current_scope() {
-  thread_local std::string scope;
+const OperationScope*& innermost() noexcept {
+  thread_local const OperationScope* scope = nullptr;
   return scope;
+}
+
+void append_names(const OperationScope* scope, const OperationScope* outer, std::string& names) {
+  if (scope == nullptr || scope == outer) return;
+  append_names(scope->outer(), outer, names);
+  if (!names.empty() && !scope->name().empty()) names += '.';
+  names += scope->name();
 }
 
 }  // namespace
 
-OperationScope::OperationScope(const std::string& name) : before_(current_scope().size()) {
-  current_scope() += (before_ == 0 ? "" : ".") + name;
-}
+OperationScope::OperationScope(std::string_view name) noexcept
+    : name_(name), outer_(std::exchange(innermost(), this)) {}
 
-OperationScope::~OperationScope() { current_scope().resize(before_); }
+OperationScope::~OperationScope() { innermost() = outer_; }
 
 namespace autograd {
 
-const std::string& operation_scope() { return current_scope(); }
+const OperationScope* innermost_scope() noexcept { return innermost(); }
 
-RestoredScope::RestoredScope(std::string scope) : before_(std::exchange(current_scope(), std::move(scope))) {}
-RestoredScope::~RestoredScope() { current_scope() = std::move(before_); }
+std::string operation_scope(const OperationScope* outer) {
+  std::string names;
+  append_names(innermost(), outer, names);
+  return names;
+}
+
+RestoredScope::RestoredScope(const std::string& scope) noexcept
+    : before_(std::exchange(innermost(), nullptr)), whole_(scope) {}
+
+RestoredScope::~RestoredScope() { innermost() = before_; }
 
 }  // namespace autograd
 }  // namespace qkv

@@ -89,7 +89,7 @@ SequencePlans::SequencePlans(const DecodeCall& call) {
     if (plan == nullptr || mask.varies_by_batch()) {
       plan = &made_.emplace_back(batch_entry(mask, b, whole.B),
                                  MaskShape{.B = 1, .H = whole.H, .Tq = whole.Tq, .Tk = whole.Tk},
-                                 TileSize{kernels::cpu::kTile, kernels::cpu::kTile});
+                                 TileSize{kernels::kTile, kernels::kTile});
     }
     plans_.push_back(plan);
   }

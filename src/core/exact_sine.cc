@@ -154,7 +154,7 @@ double sine(double size, unsigned quarters) {
   }
 }
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoAngle = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 }  // namespace exact
@@ -162,14 +162,14 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 double sin(double x) noexcept {
   const double size = std::fabs(x);
   if (size < 0x1p-27) return x;
-  if (!(size <= std::numeric_limits<double>::max())) return exact::kNan;
+  if (!(size <= std::numeric_limits<double>::max())) return exact::kNoAngle;
   const double result = exact::sine(size, 0);
   return x < 0 ? -result : result;
 }
 
 double cos(double x) noexcept {
   const double size = std::fabs(x);
-  if (!(size <= std::numeric_limits<double>::max())) return exact::kNan;
+  if (!(size <= std::numeric_limits<double>::max())) return exact::kNoAngle;
   return exact::sine(size, 1);
 }
 

@@ -35,12 +35,12 @@ Formula norm_formula(std::string_view result, std::string_view input) {
               fraction(row({x, op("−"), call("mean", x)}), root(row({call("var", x), op("+"), name("ε")})))});
 }
 
-struct Names {
+struct NormNames {
   std::string_view result;
   std::string_view input;
 };
 
-Section norm_step(const Scene& scene, const Matrix& matrix, const Names& names) {
+Section norm_step(const Scene& scene, const Matrix& matrix, const NormNames& names) {
   Section step =
       vector_step(scene, matrix,
                   "Each token's vector is centred and brought to unit spread, so that the next layer sees numbers "

@@ -12,7 +12,7 @@ namespace {
 
 using namespace math;
 
-constexpr std::size_t kRowsShown = 64;
+constexpr std::size_t kTokensShown = 64;
 
 std::string both_lengths(const Scene& scene) {
   return scene.model->is_cross() ? fmt::format("Tq = {}, Tk = {}", scene.run->tq(), scene.run->tk())
@@ -25,11 +25,11 @@ Table id_table(const Side& side, std::string title, std::string_view what) {
   Table table;
   table.title = std::move(title);
   table.columns = {"position", "token", std::string(what)};
-  for (std::size_t i = 0; i < std::min(side.tokens.size(), kRowsShown); ++i) {
+  for (std::size_t i = 0; i < std::min(side.tokens.size(), kTokensShown); ++i) {
     Cell last = what == "id" ? whole(side.ids[i]) : whole(static_cast<std::int64_t>(side.tokens[i].size()));
     table.rows.push_back({whole(static_cast<std::int64_t>(i)), word(side.tokens[i]), std::move(last)});
   }
-  if (side.tokens.size() > kRowsShown) table.title += fmt::format(" (the first {})", kRowsShown);
+  if (side.tokens.size() > kTokensShown) table.title += fmt::format(" (the first {})", kTokensShown);
   return table;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace math;
 
-constexpr std::int64_t kRowsShown = 64;
+constexpr std::int64_t kOutputRows = 64;
 
 Section sum_step(const Run& run) {
   Section step;
@@ -66,7 +66,7 @@ Cell favourite(const Run& run, const HeadView& view, std::int64_t query) {
 
 Table favourites(const Run& run, const std::vector<HeadView>& views) {
   Table table;
-  const std::int64_t rows = std::min(run.tq(), kRowsShown);
+  const std::int64_t rows = std::min(run.tq(), kOutputRows);
   table.title = "What each head looks at most, and its weight";
   if (rows < run.tq()) table.title += fmt::format(" (the first {} queries)", rows);
   table.columns = {"query"};

@@ -39,14 +39,14 @@ std::vector<std::string> row_names(std::string_view letter, std::int64_t count) 
 }
 
 // What names a side's rows: names as they are, or a text of as many words.
-struct Names {
+struct SideNames {
   const std::vector<std::string>& given;
   const std::string& text;
   std::string_view argument;
   std::string_view letter;
 };
 
-std::vector<std::string> names_from(const Names& names, std::int64_t count) {
+std::vector<std::string> names_from(const SideNames& names, std::int64_t count) {
   const auto& [given, text, argument, letter] = names;
   if (given.empty() && text.empty()) return row_names(letter, count);
   std::vector<std::string> words = given.empty() ? split_words(argument, text) : given;

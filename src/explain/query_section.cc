@@ -129,19 +129,19 @@ Table products_table(const HeadTrace& trace) {
 
 bool differ(const std::vector<double>& a, const std::vector<double>& b) { return a != b; }
 
-struct Column {
+struct ScoreColumn {
   std::string title;
   std::vector<double> values;
   bool is_summed = false;
 };
 
-std::vector<Column> softmax_columns(const Run& run, const HeadTrace& trace) {
-  std::vector<Column> columns = {{"q · k", trace.raw}, {fmt::format("× {}", shown(run.scale())), trace.scaled}};
+std::vector<ScoreColumn> softmax_columns(const Run& run, const HeadTrace& trace) {
+  std::vector<ScoreColumn> columns = {{"q · k", trace.raw}, {fmt::format("× {}", shown(run.scale())), trace.scaled}};
   if (run.attention.softcap) columns.push_back({"capped", trace.softcapped});
   if (differ(trace.softcapped, trace.biased)) columns.push_back({"+ bias", trace.biased});
   if (differ(trace.biased, trace.masked)) columns.push_back({"masked", trace.masked});
   const double top = *std::max_element(trace.masked.begin(), trace.masked.end());
-  Column exponents{"exp(s − max)", std::vector<double>(trace.masked.size()), true};
+  ScoreColumn exponents{"exp(s − max)", std::vector<double>(trace.masked.size()), true};
   if (std::isfinite(top)) {
     std::transform(trace.masked.begin(), trace.masked.end(), exponents.values.begin(),
                    [&](double score) { return core::exp(score - top); });
@@ -157,15 +157,15 @@ Table softmax_table(const Run& run, const HeadTrace& trace) {
   table.title = fmt::format("Head {}: from scores to weights (max = {})", trace.head,
                             shown(*std::max_element(trace.masked.begin(), trace.masked.end())));
   table.columns = {"key"};
-  const std::vector<Column> columns = softmax_columns(run, trace);
-  for (const Column& column : columns) table.columns.push_back(column.title);
+  const std::vector<ScoreColumn> columns = softmax_columns(run, trace);
+  for (const ScoreColumn& column : columns) table.columns.push_back(column.title);
   for (const std::size_t j : trace.keys) {
     std::vector<Cell> row = {word(trace.names[j])};
-    for (const Column& column : columns) row.push_back(rounded(column.values[j]));
+    for (const ScoreColumn& column : columns) row.push_back(rounded(column.values[j]));
     table.rows.push_back(std::move(row));
   }
   std::vector<Cell> sums = {word(trace.keys.size() < trace.weights.size() ? "sum of all keys" : "sum")};
-  for (const Column& column : columns) {
+  for (const ScoreColumn& column : columns) {
     sums.push_back(column.is_summed ? rounded(std::accumulate(column.values.begin(), column.values.end(), 0.0))
                                     : word(""));
   }

@@ -16,17 +16,17 @@ std::string spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
-struct Column {
+struct TextColumn {
   std::size_t index = 0;
   int width = 0;
   int least = 0;  // what it may shrink to: a number is never broken, a heading and words are
   bool is_numeric = true;
 };
 
-std::vector<Column> measured(const Table& table) {
-  std::vector<Column> columns;
+std::vector<TextColumn> measured(const Table& table) {
+  std::vector<TextColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    Column column{c, 0, 0, true};
+    TextColumn column{c, 0, 0, true};
     for (const std::vector<Cell>& row : table.rows) {
       if (c >= row.size()) continue;
       column.width = std::max(column.width, display_width(one_line(row[c].text)));
@@ -40,17 +40,17 @@ std::vector<Column> measured(const Table& table) {
   return columns;
 }
 
-int total_width(const std::vector<Column>& columns) {
+int total_width(const std::vector<TextColumn>& columns) {
   int total = 0;
-  for (const Column& column : columns) total += column.width + (total > 0 ? kGap : 0);
+  for (const TextColumn& column : columns) total += column.width + (total > 0 ? kGap : 0);
   return total;
 }
 
 // Takes what is too much from the column that can give most, as long as one can.
-void shrink(std::vector<Column>& columns, int width) {
+void shrink(std::vector<TextColumn>& columns, int width) {
   while (total_width(columns) > width) {
-    Column* widest = nullptr;
-    for (Column& column : columns) {
+    TextColumn* widest = nullptr;
+    for (TextColumn& column : columns) {
       if (column.width <= column.least) continue;
       if (widest == nullptr || column.width - column.least > widest->width - widest->least) widest = &column;
     }
@@ -60,10 +60,10 @@ void shrink(std::vector<Column>& columns, int width) {
 }
 
 // Groups of columns that fit side by side, each led by the first column.
-std::vector<std::vector<Column>> grouped(const std::vector<Column>& columns, int width) {
-  std::vector<std::vector<Column>> groups(1);
-  for (const Column& column : columns) {
-    std::vector<Column>& group = groups.back();
+std::vector<std::vector<TextColumn>> grouped(const std::vector<TextColumn>& columns, int width) {
+  std::vector<std::vector<TextColumn>> groups(1);
+  for (const TextColumn& column : columns) {
+    std::vector<TextColumn>& group = groups.back();
     group.push_back(column);
     if (total_width(group) <= width || group.size() <= 2) continue;
     group.pop_back();
@@ -72,11 +72,11 @@ std::vector<std::vector<Column>> grouped(const std::vector<Column>& columns, int
   return groups;
 }
 
-void add_row(std::vector<std::string>& lines, const std::vector<Column>& columns,
+void add_row(std::vector<std::string>& lines, const std::vector<TextColumn>& columns,
              const std::vector<std::string>& cells) {
   std::vector<std::vector<std::string>> parts;
   std::size_t height = 1;
-  for (const Column& column : columns) {
+  for (const TextColumn& column : columns) {
     const std::string text = column.index < cells.size() ? one_line(cells[column.index]) : "";
     parts.push_back(wrapped(text, column.width));
     height = std::max(height, parts.back().size());
@@ -94,7 +94,7 @@ void add_row(std::vector<std::string>& lines, const std::vector<Column>& columns
   }
 }
 
-std::string rule(const std::vector<Column>& columns) {
+std::string rule(const std::vector<TextColumn>& columns) {
   std::string line;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (c > 0) line += spaces(kGap);
@@ -129,11 +129,11 @@ std::vector<std::string> stacked_lines(const Table& table, int width) {
 std::vector<std::string> table_lines(const Table& table, int width) {
   std::vector<std::string> lines;
   if (table.columns.empty()) return lines;
-  std::vector<Column> columns = measured(table);
+  std::vector<TextColumn> columns = measured(table);
   if (table.is_list && total_width(columns) > width) return stacked_lines(table, width);
   shrink(columns, width);
-  for (Column& column : columns) column.width = std::min(column.width, width);
-  for (const std::vector<Column>& group : grouped(columns, width)) {
+  for (TextColumn& column : columns) column.width = std::min(column.width, width);
+  for (const std::vector<TextColumn>& group : grouped(columns, width)) {
     if (!lines.empty()) lines.emplace_back();
     add_row(lines, group, table.columns);
     lines.push_back(rule(group));

@@ -15,7 +15,7 @@ namespace {
 
 using namespace math;
 
-constexpr std::int64_t kRowsShown = 16;
+constexpr std::int64_t kMaskRows = 16;
 constexpr double kRounding = 1e-9;  // sums nearer to 1 than this differ by rounding alone
 
 struct Masked {
@@ -42,7 +42,7 @@ Masked both_ways(const Run& run, const Mask& mask) {
   return both;
 }
 
-double sum_of_row(const Tensor& weights, std::int64_t query) {
+double mass_of_query(const Tensor& weights, std::int64_t query) {
   const std::vector<double> row = weights.view().select(0, 0).select(0, 0).select(0, query).to_vector();
   return std::accumulate(row.begin(), row.end(), 0.0);
 }
@@ -97,13 +97,13 @@ Section after_softmax_why(const Scene& scene) {
   Table table{"Head 0: sum of each row's weights", {"query", "masked after", "masked before"}, {}};
   double smallest = 1.0;
   for (std::int64_t i = 0; i < run.tq(); ++i) {
-    const double after = sum_of_row(both.after, i);
+    const double after = mass_of_query(both.after, i);
     smallest = std::min(smallest, after);
-    if (i >= kRowsShown) continue;
-    table.rows.push_back(
-        {word(run.queries.tokens[static_cast<std::size_t>(i)]), rounded(after), rounded(sum_of_row(both.before, i))});
+    if (i >= kMaskRows) continue;
+    table.rows.push_back({word(run.queries.tokens[static_cast<std::size_t>(i)]), rounded(after),
+                          rounded(mass_of_query(both.before, i))});
   }
-  if (run.tq() > kRowsShown) table.title += fmt::format(" (the first {})", kRowsShown);
+  if (run.tq() > kMaskRows) table.title += fmt::format(" (the first {})", kMaskRows);
   const double difference = renormalised_difference(both);
   why.tables = {std::move(table), lost_row_table()};
   why.notes.push_back(

@@ -20,7 +20,7 @@ namespace {
 
 using namespace math;
 
-constexpr std::int64_t kRowsShown = 16;
+constexpr std::int64_t kShapeRows = 16;
 
 double sum_of_row(const Tensor& weights, std::int64_t row) {
   const std::vector<double> values = weights.view().select(0, row).to_vector();
@@ -45,7 +45,7 @@ Section axis_why(const Run& run) {
     const double sum = sum_of_row(wrong, i);
     low = std::min(low, sum);
     high = std::max(high, sum);
-    if (i >= kRowsShown) continue;
+    if (i >= kShapeRows) continue;
     table.rows.push_back(
         {word(run.queries.tokens[static_cast<std::size_t>(i)]), rounded(sum), rounded(sum_of_row(right, i))});
   }

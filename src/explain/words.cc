@@ -40,6 +40,11 @@ std::string listed(const std::vector<std::string>& tokens) {
 
 }  // namespace
 
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::vector<std::string> split_words(std::string_view argument, std::string_view text) {
   require_utf8(argument, text);
   std::vector<std::string> words;

@@ -12,6 +12,9 @@ namespace qkv::explain_detail {
 /// or a byte that is not UTF-8 (with its position).
 [[nodiscard]] std::vector<std::string> split_words(std::string_view argument, std::string_view text);
 
+/// With a capital letter where it begins with a small one of ASCII.
+[[nodiscard]] std::string capital(std::string text);
+
 /// Ids in order of first appearance: a repeated word has the id of its first occurrence.
 class Vocabulary {
  public:

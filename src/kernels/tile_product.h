@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "kernels/cpu/forward.h"
+#include "kernels/tile.h"
 #include "qkv/mask.h"
 #include "qkv/tensor.h"
 
 namespace qkv::kernels {
-
-/// Queries and keys of a tile.
-inline constexpr std::int64_t kTile = 64;
 
 /// A tile is transposed: the element of key j_begin + c and query i_begin + n is at [c * kTile + n], so that lanes are
 /// queries. Lanes past the last query are undefined.

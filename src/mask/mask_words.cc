@@ -62,7 +62,7 @@ Mask make_blocks(const Call& call) {
   return block_sparse(call.integer(0, 1), call.flags(1));
 }
 
-Mask make_dense(const Call& call) {
+Mask make_dense_mask(const Call& call) {
   call.require_values(1, 1);
   return dense(call.flags(0));
 }
@@ -105,7 +105,7 @@ std::string sample_strided(const MaskShape& shape) {
   return fmt::format("strided({})", std::max<std::int64_t>(1, root));
 }
 
-const std::vector<MaskWord>& words() {
+const std::vector<MaskWord>& masks() {
   static const std::vector<std::string_view> kAligned{"top_left", "bottom_right"};
   static const std::vector<MaskWord> kWords{
       {{"all", "`all`", {}, {}},
@@ -160,7 +160,7 @@ const std::vector<MaskWord>& words() {
        sample_blocks},
       {{"dense", "`dense([[0 or 1, …], …])`", {}, {}},
        "each pair by itself; the array broadcasts to [B, H, Tq, Tk]",
-       make_dense,
+       make_dense_mask,
        sample_dense},
   };
   return kWords;
@@ -169,14 +169,14 @@ const std::vector<MaskWord>& words() {
 }  // namespace
 
 const mask_detail::MaskWord* mask_detail::find_mask_word(std::string_view word) {
-  const auto at = std::ranges::find_if(words(), [&](const MaskWord& one) { return one.signature.word == word; });
-  return at == words().end() ? nullptr : &*at;
+  const auto at = std::ranges::find_if(masks(), [&](const MaskWord& one) { return one.signature.word == word; });
+  return at == masks().end() ? nullptr : &*at;
 }
 
 std::span<const Word> mask_words() {
   static const std::vector<Word> kShown = [] {
     std::vector<Word> shown;
-    for (const MaskWord& one : words()) shown.push_back({one.signature.word, one.signature.form, one.meaning});
+    for (const MaskWord& one : masks()) shown.push_back({one.signature.word, one.signature.form, one.meaning});
     return shown;
   }();
   return kShown;

@@ -40,12 +40,12 @@ Bias make_t5(const Call& call) {
   return t5_bias(table, buckets, call.align());
 }
 
-Bias make_dense(const Call& call) {
+Bias make_dense_bias(const Call& call) {
   call.require_values(1, 1);
   return dense_bias(call.array(0));
 }
 
-const std::vector<BiasWord>& words() {
+const std::vector<BiasWord>& biases() {
   static const std::vector<std::string_view> kAligned{"top_left", "bottom_right"};
   static const std::vector<BiasWord> kWords{
       {{"zero", "`zero`", {}, {}}, "nothing is added", make_zero},
@@ -60,14 +60,14 @@ const std::vector<BiasWord>& words() {
        make_t5},
       {{"dense", "`dense([[number, …], …])`", {}, {}},
        "each pair by itself; the array broadcasts to [B, H, Tq, Tk]",
-       make_dense},
+       make_dense_bias},
   };
   return kWords;
 }
 
 std::string hint(std::string_view typed) {
   std::vector<std::string_view> known;
-  for (const BiasWord& word : words()) known.push_back(word.signature.word);
+  for (const BiasWord& word : biases()) known.push_back(word.signature.word);
   const auto nearest = nearest_word(typed, known);
   return nearest ? fmt::format("; did you mean `{}`?", *nearest) : "";
 }
@@ -77,8 +77,8 @@ Bias term(Scanner& scanner) {
   const Token start = scanner.peek();
   if (start.kind != TokenKind::word) scanner.fail(start, kBias);
   const auto word =
-      std::ranges::find_if(words(), [&](const BiasWord& one) { return one.signature.word == start.text; });
-  if (word == words().end()) scanner.fail(start, kBias, hint(start.text));
+      std::ranges::find_if(biases(), [&](const BiasWord& one) { return one.signature.word == start.text; });
+  if (word == biases().end()) scanner.fail(start, kBias, hint(start.text));
   scanner.take();
   const Call call(scanner, start, word->signature);
   try {
@@ -105,7 +105,7 @@ Bias parse_bias(std::string_view text) {
 std::span<const Word> bias_words() {
   static const std::vector<Word> kShown = [] {
     std::vector<Word> shown;
-    for (const BiasWord& one : words()) shown.push_back({one.signature.word, one.signature.form, one.meaning});
+    for (const BiasWord& one : biases()) shown.push_back({one.signature.word, one.signature.form, one.meaning});
     return shown;
   }();
   return kShown;

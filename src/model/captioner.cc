@@ -8,7 +8,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kName = "Captioner";
+constexpr const char* kCaptioner = "Captioner";
 
 PatchEncoderOptions encoder_of(const CaptionerOptions& options) {
   return {.image_side = options.image_side,
@@ -34,15 +34,15 @@ DecoderOptions decoder_of(const CaptionerOptions& options) {
 
 CaptionerOptions checked(const CaptionerOptions& options) {
   if (options.encoder_layers < 1) {
-    throw InvalidArgument(kName, "encoder_layers", "more than 0", std::to_string(options.encoder_layers));
+    throw InvalidArgument(kCaptioner, "encoder_layers", "more than 0", std::to_string(options.encoder_layers));
   }
-  require_sound(kName, {.vocabulary = options.vocabulary,
-                        .length = options.length,
-                        .layers = options.layers,
-                        .d_model = options.d_model,
-                        .heads = options.heads,
-                        .d_ff = options.d_ff,
-                        .positions = options.positions});
+  require_sound(kCaptioner, {.vocabulary = options.vocabulary,
+                             .length = options.length,
+                             .layers = options.layers,
+                             .d_model = options.d_model,
+                             .heads = options.heads,
+                             .d_ff = options.d_ff,
+                             .positions = options.positions});
   return options;
 }
 

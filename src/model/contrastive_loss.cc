@@ -10,7 +10,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "contrastive_loss";
+constexpr const char* kContrastiveLoss = "contrastive_loss";
 
 Tensor counted_to(std::int64_t count) {
   Tensor numbers(DType::i64, {count});
@@ -24,11 +24,12 @@ Tensor counted_to(std::int64_t count) {
 Variable contrastive_loss(const Variable& images, const Variable& texts, const Variable& log_scale) {
   const OperationScope scope("contrastive_loss");
   if (images.rank() != 2 || !(texts.shape() == images.shape())) {
-    throw InvalidArgument(kFunction, "texts", "one for each image, [B, E], of the shape " + images.shape().to_string(),
+    throw InvalidArgument(kContrastiveLoss, "texts",
+                          "one for each image, [B, E], of the shape " + images.shape().to_string(),
                           texts.shape().to_string());
   }
   if (!(log_scale.shape() == Shape{1})) {
-    throw InvalidArgument(kFunction, "log_scale", "[1]", log_scale.shape().to_string());
+    throw InvalidArgument(kContrastiveLoss, "log_scale", "[1]", log_scale.shape().to_string());
   }
   const Variable scores = matmul(images, transpose(texts, 0, 1)) * exp(log_scale);
   const Tensor own = counted_to(images.dim(0));

@@ -9,7 +9,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kName = "Decoder";
+constexpr const char* kDecoder = "Decoder";
 
 TextOptions text_of(const DecoderOptions& o) {
   return {.vocabulary = o.vocabulary,
@@ -26,7 +26,7 @@ TextOptions text_of(const DecoderOptions& o) {
 }
 
 TokenInputOptions input_of(const DecoderOptions& options) {
-  require_sound(kName, text_of(options));
+  require_sound(kDecoder, text_of(options));
   return input_options(text_of(options), SelfAttention::causal,
                        options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width);
 }
@@ -34,7 +34,7 @@ TokenInputOptions input_of(const DecoderOptions& options) {
 StackOptions stack_of(const DecoderOptions& options) { return stack_options(text_of(options), StackKind::decoder); }
 
 Mask padding_of(const DecoderContext& context) {
-  return padding_mask(kName, context.lengths, context.hidden.dim(0), context.hidden.dim(1));
+  return padding_mask(kDecoder, context.lengths, context.hidden.dim(0), context.hidden.dim(1));
 }
 
 // The last tokens of both, one after the other, at most `most`.
@@ -55,10 +55,10 @@ Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t mos
 }  // namespace
 
 Decoder::Decoder(const DecoderOptions& options, const Init& init, DType dtype)
-    : Decoder(options, TokenInput(kName, input_of(options), init, dtype), init) {}
+    : Decoder(options, TokenInput(kDecoder, input_of(options), init, dtype), init) {}
 
 Decoder::Decoder(const DecoderOptions& options, const Embedding& tokens, const Init& init)
-    : Decoder(options, TokenInput(kName, input_of(options), tokens, init), init) {}
+    : Decoder(options, TokenInput(kDecoder, input_of(options), tokens, init), init) {}
 
 Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& init)
     : options_(options),
@@ -74,7 +74,7 @@ Variable Decoder::forward_cross(const TensorView& ids, const DecoderContext& con
 
 void Decoder::require_context(const TensorView& ids, const DecoderContext* context) const {
   const auto fail = [](const std::string& expected, const std::string& got) {
-    throw InvalidArgument(kName, "context", expected, got);
+    throw InvalidArgument(kDecoder, "context", expected, got);
   };
   if (!options_.d_context) {
     if (context != nullptr) fail("none, without d_context", context->hidden.shape().to_string());

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kName = "Encoder";
+constexpr const char* kEncoder = "Encoder";
 
 TextOptions text_of(const EncoderOptions& o) {
   return {.vocabulary = o.vocabulary,
@@ -22,7 +22,7 @@ TextOptions text_of(const EncoderOptions& o) {
 }
 
 TokenInputOptions input_of(const EncoderOptions& options) {
-  require_sound(kName, text_of(options));
+  require_sound(kEncoder, text_of(options));
   return input_options(text_of(options), SelfAttention::full, embedding_scale(options));
 }
 
@@ -36,13 +36,13 @@ EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept {
 
 Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)
     : options_(options),
-      input_(kName, input_of(options), init, dtype),
+      input_(kEncoder, input_of(options), init, dtype),
       stack_(stack_of(options), init, dtype),
       output_(output_map(options.tied, input_, init)) {}
 
 Mask Encoder::mask_of(const PaddedTokens& tokens) const {
-  if (tokens.ids.rank() != 2) throw InvalidArgument(kName, "ids", "[B, T]", tokens.ids.shape().to_string());
-  return padding_mask(kName, tokens.lengths, tokens.ids.dim(0), tokens.ids.dim(1));
+  if (tokens.ids.rank() != 2) throw InvalidArgument(kEncoder, "ids", "[B, T]", tokens.ids.shape().to_string());
+  return padding_mask(kEncoder, tokens.lengths, tokens.ids.dim(0), tokens.ids.dim(1));
 }
 
 Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) const {

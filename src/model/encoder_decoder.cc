@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kName = "EncoderDecoder";
+constexpr const char* kEncoderDecoder = "EncoderDecoder";
 
 DecoderOptions decoder_of(const EncoderDecoderOptions& o) {
   return {.vocabulary = o.vocabulary,
@@ -25,19 +25,19 @@ DecoderOptions decoder_of(const EncoderDecoderOptions& o) {
 
 void require_model(const EncoderDecoderOptions& o) {
   const auto require = [](bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
-    if (!holds) throw InvalidArgument(kName, argument, expected, std::to_string(got));
+    if (!holds) throw InvalidArgument(kEncoderDecoder, argument, expected, std::to_string(got));
   };
   require(o.source_vocabulary > 0, "source_vocabulary", "more than 0", o.source_vocabulary);
   require(o.encoder_layers > 0, "encoder_layers", "more than 0", o.encoder_layers);
   require(o.positions != Positions::learned || o.source_length > 0, "source_length",
           "more than 0, for learned positions", o.source_length);
-  require_sound(kName, {.vocabulary = o.vocabulary,
-                        .length = o.length,
-                        .layers = o.layers,
-                        .d_model = o.d_model,
-                        .heads = o.heads,
-                        .d_ff = o.d_ff,
-                        .positions = o.positions});
+  require_sound(kEncoderDecoder, {.vocabulary = o.vocabulary,
+                                  .length = o.length,
+                                  .layers = o.layers,
+                                  .d_model = o.d_model,
+                                  .heads = o.heads,
+                                  .d_ff = o.d_ff,
+                                  .positions = o.positions});
   require(!o.shared || o.source_vocabulary == o.vocabulary, "source_vocabulary",
           std::to_string(o.vocabulary) + ", the vocabulary of the target, whose table it shares", o.source_vocabulary);
 }

@@ -13,19 +13,19 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "generate";
+constexpr const char* kGenerate = "generate";
 
-void require_sound(const TensorView& prompt, const GenerateOptions& options) {
+void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
   if (prompt.rank() != 2 || prompt.dim(1) == 0 || prompt.dtype() != DType::i64) {
-    throw InvalidArgument(kFunction, "prompt", "i64 [B, T] of one token or more",
+    throw InvalidArgument(kGenerate, "prompt", "i64 [B, T] of one token or more",
                           std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
   }
-  if (options.most < 0) throw InvalidArgument(kFunction, "most", "0 or more", std::to_string(options.most));
+  if (options.most < 0) throw InvalidArgument(kGenerate, "most", "0 or more", std::to_string(options.most));
   if (!(options.temperature >= 0)) {
-    throw InvalidArgument(kFunction, "temperature", "0 or more", std::to_string(options.temperature));
+    throw InvalidArgument(kGenerate, "temperature", "0 or more", std::to_string(options.temperature));
   }
   if (options.window.value_or(1) < 1) {
-    throw InvalidArgument(kFunction, "window", "1 or more", std::to_string(*options.window));
+    throw InvalidArgument(kGenerate, "window", "1 or more", std::to_string(*options.window));
   }
 }
 
@@ -66,7 +66,7 @@ class Choice {
     const auto count = static_cast<std::int64_t>(scores.size());
     for (const std::int64_t token : options_.never) {
       if (token < 0 || token >= count) {
-        throw InvalidArgument(kFunction, "never", "tokens from 0 to " + std::to_string(count - 1),
+        throw InvalidArgument(kGenerate, "never", "tokens from 0 to " + std::to_string(count - 1),
                               std::to_string(token));
       }
       scores[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
@@ -81,7 +81,7 @@ class Choice {
 }  // namespace
 
 NewTokens generate(const TensorView& prompt, const GenerateOptions& options, const NextScores& scores) {
-  require_sound(prompt, options);
+  require_prompt(prompt, options);
   const NoGradient constant;
   Tensor ids(prompt);
   const auto texts = static_cast<std::size_t>(prompt.dim(0));

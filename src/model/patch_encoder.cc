@@ -15,14 +15,14 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "PatchEncoder";
+constexpr const char* kPatchEncoder = "PatchEncoder";
 constexpr std::int64_t kChannels = 3;
 // Of positions at the start: 1 / sqrt(3), which is what the map makes of white at most. Of 0.02, as ViT has it for
 // pixels about 0, a white ground drowns them, and where things stand is not learned.
-constexpr double kDeviation = std::numbers::inv_sqrt3;
+constexpr double kPlaceDeviation = std::numbers::inv_sqrt3;
 
 void require(bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
-  if (!holds) throw InvalidArgument(kFunction, argument, expected, std::to_string(got));
+  if (!holds) throw InvalidArgument(kPatchEncoder, argument, expected, std::to_string(got));
 }
 
 PatchEncoderOptions checked(const PatchEncoderOptions& options) {
@@ -117,7 +117,7 @@ std::int64_t PatchEncoderOptions::patches() const noexcept {
 PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
       patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, init),
-      positions_(init.normal({options.patches(), options.d_model}, kDeviation, dtype)),
+      positions_(init.normal({options.patches(), options.d_model}, kPlaceDeviation, dtype)),
       relative_(relative_table(options, init, dtype)),
       stack_(stack_of(options), init, dtype) {}
 
@@ -132,7 +132,7 @@ Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall
   const Shape expected{images.rank() > 0 ? images.dim(0) : 0, kChannels, options_.image_side, options_.image_side};
   if (images.dtype() != DType::f32 || !(images.shape() == expected)) {
     const std::string side = std::to_string(options_.image_side);
-    throw InvalidArgument(kFunction, "images", "f32 [B, 3, " + side + ", " + side + "]",
+    throw InvalidArgument(kPatchEncoder, "images", "f32 [B, 3, " + side + ", " + side + "]",
                           std::string(name_of(images.dtype())) + " " + images.shape().to_string());
   }
   const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), call.dtype);

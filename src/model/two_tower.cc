@@ -12,7 +12,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kName = "TwoTower";
+constexpr const char* kTwoTower = "TwoTower";
 constexpr double kTemperature = 0.07;    // at the start
 constexpr double kLargestScale = 100.0;  // both as in CLIP
 
@@ -40,18 +40,18 @@ EncoderOptions text_of(const TwoTowerOptions& options) {
 
 TwoTowerOptions checked(const TwoTowerOptions& options) {
   const auto require = [](std::string_view argument, std::int64_t value) {
-    if (value < 1) throw InvalidArgument(kName, argument, "more than 0", std::to_string(value));
+    if (value < 1) throw InvalidArgument(kTwoTower, argument, "more than 0", std::to_string(value));
   };
   require("image_layers", options.image_layers);
   require("text_layers", options.text_layers);
   require("d_embedding", options.d_embedding.value_or(1));
-  require_sound(kName, {.vocabulary = options.vocabulary,
-                        .length = options.length,
-                        .layers = options.text_layers,
-                        .d_model = options.d_model,
-                        .heads = options.heads,
-                        .d_ff = options.d_ff,
-                        .positions = options.positions});
+  require_sound(kTwoTower, {.vocabulary = options.vocabulary,
+                            .length = options.length,
+                            .layers = options.text_layers,
+                            .d_model = options.d_model,
+                            .heads = options.heads,
+                            .d_ff = options.d_ff,
+                            .positions = options.positions});
   return options;
 }
 
@@ -70,7 +70,7 @@ Tensor shares(const PaddedTokens& texts, DType dtype) {
   Tensor weights(DType::f64, {texts.ids.dim(0), T, 1});
   for (std::int64_t b = 0; b < texts.ids.dim(0); ++b) {
     const std::int64_t length = texts.lengths.empty() ? T : texts.lengths[static_cast<std::size_t>(b)];
-    if (length == 0) throw InvalidArgument(kName, "lengths", "a token in each text", "0");
+    if (length == 0) throw InvalidArgument(kTwoTower, "lengths", "a token in each text", "0");
     std::fill_n(weights.values<double>().begin() + b * T, length, 1.0 / static_cast<double>(length));
   }
   return weights.to(dtype);

@@ -15,31 +15,31 @@
 namespace qkv {
 namespace {
 
-constexpr std::string_view kName = "MultiHeadAttention";
+constexpr std::string_view kAttention = "MultiHeadAttention";
 
 void require_sizes(const MultiHeadOptions& options) {
-  nn::require_positive(kName, "d_model", options.d_model);
-  nn::require_positive(kName, "heads", options.heads);
+  nn::require_positive(kAttention, "d_model", options.d_model);
+  nn::require_positive(kAttention, "heads", options.heads);
   if (!options.d_k && options.d_model % options.heads != 0) {
-    throw InvalidArgument(kName, "heads",
+    throw InvalidArgument(kAttention, "heads",
                           "a divisor of d_model, " + std::to_string(options.d_model) + ", where d_k is not given",
                           std::to_string(options.heads));
   }
   if (options.kv_heads && (*options.kv_heads < 1 || options.heads % *options.kv_heads != 0)) {
-    throw InvalidArgument(kName, "kv_heads", "a divisor of heads, " + std::to_string(options.heads),
+    throw InvalidArgument(kAttention, "kv_heads", "a divisor of heads, " + std::to_string(options.heads),
                           std::to_string(*options.kv_heads));
   }
-  if (options.d_k) nn::require_positive(kName, "d_k", *options.d_k);
-  if (options.d_v) nn::require_positive(kName, "d_v", *options.d_v);
-  if (options.d_context) nn::require_positive(kName, "d_context", *options.d_context);
-  if (options.window) nn::require_positive(kName, "window", *options.window);
+  if (options.d_k) nn::require_positive(kAttention, "d_k", *options.d_k);
+  if (options.d_v) nn::require_positive(kAttention, "d_v", *options.d_v);
+  if (options.d_context) nn::require_positive(kAttention, "d_context", *options.d_context);
+  if (options.window) nn::require_positive(kAttention, "window", *options.window);
 }
 
 void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
   if (!options.rotary) return;
   static_cast<void>(rotary_frequencies(*options.rotary));
   if (options.rotary->dim > d_k) {
-    throw InvalidArgument(kName, "rotary.dim", "at most d_k, " + std::to_string(d_k),
+    throw InvalidArgument(kAttention, "rotary.dim", "at most d_k, " + std::to_string(d_k),
                           std::to_string(options.rotary->dim));
   }
 }
@@ -52,7 +52,7 @@ const MultiHeadOptions& checked(const MultiHeadOptions& options) {
 
 void require_sequence(std::string_view argument, std::int64_t width, const Variable& x) {
   if (!x.empty() && x.rank() == 3 && x.dim(2) == width) return;
-  throw InvalidArgument(kName, argument, "[B, T, " + std::to_string(width) + "]",
+  throw InvalidArgument(kAttention, argument, "[B, T, " + std::to_string(width) + "]",
                         x.empty() ? "an empty variable" : x.shape().to_string());
 }
 
@@ -60,7 +60,7 @@ void require_positions(const TensorView& positions, const Variable& x) {
   const Shape& shape = positions.shape();
   if (shape == Shape{x.dim(1)} || shape == Shape{x.dim(0), x.dim(1)}) return;
   const std::string T = std::to_string(x.dim(1));
-  throw InvalidArgument(kName, "positions", "[" + T + "] or [" + std::to_string(x.dim(0)) + ", " + T + "]",
+  throw InvalidArgument(kAttention, "positions", "[" + T + "] or [" + std::to_string(x.dim(0)) + ", " + T + "]",
                         shape.to_string());
 }
 
@@ -119,14 +119,14 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
 
 Variable MultiHeadAttention::projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const {
   const bool is_query = side == Side::queries;
-  const std::string name = is_query ? "q" : "k";
   const std::optional<Norm>& norm = is_query ? q_norm_ : k_norm_;
-  Variable heads_of = nn::named(name, [&] {
+  Variable heads_of = nn::named(is_query ? "q" : "k", [&] {
     const Variable packed = (is_query ? q_ : k_).forward(x);
     const Variable split = split_heads(packed, is_query ? heads() : kv_heads());
     return norm ? norm->forward(split) : split;
   });
-  return tables ? nn::traced(name + "_rotated", rotary(heads_of, *tables)) : heads_of;
+  if (!tables) return heads_of;
+  return nn::traced(is_query ? "q_rotated" : "k_rotated", rotary(heads_of, *tables));
 }
 
 Variable MultiHeadAttention::values_of(const Variable& context) const {
@@ -169,7 +169,8 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   const Variable k = projected(Side::keys, context, tables);
   const Variable v = values_of(context);
   if (call.cache != nullptr) {
-    if (q.requires_gradient()) throw InvalidArgument(kName, "cache", "none while gradients are recorded", "a cache");
+    if (q.requires_gradient())
+      throw InvalidArgument(kAttention, "cache", "none while gradients are recorded", "a cache");
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }
@@ -179,7 +180,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
 std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
   if (!options_.rotary) {
     if (!call.positions) return std::nullopt;
-    throw InvalidArgument(kName, "positions", "none without rotary", call.positions->shape().to_string());
+    throw InvalidArgument(kAttention, "positions", "none without rotary", call.positions->shape().to_string());
   }
   if (call.positions) {
     require_positions(*call.positions, x);
@@ -208,7 +209,7 @@ Variable MultiHeadAttention::forward_cross(const Variable& x, const Variable& co
 
 Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHeadCall& call) const {
   require_sequence("x", options_.d_model, x);
-  if (call.cache == nullptr) throw InvalidArgument(kName, "cache", "one that read_context() has filled", "none");
+  if (call.cache == nullptr) throw InvalidArgument(kAttention, "cache", "one that read_context() has filled", "none");
   const nn::Tracing tracing(call.trace);
   return attend_over_cache(projected(Side::queries, x, std::nullopt), call);
 }

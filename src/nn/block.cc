@@ -11,7 +11,7 @@
 namespace qkv {
 namespace {
 
-constexpr std::string_view kName = "TransformerBlock";
+constexpr std::string_view kBlock = "TransformerBlock";
 
 Variable dropped(const Variable& x, const std::optional<Dropout>& dropout, std::uint64_t place) {
   return dropout ? qkv::dropout(x, dropout_at(*dropout, place)) : x;
@@ -62,26 +62,26 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       ln_cross_(cross_ ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt),
       ln2_(norm_of(options, dtype), init) {
   if (options.attention.d_context && options.d_context) {
-    throw InvalidArgument(kName, "attention.d_context", "none if d_context is given",
+    throw InvalidArgument(kBlock, "attention.d_context", "none if d_context is given",
                           std::to_string(*options.attention.d_context));
   }
 }
 
 Variable TransformerBlock::forward(const Variable& x, const BlockCall& call) const {
-  if (reads_context()) throw InvalidArgument(kName, "context", "one for the cross-attention", "none");
+  if (reads_context()) throw InvalidArgument(kBlock, "context", "one for the cross-attention", "none");
   return run({.x = x}, call);
 }
 
 Variable TransformerBlock::forward_cross(const Variable& x, const Variable& context, const BlockCall& call) const {
   if (!reads_context()) {
-    throw InvalidArgument(kName, "context", "none without cross-attention", context.shape().to_string());
+    throw InvalidArgument(kBlock, "context", "none without cross-attention", context.shape().to_string());
   }
   return run({.x = x, .context = context}, call);
 }
 
 Variable TransformerBlock::forward_cached(const Variable& x, BlockCache& cache, const BlockCall& call) const {
   if (cross_.has_value() != cache.context.has_value()) {
-    throw InvalidArgument(kName, "cache", cross_ ? "one with a context" : "one without a context", "the other");
+    throw InvalidArgument(kBlock, "cache", cross_ ? "one with a context" : "one without a context", "the other");
   }
   return run({.x = x, .cache = &cache}, call);
 }
@@ -90,7 +90,7 @@ BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, D
                                         const Variable& context) const {
   BlockCache cache{.tokens = KvCache({.format = attention_.cache_format(dtype), .B = B, .capacity = capacity})};
   if (cross_.has_value() == context.empty()) {
-    throw InvalidArgument(kName, "context", cross_ ? "one for the cross-attention" : "none without cross-attention",
+    throw InvalidArgument(kBlock, "context", cross_ ? "one for the cross-attention" : "none without cross-attention",
                           context.empty() ? "none" : context.shape().to_string());
   }
   if (!cross_) return cache;
@@ -102,7 +102,7 @@ BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, D
 Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) const {
   const nn::Tracing tracing(call.trace);
   if (call.memory == BlockMemory::keep) return compute(inputs, call);
-  if (nn::is_traced()) throw InvalidArgument(kName, "memory", "keep if there is a trace", "recompute");
+  if (nn::is_traced()) throw InvalidArgument(kBlock, "memory", "keep if there is a trace", "recompute");
   // The second run may come after the caller's positions are gone, so it keeps a copy.
   std::optional<Tensor> positions;
   if (call.positions) positions.emplace(*call.positions);

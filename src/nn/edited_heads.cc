@@ -83,8 +83,7 @@ Variable edited(Record& record, const std::string& attention, Stage stage, std::
   const std::string name = trace_detail::stage_name(attention, stage);
   bool is_edited = false;
   for (const HeadsEdit& change : record.head_edits) {
-    const bool is_meant = change.heads.empty() || std::ranges::find(change.heads, h) != change.heads.end();
-    if (!is_meant || !trace_detail::matches(change.pattern, name)) continue;
+    if (!change.means(h) || !trace_detail::matches(change.pattern, name)) continue;
     Variable after = change.edit(matrix);
     if (after.empty() || !(after.shape() == matrix.shape()) || after.dtype() != matrix.dtype()) {
       throw InvalidArgument("Trace::edit_heads", name,
@@ -94,11 +93,9 @@ Variable edited(Record& record, const std::string& attention, Stage stage, std::
     matrix = std::move(after);
     is_edited = true;
   }
-  if (is_edited) {
-    const auto kept = std::ranges::find(record.attentions, attention, &trace_detail::KeptAttention::name);
-    if (kept != record.attentions.end()) {
-      kept->edited[std::string(name_of(stage)) + "." + std::to_string(h)] = matrix.detach();
-    }
+  if (is_edited && record.attentions.find(attention) != nullptr) {
+    auto& kept = record.attentions.place_of(attention).edited;
+    kept[std::string(name_of(stage)) + "." + std::to_string(h)] = matrix.detach();
   }
   return matrix;
 }
@@ -132,11 +129,8 @@ Variable head_out(Record& record, const std::string& attention, const std::array
 }
 
 bool is_edited(const Record& record, const std::string& attention, std::int64_t h) {
-  return std::ranges::any_of(record.head_edits, [&](const HeadsEdit& change) {
-    const bool is_meant = change.heads.empty() || std::ranges::find(change.heads, h) != change.heads.end();
-    return is_meant && (trace_detail::matches(change.pattern, trace_detail::stage_name(attention, Stage::masked)) ||
-                        trace_detail::matches(change.pattern, trace_detail::stage_name(attention, Stage::weights)));
-  });
+  return std::ranges::any_of(record.head_edits,
+                             [&](const HeadsEdit& change) { return change.means(h) && change.means(attention); });
 }
 
 }  // namespace

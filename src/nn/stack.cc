@@ -9,10 +9,10 @@
 namespace qkv {
 namespace {
 
-constexpr std::string_view kName = "TransformerStack";
+constexpr std::string_view kStack = "TransformerStack";
 
 std::vector<TransformerBlock> blocks_of(const StackOptions& options, const Init& init, DType dtype) {
-  nn::require_positive(kName, "layers", options.layers);
+  nn::require_positive(kStack, "layers", options.layers);
   std::vector<TransformerBlock> blocks;
   for (std::int64_t n = 0; n < options.layers; ++n) {
     BlockOptions block = options.block;
@@ -69,7 +69,7 @@ Variable TransformerStack::forward_cross(const Variable& x, const Variable& cont
 
 Variable TransformerStack::forward_cached(const Variable& x, StackCache& cache, const BlockCall& call) const {
   if (cache.size() != blocks_.size()) {
-    throw InvalidArgument(kName, "cache", "one for each of " + std::to_string(blocks_.size()) + " blocks",
+    throw InvalidArgument(kStack, "cache", "one for each of " + std::to_string(blocks_.size()) + " blocks",
                           std::to_string(cache.size()));
   }
   return run(x, call, [&](std::size_t n, const Variable& state, const BlockCall& inner) {

@@ -56,11 +56,15 @@ bool Record::wants_attention(std::string_view name) const {
 }
 
 bool Record::edits_heads(std::string_view attention) const {
-  return std::ranges::any_of(head_edits, [&](const HeadsEdit& edit) {
-    return matches(edit.pattern, stage_name(attention, Stage::masked)) ||
-           matches(edit.pattern, stage_name(attention, Stage::weights));
-  });
+  return std::ranges::any_of(head_edits, [&](const HeadsEdit& edit) { return edit.means(attention); });
 }
+
+bool HeadsEdit::means(std::string_view attention) const {
+  return matches(pattern, stage_name(attention, Stage::masked)) ||
+         matches(pattern, stage_name(attention, Stage::weights));
+}
+
+bool HeadsEdit::means(std::int64_t h) const { return heads.empty() || std::ranges::find(heads, h) != heads.end(); }
 
 }  // namespace trace_detail
 
@@ -68,8 +72,9 @@ namespace {
 
 using trace_detail::Kept;
 using trace_detail::KeptAttention;
+using trace_detail::Ordered;
 
-constexpr const char* kName = "Trace";
+constexpr const char* kTrace = "Trace";
 
 std::string listed(const Trace& trace) {
   std::string all;
@@ -99,22 +104,17 @@ Tensor matrix_of(const KeptAttention& attention, const Probe& probe, Stage stage
   return all;
 }
 
-const KeptAttention* find_attention(const std::vector<KeptAttention>& all, std::string_view name) {
-  const auto found = std::ranges::find(all, name, &KeptAttention::name);
-  return found == all.end() ? nullptr : &*found;
-}
-
 struct Matrix {
   const KeptAttention* attention = nullptr;  // null: not the name of a T x T matrix
   Stage stage = Stage::weights;
 };
 
-Matrix matrix_named(const std::vector<KeptAttention>& all, std::string_view name) {
+Matrix matrix_named(const Ordered<KeptAttention>& all, std::string_view name) {
   const std::size_t dot = name.rfind('.');
   const bool is_root = dot == std::string_view::npos;
   const auto stage = trace_detail::stage_named(is_root ? name : name.substr(dot + 1));
   if (!stage) return {};
-  return {.attention = find_attention(all, is_root ? "" : name.substr(0, dot)), .stage = *stage};
+  return {.attention = all.find(is_root ? "" : name.substr(0, dot)), .stage = *stage};
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ Trace& Trace::edit_heads(std::string pattern, std::vector<std::int64_t> heads, E
   const std::size_t dot = pattern.rfind('.');
   const std::string leaf = dot == std::string::npos ? pattern : pattern.substr(dot + 1);
   if (leaf != name_of(Stage::masked) && leaf != name_of(Stage::weights)) {
-    throw InvalidArgument(kName, "pattern", "a name that ends in .masked or .weights", "\"" + pattern + "\"");
+    throw InvalidArgument(kTrace, "pattern", "a name that ends in .masked or .weights", "\"" + pattern + "\"");
   }
   record_->head_edits.push_back({.pattern = std::move(pattern), .heads = std::move(heads), .edit = std::move(edit)});
   return *this;
@@ -146,47 +146,45 @@ Trace& Trace::edit_gradient(std::string pattern, Edit edit) {
 }
 
 Tensor Trace::operator[](std::string_view name) const {
-  const auto found = std::ranges::find(record_->kept, name, &Kept::name);
-  if (found != record_->kept.end()) return Tensor(found->value.value());
+  if (const Kept* found = record_->kept.find(name)) return Tensor(found->value.value());
   const auto [attention, stage] = matrix_named(record_->attentions, name);
   if (attention != nullptr) return matrix_of(*attention, probe(attention->name), stage);
-  throw InvalidArgument(kName, "name", listed(*this), "\"" + std::string(name) + "\"");
+  throw InvalidArgument(kTrace, "name", listed(*this), "\"" + std::string(name) + "\"");
 }
 
 Tensor Trace::gradient(std::string_view name) const {
-  const auto found = std::ranges::find(record_->kept, name, &Kept::name);
-  if (found == record_->kept.end()) {
-    throw InvalidArgument(kName, "name", listed(*this), "\"" + std::string(name) + "\"");
+  const Kept* found = record_->kept.find(name);
+  if (found == nullptr) {
+    throw InvalidArgument(kTrace, "name", listed(*this), "\"" + std::string(name) + "\"");
   }
   if (found->gradient.empty()) {
-    throw InvalidArgument(kName, "name", "a value that backward() gave a gradient", "\"" + std::string(name) + "\"");
+    throw InvalidArgument(kTrace, "name", "a value that backward() gave a gradient", "\"" + std::string(name) + "\"");
   }
   return Tensor(found->gradient.value());
 }
 
 bool Trace::contains(std::string_view name) const {
-  if (std::ranges::find(record_->kept, name, &Kept::name) != record_->kept.end()) return true;
+  if (record_->kept.find(name) != nullptr) return true;
   return matrix_named(record_->attentions, name).attention != nullptr;
 }
 
 std::vector<std::string> Trace::names() const {
   std::vector<std::string> all;
-  for (const Kept& kept : record_->kept) all.push_back(kept.name);
+  for (const Kept& kept : record_->kept.all()) all.push_back(kept.name);
   return all;
 }
 
 std::vector<std::string> Trace::attentions() const {
   std::vector<std::string> all;
-  for (const KeptAttention& kept : record_->attentions) all.push_back(kept.name);
+  for (const KeptAttention& kept : record_->attentions.all()) all.push_back(kept.name);
   return all;
 }
 
 const Trace::Attention& Trace::attention(std::string_view name) const {
-  const KeptAttention* found = find_attention(record_->attentions, name);
-  if (found != nullptr) return found->call;
+  if (const KeptAttention* found = record_->attentions.find(name)) return found->call;
   std::string all;
   for (const std::string& kept : attentions()) all += (all.empty() ? "one of " : ", ") + kept;
-  throw InvalidArgument(kName, "name", all.empty() ? "an attention that was kept; none was" : all,
+  throw InvalidArgument(kTrace, "name", all.empty() ? "an attention that was kept; none was" : all,
                         "\"" + std::string(name) + "\"");
 }
 
@@ -197,9 +195,9 @@ Probe Trace::probe(std::string_view name) const {
 
 GradientProbe Trace::gradient_probe(std::string_view name) const {
   const Attention& call = attention(name);
-  const Variable& d_out = find_attention(record_->attentions, name)->d_out;
+  const Variable& d_out = record_->attentions.find(name)->d_out;
   if (d_out.empty()) {
-    throw InvalidArgument(kName, "name", "an attention that backward() gave gradients",
+    throw InvalidArgument(kTrace, "name", "an attention that backward() gave gradients",
                           "\"" + std::string(name) + "\"");
   }
   return {d_out.value(),    call.q.value(),   call.k.value(), call.v.value(),

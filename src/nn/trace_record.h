@@ -1,6 +1,9 @@
 // The state of a trace: its patterns and edits, and the values that a pass left.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +23,9 @@ struct HeadsEdit {
   std::string pattern;
   std::vector<std::int64_t> heads;  // empty: all
   Trace::Edit edit;
+
+  [[nodiscard]] bool means(std::string_view attention) const;
+  [[nodiscard]] bool means(std::int64_t h) const;
 };
 
 struct Kept {
@@ -35,13 +41,37 @@ struct KeptAttention {
   std::map<std::string, Variable, std::less<>> edited = {};  // "weights.2": of a head that was edited, [B, 1, Tq, Tk]
 };
 
+/// In the order in which their names came, each found by its name.
+template <class Named>
+class Ordered {
+ public:
+  [[nodiscard]] const std::vector<Named>& all() const noexcept { return all_; }
+
+  /// Null for a name that has not come.
+  [[nodiscard]] const Named* find(std::string_view name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &all_[found->second];
+  }
+
+  /// A new one has only its name.
+  [[nodiscard]] Named& place_of(const std::string& name) {
+    const auto [place, is_new] = places_.try_emplace(name, all_.size());
+    if (is_new) all_.push_back({.name = name});
+    return all_[place->second];
+  }
+
+ private:
+  std::vector<Named> all_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+};
+
 struct Record {
   std::vector<std::string> patterns;
   std::vector<ValueEdit> edits;
   std::vector<HeadsEdit> head_edits;
   std::vector<ValueEdit> gradient_edits;
-  std::vector<Kept> kept;
-  std::vector<KeptAttention> attentions;
+  Ordered<Kept> kept;
+  Ordered<KeptAttention> attentions;
 
   /// Of the value itself.
   [[nodiscard]] bool wants(std::string_view name) const;

@@ -1,6 +1,5 @@
 #include "nn/tracing.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "autograd/scope.h"
@@ -17,15 +16,14 @@ std::shared_ptr<Record>& current() {
   return record;
 }
 
-// Where the names of the current trace begin in the scope of the thread.
-std::size_t& root() {
-  thread_local std::size_t length = 0;
-  return length;
+// The scope in which the current trace began: its names are those within.
+const OperationScope*& root() {
+  thread_local const OperationScope* scope = nullptr;
+  return scope;
 }
 
 std::string name_of_leaf(std::string_view leaf) {
-  std::string name = autograd::operation_scope().substr(std::min(root(), autograd::operation_scope().size()));
-  if (name.starts_with('.')) name.erase(0, 1);
+  std::string name = autograd::operation_scope(root());
   if (!leaf.empty()) name.append(name.empty() ? "" : ".").append(leaf);
   return name;
 }
@@ -36,14 +34,6 @@ void require_like(const std::string& name, const Variable& before, const Variabl
     return std::string(qkv::name_of(x.dtype())) + " " + x.shape().to_string();
   };
   throw InvalidArgument("Trace::edit", name, text(before), after.empty() ? "an empty variable" : text(after));
-}
-
-template <class List>
-auto& place_of(List& list, const std::string& name) {
-  const auto found = std::ranges::find(list, name, &List::value_type::name);
-  if (found != list.end()) return *found;
-  list.push_back({.name = name});
-  return list.back();
 }
 
 void edit_gradient(const Record& record, const std::string& name, const Variable& x) {
@@ -63,10 +53,10 @@ bool has_gradient(const Variable& x) { return x.requires_gradient() && !x.is_lea
 
 Tracing::Tracing(const Trace* trace) : is_active_(trace != nullptr) {
   if (!is_active_) return;
-  trace->record()->kept.clear();
-  trace->record()->attentions.clear();
+  trace->record()->kept = {};
+  trace->record()->attentions = {};
   before_ = std::exchange(current(), trace->record());
-  root_before_ = std::exchange(root(), autograd::operation_scope().size());
+  root_before_ = std::exchange(root(), autograd::innermost_scope());
 }
 
 Tracing::~Tracing() {
@@ -77,11 +67,10 @@ Tracing::~Tracing() {
 
 bool is_traced() noexcept { return current() != nullptr; }
 
-Variable traced(std::string_view leaf, const Variable& x) {
-  if (!is_traced()) return x;
+Variable traced(std::string_view leaf, Variable value) {
+  if (!is_traced()) return value;
   Record& record = *current();
   const std::string name = name_of_leaf(leaf);
-  Variable value = x;
   for (const trace_detail::ValueEdit& change : record.edits) {
     if (!trace_detail::matches(change.pattern, name)) continue;
     Variable edited = change.edit(value);
@@ -90,12 +79,12 @@ Variable traced(std::string_view leaf, const Variable& x) {
   }
   if (has_gradient(value)) edit_gradient(record, name, value);
   if (!record.wants(name)) return value;
-  trace_detail::Kept& kept = place_of(record.kept, name);
+  trace_detail::Kept& kept = record.kept.place_of(name);
   kept.value = value.detach();
   kept.gradient = {};
   if (has_gradient(value)) {
     value.on_gradient([weak = std::weak_ptr(current()), name](const Variable& gradient) {
-      if (const auto still = weak.lock()) place_of(still->kept, name).gradient = gradient.detach();
+      if (const auto still = weak.lock()) still->kept.place_of(name).gradient = gradient.detach();
       return Variable();
     });
   }
@@ -106,8 +95,7 @@ void trace_attention(Trace::Attention call) {
   if (!is_traced()) return;
   const std::string name = name_of_leaf("");
   if (!current()->wants_attention(name)) return;
-  trace_detail::KeptAttention& kept = place_of(current()->attentions, name);
-  kept = {.name = name, .call = std::move(call)};
+  current()->attentions.place_of(name) = {.name = name, .call = std::move(call)};
 }
 
 AttentionRun traced_attention(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
@@ -117,7 +105,7 @@ AttentionRun traced_attention(const Variable& q, const Variable& k, const Variab
   const std::string name = name_of_leaf("");
   if (has_gradient(run.out) && current()->wants_attention(name)) {
     run.out.on_gradient([weak = std::weak_ptr(current()), name](const Variable& gradient) {
-      if (const auto still = weak.lock()) place_of(still->attentions, name).d_out = gradient.detach();
+      if (const auto still = weak.lock()) still->attentions.place_of(name).d_out = gradient.detach();
       return Variable();
     });
   }

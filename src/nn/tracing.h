@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "qkv/autograd/attention.h"
@@ -21,14 +20,14 @@ class Tracing {
 
  private:
   std::shared_ptr<trace_detail::Record> before_;
-  std::size_t root_before_ = 0;
+  const OperationScope* root_before_ = nullptr;
   bool is_active_;
 };
 
 [[nodiscard]] bool is_traced() noexcept;
 
 /// `x`, or what the trace makes of it, as the value `leaf` of the current scope; the scope's own with an empty leaf.
-[[nodiscard]] Variable traced(std::string_view leaf, const Variable& x);
+[[nodiscard]] Variable traced(std::string_view leaf, Variable x);
 
 /// attention_run() as the attention of the current scope: edits of its heads, and kept for a probe.
 [[nodiscard]] AttentionRun traced_attention(const Variable& q, const Variable& k, const Variable& v,
@@ -38,7 +37,7 @@ void trace_attention(Trace::Attention call);
 
 /// What `body` gives, its operations under `name`, and the value itself traced under that name.
 template <class Body>
-[[nodiscard]] Variable named(const std::string& name, const Body& body) {
+[[nodiscard]] Variable named(std::string_view name, const Body& body) {
   const OperationScope scope(name);
   return traced("", body());
 }

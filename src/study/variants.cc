@@ -8,8 +8,8 @@
 
 #include "qkv/attention.h"
 #include "qkv/linear_attention.h"
+#include "qkv/materialized_attention.h"
 #include "qkv/picture/chart.h"
-#include "qkv/standard_attention.h"
 #include "qkv/tile_plan.h"
 
 namespace qkv {
@@ -120,7 +120,7 @@ Variant masked(const VariantSetup& setup, const Inputs& x, const std::string& na
 Variant standard(const VariantSetup& setup, const Inputs& x) {
   const auto T = static_cast<double>(x.q.dim(2));
   const auto run = [&setup, &x] {
-    return standard_attention(x.q, x.k, x.v, {.causal = setup.causal, .threads = setup.threads});
+    return materialized_attention(x.q, x.k, x.v, {.causal = setup.causal, .threads = setup.threads});
   };
   Variant variant = {.name = "standard", .run = run, .mask = setup.causal ? causal() : all(), .skipped = ""};
   const double bytes = T * T * sizeof(float);

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "make_adamw";
+constexpr const char* kMakeAdamw = "make_adamw";
 constexpr std::array<std::string_view, 2> kMoments = {"first", "second"};
 
 // The factors of one step, in the order of PyTorch's roundings.
@@ -38,7 +38,7 @@ QKV_INLINED inline void adamw_piece(const Factors<Real>& by, Real* value, const 
 class AdamW final : public Optimizer {
  public:
   AdamW(Parameters parameters, const AdamWOptions& options)
-      : Optimizer(kFunction, std::move(parameters), kMoments), options_(options) {}
+      : Optimizer(kMakeAdamw, std::move(parameters), kMoments), options_(options) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "adamw"; }
 
@@ -68,12 +68,12 @@ class AdamW final : public Optimizer {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions& options) {
-  training::require_share(kFunction, "beta1", options.beta1);
-  training::require_share(kFunction, "beta2", options.beta2);
+  training::require_share(kMakeAdamw, "beta1", options.beta1);
+  training::require_share(kMakeAdamw, "beta2", options.beta2);
   if (!(options.epsilon > 0) || std::isinf(options.epsilon)) {
-    throw InvalidArgument(kFunction, "epsilon", "a number > 0", std::to_string(options.epsilon));
+    throw InvalidArgument(kMakeAdamw, "epsilon", "a number > 0", std::to_string(options.epsilon));
   }
-  training::require_decay(kFunction, options.weight_decay);
+  training::require_decay(kMakeAdamw, options.weight_decay);
   return std::make_unique<AdamW>(std::move(parameters), options);
 }
 

@@ -9,10 +9,10 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "learning_rate";
+constexpr const char* kLearningRate = "learning_rate";
 
 void require(bool holds, std::string_view argument, std::string_view expected, const std::string& got) {
-  if (!holds) throw InvalidArgument(kFunction, argument, expected, got);
+  if (!holds) throw InvalidArgument(kLearningRate, argument, expected, got);
 }
 
 void require_sound(const Schedule& schedule, std::int64_t step) {

@@ -11,7 +11,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "train";
+constexpr const char* kSettings = "train";
 constexpr std::int64_t kMost = std::int64_t{1} << 20;
 constexpr std::int64_t kMostWide = std::int64_t{1} << 16;
 constexpr std::int64_t kMostLayers = 1024;
@@ -20,12 +20,12 @@ constexpr std::int64_t kMostParameters = std::int64_t{1} << 31;
 
 void require_between(const char* member, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
-  throw InvalidArgument(kFunction, member, fmt::format("a whole number from {} to {}", least, most),
+  throw InvalidArgument(kSettings, member, fmt::format("a whole number from {} to {}", least, most),
                         std::to_string(value));
 }
 
 void require_number(const char* member, double value, bool holds, const char* expected) {
-  if (!holds) throw InvalidArgument(kFunction, member, expected, fmt::format("{}", value));
+  if (!holds) throw InvalidArgument(kSettings, member, expected, fmt::format("{}", value));
 }
 
 void require_sizes(const TrainSettings& settings) {
@@ -42,7 +42,7 @@ void require_sizes(const TrainSettings& settings) {
   const std::int64_t d_ff = settings.d_ff.value_or(4 * settings.d_model);
   const std::int64_t parameters = settings.layers * settings.d_model * (4 * settings.d_model + 2 * d_ff);
   if (parameters <= kMostParameters) return;
-  throw InvalidArgument(kFunction, "d_model", fmt::format("a model of at most {} parameters", kMostParameters),
+  throw InvalidArgument(kSettings, "d_model", fmt::format("a model of at most {} parameters", kMostParameters),
                         fmt::format("{} in its blocks alone", parameters));
 }
 
@@ -59,14 +59,14 @@ void require_numbers(const TrainSettings& settings) {
 
 void require_words(const TrainSettings& settings) {
   if (settings.dtype != "f32" && settings.dtype != "bf16") {
-    throw InvalidArgument(kFunction, "dtype", "f32 or bf16", "\"" + settings.dtype + "\"");
+    throw InvalidArgument(kSettings, "dtype", "f32 or bf16", "\"" + settings.dtype + "\"");
   }
   if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
-    throw InvalidArgument(kFunction, "optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
+    throw InvalidArgument(kSettings, "optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
   }
-  core::said_of(kFunction, "schedule", [&] { return schedule_named(settings.schedule); });
-  core::said_of(kFunction, "model", [&] { return model_kind_named(settings.model); });
-  core::said_of(kFunction, "positions", [&] { return positions_named(settings.positions); });
+  core::said_of(kSettings, "schedule", [&] { return schedule_named(settings.schedule); });
+  core::said_of(kSettings, "model", [&] { return model_kind_named(settings.model); });
+  core::said_of(kSettings, "positions", [&] { return positions_named(settings.positions); });
 }
 
 }  // namespace

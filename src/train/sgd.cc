@@ -5,17 +5,17 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "make_sgd";
-constexpr std::array<std::string_view, 1> kMoments = {"velocity"};
+constexpr const char* kMakeSgd = "make_sgd";
+constexpr std::array<std::string_view, 1> kVelocity = {"velocity"};
 
 std::span<const std::string_view> moments_with(double momentum) {
-  return momentum > 0 ? std::span<const std::string_view>(kMoments) : std::span<const std::string_view>();
+  return momentum > 0 ? std::span<const std::string_view>(kVelocity) : std::span<const std::string_view>();
 }
 
 class Sgd final : public Optimizer {
  public:
   Sgd(Parameters parameters, const SgdOptions& options)
-      : Optimizer(kFunction, std::move(parameters), moments_with(options.momentum)), options_(options) {}
+      : Optimizer(kMakeSgd, std::move(parameters), moments_with(options.momentum)), options_(options) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "sgd"; }
 
@@ -50,8 +50,8 @@ class Sgd final : public Optimizer {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options) {
-  training::require_share(kFunction, "momentum", options.momentum);
-  training::require_decay(kFunction, options.weight_decay);
+  training::require_share(kMakeSgd, "momentum", options.momentum);
+  training::require_decay(kMakeSgd, options.weight_decay);
   return std::make_unique<Sgd>(std::move(parameters), options);
 }
 

@@ -10,14 +10,14 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "train";
+constexpr const char* kTrain = "train";
 
 void require_options(const TrainingOptions& options) {
   if (options.accumulation < 1) {
-    throw InvalidArgument(kFunction, "accumulation", "1 or more", std::to_string(options.accumulation));
+    throw InvalidArgument(kTrain, "accumulation", "1 or more", std::to_string(options.accumulation));
   }
   if (options.clip_norm && !(*options.clip_norm > 0)) {
-    throw InvalidArgument(kFunction, "clip_norm", "more than 0", std::to_string(*options.clip_norm));
+    throw InvalidArgument(kTrain, "clip_norm", "more than 0", std::to_string(*options.clip_norm));
   }
   static_cast<void>(learning_rate(options.schedule, 0));
 }

@@ -20,7 +20,7 @@ using view_detail::statistics_columns;
 constexpr std::int64_t kMostLines = 16;
 constexpr int kKeyColumn = 12;
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
 std::string map_lines(const ProbeMap& map, const std::string& whose, const ProbeChoice& choice, int width) {
   const std::vector<double> cells = map.cells.to_vector();
@@ -32,7 +32,7 @@ std::string map_lines(const ProbeMap& map, const std::string& whose, const Probe
   const std::string text = fmt::format(
       "{}: {} x {} cells, {} {} of each; largest {} in cell ({}, {}), {} without a visible pair, {:.2f} % visible",
       whose, map.cells.dim(0), columns, choice.reduce == Reduce::mean ? "mean" : "largest", choice.stage.map_value(),
-      number(cells[static_cast<std::size_t>(largest)]), largest / columns, largest % columns, blank, 100 * share);
+      four_digits(cells[static_cast<std::size_t>(largest)]), largest / columns, largest % columns, blank, 100 * share);
   return named_lines("map", text, width);
 }
 
@@ -58,7 +58,7 @@ std::string largest_lines(const std::vector<double>& values, const std::vector<d
   std::string text = fmt::format("{:>10}  {}\n", "key", what);
   const auto places = largest_places(sizes);
   for (const std::int64_t j : places) {
-    text += fmt::format("{:>10}  {}\n", j, number(values[static_cast<std::size_t>(j)]));
+    text += fmt::format("{:>10}  {}\n", j, four_digits(values[static_cast<std::size_t>(j)]));
   }
   if (static_cast<std::int64_t>(values.size()) > kMostLines) {
     text += fmt::format("the {} largest of {}\n", places.size(), values.size());
@@ -84,7 +84,7 @@ std::string top_lines(const TopKeys& top, std::int64_t h, int width) {
     std::string keys;
     for (std::int64_t n = 0; n < top.keys.dim(1) && top.weights.at({i, n}) != 0; ++n) {
       keys += fmt::format("{}{}: {}", n > 0 ? "  " : "", static_cast<std::int64_t>(top.keys.at({i, n})),
-                          number(top.weights.at({i, n})));
+                          four_digits(top.weights.at({i, n})));
     }
     text += prose(keys, width, kKeyColumn).replace(0, kKeyColumn, fmt::format("{:>10}  ", i));
   }

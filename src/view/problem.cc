@@ -13,6 +13,7 @@ namespace qkv {
 namespace {
 
 using view_detail::of_field;
+using view_detail::read_field;
 using view_detail::refuse;
 
 Layout layout_of(const Tensor& q) {
@@ -48,10 +49,6 @@ Tensor with_heads(const std::string& field, Tensor tensor, Layout layout, const 
            std::to_string(count));
   }
   return Tensor(split_heads(packed, count));
-}
-
-Tensor read_field(const std::string& field, const std::string& path) {
-  return of_field(field, [&] { return read_tensor(path); });
 }
 
 // Numbers in brackets take another tensor's dtype.

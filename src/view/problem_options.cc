@@ -15,12 +15,9 @@ namespace qkv {
 namespace {
 
 using view_detail::of_field;
+using view_detail::read_field;
 using view_detail::refuse;
 using view_detail::whole_numbers;
-
-Tensor read_field(const std::string& field, const std::string& path) {
-  return of_field(field, [&] { return read_tensor(path); });
-}
 
 std::vector<std::int64_t> lengths_of(const std::string& text) {
   const std::string field = "kv_lengths";

@@ -1,9 +1,11 @@
 // A field whose value has no meaning.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/said_of.h"
+#include "qkv/tensor.h"
 
 namespace qkv::view_detail {
 
@@ -17,5 +19,8 @@ template <class Body>
 auto of_field(std::string_view field, const Body& body) {
   return core::said_of(kRequest, field, body);
 }
+
+/// The tensor at the path that this field gives.
+[[nodiscard]] Tensor read_field(std::string_view field, const std::string& path);
 
 }  // namespace qkv::view_detail

@@ -8,7 +8,7 @@
 #include "attention/fused_call.h"
 #include "qkv/attention.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::allocation_test {
 namespace {
 
 class Allocations : public testing::TestWithParam<std::string> {};
@@ -36,4 +36,4 @@ TEST_P(Allocations, AreNoneWithScratchAndPlan) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::allocation_test

@@ -7,7 +7,7 @@
 
 #include "attention/random_backward.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::backward_differences_test {
 namespace {
 
 // The loss with `step` times a direction added to one of the tensors that it depends on.
@@ -86,4 +86,4 @@ RC_GTEST_PROP(BackwardDifferences, AgreeWithTheGradientsOfRaggedBatches, ()) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::backward_differences_test

@@ -15,7 +15,7 @@
 #include "attention/random_backward.h"
 #include "attention/random_call.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::backward_test {
 namespace {
 
 using testing::Each;
@@ -366,4 +366,4 @@ RC_GTEST_PROP(BackwardProperty, OfARaggedBatchIsALoopOverItsDocuments, ()) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::backward_test

@@ -6,7 +6,7 @@
 #include "core/error_message.h"
 #include "qkv/backward.h"
 
-namespace qkv {
+namespace qkv::backward_validation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(BackwardValidation, RefusesWhatAttentionRefuses) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::backward_validation_test

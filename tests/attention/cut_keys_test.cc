@@ -4,7 +4,7 @@
 #include "attention/fused_call.h"
 #include "qkv/attention.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::cut_keys_test {
 namespace {
 
 class CutKeys : public testing::TestWithParam<std::string> {};
@@ -65,4 +65,4 @@ TEST_P(CutKeys, HasWorkForEveryThread) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::cut_keys_test

@@ -7,7 +7,7 @@
 
 #include "qkv/attention.h"
 
-namespace qkv {
+namespace qkv::edge_test {
 namespace {
 
 using testing::DoubleEq;
@@ -136,4 +136,4 @@ TEST(Edges, ResultsAreRoundedOnceToTheDtypeOfQ) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::edge_test

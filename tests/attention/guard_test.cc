@@ -11,7 +11,7 @@
 #include "attention/fused_call.h"
 #include "qkv/attention.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::guard_test {
 namespace {
 
 enum class Side : std::uint8_t { before, behind };
@@ -94,4 +94,4 @@ TEST_P(Guards, AreNotTouchedByBiasesAndDropout) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::guard_test

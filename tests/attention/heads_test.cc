@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::heads_test {
 namespace {
 
 Tensor counted(const Shape& shape) {
@@ -52,4 +52,4 @@ TEST(Heads, NamesWhatDoesNotDivide) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::heads_test

@@ -13,7 +13,7 @@
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::into_test {
 namespace {
 
 using testing::Each;
@@ -191,4 +191,4 @@ TEST_F(Refused, ButNotNeighbours) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::into_test

@@ -10,7 +10,7 @@
 #include "qkv/kv.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::linear_attention_test {
 namespace {
 
 using testing_linear::elu_by_state;
@@ -231,4 +231,4 @@ TEST(LinearAttention, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::linear_attention_test

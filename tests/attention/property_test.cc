@@ -8,7 +8,7 @@
 
 #include "attention/random_call.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::property_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -234,4 +234,4 @@ TEST(AttentionDropout, LeavesTheExpectationAsItWas) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::property_test

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::ragged_test {
 namespace {
 
 using testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST_F(RaggedRefused, OnePlanForAllAndStages) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::ragged_test

@@ -7,7 +7,7 @@
 #include "qkv/linear_attention.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::recurrent_attention_test {
 namespace {
 
 using testing_linear::Extents;
@@ -205,4 +205,4 @@ TEST(RecurrentAttention, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::recurrent_attention_test

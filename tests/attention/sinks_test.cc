@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
-namespace qkv {
+namespace qkv::sinks_test {
 namespace {
 
 using testing::DoubleEq;
@@ -90,4 +90,4 @@ TEST(Sinks, AreOneFiniteNumberForEachQueryHead) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::sinks_test

@@ -9,7 +9,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::softmax_test {
 namespace {
 
 using testing::DoubleEq;
@@ -70,4 +70,4 @@ TEST(Softmax, NamesWhatItCannotTake) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::softmax_test

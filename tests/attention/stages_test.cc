@@ -7,7 +7,7 @@
 
 #include "qkv/attention.h"
 
-namespace qkv {
+namespace qkv::stages_test {
 namespace {
 
 using testing::DoubleEq;
@@ -77,4 +77,4 @@ TEST(Stages, HaveNames) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::stages_test

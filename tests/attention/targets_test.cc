@@ -13,7 +13,7 @@
 #include "qkv/attention.h"
 #include "qkv/info.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::targets_test {
 namespace {
 
 using testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST(Plans, OfAnotherShapeOrTileSizeAreRefused) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::targets_test

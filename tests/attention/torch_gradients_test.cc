@@ -11,7 +11,7 @@
 #include "attention/random_call.h"
 #include "qkv/backward.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::torch_gradients_test {
 namespace {
 
 using nlohmann::json;
@@ -87,4 +87,4 @@ TEST(TorchGradients, AreThoseOfEveryTarget) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::torch_gradients_test

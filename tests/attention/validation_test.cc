@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
-namespace qkv {
+namespace qkv::validation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(Validation, HoldsForTheStagesToo) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::validation_test

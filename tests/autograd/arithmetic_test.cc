@@ -8,7 +8,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::arithmetic_test {
 namespace {
 
 using testing::IsEmpty;
@@ -162,4 +162,4 @@ TEST(Cast, RoundsThereAndBack) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::arithmetic_test

@@ -9,7 +9,7 @@
 #include "qkv/autograd/shape.h"
 #include "qkv/nn/position.h"
 
-namespace qkv {
+namespace qkv::attention_test {
 namespace {
 
 using testing::IsEmpty;
@@ -146,4 +146,4 @@ TEST(RotaryTurn, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::attention_test

@@ -9,7 +9,7 @@
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv {
+namespace qkv::checkpoint_test {
 namespace {
 
 // Two layers that share their weight with what stands around them, with dropout inside.
@@ -74,4 +74,4 @@ TEST(Checkpoint, RefusesASecondRunThatDiffers) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::checkpoint_test

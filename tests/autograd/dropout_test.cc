@@ -7,7 +7,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::dropout_test {
 namespace {
 
 using testing::IsEmpty;
@@ -51,4 +51,4 @@ TEST(Dropout, KeepsInfinityAndDropsNaN) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::dropout_test

@@ -5,7 +5,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::embedding_test {
 namespace {
 
 using testing::IsEmpty;
@@ -40,4 +40,4 @@ TEST(Embedding, NamesTheIdThatLiesOutside) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::embedding_test

@@ -13,7 +13,7 @@
 #include "qkv/autograd/norm.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv {
+namespace qkv::half_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(Half, RowsOfATableKeepTheirType) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::half_test

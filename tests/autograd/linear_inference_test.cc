@@ -9,7 +9,7 @@
 #include "qkv/autograd/matmul.h"
 #include "qkv/threads.h"
 
-namespace qkv {
+namespace qkv::linear_inference_test {
 namespace {
 
 using testing::IsEmpty;
@@ -97,4 +97,4 @@ TEST(KeptWeight, ServesEachDtype) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::linear_inference_test

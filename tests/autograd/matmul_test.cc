@@ -10,7 +10,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/shape.h"
 
-namespace qkv {
+namespace qkv::matmul_test {
 namespace {
 
 using testing::IsEmpty;
@@ -185,4 +185,4 @@ TEST(Linear, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::matmul_test

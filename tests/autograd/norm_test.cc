@@ -5,7 +5,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::norm_test {
 namespace {
 
 using testing::IsEmpty;
@@ -68,4 +68,4 @@ TEST(Norm, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::norm_test

@@ -7,7 +7,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::reduce_test {
 namespace {
 
 using testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(Reduce, NamesAnAxisThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::reduce_test

@@ -8,7 +8,7 @@
 #include "qkv/autograd/reduce.h"
 #include "qkv/heads.h"
 
-namespace qkv {
+namespace qkv::shape_test {
 namespace {
 
 using testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST(Shape, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::shape_test

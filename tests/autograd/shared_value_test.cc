@@ -9,7 +9,7 @@
 #include "qkv/autograd/reduce.h"
 #include "qkv/autograd/shape.h"
 
-namespace qkv {
+namespace qkv::shared_value_test {
 namespace {
 
 using testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(SharedValue, ParametersAreDenseAndConstantsMayHaveStrides) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::shared_value_test

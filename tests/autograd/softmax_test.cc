@@ -8,7 +8,7 @@
 #include "autograd/gradient_check.h"
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::softmax_test {
 namespace {
 
 using testing::Each;
@@ -123,4 +123,4 @@ TEST(CrossEntropy, HasTheSameGradientHoweverLargeAllLogitsAre) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::softmax_test

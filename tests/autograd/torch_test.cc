@@ -11,7 +11,7 @@
 #include "qkv/autograd/norm.h"
 #include "qkv/autograd/softmax.h"
 
-namespace qkv {
+namespace qkv::torch_test {
 namespace {
 
 using nlohmann::json;
@@ -71,4 +71,4 @@ TEST(Torch, AgreesOnResultsAndGradients) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::torch_test

@@ -8,7 +8,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv {
+namespace qkv::variable_test {
 namespace {
 
 using testing::ElementsAre;
@@ -166,4 +166,4 @@ TEST(Variable, MemoryOfSizesThatChangeIsNotHeldForEver) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::variable_test

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/decode.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::decode_into_test {
 namespace {
 
 std::vector<std::string> all_targets() {
@@ -130,4 +130,4 @@ TEST_F(DecodeRefused, ByDecodeToo) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::decode_into_test

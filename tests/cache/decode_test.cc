@@ -13,7 +13,7 @@
 #include "mask/random_bias.h"
 #include "qkv/info.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::decode_test {
 namespace {
 
 using mask_test::any_in;
@@ -299,4 +299,4 @@ TEST(Decode, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::decode_test

@@ -7,7 +7,7 @@
 #include "core/error_message.h"
 #include "qkv/kv_cache.h"
 
-namespace qkv {
+namespace qkv::kv_cache_error_test {
 namespace {
 
 using testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST(KvCacheViewErrors, OfPageTables) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::kv_cache_error_test

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/kv.h"
 
-namespace qkv {
+namespace qkv::kv_cache_test {
 namespace {
 
 using testing::ElementsAre;
@@ -242,4 +242,4 @@ TEST(KvCacheView, ReadsBuffersOfOthers) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::kv_cache_test

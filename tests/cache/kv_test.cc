@@ -6,7 +6,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::kv_test {
 namespace {
 
 using testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(ScatterTime, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::kv_test

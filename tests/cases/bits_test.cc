@@ -8,7 +8,7 @@
 #include "cases/covering.h"
 #include "cases/run.h"
 
-namespace qkv::cases {
+namespace qkv::cases::bits_test {
 namespace {
 
 // Every so many rows of both tables.
@@ -159,4 +159,4 @@ TEST(Bits, AreTheSameForCallsFromManyThreads) {
 }
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::bits_test

@@ -8,7 +8,7 @@
 #include "cases/where.h"
 #include "qkv/backward.h"
 
-namespace qkv::cases {
+namespace qkv::cases::dropped_gradients_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -61,4 +61,4 @@ TEST_P(DroppedGradients, AHiddenKeyGetsNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, DroppedGradients, testing::ValuesIn(everywhere()), kName);
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::dropped_gradients_test

@@ -8,7 +8,7 @@
 
 #include "cases/where.h"
 
-namespace qkv::cases {
+namespace qkv::cases::extremes_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -269,4 +269,4 @@ TEST_P(Extremes, ASoftcapOfAnySizeIsASoftcap) {
 INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere(Reference::without)), kName);
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::extremes_test

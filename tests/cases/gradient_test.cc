@@ -11,7 +11,7 @@
 #include "cases/ragged.h"
 #include "cases/random_case.h"
 
-namespace qkv::cases {
+namespace qkv::cases::gradient_test {
 namespace {
 
 // The rows of one dtype and head width.
@@ -114,4 +114,4 @@ TEST(RandomGradients, OfARaggedBatchAreThoseOfItsDocuments) {
 }
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::gradient_test

@@ -11,7 +11,7 @@
 #include "cases/gradients.h"
 #include "cases/run.h"
 
-namespace qkv::cases {
+namespace qkv::cases::guard_test {
 namespace {
 
 enum class Edge : std::uint8_t { front, back };
@@ -209,4 +209,4 @@ TEST(Poison, ReachesNoResult) {
 }
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::guard_test

@@ -9,7 +9,7 @@
 #include "qkv/backward.h"
 #include "qkv/gradient_probe.h"
 
-namespace qkv::cases {
+namespace qkv::cases::large_scores_test {
 namespace {
 
 double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0x1p-24; }
@@ -190,4 +190,4 @@ TEST_P(LargeScores, KeepTheShareOfSomeOfTheKeys) {
 INSTANTIATE_TEST_SUITE_P(Cases, LargeScores, testing::ValuesIn(everywhere()), kName);
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::large_scores_test

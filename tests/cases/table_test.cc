@@ -9,7 +9,7 @@
 #include "cases/covering.h"
 #include "cases/judge.h"
 
-namespace qkv::cases {
+namespace qkv::cases::table_test {
 namespace {
 
 // The rows of one dtype and head width.
@@ -62,4 +62,4 @@ TEST(Table, HoldsEveryPairOfAMaskAndALength) {
 }
 
 }  // namespace
-}  // namespace qkv::cases
+}  // namespace qkv::cases::table_test

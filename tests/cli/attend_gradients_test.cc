@@ -7,7 +7,7 @@
 #include "qkv/heads.h"
 #include "qkv/npz.h"
 
-namespace qkv {
+namespace qkv::attend_gradients_test {
 namespace {
 
 using testing::AllOf;
@@ -111,4 +111,4 @@ TEST_F(AttendGradients, AreRefusedWhereTheyHaveNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::attend_gradients_test

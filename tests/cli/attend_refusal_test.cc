@@ -3,7 +3,7 @@
 
 #include "cli/attend_fixture.h"
 
-namespace qkv {
+namespace qkv::attend_refusal_test {
 namespace {
 
 using testing::AllOf;
@@ -286,4 +286,4 @@ TEST_F(AttendRefusal, ShapesThatMemoryDoesNotHold) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::attend_refusal_test

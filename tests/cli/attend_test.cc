@@ -10,7 +10,7 @@
 #include "qkv/info.h"
 #include "qkv/kv.h"
 
-namespace qkv {
+namespace qkv::attend_test {
 namespace {
 
 using testing::AllOf;
@@ -242,4 +242,4 @@ TEST_F(Attend, SummarisesInJson) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::attend_test

@@ -7,7 +7,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::bench_positions_test {
 namespace {
 
 using testing::AllOf;
@@ -100,4 +100,4 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::bench_positions_test

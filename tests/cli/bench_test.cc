@@ -8,7 +8,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::bench_test {
 namespace {
 
 using testing::AllOf;
@@ -127,4 +127,4 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::bench_test

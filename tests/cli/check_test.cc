@@ -7,7 +7,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::check_test {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST_F(Check, FailsOnAFileThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::check_test

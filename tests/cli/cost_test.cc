@@ -8,7 +8,7 @@
 #include "qkv/files.h"
 #include "qkv/picture/terminal.h"
 
-namespace qkv {
+namespace qkv::cost_test {
 namespace {
 
 using testing::AllOf;
@@ -96,4 +96,4 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::cost_test

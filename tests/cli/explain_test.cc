@@ -12,7 +12,7 @@
 #include "qkv/npz.h"
 #include "qkv/random.h"
 
-namespace qkv::tests {
+namespace qkv::tests::explain_test {
 namespace {
 
 using testing::HasSubstr;
@@ -480,4 +480,4 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv::tests
+}  // namespace qkv::tests::explain_test

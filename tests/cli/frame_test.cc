@@ -8,7 +8,7 @@
 #include "qkv/info.h"
 #include "qkv/picture/terminal.h"
 
-namespace qkv {
+namespace qkv::frame_test {
 namespace {
 
 using testing::AllOf;
@@ -189,4 +189,4 @@ TEST(Info, ChoosesExactlyOneTargetThatRunsHere) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::frame_test

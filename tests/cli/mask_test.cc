@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "files/temporary_directory.h"
 
-namespace qkv {
+namespace qkv::mask_test {
 namespace {
 
 using testing::AllOf;
@@ -112,4 +112,4 @@ TEST(MaskCommand, OfNoPairsDrawsNothing) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::mask_test

@@ -6,7 +6,7 @@
 #include "cli/attend_fixture.h"
 #include "qkv/gradient_probe.h"
 
-namespace qkv {
+namespace qkv::probe_gradients_test {
 namespace {
 
 using testing::AllOf;
@@ -161,4 +161,4 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::probe_gradients_test

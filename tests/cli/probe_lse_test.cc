@@ -3,7 +3,7 @@
 
 #include "cli/attend_fixture.h"
 
-namespace qkv {
+namespace qkv::probe_lse_test {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST_F(ProbeLse, IsSampledWhereRowsAreMany) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::probe_lse_test

@@ -10,7 +10,7 @@
 #include "cli/attend_fixture.h"
 #include "qkv/npz.h"
 
-namespace qkv {
+namespace qkv::probe_test {
 namespace {
 
 using testing::AllOf;
@@ -265,4 +265,4 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::probe_test

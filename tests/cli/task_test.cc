@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-namespace qkv {
+namespace qkv::task_test {
 namespace {
 
 using testing::AllOf;
@@ -80,4 +80,4 @@ TEST(TaskCommand, PrintsWhatTheDocumentShows) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::task_test

@@ -9,7 +9,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::train_again_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(TrainAgain, QuotesWhatTheShellWouldPart) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::train_again_test

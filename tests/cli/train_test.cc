@@ -16,7 +16,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::train_test {
 namespace {
 
 using testing::AllOf;
@@ -317,4 +317,4 @@ TEST(Train, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::train_test

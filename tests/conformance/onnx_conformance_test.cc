@@ -12,7 +12,7 @@
 #include "conformance/onnx_operator.h"
 #include "qkv/info.h"
 
-namespace qkv::conformance {
+namespace qkv::conformance::onnx_conformance_test {
 namespace {
 
 constexpr std::string_view kVectors = "onnx_nodes";
@@ -115,4 +115,4 @@ TEST(OnnxData, EveryCaseOfEveryOperatorIsThere) {
 }
 
 }  // namespace
-}  // namespace qkv::conformance
+}  // namespace qkv::conformance::onnx_conformance_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv::core {
+namespace qkv::core::bytes_test {
 namespace {
 
 constexpr std::uint64_t kMostOf32Bits = 0x7FFFFFFF;  // PTRDIFF_MAX where an address has 32 bits
@@ -44,4 +44,4 @@ TEST(CheckedBytes, RefusesWhat64BitsCannotHold) {
 }
 
 }  // namespace
-}  // namespace qkv::core
+}  // namespace qkv::core::bytes_test

@@ -3,7 +3,7 @@
 #include "core/error_message.h"
 #include "qkv/tensor.h"
 
-namespace qkv {
+namespace qkv::dims_test {
 namespace {
 
 TEST(Dims, MultiplyAndPrint) {
@@ -50,4 +50,4 @@ TEST(Dims, DenseStridesAreRowMajor) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::dims_test

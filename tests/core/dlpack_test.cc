@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::dlpack_test {
 namespace {
 
 using testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(Dlpack, KeepsEveryTypeAndRank) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::dlpack_test

@@ -5,7 +5,7 @@
 #include "core/philox.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::dropout_test {
 namespace {
 
 using core::philox4x32;
@@ -49,4 +49,4 @@ TEST(Dropout, KeepsTheShareItWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::dropout_test

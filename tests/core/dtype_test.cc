@@ -9,7 +9,7 @@
 
 #include "core/element.h"
 
-namespace qkv {
+namespace qkv::dtype_test {
 namespace {
 
 constexpr unsigned kPatterns = 0x10000;
@@ -117,4 +117,4 @@ TEST(DTypes, HaveANameASizeAndAKind) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::dtype_test

@@ -4,7 +4,7 @@
 
 #include "core/said_of.h"
 
-namespace qkv {
+namespace qkv::error_test {
 namespace {
 
 TEST(InvalidArgument, HasThePartsOfItsMessage) {
@@ -32,4 +32,4 @@ TEST(SaidOf, LeavesOtherErrorsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::error_test

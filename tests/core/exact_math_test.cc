@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace qkv::core {
+namespace qkv::core::exact_math_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -198,4 +198,4 @@ TEST(ExactMath, WholePowersOfTwoAreExact) {
 }
 
 }  // namespace
-}  // namespace qkv::core
+}  // namespace qkv::core::exact_math_test

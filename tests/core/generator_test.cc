@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::generator_test {
 namespace {
 
 using nlohmann::json;
@@ -120,4 +120,4 @@ TEST(Generator, ARefusedCallDrawsNothing) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::generator_test

@@ -7,7 +7,7 @@
 #include "core/error_message.h"
 #include "qkv/tensor.h"
 
-namespace qkv {
+namespace qkv::mutable_view_test {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(MutableView, RefusesWhatAViewRefuses) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::mutable_view_test

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace qkv::core {
+namespace qkv::core::parallel_test {
 namespace {
 
 using testing::Each;
@@ -133,4 +133,4 @@ TEST(ParallelFor, WorksAndEndsInAForkedProcess) {
 }
 
 }  // namespace
-}  // namespace qkv::core
+}  // namespace qkv::core::parallel_test

@@ -10,7 +10,7 @@
 #include "core/error_message.h"
 #include "qkv/tensor.h"
 
-namespace qkv {
+namespace qkv::shared_tensor_test {
 namespace {
 
 using testing::ElementsAre;
@@ -182,4 +182,4 @@ TEST(SharedTensor, MayBeCopiedAndReadFromSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::shared_tensor_test

@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::tensor_test {
 namespace {
 
 using testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(Tensor, KeepsLargeIntegersWhole) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::tensor_test

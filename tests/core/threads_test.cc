@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::threads_test {
 namespace {
 
 TEST(Threads, AreAtLeastOne) { EXPECT_GE(threads(), 1); }
@@ -25,4 +25,4 @@ TEST(Threads, RefuseLessThanOne) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::threads_test

@@ -4,7 +4,7 @@
 
 #include "qkv/error.h"
 
-namespace qkv {
+namespace qkv::cost_test {
 namespace {
 
 using testing::HasSubstr;
@@ -195,4 +195,4 @@ TEST(CostErrors, AnUnknownPresetListsTheKnown) {
 TEST(CostErrors, AnUnknownFigureIsNamed) { EXPECT_THROW((void)cost(small()).item("weights.nothing"), InvalidArgument); }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::cost_test

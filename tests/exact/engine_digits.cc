@@ -9,10 +9,10 @@
 #include "qkv/bias.h"
 #include "qkv/gradient_probe.h"
 #include "qkv/linear_attention.h"
+#include "qkv/materialized_attention.h"
 #include "qkv/nn/position.h"
 #include "qkv/probe.h"
 #include "qkv/softmax.h"
-#include "qkv/standard_attention.h"
 
 namespace qkv::digits {
 namespace {
@@ -118,7 +118,7 @@ void print_linear_attention() {
       recurrent_attention(q, k, v, {.rule = UpdateRule::gated_delta, .decay = decay.view(), .beta = beta.view()});
   print("recurrent attention out", result.out);
   print("recurrent attention state", result.state);
-  print("standard attention", standard_attention(q, k, v, {.causal = true}));
+  print("standard attention", materialized_attention(q, k, v, {.causal = true}));
   print("softmax", softmax(q, 2));
   print("log softmax", log_softmax(q, 1));
 }

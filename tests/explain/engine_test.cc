@@ -8,7 +8,7 @@
 #include "qkv/explain.h"
 #include "qkv/nn/block.h"
 
-namespace qkv {
+namespace qkv::engine_test {
 namespace {
 
 using testing::DoubleNear;
@@ -191,4 +191,4 @@ TEST(Explain, EveryPositionSchemeHasItsSteps) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::engine_test

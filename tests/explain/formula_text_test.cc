@@ -4,7 +4,7 @@
 #include "explain/formula.h"
 #include "qkv/explain.h"
 
-namespace qkv {
+namespace qkv::formula_text_test {
 namespace {
 
 using math::typeset;
@@ -45,4 +45,4 @@ TEST(WorkedExplanation, NamesItsStepsAndShowsNoRawNotation) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::formula_text_test

@@ -4,7 +4,7 @@
 #include "core/error_message.h"
 #include "qkv/explain.h"
 
-namespace qkv {
+namespace qkv::input_test {
 namespace {
 
 using testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(ExplainInput, StepsAreChosenByNumberRangeAndId) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::input_test

@@ -8,7 +8,7 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/nn/trace.h"
 
-namespace qkv {
+namespace qkv::model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::model_test

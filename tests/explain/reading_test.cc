@@ -8,7 +8,7 @@
 #include "qkv/explain/model.h"
 #include "qkv/random.h"
 
-namespace qkv::explain_detail {
+namespace qkv::explain_detail::reading_test {
 namespace {
 
 using testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST(Reading, RefusesALayerThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace qkv::explain_detail
+}  // namespace qkv::explain_detail::reading_test

@@ -8,7 +8,7 @@
 
 #include "qkv/explain.h"
 
-namespace qkv {
+namespace qkv::render_test {
 namespace {
 
 using testing::HasSubstr;
@@ -229,4 +229,4 @@ TEST(ExplainPictures, OfLongTextsAreMeansOverBlocks) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::render_test

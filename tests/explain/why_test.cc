@@ -8,7 +8,7 @@
 #include "qkv/explain.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::why_test {
 namespace {
 
 const Explanation& sample() {
@@ -193,4 +193,4 @@ TEST(Whys, EpsilonMattersForEvenRows) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::why_test

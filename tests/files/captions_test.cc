@@ -8,7 +8,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::captions_test {
 namespace {
 
 using tests::TemporaryDirectory;
@@ -104,4 +104,4 @@ TEST(Captions, OfAListNameAPictureEach) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::captions_test

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::image_test {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(ImageOf, RefusesWhatIsNoPicture) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::image_test

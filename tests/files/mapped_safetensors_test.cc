@@ -11,7 +11,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/safetensors.h"
 
-namespace qkv {
+namespace qkv::mapped_safetensors_test {
 namespace {
 
 using testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(MappedSafetensors, OpensAFileOf10GigabytesWithoutReadingIt) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::mapped_safetensors_test

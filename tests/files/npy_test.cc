@@ -6,7 +6,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::npy_test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(NpyRoundTrip, KeepsTheExtremesOfI64) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::npy_test

@@ -7,7 +7,7 @@
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 
-namespace qkv {
+namespace qkv::npz_test {
 namespace {
 
 using testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST(Npz, RefusesNamesThatAnArchiveCannotHold) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::npz_test

@@ -8,7 +8,7 @@
 #include "qkv/files.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::png_test {
 namespace {
 
 using testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(Png, WritesColoursOfEightBitsOnly) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::png_test

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/safetensors.h"
 
-namespace qkv {
+namespace qkv::safetensors_conformance_test {
 namespace {
 
 struct Case {
@@ -84,4 +84,4 @@ TEST_P(SafetensorsIndex, NamesTheSameError) {
 INSTANTIATE_TEST_SUITE_P(Whole, SafetensorsIndex, testing::Values(Case{"INDEX", ""}));
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::safetensors_conformance_test

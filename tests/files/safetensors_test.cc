@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::safetensors_test {
 namespace {
 
 using testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST(Safetensors, RefusesNamesThatTheFormatDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::safetensors_test

@@ -4,7 +4,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::tensor_files_test {
 namespace {
 
 using testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(TensorFiles, AppearAllOrNone) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::tensor_files_test

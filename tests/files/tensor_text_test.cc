@@ -6,7 +6,7 @@
 #include "qkv/files.h"
 #include "qkv/number_text.h"
 
-namespace qkv {
+namespace qkv::tensor_text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(NumberText, ReadsWholeTextsOnly) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::tensor_text_test

@@ -10,7 +10,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::whole_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,4 +149,4 @@ TEST(RequireWritable, TellsOfALockedDirectory) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::whole_file_test

@@ -13,7 +13,7 @@
 
 #include "cases/random_case.h"
 
-namespace qkv::fuzz {
+namespace qkv::fuzz::attention_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -62,4 +62,4 @@ TEST(AttentionFuzz, ShrinksToTheSmallestCaseThatFails) {
 }
 
 }  // namespace
-}  // namespace qkv::fuzz
+}  // namespace qkv::fuzz::attention_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace qkv::house {
+namespace qkv::house::documents_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(CodeBlocks, ThatNeverCloseAreAnError) {
 }
 
 }  // namespace
-}  // namespace qkv::house
+}  // namespace qkv::house::documents_test

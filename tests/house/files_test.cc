@@ -6,7 +6,7 @@
 
 #include "house/source_tree.h"
 
-namespace qkv::house {
+namespace qkv::house::files_test {
 namespace {
 
 constexpr std::size_t kMostLines = 600;
@@ -48,4 +48,4 @@ TEST(Files, TheRulesCatchWhatTheyForbid) {
 }
 
 }  // namespace
-}  // namespace qkv::house
+}  // namespace qkv::house::files_test

@@ -139,7 +139,7 @@ std::string_view room_of_public(std::string_view header) {
       {"kv_cache", "cache"},
       {"decode", "cache"},
       {"linear_attention", "attention"},
-      {"standard_attention", "attention"},
+      {"materialized_attention", "attention"},
       {"softmax", "attention"},
       {"attention", "attention"},
       {"backward", "attention"},

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace qkv::house {
+namespace qkv::house::rooms_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Rooms, CatchWhatTheTableDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace qkv::house
+}  // namespace qkv::house::rooms_test

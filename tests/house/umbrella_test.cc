@@ -6,7 +6,7 @@
 #include "house/rooms.h"
 #include "qkv/qkv.h"  // compiles
 
-namespace qkv::house {
+namespace qkv::house::umbrella_test {
 namespace {
 
 const char* const kUmbrella = "include/qkv/qkv.h";
@@ -55,4 +55,4 @@ TEST(Umbrella, IsWhatThePageOfHeadersLists) {
 }
 
 }  // namespace
-}  // namespace qkv::house
+}  // namespace qkv::house::umbrella_test

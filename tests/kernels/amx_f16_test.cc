@@ -15,7 +15,7 @@
 #include "kernels/plain.h"
 #include "qkv/info.h"
 
-namespace qkv::kernels {
+namespace qkv::kernels::amx_f16_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -272,4 +272,4 @@ TEST_F(AmxF16, KeepsNanAndInfinityWhereTheyAreVisible) {
 }
 
 }  // namespace
-}  // namespace qkv::kernels
+}  // namespace qkv::kernels::amx_f16_test

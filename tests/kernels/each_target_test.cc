@@ -16,7 +16,7 @@
 #include "kernels/plain.h"
 #include "qkv/info.h"
 
-namespace qkv::kernels {
+namespace qkv::kernels::each_target_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -178,4 +178,4 @@ TEST_P(EachTarget, KeepsHugeScoresFinite) {
 }
 
 }  // namespace
-}  // namespace qkv::kernels
+}  // namespace qkv::kernels::each_target_test

@@ -16,7 +16,7 @@
 #include "kernels/plain.h"
 #include "qkv/info.h"
 
-namespace qkv::kernels {
+namespace qkv::kernels::few_queries_test {
 namespace {
 
 // Bytes that end where memory that nobody may touch begins.
@@ -184,7 +184,7 @@ class Sample {
   [[nodiscard]] Results run(std::string_view name, int threads) const {
     const auto& [B, H, Tq, Tk] = shape_;
     Results results = {.out = Tensor(call_.dtype, {B, H, Tq, call_.Dv}), .lse = Tensor(DType::f32, {B, H, Tq})};
-    const TilePlan plan(call_.mask, shape_, {.queries = cpu::kTile, .keys = cpu::kTile});
+    const TilePlan plan(call_.mask, shape_, {.queries = kTile, .keys = kTile});
     const cpu::Segment segment = {.shape = shape_,
                                   .plan = &plan,
                                   .q = TensorView(q_).select(0, 0),
@@ -451,4 +451,4 @@ std::vector<Call> unbounded() {
 INSTANTIATE_TEST_SUITE_P(Unbounded, FewQueries, testing::ValuesIn(unbounded()), named);
 
 }  // namespace
-}  // namespace qkv::kernels
+}  // namespace qkv::kernels::few_queries_test

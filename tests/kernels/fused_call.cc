@@ -20,7 +20,7 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
   const std::int64_t Dv = v.dim(3);
   Results result = {.out = Tensor(problem.q.dtype(), {shape.B, shape.H, shape.Tq, Dv}),
                     .lse = Tensor(DType::f32, {shape.B, shape.H, shape.Tq})};
-  const TilePlan plan(problem.mask, shape, {.queries = cpu::kTile, .keys = cpu::kTile});
+  const TilePlan plan(problem.mask, shape, {.queries = kTile, .keys = kTile});
   const auto bytes = static_cast<std::int64_t>(size_of(problem.q.dtype()));
   std::vector<cpu::Segment> segments;
   segments.reserve(static_cast<std::size_t>(shape.B));

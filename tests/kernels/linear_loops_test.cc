@@ -12,7 +12,7 @@
 #include "qkv/info.h"
 #include "qkv/random.h"
 
-namespace qkv::kernels::linear {
+namespace qkv::kernels::linear::linear_loops_test {
 namespace {
 
 struct Named {
@@ -110,4 +110,4 @@ TEST(ChosenLoops, AreThoseOfTheChosenTarget) {
 }
 
 }  // namespace
-}  // namespace qkv::kernels::linear
+}  // namespace qkv::kernels::linear::linear_loops_test

@@ -9,7 +9,7 @@
 #include "kernels/reference/attention.h"
 #include "kernels/reference/softmax.h"
 
-namespace qkv::kernels {
+namespace qkv::kernels::reference_test {
 namespace {
 
 using testing::DoubleEq;
@@ -107,4 +107,4 @@ TEST(SoftmaxRow, ReturnsTheLogOfTheSum) {
 }
 
 }  // namespace
-}  // namespace qkv::kernels
+}  // namespace qkv::kernels::reference_test

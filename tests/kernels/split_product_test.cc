@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace qkv::kernels {
+namespace qkv::kernels::split_product_test {
 namespace {
 
 enum class Order : std::uint8_t { rows, columns };
@@ -163,4 +163,4 @@ TEST_F(SplitProductTest, RefusesWhatHasNoParts) {
 }
 
 }  // namespace
-}  // namespace qkv::kernels
+}  // namespace qkv::kernels::split_product_test

@@ -4,7 +4,7 @@
 #include "core/error_message.h"
 #include "qkv/mask.h"
 
-namespace qkv {
+namespace qkv::algebra_test {
 namespace {
 
 using testing::ElementsAre;
@@ -213,4 +213,4 @@ TEST(Mask, RowBitsNameTheirLimit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::algebra_test

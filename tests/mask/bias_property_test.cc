@@ -5,7 +5,7 @@
 #include "mask/batch_entry.h"
 #include "mask/random_bias.h"
 
-namespace qkv {
+namespace qkv::bias_property_test {
 namespace {
 
 using mask_test::any_bias;
@@ -120,4 +120,4 @@ TEST(BatchEntry, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::bias_property_test

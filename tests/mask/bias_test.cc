@@ -10,7 +10,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::bias_test {
 namespace {
 
 using testing::DoubleEq;
@@ -196,4 +196,4 @@ TEST(Bias, SumsAddTermByTerm) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::bias_test

@@ -8,7 +8,7 @@
 #include "qkv/bias.h"
 #include "qkv/tile_plan.h"
 
-namespace qkv {
+namespace qkv::document_test {
 namespace {
 
 std::vector<std::string> lines_of_document() {
@@ -123,4 +123,4 @@ TEST(MasksDocument, HasAHeadingForEveryWord) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::document_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::mask_heatmap_test {
 namespace {
 
 using testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(MaskHeatmap, SaysWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::mask_heatmap_test

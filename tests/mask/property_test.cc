@@ -4,7 +4,7 @@
 #include "mask/random_mask.h"
 #include "qkv/tile_plan.h"
 
-namespace qkv {
+namespace qkv::property_test {
 namespace {
 
 using mask_test::any_in;
@@ -142,4 +142,4 @@ RC_GTEST_PROP(MaskProperty, TheTextFormReadsBackAsTheSameMask, ()) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::property_test

@@ -6,7 +6,7 @@
 #include "qkv/nearest_word.h"
 #include "qkv/tile_plan.h"
 
-namespace qkv {
+namespace qkv::text_test {
 namespace {
 
 using testing::EndsWith;
@@ -280,4 +280,4 @@ TEST(NearestWord, AllowsASlipOfTheHandOnly) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::text_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace qkv {
+namespace qkv::tile_bits_test {
 namespace {
 
 RC_GTEST_PROP(TileBits, AreTransposedBitByBit, ()) {
@@ -29,4 +29,4 @@ TEST(TileBits, OneBitMovesAcrossTheDiagonal) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::tile_bits_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::tile_plan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(TilePlan, NamesAPlaceOutsideOfIt) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::tile_plan_test

@@ -11,7 +11,7 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv {
+namespace qkv::captioner_test {
 namespace {
 
 using testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(Captioner, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::captioner_test

@@ -7,7 +7,7 @@
 #include "core/error_message.h"
 #include "qkv/autograd/softmax.h"
 
-namespace qkv {
+namespace qkv::decoder_test {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -351,4 +351,4 @@ TEST(Decoder, RefusesAContextThatItDoesNotRead) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::decoder_test

@@ -12,7 +12,7 @@
 #include "qkv/cost.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv {
+namespace qkv::encoder_decoder_test {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -242,4 +242,4 @@ TEST(EncoderDecoder, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::encoder_decoder_test

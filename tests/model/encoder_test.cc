@@ -9,7 +9,7 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/cost.h"
 
-namespace qkv {
+namespace qkv::encoder_test {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -201,4 +201,4 @@ TEST(Encoder, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::encoder_test

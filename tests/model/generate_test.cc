@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::generate_test {
 namespace {
 
 // After token t comes t + 1, up to 5.
@@ -89,4 +89,4 @@ TEST(Generate, NeverWritesWhatItMustNot) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::generate_test

@@ -9,7 +9,7 @@
 #include "qkv/text/vocabulary.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv {
+namespace qkv::model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST(Model, RefusesAFileThatIsNone) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::model_test

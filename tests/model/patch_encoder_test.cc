@@ -5,7 +5,7 @@
 #include "core/error_message.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv {
+namespace qkv::patch_encoder_test {
 namespace {
 
 PatchEncoderOptions small() {
@@ -54,13 +54,13 @@ TEST(PatchEncoder, HasAsManyNumbersAsTheArithmeticSays) {
   EXPECT_EQ(parameter_count(PatchEncoder(plain, generator).parameters()), parameter_count(plain));
   EXPECT_EQ(parameter_count(small()) - parameter_count(plain), 5 * 5 * 2);
   // By hand: ViT-B/16 on 224 pixels has 85,798,656 with its class token and that token's position, 2 x 768.
-  EXPECT_EQ(parameter_count({.image_side = 224,
-                             .patch_side = 16,
-                             .layers = 12,
-                             .d_model = 768,
-                             .heads = 12,
-                             .d_ff = std::nullopt,
-                             .relative = false}),
+  EXPECT_EQ(parameter_count(PatchEncoderOptions{.image_side = 224,
+                                                .patch_side = 16,
+                                                .layers = 12,
+                                                .d_model = 768,
+                                                .heads = 12,
+                                                .d_ff = std::nullopt,
+                                                .relative = false}),
             85798656 - 2 * 768);
 }
 
@@ -164,4 +164,4 @@ TEST(PatchEncoder, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::patch_encoder_test

@@ -6,7 +6,7 @@
 #include "qkv/model/captioner.h"
 #include "qkv/model/two_tower.h"
 
-namespace qkv {
+namespace qkv::torch_image_models_test {
 namespace {
 
 using nlohmann::json;
@@ -55,4 +55,4 @@ TEST(TorchImageModels, GradientsInF32AreAsNearAsPyTorchs) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::torch_image_models_test

@@ -7,7 +7,7 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/model/encoder_decoder.h"
 
-namespace qkv {
+namespace qkv::torch_models_test {
 namespace {
 
 using nlohmann::json;
@@ -73,4 +73,4 @@ TEST(TorchModels, GradientsInF32AreAsNearAsPyTorchs) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::torch_models_test

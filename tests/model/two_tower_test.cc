@@ -13,7 +13,7 @@
 #include "qkv/autograd/shape.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv {
+namespace qkv::two_tower_test {
 namespace {
 
 constexpr std::array<Positions, 6> kAll = {Positions::none,   Positions::sinusoidal, Positions::learned,
@@ -239,4 +239,4 @@ TEST(TwoTower, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::two_tower_test

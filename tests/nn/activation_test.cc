@@ -6,7 +6,7 @@
 #include "nn/fixture.h"
 #include "oracle/activation.h"
 
-namespace qkv::nn {
+namespace qkv::nn::activation_test {
 namespace {
 
 constexpr std::array kAll = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,
@@ -65,4 +65,4 @@ TEST(Activation, IsFoundByItsName) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::activation_test

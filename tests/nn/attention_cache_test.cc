@@ -5,7 +5,7 @@
 #include "qkv/autograd/shape.h"
 #include "qkv/nn/stack.h"
 
-namespace qkv::nn {
+namespace qkv::nn::attention_cache_test {
 namespace {
 
 using testing::ElementsAre;
@@ -183,4 +183,4 @@ TEST(StackCache, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::attention_cache_test

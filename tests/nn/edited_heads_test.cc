@@ -8,7 +8,7 @@
 #include "qkv/autograd/shape.h"
 #include "qkv/nn/block.h"
 
-namespace qkv::nn {
+namespace qkv::nn::edited_heads_test {
 namespace {
 
 using testing::Each;
@@ -152,4 +152,4 @@ TEST(EditedHeads, NamesWhatCannotBeEdited) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::edited_heads_test

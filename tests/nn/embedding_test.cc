@@ -3,7 +3,7 @@
 #include "nn/fixture.h"
 #include "qkv/autograd/reduce.h"
 
-namespace qkv::nn {
+namespace qkv::nn::embedding_test {
 namespace {
 
 Embedding table_of(Tensor weight) { return Embedding(Variable::parameter(std::move(weight))); }
@@ -85,4 +85,4 @@ TEST(Embedding, TiedToTheOutputGetsTheSumOfBothGradients) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::embedding_test

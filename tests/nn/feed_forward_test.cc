@@ -6,7 +6,7 @@
 #include "nn/fixture.h"
 #include "oracle/of_layers.h"
 
-namespace qkv::nn {
+namespace qkv::nn::feed_forward_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(FeedForward, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::feed_forward_test

@@ -7,7 +7,7 @@
 #include "oracle/matmul.h"
 #include "oracle/of_layers.h"
 
-namespace qkv::nn {
+namespace qkv::nn::linear_test {
 namespace {
 
 using testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(Linear, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::linear_test

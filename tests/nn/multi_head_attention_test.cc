@@ -8,7 +8,7 @@
 #include "oracle/of_layers.h"
 #include "qkv/nn/attention.h"
 
-namespace qkv::nn {
+namespace qkv::nn::multi_head_attention_test {
 namespace {
 
 using testing::ElementsAre;
@@ -327,4 +327,4 @@ TEST(MultiHeadAttention, RefusesAMaskThatCannotStand) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::multi_head_attention_test

@@ -8,7 +8,7 @@
 #include "oracle/of_layers.h"
 #include "qkv/autograd/shape.h"
 
-namespace qkv::nn {
+namespace qkv::nn::norm_test {
 namespace {
 
 Norm layer_norm_of(double epsilon, Tensor weight, Tensor bias) {
@@ -100,4 +100,4 @@ TEST(Norm, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::norm_test

@@ -7,7 +7,7 @@
 #include "qkv/nn/linear.h"
 #include "qkv/nn/stack.h"
 
-namespace qkv::nn {
+namespace qkv::nn::parameters_test {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Dropout, SeedsOfPlacesDiffer) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::parameters_test

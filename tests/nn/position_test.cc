@@ -2,7 +2,7 @@
 
 #include "nn/fixture.h"
 
-namespace qkv::nn {
+namespace qkv::nn::position_test {
 namespace {
 
 TEST(Sinusoidal, PairsSineAndCosineOfOneAngle) {
@@ -34,4 +34,4 @@ TEST(Sinusoidal, NamesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::position_test

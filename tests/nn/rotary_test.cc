@@ -7,7 +7,7 @@
 #include "nn/shared_rotary.h"
 #include "qkv/nn/position.h"
 
-namespace qkv::nn {
+namespace qkv::nn::rotary_test {
 namespace {
 
 Tensor turned(const Tensor& x, const RotaryTables& tables) { return Tensor(rotary(Variable(x), tables).value()); }
@@ -188,4 +188,4 @@ TEST(Rotary, NamesScalingsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::rotary_test

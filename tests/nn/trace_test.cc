@@ -14,7 +14,7 @@
 #include "qkv/autograd/shape.h"
 #include "qkv/nn/stack.h"
 
-namespace qkv::nn {
+namespace qkv::nn::trace_test {
 namespace {
 
 using testing::Contains;
@@ -287,4 +287,4 @@ TEST(Trace, NamesWhatItHasNot) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::trace_test

@@ -12,7 +12,7 @@
 #include "qkv/autograd/watch.h"
 #include "qkv/nn/stack.h"
 
-namespace qkv::nn {
+namespace qkv::nn::transformer_test {
 namespace {
 
 using testing::IsEmpty;
@@ -324,4 +324,4 @@ TEST(Transformer, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::nn
+}  // namespace qkv::nn::transformer_test

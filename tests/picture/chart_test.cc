@@ -12,11 +12,11 @@
 #include "picture/read_back.h"
 #include "qkv/error.h"
 
-namespace qkv {
+namespace qkv::chart_test {
 namespace {
 
+using picture::DrawnPixels;
 using picture::is_xml;
-using picture::Pixels;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -132,7 +132,7 @@ TEST(Chart, DrawsAllKindsOfFile) {
   EXPECT_TRUE(is_xml(svg));
   EXPECT_THAT(svg, HasSubstr("<title>Bytes over the sequence length</title>"));
   EXPECT_THAT(svg, HasSubstr("scores: 64 KiB to 64 GiB."));
-  EXPECT_TRUE(Pixels(to_png(growth())).has_clear_edge(20));
+  EXPECT_TRUE(DrawnPixels(to_png(growth())).has_clear_edge(20));
   EXPECT_TRUE(to_pdf(growth()).starts_with("%PDF-1."));
   EXPECT_EQ(to_svg(growth()), svg);
   EXPECT_EQ(to_png(growth()), to_png(growth()));
@@ -148,7 +148,7 @@ TEST(Chart, NothingRunsOffThePageWithManyLongNames) {
   chart.title = std::string(300, 't');
   chart.x.name = std::string(300, 'x');
   chart.y.name = std::string(300, 'y');
-  EXPECT_TRUE(Pixels(to_png(chart)).has_clear_edge(20));
+  EXPECT_TRUE(DrawnPixels(to_png(chart)).has_clear_edge(20));
 }
 
 TEST(Chart, DrawsOnePoint) {
@@ -156,12 +156,12 @@ TEST(Chart, DrawsOnePoint) {
     Chart chart;
     chart.x.scale = chart.y.scale = scale;
     chart.series = {{"", {3}, {5}}};
-    EXPECT_TRUE(Pixels(to_png(chart)).readable());
+    EXPECT_TRUE(DrawnPixels(to_png(chart)).readable());
     EXPECT_THAT(to_terminal(chart, {}), HasSubstr("*"));
   }
 }
 
-int count(const Pixels& pixels, Rgb colour) {
+int count(const DrawnPixels& pixels, Rgb colour) {
   int found = 0;
   for (int y = 0; y < pixels.height(); ++y) {
     for (int x = 0; x < pixels.width(); ++x) found += pixels.at(x, y) == colour ? 1 : 0;
@@ -179,7 +179,7 @@ TEST(Chart, ShowsBothOfTwoLinesOnOneAnother) {
       chart.series.assign(second + 1, {});
       chart.series[first] = chart.series[second] = line;
       const auto drawn = picture::read_chart("test", chart, {}).series;
-      const Pixels pixels(to_png(chart));
+      const DrawnPixels pixels(to_png(chart));
       EXPECT_GT(count(pixels, drawn[first].colour), 100) << first << " below " << second;
       EXPECT_GT(count(pixels, drawn[second].colour), 100) << first << " below " << second;
     }
@@ -230,4 +230,4 @@ TEST(ChartTerminal, DrawsBrailleInColour) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::chart_test

@@ -10,7 +10,7 @@
 
 #include "picture/oklab.h"
 
-namespace qkv {
+namespace qkv::colour_test {
 namespace {
 
 using picture::Triple;
@@ -184,4 +184,4 @@ TEST(Contrast, TextCanBeReadOnEveryColour) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::colour_test

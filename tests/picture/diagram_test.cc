@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "picture/read_back.h"
 
-namespace qkv {
+namespace qkv::diagram_test {
 namespace {
 
 using testing::HasSubstr;
@@ -37,7 +37,7 @@ TEST(Diagram, IsWellFormedAndAlwaysTheSame) {
 
 TEST(Diagram, DrawsItsMarksInTheirInks) {
   const std::string png = to_png(sample(), 1);
-  const picture::Pixels pixels(png);
+  const picture::DrawnPixels pixels(png);
   ASSERT_TRUE(pixels.readable());
   EXPECT_EQ(pixels.width(), 124);   // an edge of 12 points all around
   EXPECT_EQ(pixels.height(), 106);  // and 22 for the title
@@ -52,7 +52,7 @@ TEST(Diagram, GrowsWithItsTitle) {
   Diagram diagram = sample();
   diagram.title = std::string(60, 'm');
   const std::string png = to_png(diagram, 1);
-  EXPECT_GT(picture::Pixels(png).width(), 60 * 8);
+  EXPECT_GT(picture::DrawnPixels(png).width(), 60 * 8);
 }
 
 TEST(Diagram, RefusesWhatCannotBeDrawn) {
@@ -70,4 +70,4 @@ TEST(Diagram, RefusesWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::diagram_test

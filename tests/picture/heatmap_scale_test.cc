@@ -5,7 +5,7 @@
 #include "picture/heatmap_layout.h"
 #include "qkv/picture/heatmap.h"
 
-namespace qkv {
+namespace qkv::heatmap_scale_test {
 namespace {
 
 using picture::Bar;
@@ -176,4 +176,4 @@ TEST(HeatmapPlaces, AreNoFewerThanCells) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::heatmap_scale_test

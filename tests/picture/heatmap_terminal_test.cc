@@ -9,7 +9,7 @@
 #include "picture/ansi.h"
 #include "picture/sample.h"
 
-namespace qkv {
+namespace qkv::heatmap_terminal_test {
 namespace {
 
 using picture::sample;
@@ -199,4 +199,4 @@ TEST(Palette256, FindsItsOwnColours) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::heatmap_terminal_test

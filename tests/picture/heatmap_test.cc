@@ -10,13 +10,13 @@
 #include "picture/read_back.h"
 #include "picture/sample.h"
 
-namespace qkv {
+namespace qkv::heatmap_test {
 namespace {
 
+using picture::DrawnPixels;
 using picture::HeatmapBox;
 using picture::is_xml;
 using picture::PanelLayout;
-using picture::Pixels;
 using picture::sample;
 using picture::Sight;
 using testing::HasSubstr;
@@ -28,7 +28,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 PanelLayout layout_of(const Panel& panel) { return lay_out(panel.title, picture::read_panel("test", panel)); }
 
 /// The pixel at a place within a cell (0.5, 0.5: its middle) of a panel's first heatmap, at two pixels a point.
-Rgb pixel_of(const Pixels& pixels, const PanelLayout& layout, double row, double column) {
+Rgb pixel_of(const DrawnPixels& pixels, const PanelLayout& layout, double row, double column) {
   const HeatmapBox& box = layout.boxes.front();
   return pixels.at(2 * (box.x + box.left + column * box.cell.width), 2 * (box.y + box.top + row * box.cell.height));
 }
@@ -82,7 +82,7 @@ TEST(HeatmapPng, HasTheLayoutsSize) {
     const Panel panel{"", {sample(tokens, tokens)}};
     const PanelLayout layout = layout_of(panel);
     for (const double scale : {1.0, 2.0, 3.0}) {
-      const Pixels pixels(to_png(panel, scale));
+      const DrawnPixels pixels(to_png(panel, scale));
       ASSERT_TRUE(pixels.readable());
       EXPECT_EQ(pixels.width(), static_cast<int>(std::ceil(layout.width * scale)));
       EXPECT_EQ(pixels.height(), static_cast<int>(std::ceil(layout.height * scale)));
@@ -97,7 +97,7 @@ TEST(HeatmapPng, CellsHaveTheirColoursAndHiddenOnesHaveNone) {
     heatmap.values.set({1, 1}, 0);
     const Panel panel{"", {heatmap}};
     const PanelLayout layout = layout_of(panel);
-    const Pixels pixels(to_png(panel));
+    const DrawnPixels pixels(to_png(panel));
     EXPECT_EQ(pixel_of(pixels, layout, 1.15, 0.15), colour_at(ColourMap::sequential, 255));
     EXPECT_EQ(pixel_of(pixels, layout, 1.15, 1.15), colour_at(ColourMap::sequential, 0));
     const auto is_grey = [](Rgb c) { return std::abs(c.red - c.green) <= 8 && std::abs(c.green - c.blue) <= 8; };
@@ -125,7 +125,7 @@ TEST(HeatmapPng, MinusInfinityIsHiddenAndNanIsCrossedOut) {
   EXPECT_EQ(grids[0].scale.high, 1);  // infinity stretches no scale
   EXPECT_TRUE(grids[0].scale.beyond_high);
   const Panel panel{"", {heatmap}};
-  const Pixels pixels(to_png(panel));
+  const DrawnPixels pixels(to_png(panel));
   const Rgb cross = pixel_of(pixels, layout_of(panel), 0.5, 3.5);
   EXPECT_GT(cross.red, cross.green + 80);
   EXPECT_EQ(pixel_of(pixels, layout_of(panel), 0.1, 4.1), colour_at(ColourMap::sequential, 255));
@@ -156,7 +156,7 @@ TEST(HeatmapScale, HasTwoEndsForAnyValues) {
       for (const double at : {scale.low, scale.high, 0.0}) {
         EXPECT_TRUE(scale.fraction(at) >= 0 && scale.fraction(at) <= 1);
       }
-      EXPECT_TRUE(Pixels(to_png(panel)).readable()) << value;
+      EXPECT_TRUE(DrawnPixels(to_png(panel)).readable()) << value;
     }
   }
 }
@@ -195,7 +195,7 @@ TEST(HeatmapLayout, NothingRunsOffThePageOrIntoItsNeighbour) {
           }
         }
         if (heads < 3) {
-          EXPECT_TRUE(Pixels(to_png(panel, 1)).has_clear_edge(10)) << rows << " x " << columns;
+          EXPECT_TRUE(DrawnPixels(to_png(panel, 1)).has_clear_edge(10)) << rows << " x " << columns;
         }
       }
     }
@@ -274,7 +274,7 @@ TEST(Heatmap, DrawsMatricesWithoutCells) {
     Heatmap heatmap;
     heatmap.values = Tensor(DType::f32, shape);
     EXPECT_TRUE(is_xml(to_svg({"", {heatmap}})));
-    EXPECT_TRUE(Pixels(to_png({"", {heatmap}})).has_clear_edge(20));
+    EXPECT_TRUE(DrawnPixels(to_png({"", {heatmap}})).has_clear_edge(20));
   }
 }
 
@@ -283,9 +283,9 @@ TEST(Heatmap, TakesAnyDtype) {
        {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8, DType::b8}) {
     Heatmap heatmap = sample(2, 2);
     heatmap.values = heatmap.values.to(dtype);
-    EXPECT_TRUE(Pixels(to_png({"", {heatmap}})).readable());
+    EXPECT_TRUE(DrawnPixels(to_png({"", {heatmap}})).readable());
   }
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::heatmap_test

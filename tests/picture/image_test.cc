@@ -5,7 +5,7 @@
 #include "core/error_message.h"
 #include "picture/veiled.h"
 
-namespace qkv {
+namespace qkv::image_test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(Images, AreRefusedWithTheNameOfWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::image_test

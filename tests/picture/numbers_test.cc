@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-namespace qkv::picture {
+namespace qkv::picture::numbers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(LogarithmicTicks, ArePowersOfTheBaseWithTheirOwnExponents) {
 }
 
 }  // namespace
-}  // namespace qkv::picture
+}  // namespace qkv::picture::numbers_test

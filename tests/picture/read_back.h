@@ -15,9 +15,9 @@
 
 namespace qkv::picture {
 
-class Pixels {
+class DrawnPixels {
  public:
-  explicit Pixels(std::string_view png) : surface_(nullptr, cairo_surface_destroy) {
+  explicit DrawnPixels(std::string_view png) : surface_(nullptr, cairo_surface_destroy) {
     surface_.reset(cairo_image_surface_create_from_png_stream(
         [](void* rest, unsigned char* data, unsigned int length) noexcept {
           auto& bytes = *static_cast<std::string_view*>(rest);

@@ -4,7 +4,7 @@
 
 #include "qkv/picture/terminal.h"
 
-namespace qkv {
+namespace qkv::text_test {
 namespace {
 
 TEST(DisplayWidth, CountsColumns) {
@@ -55,4 +55,4 @@ TEST(Padded, SetsTextInAField) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::text_test

@@ -16,7 +16,7 @@
 #include "core/error_message.h"
 #include "qkv/backward.h"
 
-namespace qkv::testing_attention {
+namespace qkv::testing_attention::gradient_probe_test {
 namespace {
 
 using testing::Each;
@@ -255,4 +255,4 @@ TEST(GradientProbe, RefusesWhatLiesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_attention
+}  // namespace qkv::testing_attention::gradient_probe_test

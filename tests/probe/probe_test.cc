@@ -16,7 +16,7 @@
 #include "probe/probe_sample.h"
 #include "qkv/info.h"
 
-namespace qkv::testing_probe {
+namespace qkv::testing_probe::probe_test {
 namespace {
 
 using mask_test::any_in;
@@ -244,4 +244,4 @@ TEST(ProbeErrors, NameAPlaceOutside) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_probe
+}  // namespace qkv::testing_probe::probe_test

@@ -10,7 +10,7 @@
 #include "mask/random_mask.h"
 #include "probe/probe_sample.h"
 
-namespace qkv::testing_probe {
+namespace qkv::testing_probe::probe_walk_test {
 namespace {
 
 using mask_test::any_in;
@@ -303,4 +303,4 @@ TEST(ProbeErrors, NameWhatAWalkCannotDo) {
 }
 
 }  // namespace
-}  // namespace qkv::testing_probe
+}  // namespace qkv::testing_probe::probe_walk_test

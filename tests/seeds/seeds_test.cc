@@ -18,7 +18,7 @@
 #include "qkv/softmax.h"
 #include "qkv/worked.h"
 
-namespace qkv {
+namespace qkv::seeds_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -419,4 +419,4 @@ TEST(Slides, Step2AndHeads) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::seeds_test

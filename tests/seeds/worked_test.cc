@@ -10,7 +10,7 @@
 #include "qkv/error.h"
 #include "qkv/files.h"
 
-namespace qkv {
+namespace qkv::worked_test {
 namespace {
 
 using testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(Worked, ThePageIsCurrent) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::worked_test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace qkv {
+namespace qkv::positions_test {
 namespace {
 
 using testing::AllOf;
@@ -110,4 +110,4 @@ TEST(StudyOfPositions, EndsWhereItsWatchSays) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::positions_test

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace qkv {
+namespace qkv::variants_test {
 namespace {
 
 using testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(StudyOfVariants, FitsIntoEightyColumns) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::variants_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::vocabulary_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(Vocabulary, RefusesAConfigWithoutMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::vocabulary_test

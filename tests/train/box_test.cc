@@ -10,7 +10,7 @@
 #include "qkv/train/examine.h"
 #include "qkv/train/trained_model.h"
 
-namespace qkv {
+namespace qkv::box_test {
 namespace {
 
 const std::filesystem::path kBox = std::filesystem::path(QKV_SOURCE_DIR) / "models";
@@ -103,4 +103,4 @@ TEST(BoxOfModels, IsInTheTables) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::box_test

@@ -11,7 +11,7 @@
 #include "qkv/threads.h"
 #include "train/small_model.h"
 
-namespace qkv {
+namespace qkv::checkpoint_test {
 namespace {
 
 using testing::ElementsAre;
@@ -136,4 +136,4 @@ TEST(Checkpoint, AFullDiskIsAnErrorAndTheOldOneLives) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::checkpoint_test

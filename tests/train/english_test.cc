@@ -9,7 +9,7 @@
 
 #include "qkv/train/task.h"
 
-namespace qkv {
+namespace qkv::english_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -353,4 +353,4 @@ TEST_F(Sentences, HaveNounsBetweenSubjectAndVerbThatMislead) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::english_test

@@ -6,7 +6,7 @@
 
 #include "qkv/train/task.h"
 
-namespace qkv {
+namespace qkv::exact_tasks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST(ExactTasks, AdditionLooksAtThePlaceAndTheOneBefore) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::exact_tasks_test

@@ -10,7 +10,7 @@
 #include "qkv/train/text_task.h"
 #include "qkv/train/training.h"
 
-namespace qkv {
+namespace qkv::examine_test {
 namespace {
 
 Model model_for(const Task& task, const TaskModelOptions& options) {
@@ -259,4 +259,4 @@ TEST(MakeTaskModel, IsLearnedByASmallDecoder) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::examine_test

@@ -9,7 +9,7 @@
 
 #include "qkv/train/task.h"
 
-namespace qkv {
+namespace qkv::french_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -346,4 +346,4 @@ TEST_F(Translations, ElideAndContract) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::french_test

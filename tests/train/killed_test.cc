@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace qkv {
+namespace qkv::killed_test {
 namespace {
 
 using tests::small_metadata;
@@ -101,4 +101,4 @@ TEST(Killed, FiftyTimesAtAnyMomentLeavesTheLastGoodCheckpoint) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::killed_test

@@ -8,7 +8,7 @@
 #include "qkv/safetensors.h"
 #include "qkv/train/optimizer.h"
 
-namespace qkv {
+namespace qkv::mapped_parameters_test {
 namespace {
 
 TEST(MappedParameters, ServeAModelWhereTheyLie) {
@@ -40,4 +40,4 @@ TEST(MappedParameters, AreLearnedFromWithoutAWriteToTheFile) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::mapped_parameters_test

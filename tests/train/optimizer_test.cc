@@ -13,7 +13,7 @@
 #include "qkv/random.h"
 #include "qkv/threads.h"
 
-namespace qkv {
+namespace qkv::optimizer_test {
 namespace {
 
 using nlohmann::json;
@@ -180,4 +180,4 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::optimizer_test

@@ -6,7 +6,7 @@
 
 #include "qkv/train/task.h"
 
-namespace qkv {
+namespace qkv::outside_test {
 namespace {
 
 using testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST(Show, FitsIntoEightyColumns) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::outside_test

@@ -14,7 +14,7 @@
 #include "qkv/png.h"
 #include "qkv/random.h"
 
-namespace qkv {
+namespace qkv::picture_task_test {
 namespace {
 
 using testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST(PictureTask, RefusesSidesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::picture_task_test

@@ -15,7 +15,7 @@
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
 
-namespace qkv {
+namespace qkv::run_test {
 namespace {
 
 using testing::AllOf;
@@ -218,4 +218,4 @@ TEST(Settings, ThatNoMachineCanHoldAreRefused) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::run_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::schedule_test {
 namespace {
 
 TEST(Schedule, WarmsUpAndFollowsTheCosine) {
@@ -48,4 +48,4 @@ TEST(Schedule, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::schedule_test

@@ -10,7 +10,7 @@
 
 #include "qkv/train/task.h"
 
-namespace qkv {
+namespace qkv::shapes_test {
 namespace {
 
 constexpr std::int64_t kScenes = 2000;
@@ -229,4 +229,4 @@ TEST_F(Scenes, ShowWhichPatchesAWordMeans) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::shapes_test

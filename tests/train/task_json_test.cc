@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace qkv {
+namespace qkv::task_json_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -36,4 +36,4 @@ TEST(TaskJson, HoldsExamples) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::task_json_test

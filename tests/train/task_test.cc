@@ -14,7 +14,7 @@
 #include "core/error_message.h"
 #include "train/baselines.h"
 
-namespace qkv {
+namespace qkv::task_test {
 namespace {
 
 // All that an example holds, as numbers.
@@ -247,4 +247,4 @@ TEST(ScorePattern, RefusesWeightsOfAnotherShapeAndARelationOfAnotherTask) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::task_test

@@ -4,7 +4,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::text_task_test {
 namespace {
 
 // "été 0 été 1 été 2 …"
@@ -96,4 +96,4 @@ TEST(TextTask, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::text_task_test

@@ -12,7 +12,7 @@
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
 
-namespace qkv {
+namespace qkv::trained_model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -195,4 +195,4 @@ TEST(TrainedModel, IsFoundByItsName) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::trained_model_test

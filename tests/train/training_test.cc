@@ -11,7 +11,7 @@
 #include "qkv/autograd/watch.h"
 #include "train/small_model.h"
 
-namespace qkv {
+namespace qkv::training_test {
 namespace {
 
 using testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(Training, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::training_test

@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::attend_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::attend_test

@@ -11,7 +11,7 @@
 #include "qkv/view/mask.h"
 #include "qkv/view/probe.h"
 
-namespace qkv {
+namespace qkv::fields_test {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(Replies, HaveTheKeysOfTheDocument) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::fields_test

@@ -7,7 +7,7 @@
 
 #include "core/error_message.h"
 
-namespace qkv {
+namespace qkv::probe_test {
 namespace {
 
 using testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(ViewProbe, RefusesAnEmptyRequest) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::probe_test

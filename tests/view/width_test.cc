@@ -8,7 +8,7 @@
 #include "qkv/view/info.h"
 #include "qkv/view/mask.h"
 
-namespace qkv {
+namespace qkv::width_test {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(Cost, HasOneStyleOfUnits) {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::width_test

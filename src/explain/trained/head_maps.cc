@@ -6,14 +6,10 @@
 #include "explain/drawing.h"
 #include "explain/numbers.h"
 #include "explain/trained/reading.h"
+#include "explain/words.h"
 
 namespace qkv::explain_detail {
 namespace {
-
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
 
 // Weights far below 1 would all look like none on a scale that ends there.
 double high_end(const TensorView& weights) {

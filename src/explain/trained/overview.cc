@@ -7,6 +7,7 @@
 
 #include "explain/numbers.h"
 #include "explain/trained/reading.h"
+#include "explain/words.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -112,11 +113,6 @@ Shown pattern_of(const ReadingSite& site, std::size_t layer, std::size_t head, c
   if (best.weight >= kShown) return best;
   const double evenness = evenness_of(site, weights);
   return evenness >= kUniform ? Shown{"uniform", evenness} : Shown{};
-}
-
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
 }
 
 void add_head(Section& step, Table& table, const ReadingSite& site, std::size_t layer, std::size_t head) {

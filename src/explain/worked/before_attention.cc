@@ -15,7 +15,7 @@ namespace {
 
 using explain_detail::matmul;
 
-constexpr std::int64_t kWidth = 8;
+constexpr std::int64_t kMemoryWidth = 8;
 
 /// h_t = tanh(W h_(t-1) + U x_t), untrained, with the variance that PyTorch's nn.RNN starts with.
 class Recurrent {
@@ -24,11 +24,11 @@ class Recurrent {
 
   /// The state after the last row of x [T, 8].
   [[nodiscard]] std::vector<double> last_state(const Tensor& x) const {
-    Tensor h(DType::f64, {1, kWidth});
+    Tensor h(DType::f64, {1, kMemoryWidth});
     for (std::int64_t t = 0; t < x.dim(0); ++t) {
       const Tensor from_state = matmul(h, w_);
       const Tensor from_token = matmul(x.view().slice(0, t, t + 1), u_);
-      for (std::int64_t d = 0; d < kWidth; ++d) {
+      for (std::int64_t d = 0; d < kMemoryWidth; ++d) {
         h.set({0, d}, core::tanh(from_state.at({0, d}) + from_token.at({0, d})));
       }
     }
@@ -37,8 +37,8 @@ class Recurrent {
 
  private:
   static Tensor drawn(Generator& generator) {
-    Tensor w = generator.randn({kWidth, kWidth}).to(DType::f64);
-    for (double& value : w.values<double>()) value /= std::sqrt(3.0 * kWidth);
+    Tensor w = generator.randn({kMemoryWidth, kMemoryWidth}).to(DType::f64);
+    for (double& value : w.values<double>()) value /= std::sqrt(3.0 * kMemoryWidth);
     return w;
   }
 
@@ -73,8 +73,8 @@ void bottleneck(Worked& worked) {
   constexpr std::int64_t kLongest = 64;
   Generator generator(42);
   const Recurrent network(generator);
-  const Tensor x = generator.randn({kLongest, kWidth}).to(DType::f64);
-  const Tensor other = generator.randn({kWidth}).to(DType::f64);
+  const Tensor x = generator.randn({kLongest, kMemoryWidth}).to(DType::f64);
+  const Tensor other = generator.randn({kMemoryWidth}).to(DType::f64);
   Rows rows;
   std::vector<std::string> lengths;
   for (std::int64_t t = 2; t <= kLongest; t *= 2) {
@@ -99,7 +99,7 @@ void bottleneck(Worked& worked) {
   worked.claims = {
       statement("003, what must represent everything", "one vector of fixed size",
                 fmt::format("{0} numbers after 2 tokens and {0} after {1}; attention keeps {2} keys and values for {1}",
-                            kWidth, kLongest, 2 * kWidth * kLongest),
+                            kMemoryWidth, kLongest, 2 * kMemoryWidth * kLongest),
                 Holds::yes),
       statement("004, the old way", "information degrades over distance",
                 fmt::format("replacing the first token moves the last state by {:.4f} after 2 tokens, by {} after {}",
@@ -120,14 +120,14 @@ void self_and_cross(Worked& worked) {
   const std::vector<std::string> text = {"The", "cat", "sat", "on", "the", "mat"};
   const std::vector<std::string> other = {"Le", "chat"};
   Generator generator(42);
-  const auto draw = [&](std::int64_t rows) { return generator.randn({rows, kWidth}).to(DType::f64); };
+  const auto draw = [&](std::int64_t rows) { return generator.randn({rows, kMemoryWidth}).to(DType::f64); };
   const Tensor x = draw(6);
   const Tensor y = draw(2);
-  Tensor w_q = draw(kWidth);
-  Tensor w_k = draw(kWidth);
-  const Tensor w_v = draw(kWidth);
+  Tensor w_q = draw(kMemoryWidth);
+  Tensor w_k = draw(kMemoryWidth);
+  const Tensor w_v = draw(kMemoryWidth);
   for (Tensor* w : {&w_q, &w_k}) {
-    for (double& value : w->values<double>()) value /= std::sqrt(double{kWidth});
+    for (double& value : w->values<double>()) value /= std::sqrt(double{kMemoryWidth});
   }
   const Tensor k = matmul(x, w_k);
   const Tensor v = matmul(x, w_v);
@@ -150,7 +150,7 @@ void self_and_cross(Worked& worked) {
                 holds_if(self.weights.shape() == Shape{6, 6})),
       statement("cross-attention", "query from one sequence, key and value from another",
                 fmt::format("weights {}, output {}", cross.weights.shape().to_string(), cross.out.shape().to_string()),
-                holds_if(cross.weights.shape() == Shape{2, 6} && cross.out.shape() == Shape{2, kWidth})),
+                holds_if(cross.weights.shape() == Shape{2, 6} && cross.out.shape() == Shape{2, kMemoryWidth})),
   };
 }
 

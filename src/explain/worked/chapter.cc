@@ -17,7 +17,7 @@ namespace {
 using explain_detail::matmul;
 
 // NOLINTNEXTLINE(cert-err58-cpp): three short words
-const std::vector<std::string> kTokens = {"the", "cat", "sat"};
+const std::vector<std::string> kChapterTokens = {"the", "cat", "sat"};
 
 struct TinyTokens {
   Tensor q = matrix_of({{1, 0}, {0, 1}, {1, 1}});
@@ -29,12 +29,6 @@ Tensor exponentials(const TensorView& row) {
   std::vector<double> values = row.to_vector();
   for (double& value : values) value = core::exp(value);
   return vector_of(values);
-}
-
-double sum_of(const TensorView& row) {
-  double sum = 0;
-  for (const double value : row.to_vector()) sum += value;
-  return sum;
 }
 
 Tensor rounded(const TensorView& row, double unit) {
@@ -85,9 +79,9 @@ void three_token_figure(Worked& worked) {
   const OneHead head = one_head(tiny.q, tiny.k, tiny.v);
   const auto row = [](const Tensor& matrix) { return Tensor(matrix.view().select(0, 1)); };
   worked.steps = {
-      {"Scores of cat", "q_2 · k_j", "", {shown("raw", row(head.raw), {}, kTokens, 0)}},
-      {"Scaled", "/ sqrt(2)", "", {shown("scaled", row(head.scaled), {}, kTokens)}},
-      {"Weights", "softmax", "", {shown("alpha", row(head.weights), {}, kTokens)}},
+      {"Scores of cat", "q_2 · k_j", "", {shown("raw", row(head.raw), {}, kChapterTokens, 0)}},
+      {"Scaled", "/ sqrt(2)", "", {shown("scaled", row(head.scaled), {}, kChapterTokens)}},
+      {"Weights", "softmax", "", {shown("alpha", row(head.weights), {}, kChapterTokens)}},
       {"Weighted sum", "y_2 = sum of alpha_2j v_j", "", {shown("y_2", row(head.out))}},
   };
   worked.claims = {not_derivable("section 6, scores, alpha and y_2 of cat", "? ? ?",

@@ -15,12 +15,6 @@ namespace {
 
 using explain_detail::matmul;
 
-double sum_of(const TensorView& values) {
-  double sum = 0;
-  for (const double value : values.to_vector()) sum += value;
-  return sum;
-}
-
 void softmax_of_four(Worked& worked) {
   const Tensor scores = vector_of({2.3, -1.2, 4.5, 0.1});
   const Tensor weights = softmax(scores, -1);

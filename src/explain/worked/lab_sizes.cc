@@ -9,7 +9,7 @@
 namespace qkv::worked {
 namespace {
 
-std::string bytes_text(const CostItem& item) {
+std::string short_bytes_text(const CostItem& item) {
   return item.arithmetic + " = " + short_amount(item.value, CostUnit::bytes);
 }
 
@@ -20,7 +20,7 @@ CostReport square_model(std::int64_t tokens) {
 void memory_table(Worked& worked) {
   const auto claim = [&](std::int64_t tokens, const char* printed, double gibibytes) {
     const CostItem item = square_model(tokens).item("scores.all_layers");
-    return statement(fmt::format("memory at {} tokens", tokens), printed, bytes_text(item),
+    return statement(fmt::format("memory at {} tokens", tokens), printed, short_bytes_text(item),
                      holds_if(item.value.to_double() == gibibytes * 0x1p30),
                      "With 4,096 B a pair, as 32 layers of 32 heads in f32 take; the lab names no model.");
   };

@@ -27,16 +27,6 @@ constexpr const char* kOutput =
     "[[-3.69  0.8   9.47 -2.52 -6.27 -0.84 -3.96 -3.32] [-1.78  5.17  3.8   2.56 -3.    1.6   0.38  5.11] "
     "[-5.22  3.38 -5.24  0.9   3.28 -0.42  3.67 -0.99] [-5.21  3.4  -5.28  0.9   3.34 -0.39  3.69 -1.06]]";
 
-Tensor row_sums(const TensorView& weights) {
-  std::vector<double> sums;
-  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
-    double sum = 0;
-    for (const double weight : weights.select(0, i).to_vector()) sum += weight;
-    sums.push_back(sum);
-  }
-  return vector_of(sums);
-}
-
 /// Equal to 1e-5, the default tolerance of the seed's torch.allclose.
 WorkedClaim match(const char* what, const TensorView& a, const TensorView& b) {
   const double difference = largest_difference(a, b);

@@ -72,6 +72,18 @@ Tensor matrix_of(const Rows& rows) {
   return {values, {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.front().size())}};
 }
 
+double sum_of(const TensorView& values) {
+  double sum = 0;
+  for (const double value : values.to_vector()) sum += value;
+  return sum;
+}
+
+Tensor row_sums(const TensorView& matrix) {
+  std::vector<double> sums;
+  for (std::int64_t i = 0; i < matrix.dim(0); ++i) sums.push_back(sum_of(matrix.select(0, i)));
+  return vector_of(sums);
+}
+
 TensorView as_head(const TensorView& matrix) { return matrix.unsqueeze(0).unsqueeze(0); }
 
 Tensor as_matrix(const TensorView& head) { return Tensor(head.select(0, 0).select(0, 0)); }

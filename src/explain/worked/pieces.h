@@ -17,6 +17,10 @@ using Rows = std::vector<std::vector<double>>;
 [[nodiscard]] Tensor vector_of(const std::vector<double>& values);
 [[nodiscard]] Tensor matrix_of(const Rows& rows);
 
+[[nodiscard]] double sum_of(const TensorView& values);
+/// The sum of each row of a matrix.
+[[nodiscard]] Tensor row_sums(const TensorView& matrix);
+
 /// [T, D] as one head [1, 1, T, D] and back.
 [[nodiscard]] TensorView as_head(const TensorView& matrix);
 [[nodiscard]] Tensor as_matrix(const TensorView& head);

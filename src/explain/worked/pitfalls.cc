@@ -27,16 +27,6 @@ FourTokens four_tokens() {
   return tokens;
 }
 
-Tensor row_sums(const TensorView& weights) {
-  std::vector<double> sums;
-  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
-    double sum = 0;
-    for (const double weight : weights.select(0, i).to_vector()) sum += weight;
-    sums.push_back(sum);
-  }
-  return vector_of(sums);
-}
-
 double furthest_from_one(const TensorView& sums) {
   double furthest = 0;
   for (const double sum : sums.to_vector()) furthest = std::max(furthest, std::fabs(sum - 1));

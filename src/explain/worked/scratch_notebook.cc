@@ -18,8 +18,8 @@ namespace {
 using explain_detail::matmul;
 
 const std::vector<std::string>& tokens() {
-  static const std::vector<std::string> kTokens = {"The", "cat", "sat", "down"};
-  return kTokens;
+  static const std::vector<std::string> kNotebookTokens = {"The", "cat", "sat", "down"};
+  return kNotebookTokens;
 }
 
 WorkedTensor by_token(std::string name, Tensor values, int decimals = 4) {

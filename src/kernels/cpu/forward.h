@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/kv_rows.h"
+#include "kernels/tile.h"
 #include "qkv/bias.h"
 #include "qkv/mask.h"
 #include "qkv/random.h"
@@ -16,9 +17,6 @@
 #include "qkv/tile_plan.h"
 
 namespace qkv::kernels::cpu {
-
-/// Queries and keys of a tile; the plan of a segment has this tile size.
-inline constexpr std::int64_t kTile = 64;
 
 /// The keys or the values of all heads of a segment.
 struct KvHeads {

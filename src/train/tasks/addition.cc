@@ -85,7 +85,7 @@ class AdditionTask final : public GeneratedTask {
   std::int64_t digits_;
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_addition(const TaskInfo& info, const TaskOptions& options) {
   const Vocabulary vocabulary({"<pad>", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+", "="}, TextForm::letters);
   const std::int64_t digits = length_of(info, options);
   return std::make_unique<AdditionTask>(
@@ -107,7 +107,7 @@ TaskMaker addition_task() {
            .kind = TaskKind::decoder,
            .accuracy = 0.99,
            .length = TaskInfo::Length{.unit = "digits a number", .usual = 4, .least = 1, .most = 256}},
-          make};
+          make_addition};
 }
 
 }  // namespace qkv::training

@@ -40,7 +40,7 @@ class BracketsTask final : public GeneratedTask {
   }
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_brackets(const TaskInfo& info, const TaskOptions& options) {
   const Vocabulary vocabulary({"<pad>", "(", "[", "{", ")", "]", "}", "?"}, TextForm::letters);
   const std::int64_t even = length_of(info, options) / 2 * 2;
   return std::make_unique<BracketsTask>(
@@ -60,7 +60,7 @@ TaskMaker brackets_task() {
            .kind = TaskKind::encoder,
            .accuracy = 0.99,
            .length = TaskInfo::Length{.unit = "brackets, to an even number", .usual = 20, .least = 8, .most = 4096}},
-          make};
+          make_brackets};
 }
 
 }  // namespace qkv::training

@@ -60,7 +60,7 @@ class EnglishTask final : public GeneratedTask {
   }
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_english(const TaskInfo& info, const TaskOptions& options) {
   std::vector<std::string> words = {"<pad>"};
   for (const auto& more : {english_words(), english_hidden_forms(), english_senses()}) {
     words.insert(words.end(), more.begin(), more.end());
@@ -86,7 +86,7 @@ TaskMaker english_task() {
            .kind = TaskKind::encoder,
            .accuracy = 0.98,
            .length = std::nullopt},
-          make};
+          make_english};
 }
 
 }  // namespace qkv::training

@@ -78,7 +78,7 @@ class InductionTask final : public GeneratedTask {
   }
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_induction(const TaskInfo& info, const TaskOptions& options) {
   const Vocabulary vocabulary(letters_after({}), TextForm::letters);
   return std::make_unique<InductionTask>(
       TaskParts{info,
@@ -100,7 +100,7 @@ TaskMaker induction_task() {
            .kind = TaskKind::decoder,
            .accuracy = 0.99,
            .length = TaskInfo::Length{.unit = "letters", .usual = 32, .least = 20, .most = 4096}},
-          make};
+          make_induction};
 }
 
 }  // namespace qkv::training

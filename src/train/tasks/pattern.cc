@@ -5,14 +5,14 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "score_pattern";
+constexpr const char* kScorePattern = "score_pattern";
 
 std::size_t index_of(const std::vector<TaskRelation>& relations, std::string_view name) {
   const auto found = std::ranges::find(relations, name, &TaskRelation::name);
   if (found != relations.end()) return static_cast<std::size_t>(found - relations.begin());
   std::string names;
   for (const TaskRelation& relation : relations) names += (names.empty() ? "" : ", ") + relation.name;
-  throw InvalidArgument(kFunction, "relation", "one of the task's: " + names, "\"" + std::string(name) + "\"");
+  throw InvalidArgument(kScorePattern, "relation", "one of the task's: " + names, "\"" + std::string(name) + "\"");
 }
 
 Shape expected_shape(const Task& task, const TaskExample& example, AttentionSite site) {
@@ -26,7 +26,7 @@ Shape expected_shape(const Task& task, const TaskExample& example, AttentionSite
 void require_weights(const TensorView& weights, const Shape& expected) {
   const bool fits = weights.rank() == 3 && weights.dim(1) == expected[0] && weights.dim(2) == expected[1];
   if (fits && is_floating(weights.dtype())) return;
-  throw InvalidArgument(kFunction, "weights",
+  throw InvalidArgument(kScorePattern, "weights",
                         "floating [heads, " + std::to_string(expected[0]) + ", " + std::to_string(expected[1]) + "]",
                         std::string(name_of(weights.dtype())) + " " + weights.shape().to_string());
 }

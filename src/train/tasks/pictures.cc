@@ -16,12 +16,12 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "PictureTask";
+constexpr const char* kPictureTask = "PictureTask";
 constexpr std::size_t kWords = 8188;
 constexpr float kLevels = 255;
 
 void require(bool holds, std::string_view argument, const std::string& expected, std::int64_t got) {
-  if (!holds) throw InvalidArgument(kFunction, argument, expected, std::to_string(got));
+  if (!holds) throw InvalidArgument(kPictureTask, argument, expected, std::to_string(got));
 }
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

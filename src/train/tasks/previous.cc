@@ -4,7 +4,7 @@
 namespace qkv::training {
 namespace {
 
-constexpr std::int32_t kFirstLetter = 1;
+constexpr std::int32_t kFirstToken = 1;
 
 class PreviousTask final : public GeneratedTask {
  public:
@@ -14,7 +14,7 @@ class PreviousTask final : public GeneratedTask {
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     const std::int64_t longest = lengths().tokens;
     std::vector<std::int32_t> letters(static_cast<std::size_t>(random.between((longest + 1) / 2, longest)));
-    for (std::int32_t& letter : letters) letter = kFirstLetter + static_cast<std::int32_t>(random.below(26));
+    for (std::int32_t& letter : letters) letter = kFirstToken + static_cast<std::int32_t>(random.below(26));
     TaskExample example = blank_example(letters, 1);
     for (std::size_t p = 1; p < letters.size(); ++p) {
       ask(example, static_cast<std::int64_t>(p), letters[p - 1]);
@@ -24,7 +24,7 @@ class PreviousTask final : public GeneratedTask {
   }
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_previous(const TaskInfo& info, const TaskOptions& options) {
   const Vocabulary vocabulary(letters_after({}), TextForm::letters);
   return std::make_unique<PreviousTask>(
       TaskParts{info,
@@ -43,7 +43,7 @@ TaskMaker previous_task() {
            .kind = TaskKind::encoder,
            .accuracy = 0.99,
            .length = TaskInfo::Length{.unit = "letters", .usual = 24, .least = 4, .most = 4096}},
-          make};
+          make_previous};
 }
 
 }  // namespace qkv::training

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "make_task";
+constexpr const char* kMakeTask = "make_task";
 
 const std::vector<training::TaskMaker>& makers() {
   static const std::vector<training::TaskMaker> kMakers = {
@@ -28,16 +28,16 @@ const training::TaskMaker& maker_of(std::string_view name) {
     names += (names.empty() ? "" : ", ") + maker.info.name;
   }
   const auto near = nearest_word(name, known);
-  throw InvalidArgument(kFunction, "name", "one of " + names,
+  throw InvalidArgument(kMakeTask, "name", "one of " + names,
                         "\"" + std::string(name) + "\"" + (near ? "; " + std::string(*near) + " is near" : ""));
 }
 
 void require_length(const TaskInfo& info, const TaskOptions& options) {
   if (!options.length) return;
   const std::string got = std::to_string(*options.length);
-  if (!info.length) throw InvalidArgument(kFunction, "length", "none for " + info.name, got);
+  if (!info.length) throw InvalidArgument(kMakeTask, "length", "none for " + info.name, got);
   if (*options.length >= info.length->least && *options.length <= info.length->most) return;
-  throw InvalidArgument(kFunction, "length",
+  throw InvalidArgument(kMakeTask, "length",
                         "from " + std::to_string(info.length->least) + " to " + std::to_string(info.length->most) +
                             " " + info.length->unit + " for " + info.name,
                         got);

@@ -11,7 +11,7 @@ enum class Order : std::uint8_t { same, reversed, sorted };
 
 constexpr std::int32_t kBegin = 1;
 constexpr std::int32_t kEnd = 2;
-constexpr std::int32_t kFirstLetter = 3;
+constexpr std::int32_t kFirstRewritten = 3;
 constexpr std::uint32_t kLetters = 26;
 
 class RewriteTask final : public GeneratedTask {
@@ -60,12 +60,12 @@ class RewriteTask final : public GeneratedTask {
     const auto count = static_cast<std::size_t>(random.between(shortest(), longest_));
     std::vector<std::int32_t> letters(order_ == Order::sorted ? kLetters : count);
     if (order_ == Order::sorted) {  // each letter once at most, so that each place has one right letter
-      std::iota(letters.begin(), letters.end(), kFirstLetter);
+      std::iota(letters.begin(), letters.end(), kFirstRewritten);
       random.shuffle(letters);
       letters.resize(count);
       return letters;
     }
-    for (std::int32_t& letter : letters) letter = kFirstLetter + static_cast<std::int32_t>(random.below(kLetters));
+    for (std::int32_t& letter : letters) letter = kFirstRewritten + static_cast<std::int32_t>(random.below(kLetters));
     return letters;
   }
 

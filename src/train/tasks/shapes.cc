@@ -16,7 +16,7 @@ constexpr std::string_view kRows[] = {"top", "middle", "bottom"};
 constexpr std::string_view kColumns[] = {"left", "centre", "right"};
 constexpr std::string_view kShapes[] = {"circle", "square", "triangle", "cross"};
 
-enum RelationIndex : std::uint8_t { kObject, kRelation };
+enum ShapeRelation : std::uint8_t { kObject, kRelation };
 
 struct Thing {
   std::int64_t row = 0;  // of cells
@@ -182,7 +182,7 @@ class ShapesTask final : public GeneratedTask {
   }
 };
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_shapes(const TaskInfo& info, const TaskOptions& options) {
   std::vector<std::string> words = {"<pad>", "<s>",   "</s>", "a",   "and",    "above",  "below",
                                     "left",  "right", "of",   "top", "middle", "bottom", "centre"};
   for (const NamedColour& colour : kPalette) words.emplace_back(colour.name);
@@ -208,7 +208,7 @@ TaskMaker shapes_task() {
            .kind = TaskKind::image_text,
            .accuracy = 0.98,
            .length = std::nullopt},
-          make};
+          make_shapes};
 }
 
 }  // namespace qkv::training

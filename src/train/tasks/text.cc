@@ -11,12 +11,12 @@ namespace qkv {
 namespace {
 
 constexpr std::size_t kCharacters = 1023;
-constexpr const char* kFunction = "make_text_task";
+constexpr const char* kMakeTextTask = "make_text_task";
 
 std::vector<std::string_view> characters_of(std::string_view text, const std::string& name) {
   const auto* const bad = utf8::find_invalid(text.begin(), text.end());
   if (bad != text.end()) {
-    throw InvalidArgument(kFunction, name, "UTF-8",
+    throw InvalidArgument(kMakeTextTask, name, "UTF-8",
                           "a byte that is none at offset " + std::to_string(bad - text.begin()));
   }
   std::vector<std::string_view> characters;
@@ -107,10 +107,10 @@ class TextTask final : public Task {
 
 std::unique_ptr<const Task> make_text_task(std::string_view text, const std::string& name,
                                            const TextTaskOptions& options) {
-  if (options.length < 1) throw InvalidArgument(kFunction, "length", "1 or more", std::to_string(options.length));
+  if (options.length < 1) throw InvalidArgument(kMakeTextTask, "length", "1 or more", std::to_string(options.length));
   const std::vector<std::string_view> characters = characters_of(text, name);
   if (static_cast<std::int64_t>(characters.size() / 8) <= options.length) {
-    throw InvalidArgument(kFunction, name,
+    throw InvalidArgument(kMakeTextTask, name,
                           "at least " + std::to_string(8 * (options.length + 1)) +
                               " characters, of which an eighth is held out, for examples of " +
                               std::to_string(options.length),

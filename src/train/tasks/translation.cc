@@ -44,7 +44,7 @@ std::vector<std::string> after(std::vector<std::string> first, const std::vector
   return first;
 }
 
-std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
+std::unique_ptr<const Task> make_translation(const TaskInfo& info, const TaskOptions& options) {
   return std::make_unique<TranslationTask>(
       TaskParts{info,
                 {.tokens = kLongestFrench + 1, .source = kLongestEnglish + 1},
@@ -63,7 +63,7 @@ TaskMaker translation_task() {
            .kind = TaskKind::encoder_decoder,
            .accuracy = 0.98,
            .length = std::nullopt},
-          make};
+          make_translation};
 }
 
 }  // namespace qkv::training

@@ -18,7 +18,7 @@ bool begins_with_vowel_sound(std::string_view word) {
   return word == "honest" || std::string_view("aeiou").find(word.front()) != std::string_view::npos;
 }
 
-class Writer {
+class EnglishWriter {
  public:
   EnglishSentence write(Sentence& sentence) {
     const std::int64_t root = clause(*sentence.first, *sentence.first->subject);
@@ -128,7 +128,7 @@ void add_once(std::vector<std::string>& words, std::string_view word) {
 
 }  // namespace
 
-EnglishSentence write_english(Sentence& sentence) { return Writer().write(sentence); }
+EnglishSentence write_english(Sentence& sentence) { return EnglishWriter().write(sentence); }
 
 Syntax syntax_of(const EnglishSentence& sentence) {
   Syntax syntax;

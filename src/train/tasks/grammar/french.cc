@@ -21,7 +21,7 @@ FrenchGender gender_of(const NounPhrase& phrase) {
 }
 
 // No h of the lexicon is aspirated.
-bool begins_with_vowel_sound(std::string_view word) {
+bool is_elided_before(std::string_view word) {
   for (const std::string_view start : {"a", "e", "i", "o", "u", "h", "é", "è", "ê", "â"}) {
     if (word.starts_with(start)) return true;
   }
@@ -35,7 +35,7 @@ std::string before_vowel(const std::string& word) {
   return word == "ce" ? "cet" : word;
 }
 
-class Writer {
+class FrenchWriter {
  public:
   std::vector<FrenchWord> write(const Sentence& sentence) {
     clause(*sentence.first, *sentence.first->subject);
@@ -114,7 +114,7 @@ class Writer {
     for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
       if (words_[i].text != "de" || words_[i - 1].text != "près") continue;
       const std::string& article = words_[i + 1].text;
-      const bool le = article == "le" && !begins_with_vowel_sound(words_[i + 2].text);
+      const bool le = article == "le" && !is_elided_before(words_[i + 2].text);
       std::string text;
       if (le) text = "du";
       if (article == "les") text = "des";
@@ -127,7 +127,7 @@ class Writer {
 
   void elide() {
     for (std::size_t i = 0; i + 1 < words_.size(); ++i) {
-      if (begins_with_vowel_sound(words_[i + 1].text)) words_[i].text = before_vowel(words_[i].text);
+      if (is_elided_before(words_[i + 1].text)) words_[i].text = before_vowel(words_[i].text);
     }
   }
 
@@ -143,7 +143,7 @@ void add_all(std::vector<std::string>& all, const Words& words) {
 
 }  // namespace
 
-std::vector<FrenchWord> write_french(const Sentence& sentence) { return Writer().write(sentence); }
+std::vector<FrenchWord> write_french(const Sentence& sentence) { return FrenchWriter().write(sentence); }
 
 std::vector<std::string> french_words() {
   std::vector<std::string> all = {"le",  "la",    "l'", "les", "un",    "une", "des", "de",

@@ -1,4 +1,4 @@
-#include "qkv/standard_attention.h"
+#include "qkv/materialized_attention.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
-namespace qkv {
+namespace qkv::materialized_attention_test {
 namespace {
 
 struct Inputs {
@@ -31,7 +31,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-TEST(StandardAttention, IsAttention) {
+TEST(MaterializedAttention, IsAttention) {
   for (const DType dtype : {DType::f64, DType::f32}) {
     for (const bool causal : {false, true}) {
       for (const Inputs& x : {inputs_of(1, 1, 1, 1, 1, 1, dtype), inputs_of(4, 2, 49, 49, 7, 17, dtype),
@@ -39,7 +39,7 @@ TEST(StandardAttention, IsAttention) {
         const Tensor want = attention(x.q.to(DType::f64), x.k.to(DType::f64), x.v.to(DType::f64),
                                       {.mask = causal ? qkv::causal() : all()})
                                 .out;
-        const Tensor got = standard_attention(x.q, x.k, x.v, {.causal = causal});
+        const Tensor got = materialized_attention(x.q, x.k, x.v, {.causal = causal});
         EXPECT_EQ(got.dtype(), dtype);
         // Weights are off by D + 8 roundings of a score of at most 20, out by as many again of values of at most 5.
         const double rounding = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
@@ -50,31 +50,32 @@ TEST(StandardAttention, IsAttention) {
   }
 }
 
-TEST(StandardAttention, OfNothingIsZeros) {
+TEST(MaterializedAttention, OfNothingIsZeros) {
   const Inputs x = inputs_of(2, 1, 3, 0, 4, 5, DType::f32);
-  EXPECT_THAT(standard_attention(x.q, x.k, x.v).to_vector(), testing::Each(0.0));
+  EXPECT_THAT(materialized_attention(x.q, x.k, x.v).to_vector(), testing::Each(0.0));
   const Inputs behind = inputs_of(1, 1, 5, 2, 4, 5, DType::f32);
-  const Tensor out = standard_attention(behind.q, behind.k, behind.v, {.causal = true});
+  const Tensor out = materialized_attention(behind.q, behind.k, behind.v, {.causal = true});
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(out.at({0, 0, i, 0}), 0);
 }
 
-TEST(StandardAttention, GivesTheSameOnAnyNumberOfThreads) {
+TEST(MaterializedAttention, GivesTheSameOnAnyNumberOfThreads) {
   const Inputs x = inputs_of(2, 1, 130, 130, 8, 8, DType::f32);
-  EXPECT_EQ(standard_attention(x.q, x.k, x.v, {.threads = 1}).to_vector(),
-            standard_attention(x.q, x.k, x.v, {.threads = 3}).to_vector());
+  EXPECT_EQ(materialized_attention(x.q, x.k, x.v, {.threads = 1}).to_vector(),
+            materialized_attention(x.q, x.k, x.v, {.threads = 3}).to_vector());
 }
 
-TEST(StandardAttention, RefusesWhatDoesNotFit) {
+TEST(MaterializedAttention, RefusesWhatDoesNotFit) {
   const Inputs x = inputs_of(4, 2, 3, 3, 8, 5, DType::f32);
   const auto refusal = [](const auto&... arguments) {
-    return error_message([&] { static_cast<void>(standard_attention(arguments...)); });
+    return error_message([&] { static_cast<void>(materialized_attention(arguments...)); });
   };
-  EXPECT_EQ(refusal(x.q, x.k, x.q), "standard_attention: v: expected Hk = 2 as in k [2, 2, 3, 8], got [2, 4, 3, 8]");
-  EXPECT_EQ(refusal(x.q, x.k, x.v, StandardAttentionOptions{.scale = INFINITY}),
-            "standard_attention: scale: expected a finite number, got inf");
-  EXPECT_EQ(refusal(x.q, x.k, x.v, StandardAttentionOptions{.threads = 0}),
-            "standard_attention: threads: expected 1 or more, got 0");
+  EXPECT_EQ(refusal(x.q, x.k, x.q),
+            "materialized_attention: v: expected Hk = 2 as in k [2, 2, 3, 8], got [2, 4, 3, 8]");
+  EXPECT_EQ(refusal(x.q, x.k, x.v, MaterializedAttentionOptions{.scale = INFINITY}),
+            "materialized_attention: scale: expected a finite number, got inf");
+  EXPECT_EQ(refusal(x.q, x.k, x.v, MaterializedAttentionOptions{.threads = 0}),
+            "materialized_attention: threads: expected 1 or more, got 0");
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::materialized_attention_test

@@ -1,4 +1,4 @@
-#include "kernels/standard/attention.h"
+#include "kernels/materialized/attention.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "kernels/linear/loops.h"
 #include "kernels/linear/rows.h"
 
-namespace qkv::kernels::standard {
+namespace qkv::kernels::materialized {
 namespace {
 
 using linear::padded;
@@ -145,4 +145,4 @@ void forward(const Call& call, Tensor& out) {
   forward_in<float>(call, out);
 }
 
-}  // namespace qkv::kernels::standard
+}  // namespace qkv::kernels::materialized

@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-struct StandardAttentionOptions {
+struct MaterializedAttentionOptions {
   std::optional<double> scale = std::nullopt;  // finite; 1 / sqrt(D) where not given
   bool causal = false;                         // aligned bottom-right; hidden scores are computed, then set to -inf
   std::optional<int> threads = std::nullopt;   // at least 1; qkv::threads() where not given
@@ -18,7 +18,7 @@ struct StandardAttentionOptions {
 /// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv], all of one floating dtype, any strides; grouped heads, empty
 /// extents, and what a row without visible keys gives are as there. Sums in f32, in f64 for f64. Allocates the result,
 /// the matrix, and dense copies of one head's q, k and v. Throws InvalidArgument naming q, k, v, scale or threads.
-[[nodiscard]] Tensor standard_attention(const TensorView& q, const TensorView& k, const TensorView& v,
-                                        const StandardAttentionOptions& options = {});
+[[nodiscard]] Tensor materialized_attention(const TensorView& q, const TensorView& k, const TensorView& v,
+                                            const MaterializedAttentionOptions& options = {});
 
 }  // namespace qkv

@@ -3,7 +3,7 @@
 
 #include "qkv/tensor.h"
 
-namespace qkv::kernels::standard {
+namespace qkv::kernels::materialized {
 
 struct Call {
   TensorView q;  // [B, Hq, Tq, D]
@@ -17,4 +17,4 @@ struct Call {
 /// Everything has been checked; `out` is [B, Hq, Tq, Dv].
 void forward(const Call& call, Tensor& out);
 
-}  // namespace qkv::kernels::standard
+}  // namespace qkv::kernels::materialized
