@@ -10,12 +10,12 @@
 namespace qkv::conformance {
 namespace {
 
-enum Input : std::uint8_t { kQ, kK, kV };
+enum FlexInput : std::uint8_t { kFlexQ, kFlexK, kFlexV };
 
 // i - j for query i and key j.
 Tensor relative_positions(const OnnxCase& onnx) {
-  const std::int64_t Tq = onnx.inputs.at(kQ).dim(2);
-  const std::int64_t Tk = onnx.inputs.at(kK).dim(2);
+  const std::int64_t Tq = onnx.inputs.at(kFlexQ).dim(2);
+  const std::int64_t Tk = onnx.inputs.at(kFlexK).dim(2);
   std::vector<double> values;
   for (std::int64_t i = 0; i < Tq; ++i) {
     for (std::int64_t j = 0; j < Tk; ++j) values.push_back(static_cast<double>(i - j));
@@ -55,7 +55,7 @@ AttentionOptions options_of(const OnnxCase& onnx) {
 
 // Weights times c, times v, are weights times c v.
 Tensor scaled_values(const OnnxCase& onnx) {
-  const Tensor& v = onnx.inputs.at(kV);
+  const Tensor& v = onnx.inputs.at(kFlexV);
   if (!onnx.has("prob_mod")) return v;
   const Subgraph graph = onnx.graph("prob_mod");
   if (graph.operators != "Mul") throw Error("a prob_mod that no case of ours has: " + graph.operators);
@@ -67,7 +67,7 @@ Tensor scaled_values(const OnnxCase& onnx) {
 }  // namespace
 
 std::vector<Tensor> run_flex_attention(const OnnxCase& onnx) {
-  return {attention(onnx.inputs.at(kQ), onnx.inputs.at(kK), scaled_values(onnx), options_of(onnx)).out};
+  return {attention(onnx.inputs.at(kFlexQ), onnx.inputs.at(kFlexK), scaled_values(onnx), options_of(onnx)).out};
 }
 
 }  // namespace qkv::conformance

@@ -11,7 +11,7 @@
 namespace qkv::conformance {
 namespace {
 
-enum Input : std::uint8_t { kQuery, kKey, kValue, kPastState, kDecay, kBeta };
+enum LinearInput : std::uint8_t { kQuery, kKey, kValue, kPastState, kDecay, kBeta };
 
 UpdateRule rule_of(const OnnxCase& onnx) {
   static const std::map<std::string, UpdateRule> kRules = {{"linear", UpdateRule::linear},
