@@ -23,26 +23,26 @@ void check_fit(const TensorView& past, const TensorView& present) {
   }
 }
 
-void require(bool holds, std::string_view argument, const std::string& expected, const std::string& got) {
+void require_scatter(bool holds, std::string_view argument, const std::string& expected, const std::string& got) {
   if (!holds) throw InvalidArgument("scatter_time", argument, expected, got);
 }
 
 void check_scatter(const TensorView& buffer, const TensorView& update, const std::vector<std::int64_t>& starts,
                    BeyondEnd beyond_end) {
-  require(buffer.rank() == 4, "buffer", "a shape [B, Hk, C, D]", buffer.shape().to_string());
-  require(update.dtype() == buffer.dtype(), "update", std::string(name_of(buffer.dtype())) + " as buffer",
-          std::string(name_of(update.dtype())));
-  require(update.rank() == 4 && update.shape().without(2) == buffer.shape().without(2), "update",
-          "the B, Hk and D of buffer " + buffer.shape().to_string(), update.shape().to_string());
+  require_scatter(buffer.rank() == 4, "buffer", "a shape [B, Hk, C, D]", buffer.shape().to_string());
+  require_scatter(update.dtype() == buffer.dtype(), "update", std::string(name_of(buffer.dtype())) + " as buffer",
+                  std::string(name_of(update.dtype())));
+  require_scatter(update.rank() == 4 && update.shape().without(2) == buffer.shape().without(2), "update",
+                  "the B, Hk and D of buffer " + buffer.shape().to_string(), update.shape().to_string());
   const auto entries = static_cast<std::int64_t>(starts.size());
-  require(entries == buffer.dim(0), "starts", "one for each of " + std::to_string(buffer.dim(0)) + " batch entries",
-          std::to_string(entries));
+  require_scatter(entries == buffer.dim(0), "starts",
+                  "one for each of " + std::to_string(buffer.dim(0)) + " batch entries", std::to_string(entries));
   const std::int64_t last = buffer.dim(2) - (beyond_end == BeyondEnd::refuse ? update.dim(2) : 1);
   for (const std::int64_t start : starts) {
-    require(start >= 0 && (start <= last || update.dim(2) == 0), "starts",
-            "0 to " + std::to_string(last) + " for " + std::to_string(update.dim(2)) + " tokens in a buffer of " +
-                std::to_string(buffer.dim(2)),
-            std::to_string(start));
+    require_scatter(start >= 0 && (start <= last || update.dim(2) == 0), "starts",
+                    "0 to " + std::to_string(last) + " for " + std::to_string(update.dim(2)) +
+                        " tokens in a buffer of " + std::to_string(buffer.dim(2)),
+                    std::to_string(start));
   }
 }
 

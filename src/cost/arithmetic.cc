@@ -5,8 +5,6 @@
 namespace qkv::cost_detail {
 namespace {
 
-Count count_of(std::int64_t value) { return Count(static_cast<std::uint64_t>(value)); }
-
 Count raised(const Factor& factor) {
   Count value(1);
   for (int i = 0; i < factor.power; ++i) value = value * count_of(factor.value);
@@ -21,6 +19,8 @@ std::string text_of(const Factor& factor) {
 }
 
 }  // namespace
+
+Count count_of(std::int64_t value) { return Count(static_cast<std::uint64_t>(value)); }
 
 Arithmetic product(std::initializer_list<Factor> factors) {
   Arithmetic result{Count(1), ""};

@@ -23,6 +23,9 @@ struct Arithmetic {
   std::string text;
 };
 
+/// Of a number that is not negative.
+[[nodiscard]] Count count_of(std::int64_t value);
+
 /// "96 heads × 2,048² × 4 B"; factors of 1 are left out unless nothing else is there.
 [[nodiscard]] Arithmetic product(std::initializer_list<Factor> factors);
 /// "a + b"

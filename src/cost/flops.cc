@@ -33,13 +33,11 @@ Arithmetic ffn(const ModelShape& s) {
 constexpr std::int64_t kSoftmaxForward = 6;   // scale, max, -, exp, +, /
 constexpr std::int64_t kSoftmaxBackward = 5;  // P * dP, sum of the row, dP - sum, * P, scale
 
-Count count_of(std::int64_t value) { return Count(static_cast<std::uint64_t>(value)); }
-
 Arithmetic multiple(std::int64_t count, const char* name, Count value) {
   return times({count, name}, {value, value.grouped()});
 }
 
-void add(CostGroup& group, const char* key, const char* name, const Arithmetic& arithmetic) {
+void add_flops(CostGroup& group, const char* key, const char* name, const Arithmetic& arithmetic) {
   group.items.push_back(item(key, name, arithmetic, CostUnit::flops));
 }
 
@@ -70,18 +68,19 @@ TiledCore tiled_core(const ModelShape& s, bool causal) {
 }  // namespace
 
 CostGroup layer_flops_group(const ModelShape& s) {
-  CostGroup group{"FLOPs of one layer, forward",
-                  "A multiply-add is 2. Softmax is 6 a score: scale, max, subtract, exp, add, divide. Norms, biases, "
-                  "activations and residuals, which grow with tokens × d_model alone, are not counted.",
-                  {}};
-  add(group, "flops.layer.q", "Q = X W_Q", projection(s, s.heads, "heads", s.d_k));
-  add(group, "flops.layer.k", "K = X W_K", projection(s, s.kv_heads, "kv heads", s.d_k));
-  add(group, "flops.layer.v", "V = X W_V", projection(s, s.kv_heads, "kv heads", s.d_v));
-  add(group, "flops.layer.scores", "Q K^T", score_product(s, s.d_k));
-  add(group, "flops.layer.softmax", "scale and softmax", per_score(s, kSoftmaxForward));
-  add(group, "flops.layer.weighted_sum", "weights · V", score_product(s, s.d_v));
-  add(group, "flops.layer.output", "output projection W_O", projection(s, s.heads, "heads", s.d_v));
-  add(group, "flops.layer.ffn", "feed-forward", ffn(s));
+  CostGroup group{
+      "FLOPs of one layer, forward",
+      "A multiply-add_flops is 2. Softmax is 6 a score: scale, max, subtract, exp, add_flops, divide. Norms, biases, "
+      "activations and residuals, which grow with tokens × d_model alone, are not counted.",
+      {}};
+  add_flops(group, "flops.layer.q", "Q = X W_Q", projection(s, s.heads, "heads", s.d_k));
+  add_flops(group, "flops.layer.k", "K = X W_K", projection(s, s.kv_heads, "kv heads", s.d_k));
+  add_flops(group, "flops.layer.v", "V = X W_V", projection(s, s.kv_heads, "kv heads", s.d_v));
+  add_flops(group, "flops.layer.scores", "Q K^T", score_product(s, s.d_k));
+  add_flops(group, "flops.layer.softmax", "scale and softmax", per_score(s, kSoftmaxForward));
+  add_flops(group, "flops.layer.weighted_sum", "weights · V", score_product(s, s.d_v));
+  add_flops(group, "flops.layer.output", "output projection W_O", projection(s, s.heads, "heads", s.d_v));
+  add_flops(group, "flops.layer.ffn", "feed-forward", ffn(s));
   group.items.push_back(total_of("flops.layer.total", "one layer", group.items));
   return group;
 }
@@ -97,15 +96,16 @@ CostGroup model_flops_group(const CostConfig& config, const ModelShape& s) {
   const Count forward_core = products + per_score(s, kSoftmaxForward).value;
   const Count backward_core = count_of(2) * products + per_score(s, kSoftmaxBackward).value;
 
-  add(group, "flops.model.projections", "Q, K, V and output projections",
-      multiple(s.attentions(), "layers", projections(s)));
-  add(group, "flops.model.ffn", "feed-forward", multiple(s.ffns(), "layers", ffn(s).value));
-  if (config.output_head != OutputHead::none) add(group, "flops.model.logits", "logits", logits(s));
-  add(group, "flops.model.core", "scores, softmax, weighted sum", multiple(s.attentions(), "layers", forward_core));
+  add_flops(group, "flops.model.projections", "Q, K, V and output projections",
+            multiple(s.attentions(), "layers", projections(s)));
+  add_flops(group, "flops.model.ffn", "feed-forward", multiple(s.ffns(), "layers", ffn(s).value));
+  if (config.output_head != OutputHead::none) add_flops(group, "flops.model.logits", "logits", logits(s));
+  add_flops(group, "flops.model.core", "scores, softmax, weighted sum",
+            multiple(s.attentions(), "layers", forward_core));
   const CostItem forward = total_of("flops.forward", "forward", group.items);
   group.items.push_back(forward);
-  add(group, "flops.backward.weights", "backward of the products with weights", multiple(2, "", weights));
-  add(group, "flops.backward.core", "backward of the core", multiple(s.attentions(), "layers", backward_core));
+  add_flops(group, "flops.backward.weights", "backward of the products with weights", multiple(2, "", weights));
+  add_flops(group, "flops.backward.core", "backward of the core", multiple(s.attentions(), "layers", backward_core));
   const CostItem backward = sum("flops.backward", "backward", group.items[group.items.size() - 2], group.items.back());
   group.items.push_back(backward);
   group.items.push_back(sum("flops.training", "training step: forward and backward", forward, backward));
@@ -130,10 +130,10 @@ CostGroup tiled_flops_group(const CostConfig& config, const ModelShape& s) {
     const Count one = count_of(2 * s.d_k + 3) * visits(s, masked).pairs.value;
     return multiple(s.batch * s.heads, s.batch == 1 ? "heads" : "batch × heads", one);
   };
-  add(group, "flops.tiled.core.forward", "forward", all(hidden.forward, full.forward));
-  add(group, "flops.tiled.core.backward", "backward", all(hidden.backward, full.backward));
-  add(group, "flops.tiled.recomputed", "of these, recomputed in the backward",
-      all(recomputed(true), recomputed(false)));
+  add_flops(group, "flops.tiled.core.forward", "forward", all(hidden.forward, full.forward));
+  add_flops(group, "flops.tiled.core.backward", "backward", all(hidden.backward, full.backward));
+  add_flops(group, "flops.tiled.recomputed", "of these, recomputed in the backward",
+            all(recomputed(true), recomputed(false)));
   return group;
 }
 

@@ -3,7 +3,7 @@
 namespace qkv::cost_detail {
 namespace {
 
-void add(CostGroup& group, const char* key, const char* name, const Arithmetic& arithmetic) {
+void add_bytes(CostGroup& group, const char* key, const char* name, const Arithmetic& arithmetic) {
   group.items.push_back(item(key, name, arithmetic, CostUnit::bytes));
 }
 
@@ -42,13 +42,13 @@ CostGroup scores_group(const CostConfig& config, const ModelShape& s) {
     group.note += " A causal mask keeps " + Count(static_cast<std::uint64_t>(s.tokens * (s.tokens + 1) / 2)).grouped() +
                   " of the " + product({{s.tokens, "", 2}}).value.grouped() + " pairs; standard attention stores all.";
   }
-  add(group, "scores.one_head", "one head", product({{s.tokens, "", 2}, element(s)}));
-  add(group, "scores.all_heads", "all heads of one layer (standard, inference)",
-      product({{s.batch, "batch"}, {s.heads, "heads"}, {s.tokens, "", 2}, element(s)}));
-  add(group, "scores.all_layers", "all layers (standard, training)", all_weights(s));
-  add(group, "scores.tile", "one tile (tiled, scratch of a thread, f32)",
-      product({{s.tile, "", 2}, {s.lse_bytes, "B"}}));
-  add(group, "scores.lse", "lse of all layers (tiled, training)", lse_bytes(s));
+  add_bytes(group, "scores.one_head", "one head", product({{s.tokens, "", 2}, element(s)}));
+  add_bytes(group, "scores.all_heads", "all heads of one layer (standard, inference)",
+            product({{s.batch, "batch"}, {s.heads, "heads"}, {s.tokens, "", 2}, element(s)}));
+  add_bytes(group, "scores.all_layers", "all layers (standard, training)", all_weights(s));
+  add_bytes(group, "scores.tile", "one tile (tiled, scratch of a thread, f32)",
+            product({{s.tile, "", 2}, {s.lse_bytes, "B"}}));
+  add_bytes(group, "scores.lse", "lse of all layers (tiled, training)", lse_bytes(s));
   return group;
 }
 
@@ -58,16 +58,16 @@ CostGroup activations_group(const CostConfig& config, const ModelShape& s) {
       "Each sub-layer keeps its input and the normalised input. Norm statistics and dropout's masks are not "
       "counted.",
       {}};
-  add(group, "activations.norms", "inputs, before and after their norms",
-      rows(s, {2 * (s.attentions() + s.ffns()), "rows"}, s.d_model));
-  add(group, "activations.qkv", "q, k, v",
-      rows(s, {s.attentions(), "layers"}, s.heads * s.d_k + s.kv_heads * (s.d_k + s.d_v)));
-  add(group, "activations.out", "out, the weighted sums", rows(s, {s.attentions(), "layers"}, s.heads * s.d_v));
+  add_bytes(group, "activations.norms", "inputs, before and after their norms",
+            rows(s, {2 * (s.attentions() + s.ffns()), "rows"}, s.d_model));
+  add_bytes(group, "activations.qkv", "q, k, v",
+            rows(s, {s.attentions(), "layers"}, s.heads * s.d_k + s.kv_heads * (s.d_k + s.d_v)));
+  add_bytes(group, "activations.out", "out, the weighted sums", rows(s, {s.attentions(), "layers"}, s.heads * s.d_v));
   // Two of d_ff around the activation function; gated: gate, up and their product.
-  add(group, "activations.ffn", "feed-forward", rows(s, {s.ffns() * s.ffn_matrices, "rows"}, s.d_ff));
-  if (config.output_head != OutputHead::none) add(group, "activations.logits", "logits", rows(s, {1}, s.vocab));
-  add(group, "activations.weights", "attention weights (standard)", all_weights(s));
-  add(group, "activations.lse", "lse (tiled)", lse_bytes(s));
+  add_bytes(group, "activations.ffn", "feed-forward", rows(s, {s.ffns() * s.ffn_matrices, "rows"}, s.d_ff));
+  if (config.output_head != OutputHead::none) add_bytes(group, "activations.logits", "logits", rows(s, {1}, s.vocab));
+  add_bytes(group, "activations.weights", "attention weights (standard)", all_weights(s));
+  add_bytes(group, "activations.lse", "lse (tiled)", lse_bytes(s));
   const CostItem standard = total_without(group, "activations.lse", "activations.standard", "all, standard");
   const CostItem tiled = total_without(group, "activations.weights", "activations.tiled", "all, tiled");
   group.items.push_back(standard);
@@ -80,15 +80,15 @@ CostGroup kv_cache_group(const ModelShape& s) {
   const std::int64_t caches = s.decoder_layers > 0 ? 2 * s.decoder_layers : s.layers;
   CostGroup group{
       "KV cache", "What generation keeps, token by token; a model that does not generate has no use for it.", {}};
-  add(group, "kv_cache.token", "one token",
-      product({{caches, "layers"}, {s.kv_heads, "kv heads"}, {s.d_k + s.d_v}, element(s)}));
-  add(group, "kv_cache.total", "all tokens",
-      product({{s.batch, "batch"},
-               {s.tokens, "tokens"},
-               {caches, "layers"},
-               {s.kv_heads, "kv heads"},
-               {s.d_k + s.d_v},
-               element(s)}));
+  add_bytes(group, "kv_cache.token", "one token",
+            product({{caches, "layers"}, {s.kv_heads, "kv heads"}, {s.d_k + s.d_v}, element(s)}));
+  add_bytes(group, "kv_cache.total", "all tokens",
+            product({{s.batch, "batch"},
+                     {s.tokens, "tokens"},
+                     {caches, "layers"},
+                     {s.kv_heads, "kv heads"},
+                     {s.d_k + s.d_v},
+                     element(s)}));
   return group;
 }
 

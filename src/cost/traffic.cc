@@ -3,8 +3,6 @@
 namespace qkv::cost_detail {
 namespace {
 
-Count count_of(std::int64_t value) { return Count(static_cast<std::uint64_t>(value)); }
-
 Arithmetic matrices(const ModelShape& s, std::int64_t passes) {
   return product({{passes, "passes"}, {s.batch, "batch"}, {s.heads, "heads"}, {s.tokens, "", 2}, {s.bytes, "B"}});
 }

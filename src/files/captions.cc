@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kList = "metadata.jsonl";
 
-[[noreturn]] void fail(const std::string& where, const std::string& expected, const std::string& got) {
+[[noreturn]] void fail_captions(const std::string& where, const std::string& expected, const std::string& got) {
   throw Error(where + ": expected " + expected + ", got " + got);
 }
 
@@ -38,10 +38,10 @@ CaptionedPicture picture_of(const fs::path& file, std::string_view text, std::st
   if (text.starts_with(kByteOrder)) text.remove_prefix(kByteOrder.size());
   const auto fault = utf8::find_invalid(text.begin(), text.end());
   if (fault != text.end()) {
-    fail(source, "a caption in UTF-8", "another byte at " + std::to_string(fault - text.begin()));
+    fail_captions(source, "a caption in UTF-8", "another byte at " + std::to_string(fault - text.begin()));
   }
   CaptionedPicture picture{.file = file.string(), .caption = trimmed(text), .source = std::move(source)};
-  if (picture.caption.empty()) fail(picture.source, "a caption", "none");
+  if (picture.caption.empty()) fail_captions(picture.source, "a caption", "none");
   return picture;
 }
 
@@ -69,7 +69,7 @@ std::vector<CaptionedPicture> beside_each(const std::set<fs::path>& pictures) {
   std::vector<CaptionedPicture> all;
   for (const fs::path& picture : pictures) {
     const fs::path caption = fs::path(picture).replace_extension(".txt");
-    if (!fs::exists(caption)) fail(picture.string(), "its caption in " + caption.string(), "no such file");
+    if (!fs::exists(caption)) fail_captions(picture.string(), "its caption in " + caption.string(), "no such file");
     all.push_back(picture_of(picture, text_of(caption), caption.string()));
   }
   return all;
@@ -86,12 +86,12 @@ CaptionedPicture listed(const fs::path& directory, const std::string& line, cons
   const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
   const auto is_text = [&](const char* key) { return entry.contains(key) && entry.at(key).is_string(); };
   if (!entry.is_object() || !is_text("file_name") || !is_text("text")) {
-    fail(source, "an object with the texts file_name and text", line.substr(0, 80));
+    fail_captions(source, "an object with the texts file_name and text", line.substr(0, 80));
   }
   const auto name = entry.at("file_name").get<std::string>();
   const std::optional<fs::path> file = below(directory, name);
-  if (!file || !is_png(*file)) fail(source, "a PNG file below " + directory.string(), name);
-  if (!fs::is_regular_file(*file)) fail(source, "a picture at " + file->string(), "no such file");
+  if (!file || !is_png(*file)) fail_captions(source, "a PNG file below " + directory.string(), name);
+  if (!fs::is_regular_file(*file)) fail_captions(source, "a picture at " + file->string(), "no such file");
   return picture_of(*file, entry.at("text").get<std::string>(), source);
 }
 
@@ -114,7 +114,8 @@ void require_listed(const std::set<fs::path>& pictures, const std::vector<Captio
   std::set<fs::path> named;
   for (const CaptionedPicture& picture : listed) named.insert(picture.file);
   for (const fs::path& picture : pictures) {
-    if (!named.contains(picture)) fail(picture.string(), "its caption in " + list.string(), "no line that names it");
+    if (!named.contains(picture))
+      fail_captions(picture.string(), "its caption in " + list.string(), "no line that names it");
   }
 }
 
@@ -131,7 +132,8 @@ std::vector<CaptionedPicture> read_captions(const std::string& directory) {
     all = beside_each(pictures);
   }
   if (all.empty()) {
-    fail(directory, "pictures, each NAME.png with NAME.txt beside it, or a metadata.jsonl that names them", "none");
+    fail_captions(directory, "pictures, each NAME.png with NAME.txt beside it, or a metadata.jsonl that names them",
+                  "none");
   }
   return all;
 }

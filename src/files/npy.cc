@@ -27,7 +27,7 @@ constexpr std::array kTypeCodes{
     TypeCode{"i1", DType::i8},   TypeCode{"u1", DType::u8},  TypeCode{"b1", DType::b8},
 };
 
-[[noreturn]] void fail(std::string_view source, const std::string& reason) {
+[[noreturn]] void fail_npy(std::string_view source, const std::string& reason) {
   throw Error(std::string(source) + ": " + reason);
 }
 
@@ -48,20 +48,21 @@ struct Parts {
 };
 Parts cut(std::span<const std::byte> bytes, std::string_view source) {
   const std::string_view text = as_text(bytes);
-  if (!text.starts_with(kMagic)) fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
-  if (bytes.size() < kVersionEnd) fail(source, "truncated: the .npy version is missing");
+  if (!text.starts_with(kMagic)) fail_npy(source, "not a .npy file: it does not begin with \\x93NUMPY");
+  if (bytes.size() < kVersionEnd) fail_npy(source, "truncated: the .npy version is missing");
   const auto major = std::to_integer<unsigned>(bytes[kMagic.size()]);
   const auto minor = std::to_integer<unsigned>(bytes[kMagic.size() + 1]);
   if (major < 1 || major > 3 || minor != 0) {
-    fail(source, "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
+    fail_npy(source,
+             "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
   }
   const std::size_t length_size = major == 1 ? 2 : 4;
   const std::size_t header_begin = kVersionEnd + length_size;
-  if (bytes.size() < header_begin) fail(source, "truncated: the length of the .npy header is missing");
+  if (bytes.size() < header_begin) fail_npy(source, "truncated: the length of the .npy header is missing");
   const std::size_t length = little_endian(bytes.subspan(kVersionEnd, length_size));
   if (length > bytes.size() - header_begin) {
-    fail(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
-                     std::to_string(bytes.size() - header_begin) + " are there");
+    fail_npy(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
+                         std::to_string(bytes.size() - header_begin) + " are there");
   }
   return {text.substr(header_begin, length), bytes.subspan(header_begin + length)};
 }
@@ -80,22 +81,22 @@ Element element_of(const std::string& descr, std::string_view source) {
     if (native) return {type.dtype, type.code == "V2" ? std::endian::little : std::endian::native};
     return {type.dtype, order == "<" ? std::endian::little : std::endian::big};
   }
-  fail(source, "qkv has no element type for the .npy descr '" + descr +
-                   "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
+  fail_npy(source, "qkv has no element type for the .npy descr '" + descr +
+                       "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
 }
 
 Shape shape_of(const NpyHeader& header, DType dtype, std::size_t bytes_there, std::string_view source) {
   constexpr std::uint64_t kBitsInByte = 8;
   if (header.shape.size() > kMaxRank) {
-    fail(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
+    fail_npy(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
   }
   Shape shape{std::span<const std::int64_t>(header.shape)};
   const auto bits = files::checked_bits(header.shape, size_of(dtype) * kBitsInByte);
-  if (!bits) fail(source, "the shape " + shape.to_string() + " is too large to be addressed");
+  if (!bits) fail_npy(source, "the shape " + shape.to_string() + " is too large to be addressed");
   if (*bits / kBitsInByte != bytes_there) {
-    fail(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
-                     shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
-                     std::to_string(*bits / kBitsInByte) + " bytes of data, got " + std::to_string(bytes_there));
+    fail_npy(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
+                         shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
+                         std::to_string(*bits / kBitsInByte) + " bytes of data, got " + std::to_string(bytes_there));
   }
   return shape;
 }

@@ -9,9 +9,9 @@
 namespace qkv::files {
 namespace {
 
-class Reader {
+class HeaderReader {
  public:
-  Reader(std::string_view text, std::string_view source) : text_(text), source_(source) {}
+  HeaderReader(std::string_view text, std::string_view source) : text_(text), source_(source) {}
 
   NpyHeader dict() {
     NpyHeader header;
@@ -123,7 +123,7 @@ class Reader {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::string_view text, std::string_view source) { return Reader(text, source).dict(); }
+NpyHeader parse_npy_header(std::string_view text, std::string_view source) { return HeaderReader(text, source).dict(); }
 
 std::string to_string(const NpyHeader& header) {
   std::string text = "{'descr': '" + header.descr + "', 'fortran_order': ";

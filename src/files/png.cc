@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 26U;
 constexpr std::uint8_t kWhite = 255;
-constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kPngChannels = 3;
 
 // libpng's simplified interface: no jumps across frames, and the reason of a failure as text.
 class PngImage {
@@ -25,7 +25,7 @@ class PngImage {
   png_image image_{};
 };
 
-[[noreturn]] void fail(std::string_view source, const std::string& reason) {
+[[noreturn]] void fail_png(std::string_view source, const std::string& reason) {
   throw Error(std::string(source) + ": " + reason);
 }
 
@@ -35,26 +35,26 @@ Tensor decode_png(std::span<const std::byte> bytes, std::string_view source) {
   PngImage holder;
   png_image& image = holder.get();
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
-    fail(source, std::string("expected a PNG file: ") + image.message);
+    fail_png(source, std::string("expected a PNG file: ") + image.message);
   }
   const auto width = static_cast<std::int64_t>(image.width);
   const auto height = static_cast<std::int64_t>(image.height);
   if (width * height > kMostPixels) {
-    fail(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) + " x " +
-                     std::to_string(height));
+    fail_png(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) +
+                         " x " + std::to_string(height));
   }
   image.format = PNG_FORMAT_RGB;
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  Tensor picture(DType::u8, {height, width, kChannels});
+  Tensor picture(DType::u8, {height, width, kPngChannels});
   const png_color white{kWhite, kWhite, kWhite};
   if (png_image_finish_read(&image, &white, picture.data(), 0, nullptr) == 0) {
-    fail(source, std::string("damaged or truncated PNG: ") + image.message);
+    fail_png(source, std::string("damaged or truncated PNG: ") + image.message);
   }
   return picture;
 }
 
 std::vector<std::byte> encode_png(const TensorView& picture) {
-  if (picture.dtype() != DType::u8 || picture.rank() != 3 || picture.dim(2) != kChannels || picture.size() == 0) {
+  if (picture.dtype() != DType::u8 || picture.rank() != 3 || picture.dim(2) != kPngChannels || picture.size() == 0) {
     throw InvalidArgument("encode_png", "picture", "u8 [H, W, 3] with pixels",
                           std::string(name_of(picture.dtype())) + " " + picture.shape().to_string());
   }
@@ -67,7 +67,7 @@ std::vector<std::byte> encode_png(const TensorView& picture) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::vector<std::byte> bytes(size);
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, dense.data(), 0, nullptr) == 0) {
-    fail("encode_png", image.message);
+    fail_png("encode_png", image.message);
   }
   bytes.resize(size);
   return bytes;

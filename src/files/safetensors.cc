@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 8;
 
-[[noreturn]] void fail(const std::string& source, std::string_view name, const std::string& what) {
+[[noreturn]] void fail_tensor(const std::string& source, std::string_view name, const std::string& what) {
   throw Error(source + ": " + std::string(name) + ": " + what);
 }
 
@@ -25,7 +25,7 @@ std::string listed(const std::vector<SafetensorsEntry>& entries) {
   return text.empty() ? "nothing" : text;
 }
 
-void require_names(std::span<const NamedView> tensors) {
+void require_tensor_names(std::span<const NamedView> tensors) {
   std::set<std::string> seen;
   for (const NamedView& tensor : tensors) {
     const auto refuse = [&](std::string_view expected) {
@@ -66,14 +66,15 @@ bool Safetensors::contains(std::string_view name) const noexcept {
 Tensor Safetensors::load(std::string_view name) const {
   const auto entry = std::ranges::find(entries_, name, &SafetensorsEntry::name);
   if (entry == entries_.end()) {
-    fail(source_, "TensorNotFound", "there is no tensor \"" + std::string(name) + "\"; it holds " + listed(entries_));
+    fail_tensor(source_, "TensorNotFound",
+                "there is no tensor \"" + std::string(name) + "\"; it holds " + listed(entries_));
   }
   const files::SafetensorsType* type = files::find_safetensors_type(entry->dtype);
   if (type == nullptr || !type->dtype) {
-    fail(source_, entry->name, "qkv has no element type for the safetensors dtype " + entry->dtype);
+    fail_tensor(source_, entry->name, "qkv has no element type for the safetensors dtype " + entry->dtype);
   }
   if (entry->shape.size() > kMaxRank) {
-    fail(source_, entry->name, "expected at most 8 axes, got " + std::to_string(entry->shape.size()));
+    fail_tensor(source_, entry->name, "expected at most 8 axes, got " + std::to_string(entry->shape.size()));
   }
   const auto data = bytes_.subspan(data_begin_ + static_cast<std::size_t>(entry->begin),
                                    static_cast<std::size_t>(entry->end - entry->begin));
@@ -86,7 +87,7 @@ Tensor Safetensors::load(std::string_view name) const {
 
 std::vector<std::byte> encode_safetensors(std::span<const NamedView> tensors,
                                           const std::map<std::string, std::string>& metadata) {
-  require_names(tensors);
+  require_tensor_names(tensors);
   for (const auto& [key, text] : metadata) {
     if (!files::is_utf8(key) || !files::is_utf8(text)) {
       throw InvalidArgument("encode_safetensors", "metadata", "UTF-8", "other bytes under \"" + key + "\"");

@@ -10,9 +10,9 @@ namespace {
 
 constexpr const char* kForm = "numbers in nested brackets, such as [[1, 0], [0, 1]]";
 
-class Reader {
+class NumbersReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit NumbersReader(std::string_view text) : text_(text) {}
 
   Tensor tensor() {
     array(0);
@@ -90,6 +90,6 @@ bool is_tensor_text(std::string_view text) noexcept {
   return first != std::string_view::npos && text[first] == '[';
 }
 
-Tensor tensor_from_text(std::string_view text) { return Reader(text).tensor(); }
+Tensor tensor_from_text(std::string_view text) { return NumbersReader(text).tensor(); }
 
 }  // namespace qkv

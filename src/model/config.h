@@ -1,4 +1,4 @@
-// A model's options as words, and back.
+// A model's options as words, and back, from one list of them for each model.
 #pragma once
 
 #include <array>
@@ -12,28 +12,79 @@
 
 namespace qkv {
 
+using ModelConfig = std::map<std::string, std::string>;
+
+namespace config_detail {
+
 inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
                                                 EmbeddingScale::normed};
 inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::relu};
 
-using ModelConfig = std::map<std::string, std::string>;
-
-/// Reads options; each call throws InvalidArgument(function, word, …) where the word is missing or has no meaning.
-class ConfigReader {
+/// Writes each option that it is called with.
+class Write {
  public:
-  ConfigReader(const char* function, const ModelConfig& config) : function_(function), config_(config) {}
+  explicit Write(ModelConfig& config) : config_(config) {}
 
-  [[nodiscard]] const std::string& text(const std::string& word) const;
-  [[nodiscard]] std::int64_t number(const std::string& word) const;
-  [[nodiscard]] std::optional<std::int64_t> number_if_there(const std::string& word) const;
-  /// "yes" or "no".
-  [[nodiscard]] bool truth(const std::string& word) const;
-  [[nodiscard]] bool has(const std::string& word) const { return config_.contains(word); }
-  void require(const std::string& word, const std::string& value) const;
+  template <class Value>
+  void operator()(const char* word, const Value& value) const {
+    config_[word] = text_of(value);
+  }
+  /// An option with a value of its own where none was given, which is then said.
+  template <class Value>
+  void operator()(const char* word, const std::optional<Value>& value, const Value& otherwise) const {
+    config_[word] = text_of(value.value_or(otherwise));
+  }
+  /// Said only where it differs: a file that was written before there was such an option has none.
+  template <class Value>
+  void later(const char* word, const Value& value, const Value& usual) const {
+    if (value != usual) config_[word] = text_of(value);
+  }
+
+ private:
+  static std::string text_of(std::int64_t value) { return std::to_string(value); }
+  static std::string text_of(bool value) { return value ? "yes" : "no"; }
+  static std::string text_of(const std::optional<std::int64_t>& value) { return std::to_string(*value); }
+  template <class Enum>
+  static std::string text_of(Enum value) {
+    return std::string(name_of(value));
+  }
+
+  ModelConfig& config_;
+};
+
+/// Reads each option; throws InvalidArgument(function, word, …) where the word is missing or has no meaning.
+class Read {
+ public:
+  Read(const char* function, const ModelConfig& config) : function_(function), config_(config) {}
+
+  void operator()(const char* word, std::int64_t& value) const;
+  void operator()(const char* word, bool& value) const;
+  void operator()(const char* word, Positions& value) const;
+  void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }
+  void operator()(const char* word, Activation& value) const { value = one_of(word, kActivations); }
+  void operator()(const char* word, EmbeddingScale& value) const { value = one_of(word, kEmbeddingScales); }
+  template <class Value>
+  void operator()(const char* word, std::optional<Value>& value) const {
+    (*this)(word, value.emplace());
+  }
+  template <class Value>
+  void operator()(const char* word, std::optional<Value>& value, const Value& /*otherwise*/) const {
+    (*this)(word, value);
+  }
+  template <class Value>
+  void later(const char* word, Value& value, const Value& /*usual*/) const {
+    if (config_.contains(word)) (*this)(word, value);
+  }
+
+  void require_kind(const char* kind) const;
+
+ private:
+  [[nodiscard]] const std::string& text(const char* word) const;
+
   /// The one of `values` whose name_of() stands under `word`.
   template <class Enum, std::size_t N>
-  [[nodiscard]] Enum one_of(const std::string& word, const std::array<Enum, N>& values) const {
+  [[nodiscard]] Enum one_of(const char* word, const std::array<Enum, N>& values) const {
     std::string names;
     for (const Enum value : values) {
       if (text(word) == name_of(value)) return value;
@@ -42,11 +93,28 @@ class ConfigReader {
     throw InvalidArgument(function_, word, "one of " + names, "\"" + text(word) + "\"");
   }
 
- private:
   const char* function_;
   const ModelConfig& config_;
 };
 
-[[nodiscard]] inline std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+}  // namespace config_detail
+
+/// `each_option(options, each)` calls `each` with every option and its word.
+template <class Options, class EachOption>
+[[nodiscard]] ModelConfig config_from(const char* kind, const Options& options, const EachOption& each_option) {
+  ModelConfig config = {{"kind", kind}};
+  each_option(options, config_detail::Write(config));
+  return config;
+}
+
+template <class Options, class EachOption>
+[[nodiscard]] Options options_from(const char* function, const char* kind, const ModelConfig& config,
+                                   const EachOption& each_option) {
+  const config_detail::Read read(function, config);
+  read.require_kind(kind);
+  Options options;
+  each_option(options, read);
+  return options;
+}
 
 }  // namespace qkv

@@ -2,42 +2,34 @@
 #include "qkv/model/decoder.h"
 
 namespace qkv {
+namespace {
+
+constexpr const char* kDecoderKind = "decoder";
+
+constexpr auto kDecoderWords = [](auto& o, const auto& each) {
+  each("vocabulary", o.vocabulary);
+  each("length", o.length);
+  each("layers", o.layers);
+  each("d_model", o.d_model);
+  each("heads", o.heads);
+  each("d_ff", o.d_ff, 4 * o.d_model);
+  each("positions", o.positions);
+  each("tied", o.tied);
+  const DecoderOptions usual;
+  each.later("order", o.order, usual.order);
+  each.later("activation", o.activation, usual.activation);
+  each.later("bias", o.bias, usual.bias);
+  each.later("d_context", o.d_context, usual.d_context);
+};
+
+}  // namespace
 
 std::map<std::string, std::string> config_of(const DecoderOptions& options) {
-  const DecoderOptions usual;
-  ModelConfig config = {{"kind", "decoder"},
-                        {"vocabulary", std::to_string(options.vocabulary)},
-                        {"length", std::to_string(options.length)},
-                        {"layers", std::to_string(options.layers)},
-                        {"d_model", std::to_string(options.d_model)},
-                        {"heads", std::to_string(options.heads)},
-                        {"d_ff", std::to_string(options.d_ff.value_or(4 * options.d_model))},
-                        {"positions", std::string(name_of(options.positions))},
-                        {"tied", yes_or_no(options.tied)}};
-  // Said only where they differ: a checkpoint that was written before there were such options has none.
-  if (options.order != usual.order) config["order"] = name_of(options.order);
-  if (options.activation != usual.activation) config["activation"] = name_of(options.activation);
-  if (options.bias != usual.bias) config["bias"] = yes_or_no(options.bias);
-  if (options.d_context) config["d_context"] = std::to_string(*options.d_context);
-  return config;
+  return config_from(kDecoderKind, options, kDecoderWords);
 }
 
 DecoderOptions decoder_options(const std::map<std::string, std::string>& config) {
-  const ConfigReader read("decoder_options", config);
-  read.require("kind", "decoder");
-  const DecoderOptions usual;
-  return {.vocabulary = read.number("vocabulary"),
-          .length = read.number("length"),
-          .layers = read.number("layers"),
-          .d_model = read.number("d_model"),
-          .heads = read.number("heads"),
-          .d_ff = read.number("d_ff"),
-          .positions = positions_named(read.text("positions")),
-          .tied = read.truth("tied"),
-          .order = read.has("order") ? read.one_of("order", kOrders) : usual.order,
-          .activation = read.has("activation") ? read.one_of("activation", kActivations) : usual.activation,
-          .bias = read.has("bias") ? read.truth("bias") : usual.bias,
-          .d_context = read.number_if_there("d_context")};
+  return options_from<DecoderOptions>("decoder_options", kDecoderKind, config, kDecoderWords);
 }
 
 }  // namespace qkv

@@ -23,7 +23,7 @@ constexpr char32_t kBraille = 0x2800;
 
 /// One character's worth of the plot. The series that pass through it take turns from column to column, so that lines
 /// on one another can both be seen.
-struct Spot {
+struct DotCell {
   unsigned dots = 0;                // of a braille character, whose bits number the dots
   std::vector<std::size_t> series;  // each once, in their order
   bool reference_upright = false;
@@ -36,7 +36,7 @@ class Dots {
   Dots(int columns, int rows)
       : columns_(columns), rows_(rows), spots_(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows)) {}
 
-  [[nodiscard]] Spot& spot(int column, int row) {
+  [[nodiscard]] DotCell& spot(int column, int row) {
     return spots_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
                   static_cast<std::size_t>(column)];
   }
@@ -49,7 +49,7 @@ class Dots {
     const auto dot_x = static_cast<int>(std::lround(x * (2 * columns_ - 1)));
     const auto dot_y = static_cast<int>(std::lround((1 - y) * (4 * rows_ - 1)));
     constexpr std::array<std::array<unsigned, 2>, 4> kBits{{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
-    Spot& at = spot(dot_x / 2, dot_y / 4);
+    DotCell& at = spot(dot_x / 2, dot_y / 4);
     at.dots |= kBits[static_cast<std::size_t>(dot_y % 4)][static_cast<std::size_t>(dot_x % 2)];
     if (at.series.empty() || at.series.back() != series) at.series.push_back(series);
   }
@@ -65,7 +65,7 @@ class Dots {
 
  private:
   int columns_, rows_;
-  std::vector<Spot> spots_;
+  std::vector<DotCell> spots_;
 };
 
 // Microseconds are the one unit whose letter is not ASCII.
@@ -95,7 +95,7 @@ void draw(Dots& dots, const Plot& plot) {
   }
 }
 
-void add_spot(Line& line, const Spot& spot, int column, const Plot& plot, bool ascii) {
+void add_spot(Line& line, const DotCell& spot, int column, const Plot& plot, bool ascii) {
   if (!spot.series.empty()) {
     const std::size_t series = spot.series[static_cast<std::size_t>(column) % spot.series.size()];
     if (ascii) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "picture/oklab.h"
+#include "picture/typography.h"
 
 namespace qkv {
 namespace {
@@ -41,7 +42,6 @@ constexpr std::array<std::array<double, 2>, 5> kDarkArm{
 constexpr double kNegativeHue = 250;
 constexpr double kPositiveHue = 45;
 
-constexpr Rgb kInk{.red = 0x1a, .green = 0x1c, .blue = 0x22};
 constexpr Rgb kBlack{.red = 0, .green = 0, .blue = 0};
 constexpr Rgb kWhite{.red = 255, .green = 255, .blue = 255};
 constexpr double kReadable = 4.5;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace picture;
 
-constexpr int kLeastWidth = 20;
+constexpr int kLeastMapWidth = 20;
 constexpr int kWidestLabel = 16;
 constexpr int kTallestLabel = 8;         // lines of a column label written downwards
 constexpr std::int64_t kMostRows = 128;  // of cells; taller matrices are thinned
@@ -356,7 +356,7 @@ bool has_cells(const Grid& grid) { return grid.rows * grid.columns > 0; }
 bool shows_numbers(const Panel& panel, const TerminalOptions& options) {
   const std::vector<Grid> grids = read_panel("shows_numbers", panel);
   const Style style{options.colour};
-  const Room room = room_for(grids, std::max(options.width, kLeastWidth));
+  const Room room = room_for(grids, std::max(options.width, kLeastMapWidth));
   return std::all_of(grids.begin(), grids.end(), [&](const Grid& grid) {
     return !has_cells(grid) || lay_out(grid, room, style).fill == Fill::numbers;
   });
@@ -366,7 +366,7 @@ std::string to_terminal(const Panel& panel, const TerminalOptions& options) {
   std::vector<Grid> grids = read_panel("to_terminal", panel);
   for (Grid& grid : grids) grid.scale.ground = options.ground;
   const Style style{options.colour};
-  const int width = std::max(options.width, kLeastWidth);
+  const int width = std::max(options.width, kLeastMapWidth);
   const Room room = room_for(grids, width);
   const bool shared = share_scale(grids);
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace picture;
 
-constexpr double kMargin = 12;
+constexpr double kImageMargin = 12;
 constexpr double kSide = 132;  // of an image, the longer one
 constexpr double kGap = 16;
 constexpr double kTitleHeight = 16;
@@ -98,21 +98,21 @@ Document document_of(std::string_view function, const Gallery& gallery) {
   require_sound(function, gallery);
   const std::size_t across = std::min(kAcross, gallery.images.size());
   const std::size_t down = (gallery.images.size() + across - 1) / across;
-  const double top = kMargin + (gallery.title.empty() ? 0 : kTitleHeight + 6);
+  const double top = kImageMargin + (gallery.title.empty() ? 0 : kTitleHeight + 6);
   Document document;
-  document.width = 2 * kMargin + static_cast<double>(across) * (kSide + kGap) - kGap;
-  document.height = top + static_cast<double>(down) * (kSide + kTitleHeight + kGap) - kGap + kMargin;
+  document.width = 2 * kImageMargin + static_cast<double>(across) * (kSide + kGap) - kGap;
+  document.height = top + static_cast<double>(down) * (kSide + kTitleHeight + kGap) - kGap + kImageMargin;
   document.title = one_line(gallery.title.empty() ? gallery.images.front().title : gallery.title);
   document.description = description_of(gallery);
   document.paint = [&gallery, across, top, width = document.width](cairo_t* cr) {
     const Ruler ruler;
     if (!gallery.title.empty()) {
-      draw_text(cr, ruler.fitted(one_line(gallery.title), kTitle, width - 2 * kMargin), kMargin, kMargin + 11, kTitle,
-                kInk);
+      draw_text(cr, ruler.fitted(one_line(gallery.title), kTitle, width - 2 * kImageMargin), kImageMargin,
+                kImageMargin + 11, kTitle, kInk);
     }
     for (std::size_t n = 0; n < gallery.images.size(); ++n) {
       cairo_save(cr);
-      cairo_translate(cr, kMargin + static_cast<double>(n % across) * (kSide + kGap),
+      cairo_translate(cr, kImageMargin + static_cast<double>(n % across) * (kSide + kGap),
                       top + static_cast<double>(n / across) * (kSide + kTitleHeight + kGap));
       paint_image(cr, gallery.images[n], ruler);
       cairo_restore(cr);

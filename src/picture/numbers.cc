@@ -15,7 +15,7 @@ std::string without_minus_zero(std::string text) {
   return text;
 }
 
-double round_step(double rough) {
+double tick_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (factor * power >= rough * (1 - 1e-9)) return factor * power;
@@ -52,9 +52,9 @@ std::vector<double> round_ticks(double low, double high, int most) {
   // Halved, so that ends near the largest double do not overflow.
   const double span = high / 2 - low / 2;
   if (!(span > 0) || !std::isfinite(span)) return {low};
-  double step = 2 * round_step(span / std::max(1, most - 1));
+  double step = 2 * tick_step(span / std::max(1, most - 1));
   if (!std::isfinite(step) || step < 1e-300) return {low, high};
-  for (;; step = round_step(step * 1.5)) {
+  for (;; step = tick_step(step * 1.5)) {
     std::vector<double> ticks;
     const double first = std::ceil(low / step - 1e-9);
     const double last = std::floor(high / step + 1e-9);

@@ -24,7 +24,7 @@ constexpr std::array<Rgb, 7> kSeriesColours{{{0x00, 0x72, 0xb2},
                                              {0xe6, 0x9f, 0x00},
                                              {0x60, 0x60, 0x60}}};
 
-struct Extent {
+struct ValueRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
@@ -36,7 +36,7 @@ struct Extent {
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
-void check(std::string_view function, std::string_view name, const Axis& axis, const Extent& extent) {
+void check(std::string_view function, std::string_view name, const Axis& axis, const ValueRange& extent) {
   const auto is_finite = [](std::optional<double> end) { return !end || std::isfinite(*end); };
   if (!is_finite(axis.low) || !is_finite(axis.high)) {
     throw InvalidArgument(function, name, "finite ends", "an infinity or NaN");
@@ -62,7 +62,7 @@ std::vector<double> linear_ticks(double low, double high, Unit unit, int most) {
   return ticks;
 }
 
-void set_ends(PlotAxis& out, const Axis& axis, Extent extent) {
+void set_ends(PlotAxis& out, const Axis& axis, ValueRange extent) {
   extent.low = axis.low.value_or(extent.low);
   extent.high = axis.high.value_or(extent.high);
   if (axis.scale == AxisScale::logarithmic) {
@@ -79,7 +79,7 @@ void set_ends(PlotAxis& out, const Axis& axis, Extent extent) {
   out.high = extent.high;
 }
 
-PlotAxis read_axis(const Axis& axis, const Extent& extent, int most_ticks) {
+PlotAxis read_axis(const Axis& axis, const ValueRange& extent, int most_ticks) {
   PlotAxis out;
   out.name = one_line(axis.name);
   out.scale = axis.scale;
@@ -125,8 +125,8 @@ double last_height(const PlotSeries& series) {
 }
 
 Plot read_chart(std::string_view function, const Chart& chart, TickLimits limits) {
-  Extent x;
-  Extent y;
+  ValueRange x;
+  ValueRange y;
   for (const Series& series : chart.series) {
     if (series.x.size() != series.y.size()) {
       throw InvalidArgument(function, fmt::format("series '{}'", one_line(series.name)), "as many y as x",
