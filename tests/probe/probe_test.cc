@@ -224,7 +224,7 @@ TEST(ProbeRows, StayNanWhereAWeightIsDropped) {
   for (const CpuTarget& target : cpu_targets()) {
     if (!target.compiled || !target.runs_here) continue;
     const AttentionOptions options = {
-        .mask = prefix(7), .dropout = Dropout{.p = 0.5, .seed = 1}, .target = std::string(target.name)};
+        .mask = prefix(7), .dropout = Dropout{.p = 0.5, .seed = 1}, .target = target.name};
     const std::vector<double> row = Probe(q, k, options).row({}, 1, Stage::dropped).to_vector();
     for (std::size_t j = 0; j < 7; ++j) EXPECT_TRUE(std::isnan(row[j])) << target.name << ", key " << j;
     EXPECT_EQ(row[7], 0) << target.name;  // hidden
