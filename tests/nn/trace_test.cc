@@ -264,8 +264,9 @@ TEST(Trace, ItsGradientProbeShowsTheWalkThatRan) {
                  added.gradient().select(0, b).select(0, 0), 1e-12);
   }
   const Trace::Attention& call = fused.attention("attn");
-  const GradientProbe again(fused.gradient("attn.heads"), call.q.value(), call.k.value(), call.v.value(),
-                            call.out.value(), call.lse.value(), call.options);
+  const Tensor d_out = fused.gradient("attn.heads");
+  const GradientProbe again(d_out, call.q.value(), call.k.value(), call.v.value(), call.out.value(), call.lse.value(),
+                            call.options);
   EXPECT_EQ(probe.row({.b = 1, .h = 3}, 4).to_vector(), again.row({.b = 1, .h = 3}, 4).to_vector());
 }
 
