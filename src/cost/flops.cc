@@ -70,7 +70,7 @@ TiledCore tiled_core(const ModelShape& s, bool causal) {
 CostGroup layer_flops_group(const ModelShape& s) {
   CostGroup group{
       "FLOPs of one layer, forward",
-      "A multiply-add_flops is 2. Softmax is 6 a score: scale, max, subtract, exp, add_flops, divide. Norms, biases, "
+      "A multiply-add is 2. Softmax is 6 a score: scale, max, subtract, exp, add, divide. Norms, biases, "
       "activations and residuals, which grow with tokens × d_model alone, are not counted.",
       {}};
   add_flops(group, "flops.layer.q", "Q = X W_Q", projection(s, s.heads, "heads", s.d_k));
