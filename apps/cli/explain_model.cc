@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "common_options.h"
@@ -58,11 +61,18 @@ ModelQuestion question_of(const TrainedArguments& arguments, const TrainedModel&
   return question;
 }
 
-// What the library says of a member of the question is said of the option.
-std::string option_of(const TrainedArguments& arguments, const std::string& argument) {
-  if (argument == "text" || argument == "picture") return "TEXT";
-  if (argument == "layer" && !arguments.layer) return "--head";
-  return argument == "captions" ? "--caption" : "--" + argument;
+// What the library says of a member of the question is said of its option. What it says of anything else is its own.
+[[noreturn]] void say_of_option(const TrainedArguments& arguments, const InvalidArgument& error) {
+  constexpr std::pair<std::string_view, const char*> kOptions[] = {
+      {"text", "TEXT"},          {"picture", "TEXT"},    {"example", "--example"},
+      {"captions", "--caption"}, {"answer", "--answer"}, {"site", "--site"},
+      {"layer", "--layer"},      {"head", "--head"},     {"query", "--query"}};
+  const auto* option = std::ranges::find(kOptions, error.argument(), &std::pair<std::string_view, const char*>::first);
+  if (option == std::end(kOptions)) throw error;
+  if (!arguments.head || (error.argument() != "layer" && error.argument() != "head")) {
+    misuse(option->second, error.expected(), error.got());
+  }
+  misuse("--head", fmt::format("{} {}", error.argument(), error.expected()), error.got());
 }
 
 }  // namespace
@@ -112,7 +122,7 @@ Explanation explain_trained(const TrainedArguments& arguments, const std::option
   try {
     return explain_model(model, question);
   } catch (const InvalidArgument& error) {
-    misuse(option_of(arguments, error.argument()), error.expected(), error.got());
+    say_of_option(arguments, error);
   }
 }
 

@@ -74,6 +74,18 @@ Json json_of(const CostConfig& c) {
           {"tile", c.tile}};
 }
 
+// A model without a preset: the first of the three numbers that is missing is named.
+void require_shape(const CostRequest& request) {
+  if (!request.layers && !request.d_model && !request.heads) {
+    refuse("preset", fmt::format("one of {}, or layers, d_model and heads", fmt::join(cost_presets(), ", ")),
+           "neither");
+  }
+  constexpr const char* kAll = "a number, as layers, d_model and heads describe a model without a preset";
+  if (!request.layers) refuse("layers", kAll, "none");
+  if (!request.d_model) refuse("d_model", kAll, "none");
+  if (!request.heads) refuse("heads", kAll, "none");
+}
+
 }  // namespace
 
 std::string as_json(const CostReport& report) {
@@ -104,10 +116,7 @@ std::string as_text(const CostReport& report, int width) {
 }
 
 CostConfig cost_config(const CostRequest& request) {
-  if (request.preset.empty() && !(request.layers && request.d_model && request.heads)) {
-    refuse("preset", fmt::format("one of {}, or layers, d_model and heads", fmt::join(cost_presets(), ", ")),
-           "neither");
-  }
+  if (request.preset.empty()) require_shape(request);
   CostConfig config = request.preset.empty() ? CostConfig{} : cost_preset(request.preset);
   override_with(request.layers, config.layers);
   override_with(request.decoder_layers, config.decoder_layers);
