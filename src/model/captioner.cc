@@ -63,14 +63,14 @@ Variable Captioner::forward(const TensorView& images, const TensorView& ids, con
 NewTokens Captioner::generate(const TensorView& images, const TensorView& prompt,
                               const GenerateOptions& options) const {
   const NoGradient constant;
-  const CaptionerCall call{.dtype = encoder_.dtype()};
+  const CaptionerCall call{.dtype = options.dtype};
   return decoder_.generate_cross(prompt, {.hidden = encoder_.forward(images, call)}, options);
 }
 
 DecoderWeights Captioner::weights(const TensorView& images, const TensorView& ids) const {
   const NoGradient constant;
   Trace trace({"decoder.*.attn.weights", "*.cross.weights"});
-  static_cast<void>(forward(images, ids, {.dtype = encoder_.dtype(), .trace = &trace}));
+  static_cast<void>(forward(images, ids, {.trace = &trace}));
   return {.tokens = weights_of(trace, "decoder.", "attn", options_.layers),
           .cross = weights_of(trace, "decoder.", "cross", options_.layers)};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/require_prompt.h"
 #include "model/text_options.h"
 #include "nn/tracing.h"
 
@@ -105,8 +106,9 @@ BlockCall Decoder::block_call(const DecoderCall& call) const {
   return inner;
 }
 
-DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, DType dtype) const {
-  return {.blocks = stack_.make_cache(B, capacity, dtype), .dtype = dtype};
+DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, std::optional<DType> dtype) const {
+  const DType kept = DecoderCall{.dtype = dtype}.dtype_for(input_.dtype());
+  return {.blocks = stack_.make_cache(B, capacity, kept), .dtype = kept};
 }
 
 DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t capacity) const {
@@ -129,8 +131,9 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
 
 NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {
   require_context(prompt, nullptr);
-  const DecoderCall call{.dtype = input_.dtype(), .scores = Scores::last};
-  const std::int64_t B = prompt.rank() == 2 ? prompt.dim(0) : 0;
+  require_prompt(prompt, options);
+  const DecoderCall call{.dtype = options.dtype, .scores = Scores::last};
+  const std::int64_t B = prompt.dim(0);
   const std::int64_t whole = prompt.dim(-1) + options.most;
   const std::int64_t window = std::min(options.window.value_or(whole), whole);
   DecoderCache cache = make_cache(B, window, call.dtype);
@@ -146,22 +149,23 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
 NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
                                   const GenerateOptions& options) const {
   require_context(prompt, &context);
+  require_prompt(prompt, options);
   DecoderCache cache = make_cache(context, prompt.dim(-1) + options.most);
-  const DecoderCall call{.dtype = input_.dtype(), .scores = Scores::last};
+  const DecoderCall call{.dtype = cache.dtype, .scores = Scores::last};
   return qkv::generate(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights"});
-  static_cast<void>(forward(ids, {.dtype = input_.dtype(), .trace = &trace}));
+  static_cast<void>(forward(ids, {.trace = &trace}));
   return weights_of(trace, "", "attn", options_.layers);
 }
 
 DecoderWeights Decoder::weights_cross(const TensorView& ids, const DecoderContext& context) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights", "*.cross.weights"});
-  static_cast<void>(forward_cross(ids, context, {.dtype = input_.dtype(), .trace = &trace}));
+  static_cast<void>(forward_cross(ids, context, {.trace = &trace}));
   return {.tokens = weights_of(trace, "", "attn", options_.layers),
           .cross = weights_of(trace, "", "cross", options_.layers)};
 }

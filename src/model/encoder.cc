@@ -64,7 +64,7 @@ Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) c
 std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights"});
-  static_cast<void>(hidden(tokens, {.dtype = input_.dtype(), .trace = &trace}));
+  static_cast<void>(hidden(tokens, {.trace = &trace}));
   return weights_of(trace, "", "attn", options_.layers);
 }
 

@@ -83,14 +83,14 @@ Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& t
 NewTokens EncoderDecoder::generate(const PaddedTokens& source, const TensorView& prompt,
                                    const GenerateOptions& options) const {
   const NoGradient constant;
-  const ModelCall call{.dtype = encoder_.tokens().dtype()};
+  const ModelCall call{.dtype = options.dtype};
   return decoder_.generate_cross(prompt, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
 }
 
 EncoderDecoderWeights EncoderDecoder::weights(const PaddedTokens& source, const TensorView& target) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights", "*.cross.weights"});
-  static_cast<void>(forward(source, target, {.dtype = encoder_.tokens().dtype(), .trace = &trace}));
+  static_cast<void>(forward(source, target, {.trace = &trace}));
   return {.source = weights_of(trace, "encoder.", "attn", options_.encoder_layers),
           .tokens = weights_of(trace, "decoder.", "attn", options_.layers),
           .cross = weights_of(trace, "decoder.", "cross", options_.layers)};

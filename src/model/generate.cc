@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "model/require_prompt.h"
 #include "qkv/error.h"
 #include "qkv/random.h"
 
@@ -14,20 +15,6 @@ namespace qkv {
 namespace {
 
 constexpr const char* kGenerate = "generate";
-
-void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
-  if (prompt.rank() != 2 || prompt.dim(1) == 0 || prompt.dtype() != DType::i64) {
-    throw InvalidArgument(kGenerate, "prompt", "i64 [B, T] of one token or more",
-                          std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
-  }
-  if (options.most < 0) throw InvalidArgument(kGenerate, "most", "0 or more", std::to_string(options.most));
-  if (!(options.temperature >= 0)) {
-    throw InvalidArgument(kGenerate, "temperature", "0 or more", std::to_string(options.temperature));
-  }
-  if (options.window.value_or(1) < 1) {
-    throw InvalidArgument(kGenerate, "window", "1 or more", std::to_string(*options.window));
-  }
-}
 
 // The token where the shares of those before it, to the power 1 / temperature, pass `draw` of the whole.
 std::int64_t drawn(std::vector<double> scores, double temperature, double draw) {
@@ -79,6 +66,20 @@ class Choice {
 };
 
 }  // namespace
+
+void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
+  if (prompt.rank() != 2 || prompt.dim(1) == 0 || prompt.dtype() != DType::i64) {
+    throw InvalidArgument(kGenerate, "prompt", "i64 [B, T] of one token or more",
+                          std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
+  }
+  if (options.most < 0) throw InvalidArgument(kGenerate, "most", "0 or more", std::to_string(options.most));
+  if (!(options.temperature >= 0)) {
+    throw InvalidArgument(kGenerate, "temperature", "0 or more", std::to_string(options.temperature));
+  }
+  if (options.window.value_or(1) < 1) {
+    throw InvalidArgument(kGenerate, "window", "1 or more", std::to_string(*options.window));
+  }
+}
 
 NewTokens generate(const TensorView& prompt, const GenerateOptions& options, const NextScores& scores) {
   require_prompt(prompt, options);

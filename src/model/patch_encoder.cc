@@ -135,9 +135,10 @@ Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall
     throw InvalidArgument(kPatchEncoder, "images", "f32 [B, 3, " + side + ", " + side + "]",
                           std::string(name_of(images.dtype())) + " " + images.shape().to_string());
   }
-  const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), call.dtype);
+  const DType computed = call.dtype_for(dtype());
+  const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), computed);
   const Variable patches = nn::named("patch", [&] { return patch_.forward(pixels); });
-  const Variable x = patches + cast(positions_, call.dtype);
+  const Variable x = patches + cast(positions_, computed);
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
 
@@ -152,7 +153,7 @@ Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall&
 std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights"});
-  static_cast<void>(forward(images, {.dtype = dtype(), .trace = &trace}));
+  static_cast<void>(forward(images, {.trace = &trace}));
   return weights_of(trace, "", "attn", options_.layers);
 }
 

@@ -118,7 +118,7 @@ Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::
   if (options_.positions == Positions::sinusoidal)
     x = x + nn::traced("positions", sines(first, length, options_, dtype()));
   if (norm_) x = nn::named("ln_embedding", [&] { return norm_->forward(x); });
-  x = cast(x, call.dtype);
+  x = cast(x, call.dtype_for(dtype()));
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
 

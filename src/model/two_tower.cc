@@ -117,7 +117,7 @@ Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& te
 TwoTowerWeights TwoTower::weights(const TensorView& images, const PaddedTokens& texts) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights"});
-  static_cast<void>(loss(images, texts, {.dtype = log_scale_.dtype(), .trace = &trace}));
+  static_cast<void>(loss(images, texts, {.trace = &trace}));
   return {.patches = weights_of(trace, "image.", "attn", options_.image_layers),
           .tokens = weights_of(trace, "text.", "attn", options_.text_layers)};
 }

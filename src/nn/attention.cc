@@ -1,5 +1,6 @@
 #include "qkv/nn/attention.h"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,14 @@ void require_positions(const TensorView& positions, const Variable& x) {
   const std::string T = std::to_string(x.dim(1));
   throw InvalidArgument(kAttention, "positions", "[" + T + "] or [" + std::to_string(x.dim(0)) + ", " + T + "]",
                         shape.to_string());
+}
+
+// A cache keeps numbers alone: gradients would end there.
+void require_unrecorded(std::initializer_list<const Variable*> values) {
+  for (const Variable* value : values) {
+    if (!value->requires_gradient()) continue;
+    throw InvalidArgument(kAttention, "cache", "none while gradients are recorded", "a cache");
+  }
 }
 
 // Whether the next token of every sequence has the same position.
@@ -148,19 +157,14 @@ Variable MultiHeadAttention::joined(const Variable& heads_of) const {
 
 Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHeadCall& call) const {
   const AttentionOptions options = options_with(own_options(call.attention), call.learned);
-  AttentionResult result = decode(q.value(), call.cache->view(), options);
+  const KvCacheView view = call.cache->view();
+  AttentionResult result = decode(q.value(), view, options);
   const Variable out(std::move(result.out));
-  if (nn::is_traced()) {
-    const DType dtype = q.dtype();
-    const KvCacheView view = call.cache->view();
-    nn::trace_attention({.q = q,
-                         .k = whole(*call.cache, [&](std::int64_t b) { return view.keys(b, dtype); }),
-                         .v = whole(*call.cache, [&](std::int64_t b) { return view.values(b, dtype); }),
-                         .out = out,
-                         .lse = Variable(std::move(result.lse)),
-                         .options = options});
-  }
-  return joined(out);
+  if (!nn::is_traced()) return joined(out);
+  const DType dtype = q.dtype();
+  const Variable k = whole(*call.cache, [&](std::int64_t b) { return view.keys(b, dtype); });
+  const Variable v = whole(*call.cache, [&](std::int64_t b) { return view.values(b, dtype); });
+  return joined(nn::traced_call(q, k, v, {.out = out, .lse = Variable(std::move(result.lse)), .options = options}));
 }
 
 Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
@@ -174,7 +178,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }
-  return joined(nn::traced_attention(q, k, v, own_options(call.attention), call.learned).out);
+  return joined(nn::traced_attention(q, k, v, own_options(call.attention), call.learned));
 }
 
 std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
@@ -211,12 +215,17 @@ Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHe
   require_sequence("x", options_.d_model, x);
   if (call.cache == nullptr) throw InvalidArgument(kAttention, "cache", "one that read_context() has filled", "none");
   const nn::Tracing tracing(call.trace);
-  return attend_over_cache(projected(Side::queries, x, std::nullopt), call);
+  const Variable q = projected(Side::queries, x, std::nullopt);
+  require_unrecorded({&q});
+  return attend_over_cache(q, call);
 }
 
 void MultiHeadAttention::read_context(const Variable& context, KvCache& cache) const {
   require_sequence("context", d_context(), context);
-  cache.append(projected(Side::keys, context, std::nullopt).value(), values_of(context).value());
+  const Variable k = projected(Side::keys, context, std::nullopt);
+  const Variable v = values_of(context);
+  require_unrecorded({&k, &v});
+  cache.append(k.value(), v.value());
 }
 
 KvFormat MultiHeadAttention::cache_format(DType dtype) const {

@@ -79,9 +79,9 @@ class HeadMatrices {
   std::int64_t h_;
 };
 
-Variable edited(Record& record, const std::string& attention, Stage stage, std::int64_t h, Variable matrix) {
+// The matrix of one head with the edits of this stage.
+Variable edited(const Record& record, const std::string& attention, Stage stage, std::int64_t h, Variable matrix) {
   const std::string name = trace_detail::stage_name(attention, stage);
-  bool is_edited = false;
   for (const HeadsEdit& change : record.head_edits) {
     if (!change.means(h) || !trace_detail::matches(change.pattern, name)) continue;
     Variable after = change.edit(matrix);
@@ -91,13 +91,26 @@ Variable edited(Record& record, const std::string& attention, Stage stage, std::
                             after.empty() ? "an empty variable" : after.shape().to_string());
     }
     matrix = std::move(after);
-    is_edited = true;
-  }
-  if (is_edited && record.attentions.find(attention) != nullptr) {
-    auto& kept = record.attentions.place_of(attention).edited;
-    kept[std::string(name_of(stage)) + "." + std::to_string(h)] = matrix.detach();
   }
   return matrix;
+}
+
+// What an edited head shows from its first stage that an edit can change.
+void keep(Record& record, const std::string& attention, Stage stage, std::int64_t h, const Variable& matrix) {
+  if (record.attentions.find(attention) == nullptr) return;
+  auto& kept = record.attentions.place_of(attention).edited;
+  kept[std::string(name_of(stage)) + "." + std::to_string(h)] = matrix.detach();
+}
+
+void require_heads(const Record& record, const std::string& attention, std::int64_t Hq) {
+  for (const HeadsEdit& change : record.head_edits) {
+    for (const std::int64_t h : change.heads) {
+      if (!change.means(attention) || (h >= 0 && h < Hq)) continue;
+      throw InvalidArgument("Trace::edit_heads", "heads",
+                            "0 to " + std::to_string(Hq - 1) + ", the heads of \"" + attention + "\"",
+                            std::to_string(h));
+    }
+  }
 }
 
 // The weights with the sink's share left out: softmax over the keys and one more score.
@@ -123,8 +136,11 @@ Variable head_out(Record& record, const std::string& attention, const std::array
   const Tensor hidden = matrices.hidden();
   scores = masked_fill(scores, hidden, -std::numeric_limits<double>::infinity());
   scores = edited(record, attention, Stage::masked, h, std::move(scores));
+  keep(record, attention, Stage::masked, h, scores);
   Variable weights = edited(record, attention, Stage::weights, h, softmax_of(scores, options, h));
+  keep(record, attention, Stage::weights, h, weights);
   if (options.dropout) weights = weights * Variable(matrices.kept(dtype));
+  keep(record, attention, Stage::dropped, h, weights);
   return matmul(weights, v);
 }
 
@@ -140,6 +156,7 @@ Variable with_edited_heads(Record& record, const std::string& attention, const V
   if (run.options.ragged)
     throw InvalidArgument("Trace::edit_heads", "ragged", "a batch that is not ragged, to edit heads", "ragged");
   const std::int64_t Hq = q.dim(1);
+  require_heads(record, attention, Hq);
   const std::int64_t group = Hq / k.dim(1);
   const MaskShape shape{.B = q.dim(0), .H = Hq, .Tq = q.dim(2), .Tk = k.dim(2)};
   const DType dtype = q.dtype() == DType::f64 ? DType::f64 : DType::f32;

@@ -91,32 +91,35 @@ Variable traced(std::string_view leaf, Variable value) {
   return value;
 }
 
-void trace_attention(Trace::Attention call) {
-  if (!is_traced()) return;
+Variable traced_call(const Variable& q, const Variable& k, const Variable& v, const AttentionRun& run) {
+  if (!is_traced()) return run.out;
+  Record& record = *current();
   const std::string name = name_of_leaf("");
-  if (!current()->wants_attention(name)) return;
-  current()->attentions.place_of(name) = {.name = name, .call = std::move(call)};
+  if (record.wants_attention(name)) {
+    record.attentions.place_of(name) = {.name = name,
+                                        .call = {.q = q.detach(),
+                                                 .k = k.detach(),
+                                                 .v = v.detach(),
+                                                 .out = run.out.detach(),
+                                                 .lse = run.lse,
+                                                 .options = run.options}};
+  }
+  return record.edits_heads(name) ? with_edited_heads(record, name, q, k, v, run) : run.out;
 }
 
-AttentionRun traced_attention(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
-                              const LearnedTerms& learned) {
-  AttentionRun run = attention_run(q, k, v, options, learned);
-  if (!is_traced()) return run;
-  const std::string name = name_of_leaf("");
-  if (has_gradient(run.out) && current()->wants_attention(name)) {
-    run.out.on_gradient([weak = std::weak_ptr(current()), name](const Variable& gradient) {
-      if (const auto still = weak.lock()) still->attentions.place_of(name).d_out = gradient.detach();
-      return Variable();
-    });
+Variable traced_attention(const Variable& q, const Variable& k, const Variable& v, const AttentionOptions& options,
+                          const LearnedTerms& learned) {
+  const AttentionRun run = attention_run(q, k, v, options, learned);
+  if (is_traced() && has_gradient(run.out)) {
+    const std::string name = name_of_leaf("");
+    if (current()->wants_attention(name)) {
+      run.out.on_gradient([weak = std::weak_ptr(current()), name](const Variable& gradient) {
+        if (const auto still = weak.lock()) still->attentions.place_of(name).d_out = gradient.detach();
+        return Variable();
+      });
+    }
   }
-  trace_attention({.q = q.detach(),
-                   .k = k.detach(),
-                   .v = v.detach(),
-                   .out = run.out.detach(),
-                   .lse = run.lse,
-                   .options = run.options});
-  if (current()->edits_heads(name)) run.out = with_edited_heads(*current(), name, q, k, v, run);
-  return run;
+  return traced_call(q, k, v, run);
 }
 
 }  // namespace qkv::nn

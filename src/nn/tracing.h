@@ -29,11 +29,11 @@ class Tracing {
 /// `x`, or what the trace makes of it, as the value `leaf` of the current scope; the scope's own with an empty leaf.
 [[nodiscard]] Variable traced(std::string_view leaf, Variable x);
 
-/// attention_run() as the attention of the current scope: edits of its heads, and kept for a probe.
-[[nodiscard]] AttentionRun traced_attention(const Variable& q, const Variable& k, const Variable& v,
-                                            const AttentionOptions& options, const LearnedTerms& learned);
-/// A call that ran by itself is kept as the attention of the current scope.
-void trace_attention(Trace::Attention call);
+/// The result of attention_run() as the attention of the current scope, kept for a probe, with edits of its heads.
+[[nodiscard]] Variable traced_attention(const Variable& q, const Variable& k, const Variable& v,
+                                        const AttentionOptions& options, const LearnedTerms& learned);
+/// The result of a call that ran by itself, kept as the attention of the current scope, with edits of its heads.
+[[nodiscard]] Variable traced_call(const Variable& q, const Variable& k, const Variable& v, const AttentionRun& run);
 
 /// What `body` gives, its operations under `name`, and the value itself traced under that name.
 template <class Body>

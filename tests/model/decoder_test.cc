@@ -162,22 +162,29 @@ TEST(Decoder, SaysOverItsCacheWhatTheWholeTextSays) {
   }
 }
 
-TEST(Decoder, GeneratesInF64) {
-  for (const Positions positions : kAll) {
-    DecoderOptions options = small(positions);
-    options.length = 15;
-    Generator generator(3);
-    const Decoder decoder(options, generator, DType::f64);
-    const Tensor prompt = generator.randint(0, 11, {3, 4});
-    const auto said = decoder.generate(prompt, {.most = 10});
-    Tensor text(DType::i64, {3, 0});
-    EXPECT_EQ(said, generate(prompt, {.most = 10},
-                             [&](const TensorView& ids) {
-                               text = side_by_side(text, ids);
-                               return decoder.forward(text, {.dtype = DType::f64});
-                             }))
-        << name_of(positions);
+// In the dtype of a call that gives none: f64 for parameters of f64, f32 for those of 16 bits.
+TEST(Decoder, WritesWhatItScores) {
+  for (const DType dtype : {DType::f64, DType::bf16, DType::f16}) {
+    for (const Positions positions : kAll) {
+      DecoderOptions options = small(positions);
+      options.length = 15;
+      Generator generator(3);
+      const Decoder decoder(options, generator, dtype);
+      const Tensor prompt = generator.randint(0, 11, {3, 4});
+      const auto said = decoder.generate(prompt, {.most = 10});
+      EXPECT_EQ(said, read_anew(decoder, prompt, {.most = 10})) << name_of(dtype) << " " << name_of(positions);
+      EXPECT_EQ(decoder.forward(prompt).dtype(), dtype == DType::f64 ? DType::f64 : DType::f32);
+    }
   }
+}
+
+TEST(Decoder, WritesInTheDtypeThatIsAskedFor) {
+  Generator generator(3);
+  const Decoder decoder(small(Positions::rotary), generator);
+  const auto wide = decoder.generate(generator.randint(0, 11, {1, 3}), {.most = 4, .dtype = DType::bf16});
+  EXPECT_THAT(wide, testing::ElementsAre(testing::SizeIs(4)));
+  EXPECT_EQ(decoder.make_cache(1, 4).dtype, DType::f32);
+  EXPECT_EQ(decoder.make_cache(1, 4, DType::bf16).dtype, DType::bf16);
 }
 
 // A text longer than the window is read anew from its last tokens, for each token.

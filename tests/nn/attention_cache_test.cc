@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "nn/fixture.h"
+#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/nn/stack.h"
 
@@ -118,6 +119,38 @@ TEST(AttentionCache, IsTracedAsOtherCallsAre) {
   EXPECT_EQ(last["weights"].shape(), (Shape{2, 4, 1, kTokens}));
   expect_close(last["weights"], whole["weights"].view().slice(2, 6, 7), kTolerance);
   expect_close(last["heads"], whole["heads"].view().slice(2, 6, 7), kTolerance);
+}
+
+TEST(AttentionCache, EditsHeadsAsOtherCallsDo) {
+  const NoGradient none;
+  const MultiHeadAttention layer = made({.d_model = 8, .heads = 4, .kv_heads = 2});
+  const auto without_two = [](Trace& trace) {
+    trace.edit_heads("weights", {1, 2}, [](const Variable& weights) { return weights * 0.5; });
+  };
+  Trace whole;
+  without_two(whole);
+  const Variable wanted = layer.forward(tokens(), {.attention = {.mask = causal()}, .trace = &whole});
+  Trace last;
+  without_two(last);
+  KvCache cache = cache_of(layer);
+  const Variable out = in_chunks(tokens(), {6, 1}, [&](const Variable& x) {
+    return layer.forward(x, {.attention = {.mask = causal()}, .cache = &cache, .trace = &last});
+  });
+  expect_close(out, wanted.value(), kTolerance);
+  expect_close(last["weights"], whole["weights"].view().slice(2, 6, 7), kTolerance);
+}
+
+TEST(AttentionCache, RefusesToEndGradientsInAContext) {
+  const MultiHeadAttention layer = made({.d_model = 8, .heads = 4, .kv_heads = 2, .d_context = 6});
+  const Variable context(normal({2, 4, 6}, 2, DType::f32));
+  KvCache cache = cache_of(layer, 4);
+  const std::string refusal = "MultiHeadAttention: cache: expected none while gradients are recorded, got a cache";
+  EXPECT_EQ(message_of([&] { layer.read_context(context, cache); }), refusal);
+  {
+    const NoGradient none;
+    layer.read_context(context, cache);
+  }
+  EXPECT_EQ(message_of([&] { (void)layer.forward_remembered(tokens(), {.cache = &cache}); }), refusal);
 }
 
 TEST(AttentionCache, NamesWhatItCannotServe) {

@@ -113,6 +113,35 @@ TEST(EditedHeads, ScoresAreEditedBeforeTheSoftmax) {
                heads_of(block, {.mask = causal()}, fused, DType::f64), 1e-12);
 }
 
+// Each head's result is the product of the weights that are shown and of v, whatever was edited before.
+TEST(EditedHeads, WhatFollowsAnEditIsShown) {
+  const TransformerBlock block = made(DType::f64);
+  for (const Case& one : cases()) {
+    for (const char* stage : {"attn.weights", "attn.masked"}) {
+      SCOPED_TRACE(one.name + " " + stage);
+      Trace trace;
+      trace.edit_heads(stage, {1, 2}, [](const Variable& matrix) { return matrix * 0.5; });
+      const Tensor heads = heads_of(block, one.attention, trace, DType::f64);
+      const Tensor weights = trace["attn.dropped"];
+      const Tensor v = trace["attn.v"];
+      Tensor products(DType::f64, heads.shape());
+      const MutableTensorView places = products;
+      for (std::int64_t h = 0; h < 4; ++h) {
+        for (std::int64_t b = 0; b < 2; ++b) {
+          for (std::int64_t i = 0; i < 5; ++i) {
+            for (std::int64_t d = 0; d < 2; ++d) {
+              double sum = 0;
+              for (std::int64_t j = 0; j < 5; ++j) sum += weights.at({b, h, i, j}) * v.at({b, h / 2, j, d});
+              places.set({b, h, i, d}, sum);
+            }
+          }
+        }
+      }
+      expect_close(heads, products, 64 * 4 * 0x1p-53);
+    }
+  }
+}
+
 TEST(EditedHeads, GradientsFlowThroughAnEdit) {
   const TransformerBlock block = made(DType::f64);
   const auto gradients_with = [&](const Trace& trace) {
@@ -140,6 +169,13 @@ TEST(EditedHeads, ALayerByItselfIsEditedToo) {
   (void)layer.forward(Variable(normal({1, 3, 8}, 1)), {.trace = &trace});
   EXPECT_THAT(trace["heads"].view().select(1, 1).to_vector(), Each(0));
   EXPECT_THAT(trace["weights"].view().select(1, 1).to_vector(), Each(0));
+}
+
+TEST(EditedHeads, NamesAHeadThatIsNotThere) {
+  Trace trace;
+  trace.edit_heads("attn.weights", {1, 4}, same);
+  EXPECT_EQ(message_of([&] { (void)heads_of(made(DType::f64), {}, trace, DType::f64); }),
+            "Trace::edit_heads: heads: expected 0 to 3, the heads of \"attn\", got 4");
 }
 
 TEST(EditedHeads, NamesWhatCannotBeEdited) {

@@ -57,7 +57,7 @@ class Captioner {
                                    const GenerateOptions& options) const;
 
   /// Weights of every head, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches], in the dtype of
-  /// the parameters. Allocates them all.
+  /// a call that gives none. Allocates them all.
   [[nodiscard]] DecoderWeights weights(const TensorView& images, const TensorView& ids) const;
 
   /// encoder.* and decoder.*, as the parts name them.

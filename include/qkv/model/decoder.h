@@ -78,8 +78,10 @@ class Decoder {
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const DecoderCall& call = {}) const;
 
-  /// Empty caches of B texts of up to `capacity` tokens; over a context, with its keys and values.
-  [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype = DType::f32) const;
+  /// Empty caches of B texts of up to `capacity` tokens, in the dtype of a call that gives none if not in this one;
+  /// over a context, with its keys and values.
+  [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity,
+                                        std::optional<DType> dtype = std::nullopt) const;
   [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.
@@ -87,11 +89,11 @@ class Decoder {
   /// What generate() writes after prompt [B, T], over a cache: a token costs one token's work. A text that is longer
   /// than options.window is read anew for each token, from the first of its last `window` tokens.
   [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
-  /// The same over a context.
+  /// The same over a context, in its dtype.
   [[nodiscard]] NewTokens generate_cross(const TensorView& prompt, const DecoderContext& context,
                                          const GenerateOptions& options) const;
 
-  /// In the dtype of the parameters. Allocates them all. weights() are those of the tokens.
+  /// In the dtype of a call that gives none. Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 

@@ -17,6 +17,7 @@ struct GenerateOptions {
   std::uint64_t seed = 0;                             // of the draws
   std::vector<std::int64_t> never = {};               // tokens that are not written
   std::optional<std::int64_t> window = std::nullopt;  // tokens that a decoder without a context sees: the last ones
+  std::optional<DType> dtype = std::nullopt;          // that a model computes in, as ModelCall says
 };
 
 /// New tokens of each text, without those of the prompt and without the end.

@@ -44,7 +44,8 @@ class PatchEncoder {
   /// Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
 
-  /// Weights of every head, [B, heads, patches, patches] a layer, in the dtype of the parameters. Allocates them all.
+  /// Weights of every head, [B, heads, patches, patches] a layer, in that of a call that gives none. Allocates them
+  /// all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
   /// patch, positions.weight, relative.weight where it is there, blocks.*, ln_final.

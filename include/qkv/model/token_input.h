@@ -42,11 +42,16 @@ enum class Scores : std::uint8_t {
 
 /// How a model is run.
 struct ModelCall {
-  DType dtype = DType::f32;                       // that it computes in: f32 or bf16; f64 where its parameters are
+  std::optional<DType> dtype = std::nullopt;      // that it computes in; f64 for parameters of f64, else f32
   std::optional<Dropout> dropout = std::nullopt;  // of the embeddings and of each sublayer's result
   BlockMemory memory = BlockMemory::keep;
   Scores scores = Scores::all;
   Trace* trace = nullptr;  // sees the pass by the names of docs/trace.md
+
+  /// In what a model with such parameters computes.
+  [[nodiscard]] DType dtype_for(DType parameters) const noexcept {
+    return dtype.value_or(parameters == DType::f64 ? DType::f64 : DType::f32);
+  }
 };
 
 /// Texts side by side, the shorter ones padded at their end with any token.
