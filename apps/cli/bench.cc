@@ -17,6 +17,7 @@
 #include "common_options.h"
 #include "misuse.h"
 #include "output.h"
+#include "pictures.h"
 #include "progress.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
@@ -36,9 +37,7 @@ struct BenchOptions {
   std::string seed = "1";
   std::string tokens = "256:4096";
   std::string data = "random";
-  std::string svg;
-  std::string png;
-  std::string pdf;
+  PicturePaths into;  // directories
   bool plot = false;
   bool json = false;
 };
@@ -69,22 +68,27 @@ void require_masks(const VariantSetup& setup) {
   }
 }
 
-void write_charts(const std::string& directory, std::string_view ending, const std::vector<VariantChart>& charts,
-                  const std::function<std::string(const Chart&)>& draw) {
-  if (directory.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw Error(fmt::format("cannot make the directory {}: {}", directory, error.message()));
-  for (const auto& [name, chart] : charts) {
-    write_file((std::filesystem::path(directory) / fmt::format("{}.{}", name, ending)).string(), draw(chart));
+PicturePaths chart_paths(const PicturePaths& into, std::string_view chart) {
+  const auto place = [&](const std::string& directory, const char* ending) {
+    return directory.empty() ? "" : (std::filesystem::path(directory) / fmt::format("{}.{}", chart, ending)).string();
+  };
+  return {.png = place(into.png, "png"), .svg = place(into.svg, "svg"), .pdf = place(into.pdf, "pdf")};
+}
+
+// Before minutes of measuring: makes the directories of the charts, which must be writable.
+void prepare_charts(const PicturePaths& into) {
+  for (const std::string& directory : {into.png, into.svg, into.pdf}) {
+    if (directory.empty()) continue;
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) throw Error(fmt::format("cannot make the directory {}: {}", directory, error.message()));
   }
+  for (const char* chart : {"time", "memory", "error"}) require_writable(chart_paths(into, chart));
 }
 
 void show(const BenchOptions& options, const std::vector<VariantCost>& costs) {
   const std::vector<VariantChart> charts = variants_charts(options.setup, costs);
-  write_charts(options.svg, "svg", charts, [](const Chart& chart) { return to_svg(chart); });
-  write_charts(options.png, "png", charts, [](const Chart& chart) { return to_png(chart); });
-  write_charts(options.pdf, "pdf", charts, [](const Chart& chart) { return to_pdf(chart); });
+  for (const auto& [name, chart] : charts) write_pictures(chart_paths(options.into, name), chart);
   if (options.json) return print(variants_json(options.setup, costs));
   print(variants_table(options.setup, costs));
   if (!options.plot) return;
@@ -121,6 +125,7 @@ void run(BenchOptions& options) {
   options.setup.threads = options.threads ? *options.threads : threads();
   options.setup.seed = seed_of(options.seed);
   require_masks(options.setup);
+  prepare_charts(options.into);
   const InterruptWatch interrupts;
   const std::vector<VariantCost> costs = measured(options.setup);
   const bool any = std::ranges::any_of(costs, [](const VariantCost& cost) { return cost.skipped.empty(); });
@@ -185,9 +190,9 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--json", options.json, "Print JSON");
   command.add_flag("--plot", options.plot, "Draw the charts in the terminal, too")
       ->excludes(command.get_option("--json"));
-  command.add_option("--svg", options.svg, "Write time.svg, memory.svg and error.svg into it")->type_name("DIR");
-  command.add_option("--png", options.png, "The same as PNG")->type_name("DIR");
-  command.add_option("--pdf", options.pdf, "The same as PDF")->type_name("DIR");
+  command.add_option("--svg", options.into.svg, "Write time.svg, memory.svg and error.svg into it")->type_name("DIR");
+  command.add_option("--png", options.into.png, "The same as PNG")->type_name("DIR");
+  command.add_option("--pdf", options.into.pdf, "The same as PDF")->type_name("DIR");
 }
 
 }  // namespace

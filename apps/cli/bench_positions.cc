@@ -14,8 +14,8 @@
 #include "common_options.h"
 #include "misuse.h"
 #include "output.h"
+#include "pictures.h"
 #include "progress.h"
-#include "qkv/files.h"
 #include "qkv/study/positions.h"
 #include "qkv/threads.h"
 #include "qkv/train/task.h"
@@ -35,9 +35,7 @@ struct PositionsArguments {
   std::vector<std::int64_t> test_lengths;
   std::string seed = "1";
   std::optional<int> threads;
-  std::string svg;
-  std::string png;
-  std::string pdf;
+  PicturePaths pictures;
   bool plot = false;
   bool json = false;
 };
@@ -83,9 +81,7 @@ void show(const PositionsArguments& arguments, const std::vector<PositionResult>
     throw Error(fmt::format("no training came to its end: {}: {}", name_of(results[0].kind), results[0].failed));
   }
   const Chart chart = positions_chart(setup, results);
-  if (!arguments.svg.empty()) write_file(arguments.svg, to_svg(chart));
-  if (!arguments.png.empty()) write_file(arguments.png, to_png(chart));
-  if (!arguments.pdf.empty()) write_file(arguments.pdf, to_pdf(chart));
+  write_pictures(arguments.pictures, chart);
   if (arguments.json) return print(positions_json(setup, results));
   print(positions_table(setup, results));
   if (arguments.plot) print("\n" + to_terminal(chart, terminal_options("auto", std::nullopt)));
@@ -109,6 +105,7 @@ void run(PositionsArguments& arguments) {
   read_kinds(arguments, arguments.setup);
   read_lengths(arguments, arguments.setup);
   require_sound(arguments.setup);
+  require_writable(arguments.pictures);
   if (arguments.threads) set_threads(*arguments.threads);
   const InterruptWatch interrupts;
   const std::vector<PositionResult> results = measured(arguments.setup);
@@ -122,6 +119,7 @@ void run(PositionsArguments& arguments) {
 
 void add_question(CLI::App& command, PositionsArguments& arguments) {
   command.add_option("--task", arguments.setup.task, "One that `qkv task` lists, for a decoder, with a length")
+      ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--kinds", arguments.kinds, "Of none, sinusoidal, learned, rotary, alibi, t5 [all]")
       ->type_name("KIND,…")
@@ -155,6 +153,8 @@ void add_training(CLI::App& command, PositionSetup& setup) {
   whole("--steps", setup.steps, "Steps of training");
   whole("--batch", setup.batch, "Examples of a step");
   command.add_option("--learning-rate", setup.learning_rate, "The highest; half a cosine down to 0")
+      ->type_name("X")
+      ->check(a_number())
       ->capture_default_str()
       ->group(group);
 }
@@ -164,9 +164,7 @@ void add_output(CLI::App& command, PositionsArguments& arguments) {
   command.add_flag("--json", arguments.json, "Print JSON");
   command.add_flag("--plot", arguments.plot, "Draw the chart in the terminal, too")
       ->excludes(command.get_option("--json"));
-  command.add_option("--svg", arguments.svg, "Write the chart as SVG")->type_name("FILE");
-  command.add_option("--png", arguments.png, "The same as PNG")->type_name("FILE");
-  command.add_option("--pdf", arguments.pdf, "The same as PDF")->type_name("FILE");
+  add_pictures(command, arguments.pictures, "Options");
 }
 
 }  // namespace
@@ -176,7 +174,7 @@ void add_bench_positions(CLI::App& family) {
       "positions", "Train decoders on short examples and test them on longer ones, for each kind of positions");
   command->footer(
       "Examples:\n  qkv bench positions --plot --png positions.png\n"
-      "  qkv bench positions --task copy --kinds learned,rotary --train-length 8 --test-lengths 8,12,16");
+      "  qkv bench positions --task copy --kinds learned,rotary --test-lengths 8,12,16");
   const auto arguments = std::make_shared<PositionsArguments>();
   add_question(*command, *arguments);
   add_training(*command, arguments->setup);

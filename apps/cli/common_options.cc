@@ -8,6 +8,7 @@
 #include "misuse.h"
 #include "qkv/nearest_word.h"
 #include "qkv/number_text.h"
+#include "qkv/view/field.h"
 
 namespace qkv::cli {
 namespace {
@@ -29,16 +30,28 @@ CLI::Validator bytes_in_units() {
   return {read, ""};
 }
 
-}  // namespace
-
-CLI::Validator between(std::int64_t least, std::int64_t most) {
-  const auto complaint = [least, most](const std::string& text) -> std::string {
-    std::int64_t value = 0;
-    if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) return {};
-    return "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " + text;
+// Complains of a value as the fields of a request do.
+CLI::Validator held_to(const FieldInfo& field) {
+  const auto complaint = [field](const std::string& text) -> std::string {
+    if (text.empty()) return "expected a value, got an empty text";
+    try {
+      static_cast<void>(field_value(field, text));
+      return {};
+    } catch (const InvalidArgument& error) {
+      return error.fault();
+    }
   };
   return {complaint, ""};
 }
+
+}  // namespace
+
+CLI::Validator between(std::int64_t least, std::int64_t most) {
+  return held_to({.name = "", .least = least, .most = most, .type = FieldType::whole});
+}
+
+CLI::Validator a_number() { return held_to({.name = "", .type = FieldType::number}); }
+CLI::Validator a_whole_number() { return held_to({.name = "", .type = FieldType::whole}); }
 
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto complaint = [words = std::move(words)](const std::string& text) -> std::string {

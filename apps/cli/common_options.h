@@ -13,6 +13,10 @@ namespace qkv::cli {
 /// A whole number from `least` to `most`.
 [[nodiscard]] CLI::Validator between(std::int64_t least, std::int64_t most);
 
+/// A number, and a whole number.
+[[nodiscard]] CLI::Validator a_number();
+[[nodiscard]] CLI::Validator a_whole_number();
+
 /// One of these words.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
 

@@ -29,7 +29,7 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--position"};
+constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--positions"};
 constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
                                           "--softcap", "--context", "--dropout", "--seed"};
 constexpr std::array kQuestions = {"--query", "--why"};
@@ -75,7 +75,7 @@ ExplainOptions options_of(const ExplainArguments& arguments) {
   options.mask = mask_of(arguments);
   options.seed = seed_of(arguments.seed);
   if (arguments.dropout) options.dropout = Dropout{.p = *arguments.dropout, .seed = options.seed};
-  options.position = positions_named(arguments.position);
+  options.position = of_option("--positions", [&] { return positions_named(arguments.position); });
   // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
   if (arguments.bias == "t5") {
     options.position = Positions::t5;
@@ -200,7 +200,7 @@ void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
   }
   if (arguments.bias == "t5" && arguments.position != "sinusoidal" && arguments.position != "t5") {
     refuse("--bias t5",
-           "cannot be combined with --position " + arguments.position + ": T5's buckets are the positions");
+           "cannot be combined with --positions " + arguments.position + ": T5's buckets are the positions");
   }
 }
 
@@ -280,15 +280,17 @@ void run(const CLI::App& command, ExplainArguments& arguments) {
 
 void add_model_options(CLI::App& command, ExplainArguments& arguments) {
   ExplainOptions& options = arguments.options;
-  command.add_option("--heads", options.heads, "Heads")->type_name("N")->capture_default_str();
-  command.add_option("--kv-heads", options.kv_heads, "Heads of keys and values, shared by query heads [heads]")
-      ->type_name("N");
-  command.add_option("--d-model", options.d_model, "Width of a token's vector")->type_name("N")->capture_default_str();
-  command.add_option("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]")->type_name("N");
-  command.add_option("--d-v", options.d_v, "Width of a head's values [d-k]")->type_name("N");
+  const auto whole = [&](const char* name, auto& value, const char* meaning) {
+    return command.add_option(name, value, meaning)->type_name("N")->check(a_whole_number());
+  };
+  whole("--heads", options.heads, "Heads")->capture_default_str();
+  whole("--kv-heads", options.kv_heads, "Heads of keys and values, shared by query heads [heads]");
+  whole("--d-model", options.d_model, "Width of a token's vector")->capture_default_str();
+  whole("--d-k", options.d_k, "Width of a head's queries and keys [d-model / heads]");
+  whole("--d-v", options.d_v, "Width of a head's values [d-k]");
   add_seed_option(command, arguments.seed, "Of the untrained parameters (PyTorch's numbers), and of --dropout")
       ->capture_default_str();
-  command.add_option("--position", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
+  command.add_option("--positions", arguments.position, "sinusoidal, learned, rotary, alibi, t5 or none")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--block", arguments.block, "Show the whole transformer block: pre-norm or post-norm")
@@ -302,10 +304,11 @@ void add_attention_options(CLI::App& command, ExplainArguments& arguments) {
   command.add_option("--mask", arguments.mask, "Which query sees which key, e.g. \"causal & window(3) | global(1)\"")
       ->type_name("EXPR");
   command.add_option("--bias", arguments.bias, "Added to the scores: alibi, t5, or an expression")->type_name("EXPR");
-  command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]")->type_name("X");
-  command.add_option("--softcap", options.softcap, "Bend the scores into ±C")->type_name("C");
+  command.add_option("--scale", options.scale, "Factor of the scores [1/√d_k]")->type_name("X")->check(a_number());
+  command.add_option("--softcap", options.softcap, "Bend the scores into ±C")->type_name("C")->check(a_number());
   command.add_option("--dropout", arguments.dropout, "Drop weights with probability P, as training does")
-      ->type_name("P");
+      ->type_name("P")
+      ->check(a_number());
   command.add_option("--context", options.context, "Cross-attention: keys and values come from this text")
       ->type_name("TEXT");
 }

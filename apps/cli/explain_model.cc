@@ -89,7 +89,10 @@ void add_trained_options(CLI::App& command, TrainedArguments& arguments) {
   command.add_option("--head", arguments.head, "Whose steps to show: layer 1, head 5 [what the text calls for]")
       ->type_name("1.5")
       ->group(group);
-  command.add_option("--layer", arguments.layer, "Likewise, the best head of this layer")->type_name("N")->group(group);
+  command.add_option("--layer", arguments.layer, "Likewise, the best head of this layer")
+      ->type_name("N")
+      ->check(a_whole_number())
+      ->group(group);
   command.add_option("--site", arguments.site, "Likewise: tokens, source or cross")->type_name("SITE")->group(group);
   command.add_option("--answer", arguments.answer, "Write N tokens after the text [as its task asks]")
       ->type_name("N")

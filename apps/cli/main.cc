@@ -100,6 +100,11 @@ std::string_view word_of(std::string_view function) {
 // What the library says of its own function is said of the option that has the argument's name. What it says of a word
 // of the mask or bias language is said of that word.
 std::string in_options(const CLI::App& command, const InvalidArgument& error) {
+  if (dynamic_cast<const MaskSyntaxError*>(&error) != nullptr) {
+    const std::string option = error.function() == "parse_bias" ? "--bias" : "--mask";
+    const bool is_option = command.get_option_no_throw(option) != nullptr;
+    return (is_option ? option + ": " : "") + error.argument() + ": " + error.fault();
+  }
   const std::string_view word = word_of(error.function());
   if (!word.empty()) return std::string(word) + ": " + error.argument() + ": " + error.fault();
   std::string option = "--" + error.argument();

@@ -120,7 +120,9 @@ void add_options(CLI::App& command, TaskArguments& arguments) {
       ->check(one_of({"train", "test"}))
       ->capture_default_str();
   add_seed_option(command, arguments.seed, "Another seed, other examples")->capture_default_str();
-  command.add_option("--length", arguments.length, "How long examples get, where the task says so")->type_name("N");
+  command.add_option("--length", arguments.length, "How long examples get, where the task says so")
+      ->type_name("N")
+      ->check(a_whole_number());
   command.add_flag("--json", arguments.json, "Print JSON");
 }
 

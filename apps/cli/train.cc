@@ -164,40 +164,52 @@ void run(TrainArguments& arguments, const CLI::App& command) {
   train_at(settings, arguments.reporting, place, {}, arguments.json);
 }
 
+// The options of a group, each with what its value looks like.
+struct TrainGroup {
+  CLI::App& command;
+  std::string name;
+
+  CLI::Option* named(const char* option, std::string& value, const char* meaning) const {
+    return command.add_option(option, value, meaning)->type_name("NAME")->group(name);
+  }
+  template <class Whole>
+  CLI::Option* whole(const char* option, Whole& value, const char* meaning) const {
+    return command.add_option(option, value, meaning)->type_name("N")->check(a_whole_number())->group(name);
+  }
+  CLI::Option* number(const char* option, double& value, const char* meaning) const {
+    return command.add_option(option, value, meaning)->type_name("X")->check(a_number())->group(name);
+  }
+};
+
 void add_model_options(CLI::App& command, TrainSettings& settings) {
-  const std::string group = "The model";
-  command.add_option("--model", settings.model, "decoder, encoder, encoder-decoder, captioner or two-tower")
-      ->group(group);
-  command.add_option("--layers", settings.layers, "Blocks of each stack")->group(group);
-  command.add_option("--d-model", settings.d_model, "Width")->group(group);
-  command.add_option("--heads", settings.heads, "Heads of a block")->group(group);
-  command.add_option("--d-ff", settings.d_ff, "Width inside the feed-forward layer (4 d_model)")->group(group);
-  command.add_option("--positions", settings.positions, "none, sinusoidal, learned, rotary, alibi or t5")->group(group);
+  const TrainGroup group{command, "The model"};
+  group.named("--model", settings.model, "decoder, encoder, encoder-decoder, captioner or two-tower");
+  group.whole("--layers", settings.layers, "Blocks of each stack");
+  group.whole("--d-model", settings.d_model, "Width");
+  group.whole("--heads", settings.heads, "Heads of a block");
+  group.whole("--d-ff", settings.d_ff, "Width inside the feed-forward layer (4 d_model)");
+  group.named("--positions", settings.positions, "none, sinusoidal, learned, rotary, alibi or t5");
 }
 
 void add_training_options(CLI::App& command, TrainSettings& settings) {
-  const std::string group = "Training";
-  command.add_option("--steps", settings.steps, "Steps")->group(group);
-  command.add_option("--batch", settings.batch, "Examples of a batch")->group(group);
-  command.add_option("--accumulation", settings.accumulation, "Batches of a step")->capture_default_str()->group(group);
-  command.add_option("--optimizer", settings.optimizer, "adamw or sgd")->capture_default_str()->group(group);
-  command.add_option("--momentum", settings.momentum, "Of sgd")->capture_default_str()->group(group);
-  command.add_option("--learning-rate", settings.learning_rate, "The highest")->group(group);
-  command.add_option("--schedule", settings.schedule, "cosine (down to 0) or constant")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--warm-up", settings.warm_up, "Steps up to the highest rate")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--weight-decay", settings.weight_decay, "Of matrices")->capture_default_str()->group(group);
-  command.add_option("--clip", settings.clip, "Largest norm of the gradients")->capture_default_str()->group(group);
-  command.add_option("--dropout", settings.dropout, "Share of numbers left out")->capture_default_str()->group(group);
-  command.add_option("--dtype", settings.dtype, "What is computed in: f32 or bf16; parameters are f32")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--length", settings.length, "Of the examples, in the task's unit")->group(group);
-  command.add_option("--image-side", settings.image_side, "Pixels that pictures are brought to (48)")->group(group);
-  command.add_option("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)")->group(group);
+  const TrainGroup group{command, "Training"};
+  group.whole("--steps", settings.steps, "Steps");
+  group.whole("--batch", settings.batch, "Examples of a batch");
+  group.whole("--accumulation", settings.accumulation, "Batches of a step")->capture_default_str();
+  group.named("--optimizer", settings.optimizer, "adamw or sgd")->capture_default_str();
+  group.number("--momentum", settings.momentum, "Of sgd")->capture_default_str();
+  group.number("--learning-rate", settings.learning_rate, "The highest");
+  group.named("--schedule", settings.schedule, "cosine (down to 0) or constant")->capture_default_str();
+  group.whole("--warm-up", settings.warm_up, "Steps up to the highest rate")->capture_default_str();
+  group.number("--weight-decay", settings.weight_decay, "Of matrices")->capture_default_str();
+  group.number("--clip", settings.clip, "Largest norm of the gradients")->capture_default_str();
+  group.number("--dropout", settings.dropout, "Share of numbers left out")->capture_default_str();
+  group.named("--dtype", settings.dtype, "What is computed in: f32 or bf16; parameters are f32")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  group.whole("--length", settings.length, "Of the examples, in the task's unit");
+  group.whole("--image-side", settings.image_side, "Pixels that pictures are brought to (48)");
+  group.whole("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)");
 }
 
 void add_run_options(CLI::App& command, TrainArguments& arguments) {
@@ -206,15 +218,11 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
       ->type_name("DIR")
       ->group(group);
   command.add_flag("--resume", arguments.resume, "Go on from the checkpoint in DIR, bit for bit")->group(group);
-  command.add_option("--save-every", arguments.reporting.save_every, "Steps between checkpoints")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--examine-every", arguments.reporting.examine_every, "Steps between examinations")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--examples", arguments.reporting.examples, "Held-out examples of an examination")
-      ->capture_default_str()
-      ->group(group);
+  const TrainGroup steps{command, group};
+  TrainReporting& reporting = arguments.reporting;
+  steps.whole("--save-every", reporting.save_every, "Steps between checkpoints")->capture_default_str();
+  steps.whole("--examine-every", reporting.examine_every, "Steps between examinations")->capture_default_str();
+  steps.whole("--examples", reporting.examples, "Held-out examples of an examination")->capture_default_str();
   add_threads_option(command, arguments.threads)->group(group);
   command.add_flag("--json", arguments.json, "Print the result as JSON")->group(group);
 }
@@ -225,7 +233,8 @@ void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a model on a task, your text or your pictures");
   command->group("Learn");
   command->footer(
-      "Settings without a default here follow from the task. Ctrl-C saves and ends with 130.\n"
+      "Settings without a default here follow from the task.\n"
+      "Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
       "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
       "  qkv train pictures photos --model two-tower");

@@ -31,7 +31,7 @@ std::optional<std::string_view> nearest_word(std::string_view typed, std::span<c
   constexpr std::size_t kLongestWord = 64;
   if (typed.empty() || typed.size() > kLongestWord) return std::nullopt;
   std::optional<std::string_view> nearest;
-  std::size_t fewest = (typed.size() + 2) / 3 + 1;
+  std::size_t fewest = (typed.size() + 1) / 3 + 1;
   for (const std::string_view word : known) {
     const std::size_t edits = edits_between(typed, word);
     if (edits >= fewest) continue;

@@ -58,7 +58,7 @@ void require_batch(const TrainSettings& settings, const Task& task) {
   known.insert(known.end(), {"text", "pictures"});
   const auto near = nearest_word(name, known);
   throw InvalidArgument("train", "task", fmt::format("one of {}", fmt::join(known, ", ")),
-                        "\"" + name + "\"" + (near ? "; " + std::string(*near) + " is near" : ""));
+                        "\"" + name + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
 }
 
 }  // namespace

@@ -62,6 +62,13 @@ TEST(BenchPositions, DrawsItsChart) {
   EXPECT_THAT(text_of("chart.pdf"), StartsWith("%PDF"));
 }
 
+// It would train for minutes otherwise, and have nothing to show for it.
+TEST(BenchPositions, TrainsNothingForAPlaceThatCannotBeWritten) {
+  const Outcome outcome = run_qkv({"bench", "positions", "--steps", "1000000", "--png", "/nonexistent/x.png"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("/nonexistent"));
+}
+
 TEST(BenchPositions, SaysWhichTrainingDiverged) {
   const Outcome outcome = run_qkv(small({"--steps", "40", "--kinds", "none", "--learning-rate", "1e30"}));
   EXPECT_EQ(outcome.code, 1);

@@ -92,6 +92,12 @@ TEST(Bench, DrawsItsCharts) {
   }
 }
 
+TEST(Bench, MeasuresNothingForAPlaceThatCannotBeWritten) {
+  const Outcome outcome = run_qkv(over("16:1048576", {"--png", "/dev/null/charts"}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot make the directory /dev/null/charts"));
+}
+
 TEST(Bench, ShowsWhatItHasWhenItIsInterrupted) {
   const Outcome outcome = tests::run_qkv_interrupted(over("16:1048576", {"--memory-limit", "1MiB"}));
   EXPECT_EQ(outcome.code, 130);
@@ -115,7 +121,8 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
               StartsWith("qkv bench variants: --tokens: expected T or FROM:TO, from 1 to 16777216, got \"0\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16:"}), HasSubstr("got \"16:\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "32:16"}), HasSubstr("FROM no larger than TO, got \"32:16\""));
-  EXPECT_THAT(refusal({"bench", "variants", "--mask", "windw(3)"}), HasSubstr("did you mean `window`?"));
+  EXPECT_THAT(refusal({"bench", "variants", "--mask", "windw(3)"}),
+              AllOf(HasSubstr("--mask: column 1: expected a mask"), HasSubstr("did you mean `window`?")));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16", "--mask", "keys(17)"}),
               HasSubstr("lengths: expected at most 16, the number of keys"));
   EXPECT_THAT(refusal({"bench", "variants", "--data", "mine"}), HasSubstr("--data"));

@@ -53,9 +53,9 @@ TEST(ExplainCommand, EveryOptionIsUnderstood) {
   const std::vector<Words> calls = {{"--mask", "causal & window(2)"},
                                     {"--bias", "alibi"},
                                     {"--bias", "t5"},
-                                    {"--position", "rotary"},
-                                    {"--position", "learned"},
-                                    {"--position", "none"},
+                                    {"--positions", "rotary"},
+                                    {"--positions", "learned"},
+                                    {"--positions", "none"},
                                     {"--heads", "4"},
                                     {"--d-model", "12", "--heads", "3", "--d-k", "2", "--d-v", "5"},
                                     {"--heads", "4", "--kv-heads", "2", "--block"},
@@ -102,19 +102,26 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--print"}, "--print: expected --html, --svg or --png beside it"},
       {{"cat", "--html", "-", "--json"}, "--html: expected a file beside --json"},
       {{"cat", "--html", "x.html", "--json", "--quiet"}, "got --json"},
-      {{"cat", "--mask", "wibble"}, "wibble"},
+      {{"cat", "--mask", "wibble"}, "explain: --mask: column 1: expected a mask"},
+      {{"cat", "--bias", "wibble"}, "explain: --bias: column 1: expected a bias"},
       {{"cat", "--query", "dog"}, "0 cat"},
       {{"cat", "--step", "99"}, "softmax"},
       {{"cat", "--why", "wibble"}, "variance"},
-      {{"cat", "--position", "wibble"}, "sinusoidal, learned"},
+      {{"cat", "--positions", "wibble"}, "--positions: expected one of none, sinusoidal, learned"},
+      {{"cat", "--position", "none"}, "did you mean --positions?"},
+      {{"cat", "--scale", "abc"}, "explain: --scale: expected a number, got abc\n"},
+      {{"cat", "--softcap", "abc"}, "--softcap: expected a number, got abc"},
+      {{"cat", "--dropout", "abc"}, "--dropout: expected a number, got abc"},
+      {{"cat", "--heads", "abc"}, "--heads: expected a whole number, got abc"},
+      {{"cat", "--heads", "1.5"}, "--heads: expected a whole number, got 1.5"},
       {{"cat", "--block", "sideways"}, "pre-norm or post-norm"},
-      {{"cat", "--bias", "t5", "--position", "rotary"}, "cannot be combined with --position rotary"},
+      {{"cat", "--bias", "t5", "--positions", "rotary"}, "cannot be combined with --positions rotary"},
       {{"cat", "--scale", "nan"}, "scale"},
       {{"cat", "dog"}, "dog"},
       {{"--worked", "wibble"}, "--worked: expected one of vectors"},
       {{"--worked", "list", "--heads", "3"}, "--heads: cannot be combined with --worked"},
       {{"--worked", "gpt3-memory", "--causal"}, "--causal: cannot be combined with --worked"},
-      {{"--npz", "x.npz", "--position", "none"}, "--position: cannot be combined with --npz"},
+      {{"--npz", "x.npz", "--positions", "none"}, "--positions: cannot be combined with --npz"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected rows of"},
       {{"--q", "[[1]]", "--heads", "2"}, "--heads: cannot be combined with --q"},
@@ -127,7 +134,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"--why=order,packing"}, "TEXT: expected some words"},
       {{"--block", "pre-norm"}, "TEXT: expected some words"},
       {{"cat", "--step", ""}, "--step: expected"},
-      {{"cat", "--d-k", "3", "--position", "rotary"}, "even"}};
+      {{"cat", "--d-k", "3", "--positions", "rotary"}, "even"}};
   for (const Misuse& call : calls) {
     const Outcome outcome = explain(call.words);
     EXPECT_EQ(outcome.code, 2) << testing::PrintToString(call.words);
@@ -452,7 +459,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
     words.insert(words.begin(), {"explain", "--model", model});
     return run_qkv(words).err;
   };
-  EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, such as \"a\", got \"9\"\n");
+  EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected layer 0 to 0, got 1\n");

@@ -60,15 +60,37 @@ TEST_P(EachCommand, LaysItsHelpOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachCommand,
-                         testing::Values("attend", "bench", "check", "cost", "explain", "mask", "probe", "task", "info",
-                                         "help"),
+                         testing::Values("attend", "bench", "check", "cost", "explain", "mask", "probe", "task",
+                                         "train", "info", "help"),
                          [](const auto& item) { return item.param; });
 
 TEST(Frame, LaysTheHelpOfANestedCommandOut) {
-  const std::string text = run_qkv({"bench", "variants", "--help"}).out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
-  EXPECT_THAT(text, AllOf(HasSubstr("Usage: qkv bench variants [OPTIONS]\n"), HasSubstr("[256:4096]")));
+  for (const std::string nested : {"variants", "positions"}) {
+    const std::string text = run_qkv({"bench", nested, "--help"}).out;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+    EXPECT_THAT(text, HasSubstr("Usage: qkv bench " + nested + " [OPTIONS]\n"));
+    EXPECT_EQ(run_qkv({"help", "bench", nested}).out, text);
+  }
+  EXPECT_THAT(run_qkv({"bench", "variants", "--help"}).out, HasSubstr("[256:4096]"));
+  EXPECT_EQ(run_qkv({"help", "bench", "varients"}).err,
+            "qkv help: there is no command `bench varients`; did you mean `bench variants`?\n");
+}
+
+TEST(Frame, SaysInOneWayWhatIsNoNumber) {
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal({"attend", "--scale", "abc"}), "qkv attend: --scale: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}), "qkv explain: --scale: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"train", "copy", "--learning-rate", "abc"}),
+            "qkv train: --learning-rate: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"train", "copy", "--steps", "abc"}), "qkv train: --steps: expected a whole number, got abc\n");
+  EXPECT_EQ(refusal({"bench", "positions", "--learning-rate", "abc"}),
+            "qkv bench positions: --learning-rate: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"task", "copy", "--length", "abc"}), "qkv task: --length: expected a whole number, got abc\n");
 }
 
 TEST(Frame, GivesSharedOptionsOneMeaning) {

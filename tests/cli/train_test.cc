@@ -299,7 +299,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err,
               AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, got"),
-                    HasSubstr("; sort is near")));
+                    HasSubstr("; did you mean sort?")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,

@@ -275,6 +275,8 @@ TEST(NearestWord, AllowsASlipOfTheHandOnly) {
   EXPECT_EQ(nearest_word("Window", known), "window");
   EXPECT_EQ(nearest_word("key", known), "keys");
   EXPECT_EQ(nearest_word("banana", known), std::nullopt);
+  EXPECT_EQ(nearest_word("beys", known), "keys");
+  EXPECT_EQ(nearest_word("beyz", known), std::nullopt);
   EXPECT_EQ(nearest_word("", known), std::nullopt);
   EXPECT_EQ(nearest_word(std::string(100, 'w'), known), std::nullopt);
 }

@@ -201,7 +201,7 @@ TEST(Settings, ThatHaveNoMeaningAreNamed) {
 TEST(Settings, WhoseTaskIsUnknownAreToldAllThatThereAre) {
   EXPECT_EQ(error_message([] { static_cast<void>(task_of({.task = "pictuers"})); }),
             "train: task: expected one of copy, reverse, sort, previous, induction, brackets, addition, english, "
-            "translation, shapes, text, pictures, got \"pictuers\"; pictures is near");
+            "translation, shapes, text, pictures, got \"pictuers\"; did you mean pictures?");
 }
 
 TEST(Settings, ThatNoMachineCanHoldAreRefused) {
