@@ -78,6 +78,7 @@ struct Table {
 struct NamedHeatmap {
   std::string id;  // fit for a file name, e.g. "softmax-head0"
   Heatmap heatmap;
+  Tensor whole = {};  // every value, where the heatmap draws means of blocks; of no elements else
 };
 
 struct NamedChart {

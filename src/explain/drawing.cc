@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "explain/numbers.h"
 
@@ -28,10 +29,16 @@ struct Mean {
   [[nodiscard]] double value() const { return count > 0 ? sum / count : -std::numeric_limits<double>::infinity(); }
 };
 
+// The rows and columns that are drawn as one cell.
+struct Block {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+
 // Hidden places (-inf) do not take part in a block's mean; a block of nothing else stays hidden.
-Tensor block_means(const TensorView& values, std::int64_t block) {
-  const std::int64_t rows = blocks_of(values.dim(0), block);
-  const std::int64_t columns = blocks_of(values.dim(1), block);
+Tensor block_means(const TensorView& values, const Block& block) {
+  const std::int64_t rows = blocks_of(values.dim(0), block.rows);
+  const std::int64_t columns = blocks_of(values.dim(1), block.columns);
   std::vector<Mean> means(static_cast<std::size_t>(rows * columns));
   std::vector<double> row(static_cast<std::size_t>(values.dim(1)));
   for (std::int64_t i = 0; i < values.dim(0); ++i) {
@@ -39,7 +46,7 @@ Tensor block_means(const TensorView& values, std::int64_t block) {
     for (std::int64_t j = 0; j < values.dim(1); ++j) {
       const double value = row[static_cast<std::size_t>(j)];
       if (!std::isfinite(value)) continue;
-      Mean& mean = means[static_cast<std::size_t>((i / block) * columns + j / block)];
+      Mean& mean = means[static_cast<std::size_t>((i / block.rows) * columns + j / block.columns)];
       mean.sum += value;
       ++mean.count;
     }
@@ -50,17 +57,20 @@ Tensor block_means(const TensorView& values, std::int64_t block) {
   return {result, {rows, columns}};
 }
 
-Heatmap heatmap_of(std::string title, const TensorView& values, const Labels& labels) {
-  const std::int64_t longest = std::max(values.dim(0), values.dim(1));
-  const std::int64_t block = blocks_of(longest, kPictureSide);
-  Heatmap heatmap;
+NamedHeatmap heatmap_of(std::string id, std::string title, const TensorView& values, const Labels& labels) {
+  const Block block{.rows = blocks_of(values.dim(0), kPictureSide), .columns = blocks_of(values.dim(1), kPictureSide)};
+  NamedHeatmap named{.id = std::move(id), .heatmap = {}, .whole = {}};
+  Heatmap& heatmap = named.heatmap;
   heatmap.title = std::move(title);
-  if (block > 1) heatmap.title += fmt::format(" (each cell the mean of {0} × {0})", block);
-  heatmap.values = block > 1 ? block_means(values, block) : Tensor(values, DType::f64);
-  heatmap.row_labels = every_label(labels.rows, block);
-  heatmap.column_labels = every_label(labels.columns, block);
+  heatmap.values = Tensor(values, DType::f64);
+  if (block.rows > 1 || block.columns > 1) {
+    heatmap.title += fmt::format(" (each cell the mean of {} × {})", block.rows, block.columns);
+    named.whole = std::exchange(heatmap.values, block_means(values, block));
+  }
+  heatmap.row_labels = every_label(labels.rows, block.rows);
+  heatmap.column_labels = every_label(labels.columns, block.columns);
   heatmap.decimals = kDecimals;
-  return heatmap;
+  return named;
 }
 
 // A weight of 0 and a hidden pair look alike as numbers; the masked scores tell them apart.
@@ -90,13 +100,19 @@ void move_marks(Heatmap& heatmap) {
 std::vector<std::string> every_label(const std::vector<std::string>& labels, std::int64_t block) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < labels.size(); i += static_cast<std::size_t>(block)) {
-    kept.push_back(block == 1 ? labels[i] : fmt::format("{} {}…", i, labels[i]));
+    const std::size_t last = std::min(i + static_cast<std::size_t>(block), labels.size()) - 1;
+    const bool is_number = labels[i] == fmt::format("{}", i);
+    if (i == last) {
+      kept.push_back(labels[i]);
+    } else {
+      kept.push_back(is_number ? fmt::format("{}–{}", i, last) : fmt::format("{} {}…", i, labels[i]));
+    }
   }
   return kept;
 }
 
 NamedHeatmap matrix_picture(std::string id, std::string title, const TensorView& values, const Labels& labels) {
-  NamedHeatmap named{std::move(id), heatmap_of(std::move(title), values, labels)};
+  NamedHeatmap named = heatmap_of(std::move(id), std::move(title), values, labels);
   named.heatmap.row_axis = "query";
   named.heatmap.column_axis = "key";
   return named;
@@ -105,7 +121,7 @@ NamedHeatmap matrix_picture(std::string id, std::string title, const TensorView&
 NamedHeatmap vectors(std::string id, std::string title, const TensorView& values,
                      const std::vector<std::string>& labels) {
   const std::vector<std::string> dimensions = counted(values.dim(1));
-  NamedHeatmap named{std::move(id), heatmap_of(std::move(title), values, {labels, dimensions})};
+  NamedHeatmap named = heatmap_of(std::move(id), std::move(title), values, {labels, dimensions});
   named.heatmap.row_axis = "token";
   named.heatmap.column_axis = "dimension";
   named.heatmap.value_name = "value";

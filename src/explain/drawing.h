@@ -11,7 +11,7 @@
 
 namespace qkv::explain_detail {
 
-/// A picture's side; larger matrices are drawn as means over square blocks, and say so.
+/// A picture's side; of larger matrices each side that is longer is drawn as means over blocks, and they say so.
 inline constexpr std::int64_t kPictureSide = 128;
 
 /// Rows are `labels`, columns the dimensions 0, 1, …; signed colours.
@@ -27,7 +27,7 @@ struct Labels {
 [[nodiscard]] NamedHeatmap matrix_picture(std::string id, std::string title, const TensorView& values,
                                           const Labels& labels);
 
-/// The label of every `block`-th row.
+/// The label of each block of rows: "4 cat…", or "4–5" where rows are called by their numbers.
 [[nodiscard]] std::vector<std::string> every_label(const std::vector<std::string>& labels, std::int64_t block);
 
 /// A weight matrix: rows and columns are dimensions.

@@ -72,7 +72,8 @@ std::string as_table(const Heatmap& heatmap, const Ends& ends) {
 int cell_width(const std::vector<NamedHeatmap>& heatmaps) {
   constexpr int kLongestLabel = 9;
   int width = 5;
-  for (const auto& [id, heatmap] : heatmaps) {
+  for (const NamedHeatmap& named : heatmaps) {
+    const Heatmap& heatmap = named.heatmap;
     if (heatmap.values.size() > kCellsAsText) continue;
     for (const double value : heatmap.values.to_vector()) {
       width = std::max(width, display_width(shown(value, heatmap.decimals)));

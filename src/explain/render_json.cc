@@ -80,6 +80,7 @@ Json heatmap_json(const NamedHeatmap& named) {
   json["value_name"] = heatmap.value_name;
   json["colours"] = heatmap.colours == ColourMap::sequential ? "sequential" : "diverging";
   json.update(tensor_json(heatmap.values));
+  if (named.whole.size() > 0) json["whole"] = tensor_json(named.whole);
   if (!heatmap.hidden.empty()) {
     Json hidden = Json::array();
     for (std::int64_t i = 0; i < heatmap.hidden.dim(0); ++i) {

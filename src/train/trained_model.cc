@@ -126,11 +126,14 @@ TaskBatch TrainedModel::batch_of(const TaskExample& example) const {
 
 Tensor TrainedModel::probabilities(const TaskExample& example) const {
   const NoGradient constant;
-  const TaskBatch batch = batch_of(example);
-  const std::int64_t all = batch.lengths[0];
+  return probabilities(example, model_.forward(input_of(batch_of(example))).value());
+}
+
+// A joined text has its source's places before its own.
+Tensor TrainedModel::probabilities(const TaskExample& example, const TensorView& scores) const {
   const auto own = static_cast<std::int64_t>(example.tokens.size());
-  const Variable scores = model_.forward(input_of(batch));
-  return softmax(Tensor(scores.value().select(0, 0).slice(0, all - own, all), DType::f64), -1);
+  const std::int64_t all = batch_of(example).lengths[0];
+  return softmax(Tensor(scores.select(0, 0).slice(0, all - own, all), DType::f64), -1);
 }
 
 // Tokens that are no text, and what a joined text counts after its answers' tokens: those of its source.

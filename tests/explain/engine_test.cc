@@ -161,6 +161,30 @@ TEST(Explain, ProductsOfTheQueryAddUpToTheScore) {
   EXPECT_EQ(last_number(products, "down", 5), explanation.tensor("raw").at({0, 2, 3}));
 }
 
+// Wider than a picture: two dimensions a cell, each token a row, and every value kept beside it.
+TEST(Explain, KeepsEveryValueOfWhatItDrawsInBlocks) {
+  ExplainOptions options = options_for("The cat sat down");
+  options.surroundings = Surroundings::pre_norm_block;
+  options.d_model = 64;
+  options.heads = 4;
+  std::size_t pooled = 0;
+  for (const Section& section : explain(options).steps) {
+    for (const NamedHeatmap& named : section.heatmaps) {
+      if (named.whole.size() == 0) continue;
+      ++pooled;
+      const Tensor& cells = named.heatmap.values;
+      const bool is_weight = named.whole.dim(0) > 4;
+      EXPECT_EQ(cells.dim(0), is_weight ? named.whole.dim(0) / (named.whole.dim(0) > 128 ? 2 : 1) : 4) << named.id;
+      EXPECT_EQ(cells.dim(1), named.whole.dim(1) / (named.whole.dim(1) > 128 ? 2 : 1)) << named.id;
+      if (is_weight) continue;
+      EXPECT_NEAR(cells.at({3, 5}), (named.whole.at({3, 10}) + named.whole.at({3, 11})) / 2, 1e-15) << named.id;
+      EXPECT_EQ(named.heatmap.column_labels[5], "10–11");
+      EXPECT_EQ(named.heatmap.row_labels[3], "down");
+    }
+  }
+  EXPECT_GT(pooled, 0U);
+}
+
 TEST(Explain, ARowThatSeesNothingIsZeroAndSaysSo) {
   ExplainOptions options = options_for("The cat sat down");
   options.mask = causal(Align::bottom_right, -1);

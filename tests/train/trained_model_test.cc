@@ -61,6 +61,10 @@ TEST(TrainedModel, SaysInAJoinedTextWhatItSaysAtTheTokens) {
   TaskExample example = trained.example_of("abc");
   EXPECT_EQ(example.source.size(), 4U);
   EXPECT_EQ(trained.probabilities(example).dim(0), 1);
+  const TaskBatch batch = trained.batch_of(example);
+  Trace trace;
+  trained.model().run(input_of(batch), trace);
+  EXPECT_EQ(trained.probabilities(example, trace["logits"]).to_vector(), trained.probabilities(example).to_vector());
 }
 
 TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {

@@ -52,6 +52,8 @@ class TrainedModel {
   /// What the model says at each place of the example's tokens, [T, vocabulary], as probabilities in f64. Throws
   /// InvalidArgument for a two-tower model, which says nothing.
   [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
+  /// Those of scores [1, T, vocabulary] that a pass over batch_of(example) has given.
+  [[nodiscard]] Tensor probabilities(const TaskExample& example, const TensorView& scores) const;
   /// Adds tokens after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
   /// without a source the model sees the last tokens, as many as its examples had. Throws as Model::generate().
   void answer(TaskExample& example, const AnswerOptions& options) const;

@@ -63,7 +63,7 @@ class ModelReader {
   }
 
   void add_answers() {
-    reading_.probabilities = trained_.probabilities(shown());
+    reading_.probabilities = trained_.probabilities(shown(), trace_[stack_of(trained_) + "logits"]);
     const Tokenizer& vocabulary = trained_.task().vocabulary();
     add_tokens(vocabulary);
     // A joined text counts its source's tokens after those of its answers.
