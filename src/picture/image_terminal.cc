@@ -29,9 +29,12 @@ Block half_blocks(const Pixels& pixels, TerminalColour colour) {
   return block;
 }
 
+constexpr std::string_view kLetterNames[] = {"k black",  "b blue",   "g green", "c cyan", "r red",
+                                             "p purple", "y yellow", "w white", ". grey"};
+
 // The corner of the cube of colours that is nearest, or a dot for a grey in the middle.
 char letter_of(Rgb colour) {
-  constexpr std::string_view kNames = "kbgcrmyw";  // red, green, blue as bits
+  constexpr std::string_view kNames = "kbgcrpyw";  // red, green, blue as bits
   const std::array<int, 3> channels = {colour.red, colour.green, colour.blue};
   const int low = std::min({channels[0], channels[1], channels[2]});
   const int high = std::max({channels[0], channels[1], channels[2]});
@@ -54,6 +57,25 @@ Block letters(const Pixels& pixels) {
   return block;
 }
 
+bool has_patches(const Image& image) { return !image.weights.empty() || !image.marked.empty(); }
+
+// What the letters of the images stand for: those that are there.
+std::string legend_of(const Gallery& gallery) {
+  std::string used;
+  for (const Image& image : gallery.images) {
+    if (has_patches(image)) continue;
+    const Pixels pixels = pixels_of(image.pixels, kLetters);
+    for (std::int64_t row = 0; row < pixels.height; ++row) {
+      for (std::int64_t column = 0; column < pixels.width; ++column) used += letter_of(pixels.at(row, column));
+    }
+  }
+  std::string legend;
+  for (const std::string_view name : kLetterNames) {
+    if (used.find(name.front()) != std::string::npos) legend += (legend.empty() ? "" : ", ") + std::string(name);
+  }
+  return legend;
+}
+
 Block digits(const Image& image) {
   const TensorView& patches = image.weights.empty() ? image.marked.view() : image.weights.view();
   double largest = 0;
@@ -72,10 +94,9 @@ Block digits(const Image& image) {
 }
 
 Block block_of(const Image& image, bool is_alone, const TerminalOptions& options) {
-  const bool has_patches = !image.weights.empty() || !image.marked.empty();
   Block block;
   if (options.colour == TerminalColour::ascii) {
-    block = has_patches ? digits(image) : letters(pixels_of(image.pixels, kLetters));
+    block = has_patches(image) ? digits(image) : letters(pixels_of(image.pixels, kLetters));
   } else {
     const Pixels pixels =
         pixels_of(image.pixels, std::min<std::int64_t>(is_alone ? kColumnsAlone : kColumns, options.width));
@@ -104,6 +125,9 @@ std::string to_terminal(const Gallery& gallery, const TerminalOptions& options) 
   for (const Image& image : gallery.images) blocks.push_back(block_of(image, gallery.images.size() == 1, options));
   std::string text = gallery.title.empty() ? "" : fit_to_width(one_line(gallery.title), options.width) + "\n";
   for (const Line& line : beside_one_another(blocks, options)) text += line.trimmed() + "\n";
+  if (options.colour != TerminalColour::ascii) return text;
+  const std::string legend = legend_of(gallery);
+  for (const std::string& line : wrapped(legend, options.width)) text += legend.empty() ? "" : line + "\n";
   return text;
 }
 

@@ -49,7 +49,7 @@ TEST(Images, ShowTheirColoursInATerminal) {
   const std::string text = to_terminal(Gallery{"", {image}}, {.colour = TerminalColour::truecolour, .width = 40});
   EXPECT_THAT(text, HasSubstr("38;2;255;0;0"));
   EXPECT_THAT(text, HasSubstr("48;2;0;0;255"));
-  EXPECT_EQ(to_terminal(Gallery{"", {image}}, {.width = 40}), "four\nr g\nb w\n");
+  EXPECT_EQ(to_terminal(Gallery{"", {image}}, {.width = 40}), "four\nr g\nb w\nb blue, g green, r red, w white\n");
 }
 
 TEST(Images, PutMarkedPatchesBesideTheImage) {
