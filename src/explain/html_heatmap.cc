@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "explain/numbers.h"
 #include "explain/shared_scale.h"
@@ -14,11 +13,6 @@ namespace qkv::explain_detail {
 namespace {
 
 constexpr std::int64_t kCellsAsText = 1024;
-
-bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
-  if (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0) return true;
-  return heatmap.values.at({i, j}) == -std::numeric_limits<double>::infinity();
-}
 
 double fraction_of(double value, const Ends& ends) {
   return ends.high > ends.low ? (value - ends.low) / (ends.high - ends.low) : 0.5;

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "explain/numbers.h"
 #include "explain/shared_scale.h"
@@ -28,10 +27,6 @@ bool fits_as_numbers(const std::vector<Heatmap>& heatmaps) {
   return std::all_of(heatmaps.begin(), heatmaps.end(), [](const Heatmap& heatmap) {
     return heatmap.values.size() <= kCellsAsNumbers && heatmap.values.dim(1) <= kColumnsAsNumbers;
   });
-}
-
-bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
-  return !std::isfinite(heatmap.values.at({i, j})) || (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0);
 }
 
 Table numbers_table(const Heatmap& heatmap) {

@@ -24,4 +24,9 @@ Ends shared_ends(const Heatmap& wanted, const std::vector<NamedHeatmap>& all) {
   return {wanted.low.value_or(ends.low), wanted.high.value_or(ends.high)};
 }
 
+bool is_hidden(const Heatmap& heatmap, std::int64_t i, std::int64_t j) {
+  if (!heatmap.hidden.empty() && heatmap.hidden.at({i, j}) != 0) return true;
+  return heatmap.values.at({i, j}) == -std::numeric_limits<double>::infinity();
+}
+
 }  // namespace qkv::explain_detail

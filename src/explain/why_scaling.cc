@@ -65,11 +65,8 @@ Series series(std::string series_name) {
 Chart width_chart(std::string title, std::string y_axis, std::vector<Series> lines) {
   Chart chart;
   chart.title = std::move(title);
-  chart.x.name = "d_k";
-  chart.x.scale = AxisScale::logarithmic;
-  chart.x.unit = Unit::tokens;
-  chart.y.name = std::move(y_axis);
-  chart.y.scale = AxisScale::logarithmic;
+  chart.x = logarithmic_axis("d_k", Unit::tokens);
+  chart.y = logarithmic_axis(std::move(y_axis));
   chart.series = std::move(lines);
   return chart;
 }

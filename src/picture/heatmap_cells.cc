@@ -16,11 +16,6 @@ constexpr Rgb kCross{.red = 0xb0, .green = 0x20, .blue = 0x3a};
 constexpr Rgb kPaper{.red = 0xff, .green = 0xff, .blue = 0xff};
 constexpr double kLeastGap = 12;  // cells of this size and more have a rule of paper between them
 
-void rule(cairo_t* cr, double x0, double y0, double x1, double y1) {
-  cairo_move_to(cr, x0, y0);
-  cairo_line_to(cr, x1, y1);
-}
-
 void paint_numbers(cairo_t* cr, const HeatmapBox& box) {
   const Font font{.size = box.number_size};
   for (std::int64_t row = 0; row < box.grid.rows; ++row) {

@@ -17,11 +17,6 @@ using namespace picture;
 
 constexpr double kQuarterTurn = std::numbers::pi / 2;
 
-void rule(cairo_t* cr, double x0, double y0, double x1, double y1) {
-  cairo_move_to(cr, x0, y0);
-  cairo_line_to(cr, x1, y1);
-}
-
 void outline(cairo_t* cr, double x, double y, double width, double height) {
   set_colour(cr, kRule);
   cairo_set_line_width(cr, 0.75);

@@ -103,6 +103,11 @@ void set_colour(cairo_t* cr, Rgb colour) {
   cairo_set_source_rgb(cr, colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
 }
 
+void rule(cairo_t* cr, double x0, double y0, double x1, double y1) {
+  cairo_move_to(cr, x0, y0);
+  cairo_line_to(cr, x1, y1);
+}
+
 void draw_text(cairo_t* cr, const std::string& text, double x, double y, const Font& font, Rgb colour, Anchor anchor,
                double angle) {
   if (text.empty()) return;

@@ -45,6 +45,8 @@ class Ruler {
 enum class Anchor : unsigned char { start, middle, end };
 
 void set_colour(cairo_t* cr, Rgb colour);
+/// A straight line in the path, which the caller strokes.
+void rule(cairo_t* cr, double x0, double y0, double x1, double y1);
 
 /// With its baseline at y, anchored at x, turned by `angle` (radians, clockwise) about that point.
 void draw_text(cairo_t* cr, const std::string& text, double x, double y, const Font& font, Rgb colour,

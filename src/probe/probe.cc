@@ -99,23 +99,12 @@ void read_or_sum(const State& state, WeightTiles<Real>& tiles, std::int64_t i_be
 
 std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head, Clock& clock) {
   if (auto known = state.find_lse(head)) return known;
-  const std::int64_t Tq = state.problem.shape.Tq;
-  constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
-  auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(Tq));
-  with_real(state, [&](auto real) {
-    run_tasks(state.threads, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
-      WeightTiles<decltype(real)> tiles(state.problem, state.target);
-      const std::int64_t begin = task * kQueriesOfTask;
-      each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
-        tiles.set_queries(head, queries.begin, queries.end);
-        const std::span<double> lse = std::span(*rows).subspan(static_cast<std::size_t>(queries.begin),
-                                                               static_cast<std::size_t>(tiles.queries()));
-        read_or_sum(state, tiles, queries.begin, lse);
-        return clock.advance(state.lse ? 0 : tiles.pairs());
-      });
-    });
+  auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(state.problem.shape.Tq));
+  each_block_of_queries(state, head, clock, [&](auto& tiles, std::int64_t i) {
+    const auto lse = std::span(*rows).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(tiles.queries()));
+    read_or_sum(state, tiles, i, lse);
+    return state.lse ? 0 : tiles.pairs();
   });
-  clock.finish();
   state.keep_lse(head, rows);
   return rows;
 }

@@ -91,6 +91,25 @@ void each_block(const QueryRange& queries, const Body& body) {
 /// The cost of a pass by each_block(): pairs of a head's queries with the keys in the mask's hulls.
 [[nodiscard]] std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range);
 
+/// A pass over all queries of a head. Each task owns some rows: body(tiles, i) is called for blocks of at most kTile
+/// queries, with `tiles` set to them; i is the first. It returns the pairs that the clock is to count.
+template <class Body>
+void each_block_of_queries(const State& state, const HeadPlace& head, Clock& clock, const Body& body) {
+  constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
+  const std::int64_t Tq = state.problem.shape.Tq;
+  with_real(state, [&](auto real) {
+    run_tasks(state.threads, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
+      WeightTiles<decltype(real)> tiles(state.problem, state.target);
+      const std::int64_t begin = task * kQueriesOfTask;
+      each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
+        tiles.set_queries(head, queries.begin, queries.end);
+        return clock.advance(body(tiles, queries.begin));
+      });
+    });
+  });
+  clock.finish();
+}
+
 /// The head's lse, computed if it is not known yet; `clock` counts its pairs in that case. A given lse
 /// is read by LseRows.
 [[nodiscard]] std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head,
@@ -99,28 +118,17 @@ void each_block(const QueryRange& queries, const Body& body) {
 /// The pairs that require_lse() will add to a clock.
 [[nodiscard]] std::int64_t lse_pairs(const State& state, const HeadPlace& head);
 
-/// A pass over all weights of a head, after its lse. Each task owns some rows: body(tiles, lse, i) is called for blocks
-/// of at most kTile queries, with `tiles` set to them; i is the first.
+/// A pass over all weights of a head, after its lse: body(tiles, lse, i) is called as by each_block_of_queries().
 template <class Body>
 void each_block_of_head(const State& state, const HeadPlace& head, const ProbeWatch& watch, const Body& body) {
-  constexpr std::int64_t kQueriesOfTask = 4 * kernels::kTile;
-  const std::int64_t Tq = state.problem.shape.Tq;
-  Clock clock(watch, count_pairs(state.problem, head, {0, Tq}) + lse_pairs(state, head));
+  Clock clock(watch, count_pairs(state.problem, head, {0, state.problem.shape.Tq}) + lse_pairs(state, head));
   const auto lse = require_lse(state, head, clock);
-  with_real(state, [&](auto real) {
-    run_tasks(state.threads, clock, (Tq + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task) {
-      WeightTiles<decltype(real)> tiles(state.problem, state.target);
-      const std::int64_t begin = task * kQueriesOfTask;
-      each_block({begin, std::min(begin + kQueriesOfTask, Tq)}, [&](const QueryRange& queries) {
-        tiles.set_queries(head, queries.begin, queries.end);
-        const auto rows = std::span(*lse).subspan(static_cast<std::size_t>(queries.begin));
-        tiles.set_lse(rows);
-        body(tiles, rows, queries.begin);
-        return clock.advance(tiles.pairs());
-      });
-    });
+  each_block_of_queries(state, head, clock, [&](auto& tiles, std::int64_t i) {
+    const auto rows = std::span(*lse).subspan(static_cast<std::size_t>(i));
+    tiles.set_lse(rows);
+    body(tiles, rows, i);
+    return tiles.pairs();
   });
-  clock.finish();
 }
 
 }  // namespace qkv::probe_detail

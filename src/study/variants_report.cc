@@ -39,10 +39,6 @@ std::string row_of(const VariantCost& cost) {
                            cost.largest_error, share(cost.pairs), share(cost.tiles));
 }
 
-Axis logarithmic(std::string name, Unit unit) {
-  return {.name = std::move(name), .scale = AxisScale::logarithmic, .unit = unit, .low = {}, .high = {}};
-}
-
 using Figure = double (*)(const VariantCost&);
 
 /// The axis' ends, so that no line lies on the frame.
@@ -65,7 +61,7 @@ VariantChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>&
                       const std::string& title, Axis axis, Figure figure) {
   Chart chart;
   chart.title = fmt::format("{}: {}", title, described(setup));
-  chart.x = logarithmic("tokens", Unit::tokens);
+  chart.x = logarithmic_axis("tokens", Unit::tokens);
   for (const std::string& variant : variant_names(setup)) {
     Series series = {.name = variant, .x = {}, .y = {}};
     for (const VariantCost& cost : costs) {
@@ -131,11 +127,11 @@ std::string variants_json(const VariantSetup& setup, const std::vector<VariantCo
 std::vector<VariantChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
   const std::string error_axis = fmt::format("rms error, relative to exact attention, {} inputs", name_of(setup.data));
   std::vector<VariantChart> charts = {
-      chart_of(setup, costs, "time", "Time", logarithmic("time of a call", Unit::seconds),
+      chart_of(setup, costs, "time", "Time", logarithmic_axis("time of a call", Unit::seconds),
                [](const VariantCost& cost) { return cost.seconds; }),
-      chart_of(setup, costs, "memory", "Memory", logarithmic("bytes beside the inputs and out", Unit::bytes),
+      chart_of(setup, costs, "memory", "Memory", logarithmic_axis("bytes beside the inputs and out", Unit::bytes),
                [](const VariantCost& cost) { return static_cast<double>(cost.bytes); }),
-      chart_of(setup, costs, "error", "Error", logarithmic(error_axis, Unit::plain),
+      chart_of(setup, costs, "error", "Error", logarithmic_axis(error_axis, Unit::plain),
                [](const VariantCost& cost) { return cost.relative_error; }),
   };
   charts.back().chart.references.push_back({.name = "an out of zeros", .across = Reference::Across::y, .at = 1});

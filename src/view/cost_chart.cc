@@ -74,14 +74,6 @@ std::vector<std::int64_t> lengths(const CostRange& range) {
   return tokens;
 }
 
-Axis logarithmic(const char* name, Unit unit) {
-  Axis axis;
-  axis.name = name;
-  axis.scale = AxisScale::logarithmic;
-  axis.unit = unit;
-  return axis;
-}
-
 }  // namespace
 
 const Fields<CostRange>& cost_range_fields() {
@@ -105,8 +97,8 @@ Chart cost_chart(const CostConfig& config, const CostRange& range) {
   const Subject& subject = subject_named(range.of);
   Chart chart;
   chart.title = fmt::format("{}: {}, {}", config.name, subject.title, name_of(config.dtype));
-  chart.x = logarithmic("tokens", Unit::tokens);
-  chart.y = logarithmic(subject.axis, subject.unit);
+  chart.x = logarithmic_axis("tokens", Unit::tokens);
+  chart.y = logarithmic_axis(subject.axis, subject.unit);
   for (const Line& line : subject.lines) chart.series.push_back({line.name, {}, {}});
   CostConfig at_length = config;
   for (const std::int64_t tokens : lengths(range)) {

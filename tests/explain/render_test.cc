@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -56,6 +57,23 @@ TEST(ExplainText, MakesControlCharactersVisible) {
   options.text = "a\x1b[31mb c";
   options.whys = false;
   EXPECT_THAT(to_text(explain(options), {}), Not(HasSubstr("\x1b")));
+}
+
+// NaN is a number that went wrong, not a key that a mask hides: the text tells them apart as the page does.
+TEST(ExplainText, TellsNanFromWhatIsHidden) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  NamedHeatmap scores;
+  scores.heatmap.title = "scores";
+  scores.heatmap.values = Tensor(std::vector<double>{kNan, kHidden, 0.25, 2, 3, 4, 5, 6}, {1, 8});
+  Section step;
+  step.heatmaps = {scores};
+  Explanation explanation;
+  explanation.steps = {step};
+  ExplainTextOptions options;
+  options.terminal.width = 20;  // too narrow for numbers in the cells of a picture: they stand in a table
+  EXPECT_THAT(to_text(explanation, options), testing::AllOf(HasSubstr("NaN"), HasSubstr("hidden")));
+  EXPECT_THAT(to_html(explanation), testing::AllOf(HasSubstr(">NaN</td>"), HasSubstr(": hidden\">")));
 }
 
 TEST(ExplainJson, HoldsEveryStepAndEveryTensor) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "qkv/picture/terminal.h"
@@ -28,6 +29,10 @@ struct Axis {
   std::optional<double> low;  // the ends of the axis; default: from the points
   std::optional<double> high;
 };
+
+[[nodiscard]] inline Axis logarithmic_axis(std::string name, Unit unit = Unit::plain) {
+  return {.name = std::move(name), .scale = AxisScale::logarithmic, .unit = unit, .low = {}, .high = {}};
+}
 
 /// Points joined by a line in their order. A point that is not finite leaves a gap.
 struct Series {
