@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <sstream>
 
 #include "qkv/train/task.h"
@@ -10,6 +12,7 @@ namespace qkv::outside_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> outside(const char* name, std::string_view text) {
@@ -40,6 +43,80 @@ TEST(Outside, AreLettersTooFewTooManyOrTwice) {
   EXPECT_THAT(outside("sort", "hello"),
               ElementsAre("it learned from texts of 6 to 12 letters; this one has 5",
                           "it learned from letters that are all different; l comes more than once"));
+}
+
+TEST(Outside, AreBracketsThatAreNotPairs) {
+  const std::string learned = "it learned from ";
+  EXPECT_THAT(outside("brackets", "([{???[?{}"),
+              ElementsAre(learned + "closing brackets that are all written ?; this text has }"));
+  EXPECT_THAT(outside("brackets", "([{???[?{)"),
+              ElementsAre(learned + "closing brackets that are all written ?; this text has )"));
+  EXPECT_THAT(outside("brackets", "([{???[?{("), ElementsAre(learned + "brackets that are all closed; 2 stay open"));
+  EXPECT_THAT(outside("brackets", "([{???[???"),
+              ElementsAre(learned + "closing brackets that each have an opening one; 2 have none"));
+  EXPECT_THAT(outside("brackets", "((((((??????"), ElementsAre(learned + "brackets at most 5 deep; these are 6 deep"));
+  EXPECT_THAT(outside("brackets", "(?"), ElementsAre(learned + "texts of 10 to 20 brackets; this one has 2"));
+}
+
+TEST(Outside, IsATextWithoutARepeat) {
+  EXPECT_THAT(outside("induction", "abcxyzab"), IsEmpty());
+  EXPECT_THAT(outside("induction", "abcxyza"), IsEmpty());
+  for (const char* text : {"abcdef", "abcxyzaq", "aa"}) {
+    EXPECT_THAT(outside("induction", text), ElementsAre(HasSubstr("pairs of letters come again"))) << text;
+  }
+}
+
+TEST(Outside, AreWordsThatAreNoSentence) {
+  const auto complaint = [](const char* name, std::string_view text) {
+    const std::vector<std::string> all = outside(name, text);
+    return all.empty() ? "" : all.front().substr(all.front().find("; ") + 2);
+  };
+  EXPECT_EQ(complaint("english", "the the the the"), "after \"the\", it expects a noun or an adjective");
+  EXPECT_EQ(complaint("translation", "kings"), "a sentence begins with a determiner or a pronoun");
+  EXPECT_EQ(complaint("translation", "some umbrellas are heavy"), "");
+  EXPECT_EQ(complaint("translation", "some umbrellas are"), "after \"are\", it expects an adjective");
+  EXPECT_EQ(complaint("english", "the cat <be> heavy"), "");
+  EXPECT_EQ(complaint("english", "the cat is heavy the"), "after \"heavy\", it expects \"and\"");
+}
+
+TEST(Outside, IsNoSentenceThatTheGrammarWrites) {
+  for (const char* name : {"english", "translation"}) {
+    const auto task = make_task(name);
+    for (std::int64_t n = 0; n < 512; ++n) {
+      const TaskExample example = task->example(Split::test, n);
+      EXPECT_THAT(task->outside(example), IsEmpty()) << task->vocabulary().decode(example.tokens);
+    }
+  }
+}
+
+TEST(Outside, IsAPictureOfOtherThings) {
+  const auto task = make_task("shapes");
+  TaskExample example = task->example(Split::test, 0);
+  for (std::int64_t n = 0; n < 64; ++n) EXPECT_THAT(task->outside(task->example(Split::test, n)), IsEmpty()) << n;
+  example.image = Tensor(example.image);
+  const std::span<float> pixels = example.image.values<float>();
+  const std::size_t plane = pixels.size() / 3;
+  const auto paint = [&](std::size_t place, std::array<float, 3> rgb) {
+    for (std::size_t c = 0; c < 3; ++c) pixels[c * plane + place] = rgb[c];
+  };
+  // As PNG rounds it: still a picture of the task.
+  for (float& value : pixels) value = std::round(value * 255) / 255;
+  EXPECT_THAT(task->outside(example), IsEmpty());
+  const auto coloured = [&](std::size_t place) {
+    return pixels[place] + pixels[plane + place] + pixels[2 * plane + place] < 3;
+  };
+  for (std::size_t place = 0; place < plane; ++place) {
+    if (!coloured(place)) continue;
+    paint(place, {1, 1, 1});  // a hole in the first row of a shape
+    break;
+  }
+  EXPECT_THAT(task->outside(example), ElementsAre(HasSubstr("is none as it draws them")));
+  paint(0, {0.5F, 0.5F, 0.5F});
+  EXPECT_THAT(task->outside(example),
+              ElementsAre(HasSubstr("orange, purple; 1 % of the pixels of this one have others")));
+  for (std::size_t place = 0; place < plane; ++place) paint(place, {1, 1, 1});
+  EXPECT_THAT(task->outside(example),
+              ElementsAre("it learned from pictures of 2 or 3 things on white; this one has 0"));
 }
 
 TEST(Outside, IsATextLongerThanAllExamples) {

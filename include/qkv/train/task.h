@@ -126,6 +126,12 @@ class Task {
   /// A hash of all data that the examples are made of; nullopt if they follow from the options alone.
   [[nodiscard]] virtual std::optional<std::uint64_t> data_hash() const { return std::nullopt; }
 
+  /// Writes into an example of a text of the reader's own what the task asks of it: labels, scored places and patterns,
+  /// where the task's own examples have them. Changes nothing where the text does not tell.
+  virtual void mark(TaskExample& /*example*/) const {}
+  /// [Tq]: where the task asks for something in an example that mark() has seen; empty if it asks everywhere.
+  [[nodiscard]] virtual std::vector<bool> asked(const TaskExample& /*example*/) const { return {}; }
+
   /// What of an example lies outside of those that the task draws, a sentence each: "it learned from texts of 6 to 12
   /// letters; this one has 5". A model that learned the task may then answer anything. Empty if nothing does.
   [[nodiscard]] virtual std::vector<std::string> outside(const TaskExample& example) const;

@@ -15,6 +15,23 @@ class AdditionTask final : public GeneratedTask {
   AdditionTask(TaskParts parts, std::uint64_t seed, std::int64_t digits)
       : GeneratedTask(std::move(parts), seed), digits_(digits) {}
 
+  void mark(TaskExample& example) const override {
+    const std::vector<std::int32_t>& tokens = example.tokens;
+    const auto plus = std::ranges::find(tokens, kPlus) - tokens.begin();
+    const auto equals = std::ranges::find(tokens, kEquals) - tokens.begin();
+    if (plus == 0 || equals != 2 * plus + 1 || equals >= std::ssize(tokens)) return;
+    const auto is_sign = [](std::int32_t token) { return token >= kPlus; };
+    if (std::count_if(tokens.begin(), tokens.begin() + equals, is_sign) == 1) mark_sum(example, plus);
+  }
+
+  // Also of numbers for which mark() knows no places: the sum is asked from "=" on.
+  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+    const auto equals = std::ranges::find(example.tokens, kEquals) - example.tokens.begin();
+    std::vector<bool> places(example.tokens.size());
+    std::fill(places.begin() + equals, places.end(), true);
+    return places;
+  }
+
   [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
     const std::string text = vocabulary().decode(example.tokens);
     const std::size_t plus = text.find('+');
@@ -58,29 +75,43 @@ class AdditionTask final : public GeneratedTask {
     tokens[static_cast<std::size_t>(digits_)] = kPlus;
     tokens.back() = kEquals;
     const std::vector<std::int32_t> content = tokens;
+    const std::vector<std::int32_t> sum = sum_of(tokens, digits_);
+    tokens.insert(tokens.end(), sum.begin(), sum.end() - 1);
+    TaskExample example = blank_example(std::move(tokens), 2);
+    mark_sum(example, digits_);
+    return {std::move(example), content};
+  }
+
+  // From the ones up, one digit more than the numbers have.
+  static std::vector<std::int32_t> sum_of(const std::vector<std::int32_t>& tokens, std::int64_t digits) {
     std::vector<std::int32_t> sum;
     std::int32_t carry = 0;
-    for (std::int64_t k = 0; k < digits_; ++k) {
-      carry +=
-          tokens[static_cast<std::size_t>(a_place(k))] + tokens[static_cast<std::size_t>(b_place(k))] - 2 * kFirstDigit;
+    for (std::int64_t k = 0; k < digits; ++k) {
+      carry += tokens[static_cast<std::size_t>(a_place(k, digits))] +
+               tokens[static_cast<std::size_t>(b_place(k, digits))] - 2 * kFirstDigit;
       sum.push_back(kFirstDigit + carry % 10);
       carry /= 10;
     }
     sum.push_back(kFirstDigit + carry);
-    tokens.insert(tokens.end(), sum.begin(), sum.end() - 1);
-    TaskExample example = blank_example(std::move(tokens), 2);
-    for (std::int64_t k = 0; k <= digits_; ++k) {
-      const std::int64_t query = 2 * digits_ + 1 + k;
+    return sum;
+  }
+
+  // As many digits of the sum as the tokens leave queries for.
+  static void mark_sum(TaskExample& example, std::int64_t digits) {
+    clear_marks(example, 2);
+    const std::vector<std::int32_t> sum = sum_of(example.tokens, digits);
+    for (std::int64_t k = 0; k <= digits; ++k) {
+      const std::int64_t query = 2 * digits + 1 + k;
+      if (query >= std::ssize(example.tokens)) return;
       ask(example, query, sum[static_cast<std::size_t>(k)]);
-      if (k < digits_) example.patterns[0].push_back({query, {a_place(k), b_place(k)}});
-      if (k > 0) example.patterns[1].push_back({query, {a_place(k - 1), b_place(k - 1), query}});
+      if (k < digits) example.patterns[0].push_back({query, {a_place(k, digits), b_place(k, digits)}});
+      if (k > 0) example.patterns[1].push_back({query, {a_place(k - 1, digits), b_place(k - 1, digits), query}});
     }
-    return {std::move(example), content};
   }
 
   // Where the digit of weight 10^k of each number stands.
-  [[nodiscard]] std::int64_t a_place(std::int64_t k) const { return digits_ - 1 - k; }
-  [[nodiscard]] std::int64_t b_place(std::int64_t k) const { return 2 * digits_ - k; }
+  static std::int64_t a_place(std::int64_t k, std::int64_t digits) { return digits - 1 - k; }
+  static std::int64_t b_place(std::int64_t k, std::int64_t digits) { return 2 * digits - k; }
 
   std::int64_t digits_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "train/tasks/generated_task.h"
+#include "train/tasks/grammar/parse.h"
 #include "train/tasks/grammar/sample.h"
 
 namespace qkv::training {
@@ -17,6 +18,27 @@ enum RelationIndex : std::uint8_t { kSubject, kDeterminer, kPronoun, kSense };
 class EnglishTask final : public GeneratedTask {
  public:
   EnglishTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
+
+  // Hidden forms, pronouns and homonyms.
+  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+    std::vector<bool> places;
+    for (const std::int32_t token : example.tokens) {
+      const std::string& word = vocabulary().piece(token);
+      const bool is_hidden = word.starts_with('<') && word != "<pad>";
+      places.push_back(is_hidden || is_pronoun(word) || is_homonym(word));
+    }
+    return places;
+  }
+
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    std::vector<std::string> all = GeneratedTask::outside(example);
+    std::vector<std::string> words;
+    for (const std::int32_t token : example.tokens) words.push_back(vocabulary().piece(token));
+    if (const auto complaint = no_english(words)) {
+      all.push_back("it learned from sentences such as \"the cat that the girls see is old\"; " + *complaint);
+    }
+    return all;
+  }
 
  private:
   [[nodiscard]] Draft draft(TaskRandom& random) const override {

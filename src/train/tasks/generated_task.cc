@@ -46,13 +46,31 @@ TaskExample GeneratedTask::example(Split split, std::int64_t n) const {
   }
 }
 
+std::vector<bool> GeneratedTask::asked(const TaskExample& example) const {
+  if (info().kind == TaskKind::encoder_decoder || info().kind == TaskKind::image_text) return {};
+  std::vector<bool> places;
+  for (const auto& label : example.labels) places.push_back(label.has_value());
+  return places;
+}
+
 TaskExample blank_example(std::vector<std::int32_t> tokens, std::size_t relations) {
   TaskExample example;
-  example.labels.resize(tokens.size());
-  example.scored.resize(tokens.size());
   example.tokens = std::move(tokens);
-  example.patterns.resize(relations);
+  clear_marks(example, relations);
   return example;
+}
+
+void clear_marks(TaskExample& example, std::size_t relations) {
+  example.labels.assign(example.tokens.size(), std::nullopt);
+  example.scored.assign(example.tokens.size(), false);
+  example.patterns.assign(relations, {});
+}
+
+std::vector<std::string> outside_lengths(const std::string& unit, std::int64_t count, std::int64_t least,
+                                         std::int64_t most) {
+  if (count >= least && count <= most) return {};
+  return {"it learned from texts of " + std::to_string(least) + " to " + std::to_string(most) + " " + unit +
+          "; this one has " + std::to_string(count)};
 }
 
 void ask(TaskExample& example, std::int64_t p, std::int32_t label) {

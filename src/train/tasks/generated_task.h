@@ -38,6 +38,8 @@ class GeneratedTask : public Task {
   [[nodiscard]] const Tokenizer& vocabulary() const noexcept final { return parts_.vocabulary; }
   [[nodiscard]] const Tokenizer& source_vocabulary() const noexcept final { return parts_.source_vocabulary; }
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const final;
+  /// The places that have a label; all of a decoder that writes after a source or an image.
+  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override;
 
  protected:
   [[nodiscard]] virtual Draft draft(TaskRandom& random) const = 0;
@@ -62,6 +64,12 @@ class GeneratedTask : public Task {
 [[nodiscard]] TaskExample blank_example(std::vector<std::int32_t> tokens, std::size_t relations);
 /// Asks for `label` at query p, and counts it.
 void ask(TaskExample& example, std::int64_t p, std::int32_t label);
+
+/// Asks for nothing, with no rows of `relations` relations; tokens, source and image stay.
+void clear_marks(TaskExample& example, std::size_t relations);
+/// "it learned from texts of 6 to 12 letters; this one has 5" as the only element; none if `count` is one of these.
+[[nodiscard]] std::vector<std::string> outside_lengths(const std::string& unit, std::int64_t count, std::int64_t least,
+                                                       std::int64_t most);
 
 /// "<pad>", the names given, and "a" to "z".
 [[nodiscard]] std::vector<std::string> letters_after(std::vector<std::string> names);

@@ -15,7 +15,47 @@ class InductionTask final : public GeneratedTask {
  public:
   InductionTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
+  // A letter that was followed by the same one each time before, and is again, or ends the text.
+  void mark(TaskExample& example) const override {
+    clear_marks(example, 2);
+    const std::vector<std::int32_t>& tokens = example.tokens;
+    std::vector<bool> is_follower(tokens.size());
+    for (std::size_t p = 0; p < tokens.size(); ++p) {
+      const std::vector<std::int64_t> followers = followers_before(tokens, p);
+      if (followers.empty()) continue;
+      const auto token_at = [&](std::int64_t place) { return tokens[static_cast<std::size_t>(place)]; };
+      const std::int32_t follower = token_at(followers.front());
+      const bool is_same = std::ranges::all_of(followers, [&](std::int64_t q) { return token_at(q) == follower; });
+      if (!is_same || (p + 1 < tokens.size() && tokens[p + 1] != follower)) continue;
+      point_back(example, static_cast<std::int64_t>(p), followers, follower);
+      is_follower[static_cast<std::size_t>(followers.front())] = true;
+    }
+    for (std::size_t p = 0; p < tokens.size(); ++p) {
+      if (is_follower[p]) point_to_previous(example, static_cast<std::int64_t>(p));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    std::vector<std::string> all = GeneratedTask::outside(example);
+    TaskExample marked = example;
+    mark(marked);
+    if (marked.patterns[0].empty()) {
+      all.emplace_back(
+          "it learned from texts in which pairs of letters come again, such as ab in abcxyzab; in this one none does");
+    }
+    return all;
+  }
+
  private:
+  // Where what followed the letter at p stands, each time that it came before.
+  static std::vector<std::int64_t> followers_before(const std::vector<std::int32_t>& tokens, std::size_t p) {
+    std::vector<std::int64_t> places;
+    for (std::size_t before = 0; before + 1 < p; ++before) {
+      if (tokens[before] == tokens[p]) places.push_back(static_cast<std::int64_t>(before) + 1);
+    }
+    return places;
+  }
+
   // The first letters of the pairs are all different and occur nowhere else, so each has one place to look at. Pairs
   // stand anywhere, each time anew, among letters that follow nothing in particular: neither the place, nor the
   // neighbours, nor the letter that follows tells where the first of a pair is.
@@ -70,11 +110,19 @@ class InductionTask final : public GeneratedTask {
   static void point(TaskExample& example, Pair& pair, std::int64_t p) {
     if (!pair.first) {
       pair.first = p;
-      example.patterns[1].push_back({p + 1, {p}});
+      point_to_previous(example, p + 1);
       return;
     }
-    ask(example, p, pair.follower);
-    example.patterns[0].push_back({p, {*pair.first + 1}});
+    point_back(example, p, {*pair.first + 1}, pair.follower);
+  }
+
+  static void point_back(TaskExample& example, std::int64_t p, std::vector<std::int64_t> keys, std::int32_t follower) {
+    ask(example, p, follower);
+    example.patterns[0].push_back({p, std::move(keys)});
+  }
+
+  static void point_to_previous(TaskExample& example, std::int64_t follower) {
+    example.patterns[1].push_back({follower, {follower - 1}});
   }
 };
 

@@ -10,16 +10,26 @@ class PreviousTask final : public GeneratedTask {
  public:
   PreviousTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
- private:
-  [[nodiscard]] Draft draft(TaskRandom& random) const override {
-    const std::int64_t longest = lengths().tokens;
-    std::vector<std::int32_t> letters(static_cast<std::size_t>(random.between((longest + 1) / 2, longest)));
-    for (std::int32_t& letter : letters) letter = kFirstToken + static_cast<std::int32_t>(random.below(26));
-    TaskExample example = blank_example(letters, 1);
-    for (std::size_t p = 1; p < letters.size(); ++p) {
-      ask(example, static_cast<std::int64_t>(p), letters[p - 1]);
+  void mark(TaskExample& example) const override {
+    clear_marks(example, 1);
+    for (std::size_t p = 1; p < example.tokens.size(); ++p) {
+      ask(example, static_cast<std::int64_t>(p), example.tokens[p - 1]);
       example.patterns[0].push_back({static_cast<std::int64_t>(p), {static_cast<std::int64_t>(p) - 1}});
     }
+  }
+
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    return outside_lengths("letters", static_cast<std::int64_t>(example.tokens.size()), shortest(), lengths().tokens);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t shortest() const { return (lengths().tokens + 1) / 2; }
+
+  [[nodiscard]] Draft draft(TaskRandom& random) const override {
+    std::vector<std::int32_t> letters(static_cast<std::size_t>(random.between(shortest(), lengths().tokens)));
+    for (std::int32_t& letter : letters) letter = kFirstToken + static_cast<std::int32_t>(random.below(26));
+    TaskExample example = blank_example(letters, 1);
+    mark(example);
     return {std::move(example), std::move(letters)};
   }
 };

@@ -22,12 +22,8 @@ class RewriteTask final : public GeneratedTask {
   [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
     std::vector<std::int32_t> letters = example.source;
     std::erase(letters, kEnd);
-    std::vector<std::string> all;
-    const auto count = static_cast<std::int64_t>(letters.size());
-    if (count < shortest() || count > longest_) {
-      all.push_back("it learned from texts of " + std::to_string(shortest()) + " to " + std::to_string(longest_) +
-                    " letters; this one has " + std::to_string(count));
-    }
+    std::vector<std::string> all =
+        outside_lengths("letters", static_cast<std::int64_t>(letters.size()), shortest(), longest_);
     std::ranges::sort(letters);
     const auto twice = std::ranges::adjacent_find(letters);
     if (order_ == Order::sorted && twice != letters.end()) {
@@ -37,20 +33,39 @@ class RewriteTask final : public GeneratedTask {
     return all;
   }
 
+  // Of a letter that comes twice, sorting does not say which of its places is which.
+  void mark(TaskExample& example) const override {
+    std::vector<std::int32_t> letters = example.source;
+    if (!letters.empty() && letters.back() == kEnd) letters.pop_back();
+    std::vector<std::int32_t> sorted = letters;
+    std::ranges::sort(sorted);
+    if (sorted.empty() || sorted.front() < kFirstRewritten) return;
+    if (order_ == Order::sorted && std::ranges::adjacent_find(sorted) != sorted.end()) return;
+    mark_letters(example, letters, places(letters));
+  }
+
  private:
   [[nodiscard]] std::int64_t shortest() const { return (longest_ + 1) / 2; }
+
+  // As many of the letters as the tokens leave queries for; `from`: the place of each in the source.
+  static void mark_letters(TaskExample& example, const std::vector<std::int32_t>& letters,
+                           const std::vector<std::int64_t>& from) {
+    clear_marks(example, 1);
+    const std::size_t written = std::min(from.size(), example.tokens.size());
+    for (std::size_t p = 0; p < written; ++p) {
+      ask(example, static_cast<std::int64_t>(p), letters[static_cast<std::size_t>(from[p])]);
+      example.patterns[0].push_back({static_cast<std::int64_t>(p), {from[p]}});
+    }
+    if (example.tokens.size() > from.size()) ask(example, static_cast<std::int64_t>(from.size()), kEnd);
+  }
 
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     const std::vector<std::int32_t> letters = draw(random);
     const std::vector<std::int64_t> from = places(letters);
     std::vector<std::int32_t> tokens = {kBegin};
     for (const std::int64_t place : from) tokens.push_back(letters[static_cast<std::size_t>(place)]);
-    TaskExample example = blank_example(tokens, 1);
-    for (std::size_t p = 0; p < from.size(); ++p) {
-      ask(example, static_cast<std::int64_t>(p), tokens[p + 1]);
-      example.patterns[0].push_back({static_cast<std::int64_t>(p), {from[p]}});
-    }
-    ask(example, static_cast<std::int64_t>(from.size()), kEnd);
+    TaskExample example = blank_example(std::move(tokens), 1);
+    mark_letters(example, letters, from);
     example.source = letters;
     example.source.push_back(kEnd);
     return {std::move(example), letters};

@@ -62,6 +62,45 @@ void draw(Thing& thing, Tensor& image) {
   std::ranges::sort(thing.patches);
 }
 
+// The colour of the palette that a pixel has, its size for the ground, none for any other; PNG rounds to 1 / 255.
+std::optional<std::size_t> colour_at(std::span<const float> pixels, std::size_t place) {
+  constexpr float kLevel = 1.0F / 255;
+  constexpr auto kPlane = static_cast<std::size_t>(kSide * kSide);
+  const auto is_like = [&](const std::array<float, 3>& rgb) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (std::abs(pixels[c * kPlane + place] - rgb[c]) > kLevel) return false;
+    }
+    return true;
+  };
+  for (std::size_t colour = 0; colour < std::size(kPalette); ++colour) {
+    if (is_like(kPalette[colour].rgb)) return colour;
+  }
+  return is_like(kGround) ? std::optional(std::size(kPalette)) : std::nullopt;
+}
+
+// Whether these pixels, in rising order, are one shape where and as large as the task draws it.
+bool is_shape(const std::vector<std::size_t>& pixels) {
+  const auto row = [](std::size_t place) { return static_cast<std::int64_t>(place) / kSide; };
+  const auto column = [](std::size_t place) { return static_cast<std::int64_t>(place) % kSide; };
+  const auto [left, right] = std::ranges::minmax(pixels, {}, column);
+  const std::int64_t radius = (row(pixels.back()) - row(pixels.front())) / 2;
+  const std::int64_t y = row(pixels.front()) + radius;
+  const std::int64_t x = (column(left) + column(right)) / 2;
+  const auto is_near_middle = [](std::int64_t at) { return std::abs(at % kCell - kCell / 2) <= 1; };
+  if (radius < 5 || radius > 6 || !is_near_middle(y) || !is_near_middle(x)) return false;
+  for (std::size_t shape = 0; shape < std::size(kShapes); ++shape) {
+    std::vector<std::size_t> drawn;
+    for (std::int64_t down = -radius; down <= radius; ++down) {
+      for (std::int64_t across = -radius; across <= radius; ++across) {
+        if (!covers(shape, radius, down, across)) continue;
+        drawn.push_back(static_cast<std::size_t>((y + down) * kSide + x + across));
+      }
+    }
+    if (drawn == pixels) return true;
+  }
+  return false;
+}
+
 // How the first of two things stands to the second: a row or a column that they share.
 std::vector<std::string_view> words_between(const Thing& first, const Thing& second) {
   if (first.column == second.column) return {first.row < second.row ? "above" : "below"};
@@ -71,6 +110,36 @@ std::vector<std::string_view> words_between(const Thing& first, const Thing& sec
 class ShapesTask final : public GeneratedTask {
  public:
   ShapesTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
+
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    std::vector<std::string> all = GeneratedTask::outside(example);
+    std::vector<std::vector<std::size_t>> pixels(std::size(kPalette) + 1);  // of each colour, the ground last
+    const auto count = static_cast<std::size_t>(kSide * kSide);
+    std::size_t others = 0;
+    for (std::size_t place = 0; place < count; ++place) {
+      const auto colour = colour_at(example.image.values<float>(), place);
+      colour ? pixels[*colour].push_back(place) : void(++others);
+    }
+    if (others > 0) {
+      std::string names = "white";
+      for (const NamedColour& colour : kPalette) names += ", " + std::string(colour.name);
+      all.push_back("it learned from pictures of these colours alone: " + names + "; " +
+                    std::to_string((100 * others + count - 1) / count) + " % of the pixels of this one have others");
+      return all;
+    }
+    std::size_t things = 0;
+    for (std::size_t colour = 0; colour < std::size(kPalette); ++colour) {
+      if (pixels[colour].empty()) continue;
+      ++things;
+      if (is_shape(pixels[colour])) continue;
+      all.push_back("it learned from a circle, square, triangle or cross in each colour; what is " +
+                    std::string(kPalette[colour].name) + " is none as it draws them");
+    }
+    if (things < 2 || things > 3) {
+      all.push_back("it learned from pictures of 2 or 3 things on white; this one has " + std::to_string(things));
+    }
+    return all;
+  }
 
  private:
   // One thing; another in its column or its row; or one in each. Which thing comes first, said by its place, and which

@@ -2,6 +2,7 @@
 #include "train/tasks/generated_task.h"
 #include "train/tasks/grammar/english.h"
 #include "train/tasks/grammar/french.h"
+#include "train/tasks/grammar/parse.h"
 #include "train/tasks/grammar/sample.h"
 
 namespace qkv::training {
@@ -13,6 +14,17 @@ constexpr std::size_t kLongestFrench = 19;
 class TranslationTask final : public GeneratedTask {
  public:
   TranslationTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
+
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    std::vector<std::string> all = GeneratedTask::outside(example);
+    std::vector<std::string> words;
+    for (const std::int32_t token : example.source) words.push_back(source_vocabulary().piece(token));
+    if (!words.empty() && words.back() == "</s>") words.pop_back();
+    if (const auto complaint = no_english(words)) {
+      all.push_back("it learned from sentences such as \"some umbrellas are heavy\"; " + *complaint);
+    }
+    return all;
+  }
 
  private:
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
