@@ -296,11 +296,13 @@ std::string trained_for_moments(const TemporaryDirectory& directory, const std::
 TEST(ExplainModel, ShowsWhatItSaysItsHeadsAndTheirSteps) {
   const TemporaryDirectory directory;
   const std::string model = trained_for_moments(directory, "induction");
-  const Outcome outcome = run_qkv({"explain", "--model", model, "--example", "0", "--query", "3"});
+  const Outcome outcome = run_qkv({"explain", "--model", model, "--example", "0"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the model says"), HasSubstr("Tokens, layer 0, head "),
                                  HasSubstr("induction (tokens)"), HasSubstr("--all adds the heads that show a pattern"),
                                  HasSubstr("best: a"), Not(HasSubstr("Raw scores"))));
+  EXPECT_THAT(run_qkv({"explain", "--model", model, "--example", "0", "--query", "3"}).out,
+              AllOf(HasSubstr("written out"), Not(HasSubstr("What the model says"))));
   const std::string all = run_qkv({"explain", "--model", model, "--example", "0", "--all=full"}).out;
   EXPECT_THAT(all, AllOf(HasSubstr("Layer 0, tokens: Raw scores"), HasSubstr("These are the model's own"),
                          Not(HasSubstr("--all")), Not(HasSubstr("model heads"))));
@@ -411,7 +413,7 @@ TEST(ExplainModel, FollowsAModelToItsAnswer) {
                              HasSubstr("What a head's removal does to “kings”"), Not(HasSubstr("resid_mid"))));
   EXPECT_THAT(with({"--block"}).out, AllOf(HasSubstr("blocks.0: attention"), HasSubstr("resid_mid: Residual stream"),
                                            HasSubstr("blocks.1: attention"), HasSubstr("resid_post: Residual")));
-  EXPECT_THAT(with({"--query", "<find>"}).out, HasSubstr("The answer at 2 “<find>”"));
+  EXPECT_THAT(with({"--query", "<find>", "--step", "answer"}).out, HasSubstr("The answer at 2 “<find>”"));
   const std::string why = with({"--why"}).out;
   EXPECT_THAT(why, AllOf(HasSubstr("head  mean of q·k  Var(q·k)  after scaling"), Not(HasSubstr("The answer at"))));
   EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected among: variance, no-scale"));
@@ -449,7 +451,7 @@ TEST(ExplainModel, SaysThatATextIsTooLong) {
             0);
   const Outcome outcome = run_qkv({"explain", "--model", out + "/model.safetensors", "abcdefghijklmnopqrstuvwxyz"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: expected a text of at most 13 tokens, "));
+  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: expected a text of at most 12 tokens, "));
 }
 
 TEST(ExplainModel, RefusesWhatHasNoMeaning) {

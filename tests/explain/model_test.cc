@@ -118,7 +118,7 @@ TEST(ExplainedModel, NamesThePatternOfEachHead) {
   EXPECT_EQ(row[1].text, "pronoun-antecedent");
   const Explanation known = with_known_heads(explanation);
   const auto has_label = [](const Thumbnail& head) { return !head.label.empty(); };
-  EXPECT_EQ(static_cast<std::ptrdiff_t>(step(known, "heads-tokens").heatmaps.size()),
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(step(known, "heads-tokens").heatmaps.size()) + 1,  // the one shown already
             std::ranges::count_if(overview.thumbnails, has_label));
   EXPECT_TRUE(std::ranges::none_of(known.steps, [](const Section& each) { return each.id == "softmax"; }));
   const std::string page = to_html(explanation);
@@ -127,10 +127,88 @@ TEST(ExplainedModel, NamesThePatternOfEachHead) {
 }
 
 TEST(ExplainedModel, SeesPatternsThatAnyTextMayHave) {
+  const auto patterns = [](const char* text) {
+    const Explanation explanation = explain_model(boxed("induction"), {.text = text});
+    const std::vector<std::vector<Cell>>& rows = step(explanation, "overview").tables.at(0).rows;
+    return std::pair(rows.at(0)[1].text, rows.at(1)[1].text);
+  };
+  EXPECT_EQ(patterns("abxacxadx"), std::pair(std::string("previous token"), std::string("induction")));
+  EXPECT_EQ(patterns("abacadae").second, "after the same token");
+}
+
+TEST(ExplainedModel, TakesATextOfOnesOwnAsItTakesAnExample) {
+  for (const char* name : {"previous", "brackets", "reverse", "addition"}) {
+    const TrainedModel model = boxed(name);
+    const TaskExample example = model.task().example(Split::test, 1);
+    std::vector<std::int32_t> prompt = example.source.empty() ? example.tokens : example.source;
+    if (!example.source.empty()) prompt.pop_back();
+    if (name == std::string("addition")) prompt.resize(10);
+    const Explanation shown = explain_model(model, {.example = 1});
+    const Explanation own = explain_model(model, {.text = model.task().vocabulary().decode(prompt)});
+    EXPECT_EQ(step(own, "head").title, step(shown, "head").title) << name;
+    EXPECT_EQ(step(own, "answer").title, step(shown, "answer").title) << name;
+    EXPECT_EQ(step(own, "says").tables.at(0).faint_rows, step(shown, "says").tables.at(0).faint_rows) << name;
+    EXPECT_THAT(own.notes, testing::Each(testing::Not(HasSubstr("careful: ")))) << name;
+  }
+}
+
+TEST(ExplainedModel, SaysTheLabelsThatItsTaskAsksFor) {
+  const auto first_note = [](const char* name, const char* text) {
+    return explain_model(boxed(name), {.text = text}).notes.at(0);
+  };
+  EXPECT_EQ(first_note("previous", "abcdefghijkl"), "says: abcdefghijk");
+  EXPECT_EQ(first_note("brackets", "([{???[?{?"), "says: }])]}");
+  EXPECT_EQ(first_note("brackets", "(["), "says nothing: the task asks at none of these tokens");
+  EXPECT_EQ(first_note("english", "the cat <be> heavy"), "says: is");
+  EXPECT_EQ(step(explain_model(boxed("english"), {.text = "the cat <be> heavy"}), "answer").title,
+            "The answer at 2 “<be>”");
+  EXPECT_EQ(first_note("induction", "abcxyza"), "says next: b");
+  EXPECT_THAT(first_note("induction", "abcxyzd"), testing::EndsWith(", where the task asks for nothing"));
+  EXPECT_EQ(error_message([] { static_cast<void>(explain_model(boxed("previous"), {.text = "ab", .answer = 1})); }),
+            "explain_model: answer: expected a model that writes, got one that labels tokens");
+}
+
+TEST(ExplainedModel, PutsInParenthesesWhatWasNeverTrained) {
   const Explanation explanation = explain_model(boxed("induction"), {.text = "abcxyzab"});
-  const std::vector<std::vector<Cell>>& rows = step(explanation, "overview").tables.at(0).rows;
-  EXPECT_EQ(rows.at(0)[1].text, "previous token");
-  EXPECT_EQ(rows.at(1)[1].text, "after the same token");
+  const Table& says = step(explanation, "says").tables.at(0);
+  EXPECT_EQ(says.faint_rows, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_THAT(says.rows.at(0)[2].text, testing::MatchesRegex("\\(.\\)"));
+  EXPECT_EQ(says.rows.at(6)[2].text, "b");
+}
+
+TEST(ExplainedModel, CountsTheTokensOfTheTextAlone) {
+  const auto refused = [](const char* name, const char* text) {
+    return error_message([&] { static_cast<void>(explain_model(boxed(name), {.text = text})); });
+  };
+  EXPECT_EQ(refused("addition", "12345678+1234567="),
+            "explain_model: text: expected a text of at most 10 tokens, for which there are learned positions beside "
+            "the 4 of its answer, got 17 tokens");
+  EXPECT_EQ(refused("copy", "abcdefghijklmnopqrstuvwxyz"),
+            "explain_model: text: expected a text of at most 12 tokens, for which there are learned positions, got 26 "
+            "tokens");
+}
+
+TEST(ExplainedModel, WarnsOfPicturesThatItNeverSaw) {
+  Tensor picture(DType::u8, {40, 60, 3});
+  const Explanation explanation = explain_model(boxed("shapes"), {.picture = picture});
+  EXPECT_THAT(
+      explanation.notes,
+      testing::Contains("careful: it learned from pictures of 48 × 48 pixels; this one, of 60 × 40, was resized"));
+  EXPECT_THAT(explanation.notes, testing::Contains(HasSubstr("100 % of the pixels of this one have others")));
+}
+
+TEST(ExplainedModel, ShowsAQueryAlone) {
+  const Explanation explanation = explain_model(boxed("induction"), {.text = "abcxyzab", .query = "6"});
+  EXPECT_FALSE(explanation.steps.empty());
+  EXPECT_TRUE(in_short(explanation).steps.empty());
+  EXPECT_TRUE(in_short(explanation).query.has_value());
+}
+
+TEST(ExplainedModel, NamesALearnedBiasAndDoesNotPrintIt) {
+  const Explanation explanation = explain_model(boxed("brackets"), {.example = 0});
+  const auto bias = std::ranges::find(explanation.settings, "bias", &Setting::name);
+  ASSERT_NE(bias, explanation.settings.end());
+  EXPECT_EQ(bias->value, "T5 bias, learned");
 }
 
 TEST(ExplainedModel, AnswersWhyFromItsOwnScores) {

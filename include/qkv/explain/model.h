@@ -39,10 +39,10 @@ struct ModelQuestion {
 /// Allocates every T x T matrix. Throws InvalidArgument naming the member of the question.
 [[nodiscard]] Explanation explain_model(const TrainedModel& model, const ModelQuestion& question);
 
-/// What says the most in the least room: no details, and of the maps over an image those of the tokens that have a
-/// pattern, if any has one.
+/// What says the most in the least room: no details, beside a query no steps at all, and of the maps over an image
+/// those of the tokens that have a pattern, if any has one.
 [[nodiscard]] Explanation in_short(const Explanation& explanation);
-/// That, the overview of all heads, and the maps of the heads that show a pattern.
+/// That, the overview of all heads, and the maps of the other heads that show a pattern.
 [[nodiscard]] Explanation with_known_heads(const Explanation& explanation);
 
 }  // namespace qkv

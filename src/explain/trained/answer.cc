@@ -22,14 +22,17 @@ std::int64_t rows_before(const Ran& ran) {
 
 std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query) {
   if (query && *query < ran.example.tokens.size()) return *query;
+  const auto& labels = ran.example.labels;
+  const std::vector<bool> asked = ran.trained.task().asked(ran.example);  // perhaps for an answer that nobody gave
+  const auto is_unknown = [&](std::size_t place) { return place < asked.size() && asked[place] && !labels[place]; };
   const auto is_asked = [&](std::size_t place) {
-    return place < ran.example.labels.size() && ran.example.labels[place];
+    return place < labels.size() && (labels[place] || is_unknown(place));
   };
   for (auto place = chosen.queries.rbegin(); place != chosen.queries.rend(); ++place) {
     if (is_asked(*place)) return *place;
   }
   for (std::size_t place = ran.example.tokens.size(); place-- > 0;) {
-    if (is_asked(place) && ran.example.scored[place]) return place;
+    if (is_asked(place) && (ran.example.scored[place] || is_unknown(place))) return place;
   }
   return ran.example.tokens.size() - 1;
 }

@@ -1,8 +1,11 @@
 #include "explain/trained/asked.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "qkv/image.h"
+#include "qkv/number_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -48,6 +51,31 @@ void write_answer(const TrainedModel& trained, const ModelQuestion& question, As
   trained.answer(asked.shown, {.most = std::max<std::int64_t>(most, 0)});
 }
 
+// A count in the model's config, such as its learned positions; none without such positions.
+std::optional<std::int64_t> positions_in(const TrainedModel& trained, const char* name) {
+  const ModelConfig config = trained.model().config();
+  const auto positions = config.find("positions");
+  if (positions == config.end() || positions->second != "learned") return std::nullopt;
+  const auto count = config.find(name);
+  return count == config.end() ? std::nullopt : number_from<std::int64_t>(count->second);
+}
+
+// The model's own error would count what was added to the text: "</s>", or the answer.
+void require_room(const char* argument, std::size_t own, std::size_t added, std::optional<std::int64_t> positions) {
+  const auto most = positions.value_or(0) - static_cast<std::int64_t>(added);
+  if (!positions || most < 1 || static_cast<std::int64_t>(own) <= most) return;
+  refuse(argument,
+         fmt::format("a text of at most {} tokens, for which there are learned positions{}", most,
+                     added > 1 ? fmt::format(" beside the {} of its answer", added) : ""),
+         fmt::format("{} tokens", own));
+}
+
+void require_source_fits(const TrainedModel& trained, const std::vector<std::int32_t>& source) {
+  if (source.empty() || layout_for(trained.kind()) == BatchLayout::joined) return;
+  const std::size_t ends = trained.task().source_vocabulary().find("</s>") ? 1 : 0;
+  require_room("text", source.size() - ends, ends, positions_in(trained, "source_length"));
+}
+
 std::vector<TaskExample> pairs_of(const TrainedModel& trained, const ModelQuestion& question,
                                   const TaskExample& example) {
   std::vector<TaskExample> pairs;
@@ -70,11 +98,17 @@ void refuse(const char* argument, const std::string& expected, const std::string
 
 bool is_pair(const TrainedModel& trained) { return trained.kind() == ModelKind::two_tower; }
 
+bool labels_tokens(const TrainedModel& trained) {
+  return trained.kind() == ModelKind::encoder || trained.task().info().kind == TaskKind::encoder;
+}
+
+bool is_writer(const TrainedModel& trained) { return !is_pair(trained) && !labels_tokens(trained); }
+
 Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   const std::string kind(name_of(trained.kind()));
   if (!question.captions.empty() && !is_pair(trained)) refuse("captions", "a two-tower model", "one of kind " + kind);
-  if (question.answer && (is_pair(trained) || trained.kind() == ModelKind::encoder)) {
-    refuse("answer", "a model that writes", "one of kind " + kind);
+  if (question.answer && !is_writer(trained)) {
+    refuse("answer", "a model that writes", labels_tokens(trained) ? "one that labels tokens" : "one of kind " + kind);
   }
   if (question.answer && question.example) refuse("answer", "a text: an example brings its answer", "an example");
   Asked asked{.shown = given_example(trained, question)};
@@ -82,8 +116,13 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   if (is_pair(trained)) {
     asked.pairs = pairs_of(trained, question, asked.shown);
     asked.shown = asked.pairs.front();
-  } else if (!question.example && trained.kind() != ModelKind::encoder) {
-    said_of("text", [&] { write_answer(trained, question, asked); });
+  } else if (!question.example) {
+    require_source_fits(trained, asked.shown.source);
+    if (is_writer(trained)) said_of("text", [&] { write_answer(trained, question, asked); });
+    if (asked.shown.source.empty()) {
+      require_room("text", asked.prompt, asked.shown.tokens.size() - asked.prompt, positions_in(trained, "length"));
+    }
+    trained.task().mark(asked.shown);
   }
   return asked;
 }

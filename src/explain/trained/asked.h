@@ -21,7 +21,12 @@ struct Asked {
 
 [[nodiscard]] bool is_pair(const TrainedModel& trained);
 
-/// Lets the model write where it is asked to. Throws InvalidArgument naming the member of the question.
+/// Its task asks for a label of tokens, not for the next one: the model, which may be a decoder, writes nothing.
+[[nodiscard]] bool labels_tokens(const TrainedModel& trained);
+[[nodiscard]] bool is_writer(const TrainedModel& trained);
+
+/// Lets the model write where it is asked to, and marks what the task asks of a text. Throws InvalidArgument naming the
+/// member of the question.
 [[nodiscard]] Asked asked_of(const TrainedModel& trained, const ModelQuestion& question);
 
 [[noreturn]] void refuse(const char* argument, const std::string& expected, const std::string& got);

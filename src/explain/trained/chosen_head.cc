@@ -48,7 +48,7 @@ class Best {
     head_.head = static_cast<std::size_t>(question.head.value_or(0));
   }
 
-  /// mean_weight(layer, head) of one relation, over `counts[layer]` heads.
+  /// mean_weight(layer, head) of one relation, over all heads of its layers.
   template <class MeanWeight>
   void consider(std::size_t site, const std::string& relation, std::size_t layers, const MeanWeight& mean_weight) {
     if (question_.site && site != *site_named(sites_, *question_.site)) return;

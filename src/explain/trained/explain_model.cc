@@ -36,6 +36,7 @@ class ModelReader {
     } else {
       add_answers();
     }
+    if (!question_.example) add_warnings();
     reading_.image = shown().image;
     reading_.whys = question_.whys;
     add_attention();
@@ -55,9 +56,9 @@ class ModelReader {
     const ModelConfig config = trained_.model().config();
     const std::string& task = trained_.task().info().name;
     reading_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
-    for (const char* fact : {"kind", "layers", "d_model", "positions"}) {
-      const auto found = config.find(fact);
-      if (found != config.end()) reading_.settings.push_back({fmt::format("model {}", fact), found->second});
+    for (const char* setting : {"kind", "layers", "d_model", "positions"}) {
+      const auto found = config.find(setting);
+      if (found != config.end()) reading_.settings.push_back({fmt::format("model {}", setting), found->second});
     }
     reading_.settings.push_back({"model parameters", fmt::format("{}", trained_.model().parameter_count())});
   }
@@ -70,17 +71,36 @@ class ModelReader {
     if (batch_.layout == BatchLayout::joined && joined_source_offset(trained_.task()) > 0) {
       add_tokens(trained_.task().source_vocabulary());
     }
-    const bool is_asked = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
-    for (std::size_t p = 0; is_asked && p < shown().tokens.size(); ++p) {
-      reading_.trained.push_back(shown().labels[p].has_value());
+    reading_.trained = asked_places();
+    const bool has_labels = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
+    for (std::size_t p = 0; has_labels && p < shown().tokens.size(); ++p) {
       reading_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
     }
-    if (is_asked) {
+    if (question_.example) {
       note_expected();
-    } else if (trained_.kind() != ModelKind::encoder) {
+    } else if (labels_tokens(trained_)) {
+      note_labels();
+    } else {
       note_written();
     }
-    if (is_asked) return;
+  }
+
+  // Where the task asks for something; empty where it asks everywhere.
+  [[nodiscard]] std::vector<bool> asked_places() const {
+    if (!question_.example) return trained_.task().asked(shown());
+    std::vector<bool> places;
+    for (const auto& label : shown().labels) places.push_back(label.has_value());
+    return places;
+  }
+
+  void add_warnings() {
+    const std::int64_t side = trained_.task().lengths().image_side;
+    const TensorView picture = question_.picture;
+    if (side > 0 && (picture.dim(0) != side || picture.dim(1) != side)) {
+      reading_.notes.push_back(
+          fmt::format("careful: it learned from pictures of {0} × {0} pixels; this one, of {1} × {2}, was resized",
+                      side, picture.dim(1), picture.dim(0)));
+    }
     for (const std::string& what : trained_.task().outside(shown())) reading_.notes.push_back("careful: " + what);
   }
 
@@ -110,10 +130,19 @@ class ModelReader {
       predicted.push_back(likeliest_at(p));
       expected.push_back(*shown().labels[p]);
     }
-    const bool writes = trained_.kind() != ModelKind::encoder;
-    reading_.notes.push_back(
-        fmt::format("predicted{}: {}", writes ? ", given the correct preceding tokens" : "", line_of(predicted)));
+    reading_.notes.push_back(fmt::format(
+        "predicted{}: {}", is_writer(trained_) ? ", given the correct preceding tokens" : "", line_of(predicted)));
     reading_.notes.push_back("expected: " + line_of(expected));
+  }
+
+  // Of a text of the reader's own.
+  void note_labels() {
+    std::vector<std::int32_t> said;
+    for (std::size_t p = 0; p < shown().tokens.size(); ++p) {
+      if (reading_.trained.empty() || reading_.trained[p]) said.push_back(likeliest_at(p));
+    }
+    reading_.notes.push_back(said.empty() ? "says nothing: the task asks at none of these tokens"
+                                          : "says: " + line_of(std::move(said)));
   }
 
   void note_written() {
@@ -122,7 +151,9 @@ class ModelReader {
     const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
     if (asked_.is_open) said.push_back(last);
     if (said.empty() && !trained_.task().vocabulary().find("</s>")) {
-      reading_.notes.push_back("says next: " + trained_.task().vocabulary().piece(last));
+      const bool is_asked = reading_.trained.empty() || reading_.trained.back();
+      reading_.notes.push_back(fmt::format("says next: {}{}", trained_.task().vocabulary().piece(last),
+                                           is_asked ? "" : ", where the task asks for nothing"));
       return;
     }
     reading_.notes.push_back("says: " + line_of(said));
@@ -161,7 +192,11 @@ class ModelReader {
     const ModelConfig config = trained_.model().config();
     const auto positions = config.find("positions");
     const bool is_t5 = positions != config.end() && positions->second == "t5";
-    if (text.size() > kLongText) text = is_t5 ? "T5 bias, learned" : "relative bias, learned";
+    if (is_t5) {
+      text = "T5 bias, learned";
+    } else if (text.size() > kLongText) {
+      text = "relative bias, learned";
+    }
     reading_.settings.push_back({"bias", std::move(text)});
   }
 

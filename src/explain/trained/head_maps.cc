@@ -30,8 +30,7 @@ NamedHeatmap head_map(const ReadingSite& site, std::size_t layer, std::int64_t h
   return map;
 }
 
-constexpr std::string_view kRows =
-    "Each row is a query and says how it shares its attention out; a row's weights sum to 1.";
+constexpr std::string_view kRows = "Each row shows how a query distributes its attention; a row's weights sum to 1.";
 
 Table pattern_table(const ReadingSite& site, const ReadingRelation& relation) {
   Table table;

@@ -67,7 +67,7 @@ Section image_step(const Reading& reading) {
   step.is_detail = site.queries == site.keys;  // a map for each patch
   step.title = fmt::format("Where each {} looks: layer {}, head {}", step.is_detail ? "patch" : "token", reading.layer,
                            reading.head);
-  step.text = "A patch sinks under a dark veil the less weight it has: the one with the largest weight shows as it is.";
+  step.text = "The less weight a patch has, the darker it is drawn; the one with the largest weight shows as it is.";
   step.shape = fmt::format("{} queries of [rows, columns] = {}", head.dim(0), patches.to_string());
   for (std::size_t token = 0; token < site.queries.size(); ++token) {
     Image image{.title = fmt::format("{} {}", token, site.queries[token]),

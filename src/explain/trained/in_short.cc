@@ -14,12 +14,19 @@ void shorten_images(Section& step) {
   if (std::ranges::any_of(step.images, is_marked)) std::erase_if(step.images, std::not_fn(is_marked));
 }
 
+// The map of the head that has a step of its own, by its title.
+std::string shown_head(const Explanation& explanation) {
+  const auto head = std::ranges::find(explanation.steps, "head", &Section::id);
+  return head == explanation.steps.end() ? "" : head->heatmaps.front().heatmap.title;
+}
+
 bool is_head_step(const Section& step) { return step.id == "overview" || step.is_folded; }
 
 }  // namespace
 
 Explanation in_short(const Explanation& explanation) {
   Explanation part = explanation;
+  if (part.query) part.steps.clear();
   std::erase_if(part.steps, [](const Section& step) { return step.is_detail; });
   std::ranges::for_each(part.steps, shorten_images);
   return part;
@@ -32,11 +39,14 @@ Explanation with_known_heads(const Explanation& explanation) {
       if (head.label.empty()) plain.insert(head.target);
     }
   }
+  const std::string shown = shown_head(explanation);
   Explanation part = explanation;
   std::erase_if(part.steps, [](const Section& step) { return step.is_detail && !is_head_step(step); });
   for (Section& step : part.steps) {
     shorten_images(step);
-    if (step.is_folded) std::erase_if(step.heatmaps, [&](const NamedHeatmap& map) { return plain.contains(map.id); });
+    if (!step.is_folded) continue;
+    std::erase_if(step.heatmaps,
+                  [&](const NamedHeatmap& map) { return plain.contains(map.id) || map.heatmap.title == shown; });
   }
   std::erase_if(part.steps, [](const Section& step) { return step.is_folded && step.heatmaps.empty(); });
   return part;
