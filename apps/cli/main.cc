@@ -37,6 +37,20 @@ void require_values(const CLI::App& command) {
   }
 }
 
+// `--causal=yes`: CLI11 would say that it could not convert, or what a function of the standard library throws. A flag
+// that may be given once alone, --all, reads its value itself.
+void require_no_values(CLI::App& command) {
+  const auto complaint = [](const std::string& value) -> std::string {
+    return value == "true" || value == "false" ? "" : "expected no value, got \"" + value + "\"";
+  };
+  for (CLI::Option* option : command.get_options()) {
+    const bool is_flag = option->get_expected_max() == 0;
+    if (is_flag && option->get_multi_option_policy() != CLI::MultiOptionPolicy::Throw) {
+      option->check(CLI::Validator(complaint, ""));
+    }
+  }
+}
+
 void add_commands(CLI::App& app) {
   add_attend(app);
   add_bench(app);
@@ -50,8 +64,10 @@ void add_commands(CLI::App& app) {
   add_info(app);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
+    require_no_values(*command);
     command->parse_complete_callback([command] { require_values(*command); });
     for (CLI::App* nested : command->get_subcommands({})) {
+      require_no_values(*nested);
       nested->parse_complete_callback([nested] { require_values(*nested); });
     }
   }

@@ -84,6 +84,8 @@ TEST(Frame, SaysInOneWayWhatIsNoNumber) {
     return outcome.err;
   };
   EXPECT_EQ(refusal({"attend", "--scale", "abc"}), "qkv attend: --scale: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--causal=abc"}), "qkv explain: --causal: expected no value, got \"abc\"\n");
+  EXPECT_EQ(refusal({"cost", "gpt2", "--gated=abc"}), "qkv cost: --gated: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}), "qkv explain: --scale: expected a number, got abc\n");
   EXPECT_EQ(refusal({"train", "copy", "--learning-rate", "abc"}),
             "qkv train: --learning-rate: expected a number, got abc\n");
