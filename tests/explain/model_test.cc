@@ -137,7 +137,7 @@ TEST(ExplainedModel, SeesPatternsThatAnyTextMayHave) {
 }
 
 TEST(ExplainedModel, TakesATextOfOnesOwnAsItTakesAnExample) {
-  for (const char* name : {"previous", "brackets", "reverse", "addition"}) {
+  for (const char* name : {"previous", "brackets", "reverse", "addition", "english"}) {
     const TrainedModel model = boxed(name);
     const TaskExample example = model.task().example(Split::test, 1);
     std::vector<std::int32_t> prompt = example.source.empty() ? example.tokens : example.source;

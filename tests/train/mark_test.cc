@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 
-constexpr std::int64_t kExamples = 64;
+constexpr std::int64_t kExamples = 256;
 
 // The text alone.
 TaskExample stripped(const TaskExample& example) {
@@ -44,7 +44,7 @@ std::vector<std::vector<std::int64_t>> rows(const std::vector<PatternRow>& patte
 class MarkedAsItsExamples : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Tasks, MarkedAsItsExamples,
-                         testing::Values("copy", "reverse", "sort", "previous", "brackets", "addition"));
+                         testing::Values("copy", "reverse", "sort", "previous", "brackets", "addition", "english"));
 
 TEST_P(MarkedAsItsExamples, FromTheTextAlone) {
   const auto task = make_task(GetParam());

@@ -19,6 +19,15 @@ class EnglishTask final : public GeneratedTask {
  public:
   EnglishTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
+  void mark(TaskExample& example) const override {
+    const std::vector<std::string> words = words_of(example);
+    if (no_english(words)) return;
+    clear_marks(example, relations().size());
+    for (const EnglishMark& found : english_marks(words)) {
+      add(example, static_cast<RelationIndex>(found.relation), {found.place, found.key}, vocabulary().id(found.label));
+    }
+  }
+
   // Hidden forms, pronouns and homonyms.
   [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
     std::vector<bool> places;
@@ -32,15 +41,19 @@ class EnglishTask final : public GeneratedTask {
 
   [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
     std::vector<std::string> all = GeneratedTask::outside(example);
-    std::vector<std::string> words;
-    for (const std::int32_t token : example.tokens) words.push_back(vocabulary().piece(token));
-    if (const auto complaint = no_english(words)) {
+    if (const auto complaint = no_english(words_of(example))) {
       all.push_back("it learned from sentences such as \"the cat that the girls see is old\"; " + *complaint);
     }
     return all;
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> words_of(const TaskExample& example) const {
+    std::vector<std::string> words;
+    for (const std::int32_t token : example.tokens) words.push_back(vocabulary().piece(token));
+    return words;
+  }
+
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     EnglishSentence english;
     do {

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "train/tasks/grammar/lexicon.h"
 
@@ -138,7 +139,167 @@ class EnglishParser {
   std::set<std::string> expected_;  // there
 };
 
+enum class PersonWord : std::uint8_t { he, she, it, they };
+
+PersonWord person_of_pronoun(std::string_view word) {
+  if (word == "he" || word == "him") return PersonWord::he;
+  if (word == "she" || word == "her") return PersonWord::she;
+  return word == "it" ? PersonWord::it : PersonWord::they;
+}
+
+PersonWord person_of_noun(std::string_view word) {
+  for (const Noun& noun : nouns()) {
+    if (noun.english[1] == word) return PersonWord::they;
+    if (noun.english[0] != word) continue;
+    return noun.is == kMale ? PersonWord::he : noun.is == kFemale ? PersonWord::she : PersonWord::it;
+  }
+  const auto is_plural = [&](const Sense& sense) { return sense.noun.english[1] == word; };
+  return std::ranges::any_of(senses(), is_plural) ? PersonWord::they : PersonWord::it;
+}
+
+// Reads a sentence from left to right. A subject waits for its verb; one that waits longer has a relative clause, in
+// which another subject comes first.
+class EnglishLinks {
+ public:
+  explicit EnglishLinks(std::span<const std::string> words) : words_(words) {}
+
+  std::vector<EnglishMark> marks() {
+    for (std::size_t p = 0; p < words_.size(); ++p) p = read(p);
+    for (const std::size_t noun : nouns_) mark_sense(noun);
+    std::ranges::sort(marks_, {}, &EnglishMark::place);
+    return std::move(marks_);
+  }
+
+ private:
+  enum class Next : std::uint8_t { subject, object, other };  // what the next noun is
+
+  struct Waiting {
+    std::size_t subject = 0;
+    std::optional<std::size_t> object;  // of its verb, where a relative clause lacks it
+  };
+  struct VerbUse {
+    std::size_t verb = 0;
+    std::size_t subject = 0;
+    std::optional<std::size_t> object = std::nullopt;
+  };
+
+  // -> the last place that was read
+  std::size_t read(std::size_t p) {
+    const std::string& word = words_[p];
+    const bool after_noun = p > 0 && !nouns_.empty() && nouns_.back() == p - 1;
+    if (word == "that" && p > 0 && (after_noun || is_clause_verb(words_[p - 1]))) {
+      relative_ = after_noun ? std::optional(p - 1) : std::nullopt;
+      next_ = Next::subject;
+      return p;
+    }
+    if (is_determiner(word)) return read_noun(p);
+    if (is_pronoun(word)) {
+      mark_pronoun(p);
+      add_noun(p);
+    } else if (is_preposition(word)) {
+      next_ = Next::other;
+    } else if (is_and(word)) {
+      next_ = Next::subject;
+    } else if (p > 0 && !is_copula(words_[p - 1])) {
+      read_verb(p);
+    }
+    return p;
+  }
+
+  std::size_t read_noun(std::size_t determiner) {
+    std::size_t noun = determiner + 1;
+    if (noun + 1 < words_.size() && is_adjective(words_[noun]) && is_noun(words_[noun + 1])) ++noun;
+    add_noun(noun);
+    const std::string& word = words_[determiner];
+    if (word == "<this>") mark(EnglishRelation::determiner, determiner, noun, is_plural(noun) ? "these" : "this");
+    if (word == "<that>") mark(EnglishRelation::determiner, determiner, noun, is_plural(noun) ? "those" : "that");
+    return noun;
+  }
+
+  void add_noun(std::size_t place) {
+    nouns_.push_back(place);
+    if (next_ == Next::subject) waiting_.push_back({place, std::exchange(relative_, std::nullopt)});
+    if (next_ == Next::object) verbs_.back().object = place;
+    next_ = Next::other;
+  }
+
+  void read_verb(std::size_t p) {
+    VerbUse use{.verb = p};
+    if (relative_) {  // nothing between "that" and its verb: the noun before is the subject
+      use.subject = *std::exchange(relative_, std::nullopt);
+    } else if (!waiting_.empty()) {
+      use.subject = waiting_.back().subject;
+      use.object = waiting_.back().object;
+      waiting_.pop_back();
+    }
+    verbs_.push_back(use);
+    next_ = Next::object;
+    std::vector<const Verb*> verbs = all_verbs();
+    verbs.push_back(&copula());
+    const auto hidden = std::ranges::find(verbs, words_[p], [](const Verb* verb) { return hidden_form(*verb); });
+    if (hidden == verbs.end()) return;
+    mark(EnglishRelation::subject, p, use.subject, (*hidden)->english[is_plural(use.subject) ? 1 : 0]);
+  }
+
+  // The only noun before that the pronoun may stand for.
+  void mark_pronoun(std::size_t p) {
+    const auto is_it = [&](std::size_t noun) {
+      return !is_pronoun(words_[noun]) && person_of_noun(words_[noun]) == person_of_pronoun(words_[p]);
+    };
+    if (std::ranges::count_if(nouns_, is_it) != 1) return;
+    const std::size_t noun = *std::ranges::find_if(nouns_, is_it);
+    mark(EnglishRelation::pronoun, p, noun, words_[noun]);
+  }
+
+  void mark_sense(std::size_t noun) {
+    std::vector<EnglishMark> found;
+    for (const Sense& sense : senses()) {
+      if (!is_form(sense.noun.english, words_[noun])) continue;
+      const auto add_if = [&](bool is_cue, std::size_t cue) {
+        if (!is_cue) return;
+        found.push_back({EnglishRelation::sense, static_cast<std::int64_t>(noun), static_cast<std::int64_t>(cue),
+                         std::string(sense.noun.sense)});
+      };
+      const auto tells = [&](std::size_t place) {
+        return place < words_.size() &&
+               std::ranges::any_of(
+                   sense.adjectives, [&](const Adjective* adjective) { return adjective->english == words_[place]; });
+      };
+      const auto is_among = [&](const std::vector<const Verb*>& verbs, std::size_t place) {
+        return std::ranges::any_of(verbs, [&](const Verb* verb) { return is_of(*verb, words_[place]); });
+      };
+      add_if(noun > 0 && tells(noun - 1), noun - 1);
+      for (const VerbUse& use : verbs_) {
+        const bool is_subject = use.subject == noun;
+        add_if(is_subject && is_among(sense.subject_of, use.verb), use.verb);
+        add_if(is_subject && is_copula(words_[use.verb]) && tells(use.verb + 1), use.verb + 1);
+        add_if(use.object == noun && is_among(sense.object_of, use.verb), use.verb);
+      }
+    }
+    if (found.size() == 1) marks_.push_back(found.front());
+  }
+
+  [[nodiscard]] bool is_plural(std::size_t noun) const {
+    const std::string& word = words_[noun];
+    return (is_pronoun(word) ? person_of_pronoun(word) : person_of_noun(word)) == PersonWord::they;
+  }
+
+  void mark(EnglishRelation relation, std::size_t place, std::size_t key, std::string_view label) {
+    marks_.push_back({relation, static_cast<std::int64_t>(place), static_cast<std::int64_t>(key), std::string(label)});
+  }
+
+  std::span<const std::string> words_;
+  std::vector<EnglishMark> marks_;
+  std::vector<std::size_t> nouns_;  // and pronouns
+  std::vector<Waiting> waiting_;
+  std::vector<VerbUse> verbs_;
+  std::optional<std::size_t> relative_;  // the noun that "that" stands for, until the clause has its subject
+  Next next_ = Next::subject;
+};
+
 }  // namespace
+
+std::vector<EnglishMark> english_marks(std::span<const std::string> words) { return EnglishLinks(words).marks(); }
 
 bool is_pronoun(std::string_view word) { return std::ranges::find(kPronounWords, word) != kPronounWords.end(); }
 
