@@ -87,7 +87,7 @@ class Best {
 
 void consider_text(const std::vector<TracedSite>& sites, Best& best) {
   for (std::size_t site = 0; site < sites.size(); ++site) {
-    for (const ReadingRelation& relation : sites[site].shown.relations) {
+    for (const SitePattern& relation : sites[site].shown.relations) {
       best.consider(site, relation.name, relation.layers.size(),
                     [&](std::size_t layer, std::size_t head) { return relation.layers[layer][head]; });
     }
@@ -118,9 +118,9 @@ ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites, con
   consider_text(sites, best);
   if (best.found()) {
     ChosenHead chosen = best.head("in this text");
-    for (const ReadingRelation& relation : sites[chosen.site].shown.relations) {
+    for (const SitePattern& relation : sites[chosen.site].shown.relations) {
       if (relation.name != best.relation()) continue;
-      for (const ReadingRow& row : relation.rows) chosen.queries.push_back(row.query);
+      for (const PatternKeys& row : relation.rows) chosen.queries.push_back(row.query);
     }
     return over_whole_text(sites, std::move(chosen));
   }

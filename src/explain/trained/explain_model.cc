@@ -4,8 +4,8 @@
 
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
+#include "explain/trained/model_run.h"
 #include "explain/trained/path.h"
-#include "explain/trained/reading.h"
 #include "explain/trained/sites.h"
 #include "explain/words.h"
 #include "qkv/explain/model.h"
@@ -24,8 +24,8 @@ class ModelReader {
         batch_(trained.batch_of(asked_.shown)) {
     // A text may be longer than the model learnt vectors for.
     said_of(question.example ? "example" : "text", [&] { trained_.model().run(input_of(batch_), trace_); });
-    reading_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
-    reading_.query = question.query;
+    run_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
+    run_.query = question.query;
     require_length(std::max(batch_.ids.dim(1), batch_.patches));
   }
 
@@ -37,10 +37,10 @@ class ModelReader {
       add_answers();
     }
     if (!question_.example) add_warnings();
-    reading_.image = shown().image;
-    reading_.whys = question_.whys;
+    run_.image = shown().image;
+    run_.whys = question_.whys;
     add_attention();
-    return explain(reading_, path());
+    return explain(run_, path());
   }
 
  private:
@@ -55,26 +55,26 @@ class ModelReader {
   void describe() {
     const ModelConfig config = trained_.model().config();
     const std::string& task = trained_.task().info().name;
-    reading_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
+    run_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
     for (const char* setting : {"kind", "layers", "d_model", "positions"}) {
       const auto found = config.find(setting);
-      if (found != config.end()) reading_.settings.push_back({fmt::format("model {}", setting), found->second});
+      if (found != config.end()) run_.settings.push_back({fmt::format("model {}", setting), found->second});
     }
-    reading_.settings.push_back({"model parameters", fmt::format("{}", trained_.model().parameter_count())});
+    run_.settings.push_back({"model parameters", fmt::format("{}", trained_.model().parameter_count())});
   }
 
   void add_answers() {
-    reading_.probabilities = trained_.probabilities(shown(), trace_[stack_of(trained_) + "logits"]);
+    run_.probabilities = trained_.probabilities(shown(), trace_[stack_of(trained_) + "logits"]);
     const Tokenizer& vocabulary = trained_.task().vocabulary();
     add_tokens(vocabulary);
     // A joined text counts its source's tokens after those of its answers.
     if (batch_.layout == BatchLayout::joined && joined_source_offset(trained_.task()) > 0) {
       add_tokens(trained_.task().source_vocabulary());
     }
-    reading_.trained = asked_places();
+    run_.trained = asked_places();
     const bool has_labels = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
     for (std::size_t p = 0; has_labels && p < shown().tokens.size(); ++p) {
-      reading_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
+      run_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
     }
     if (question_.example) {
       note_expected();
@@ -97,22 +97,21 @@ class ModelReader {
     const std::int64_t side = trained_.task().lengths().image_side;
     const TensorView picture = question_.picture;
     if (side > 0 && (picture.dim(0) != side || picture.dim(1) != side)) {
-      reading_.notes.push_back(
+      run_.notes.push_back(
           fmt::format("careful: it learned from pictures of {0} × {0} pixels; this one, of {1} × {2}, was resized",
                       side, picture.dim(1), picture.dim(0)));
     }
-    for (const std::string& what : trained_.task().outside(shown())) reading_.notes.push_back("careful: " + what);
+    for (const std::string& what : trained_.task().outside(shown())) run_.notes.push_back("careful: " + what);
   }
 
   void add_tokens(const Tokenizer& vocabulary) {
     for (std::int32_t token = 0; token < vocabulary.size(); ++token) {
-      reading_.vocabulary.push_back(vocabulary.piece(token));
+      run_.vocabulary.push_back(vocabulary.piece(token));
     }
   }
 
   [[nodiscard]] std::int32_t likeliest_at(std::size_t place) const {
-    const std::vector<double> row =
-        reading_.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
+    const std::vector<double> row = run_.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
     const auto own = static_cast<std::ptrdiff_t>(trained_.task().vocabulary().size());
     return static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + own) - row.begin());
   }
@@ -130,19 +129,19 @@ class ModelReader {
       predicted.push_back(likeliest_at(p));
       expected.push_back(*shown().labels[p]);
     }
-    reading_.notes.push_back(fmt::format(
+    run_.notes.push_back(fmt::format(
         "predicted{}: {}", is_writer(trained_) ? ", given the correct preceding tokens" : "", line_of(predicted)));
-    reading_.notes.push_back("expected: " + line_of(expected));
+    run_.notes.push_back("expected: " + line_of(expected));
   }
 
   // Of a text of the reader's own.
   void note_labels() {
     std::vector<std::int32_t> said;
     for (std::size_t p = 0; p < shown().tokens.size(); ++p) {
-      if (reading_.trained.empty() || reading_.trained[p]) said.push_back(likeliest_at(p));
+      if (run_.trained.empty() || run_.trained[p]) said.push_back(likeliest_at(p));
     }
-    reading_.notes.push_back(said.empty() ? "says nothing: the task asks at none of these tokens"
-                                          : "says: " + line_of(std::move(said)));
+    run_.notes.push_back(said.empty() ? "says nothing: the task asks at none of these tokens"
+                                      : "says: " + line_of(std::move(said)));
   }
 
   void note_written() {
@@ -151,12 +150,12 @@ class ModelReader {
     const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
     if (asked_.is_open) said.push_back(last);
     if (said.empty() && !trained_.task().vocabulary().find("</s>")) {
-      const bool is_asked = reading_.trained.empty() || reading_.trained.back();
-      reading_.notes.push_back(fmt::format("says next: {}{}", trained_.task().vocabulary().piece(last),
-                                           is_asked ? "" : ", where the task asks for nothing"));
+      const bool is_asked = run_.trained.empty() || run_.trained.back();
+      run_.notes.push_back(fmt::format("says next: {}{}", trained_.task().vocabulary().piece(last),
+                                       is_asked ? "" : ", where the task asks for nothing"));
       return;
     }
-    reading_.notes.push_back("says: " + line_of(said));
+    run_.notes.push_back("says: " + line_of(said));
   }
 
   void add_captions() {
@@ -164,10 +163,10 @@ class ModelReader {
     for (std::size_t n = 0; n < cosines.size(); ++n) {
       std::vector<std::int32_t> tokens = asked_.pairs[n].tokens;
       if (const auto begin = trained_.task().vocabulary().find("<s>")) std::erase(tokens, *begin);
-      reading_.captions.push_back({line_of(tokens), cosines[n]});
+      run_.captions.push_back({line_of(tokens), cosines[n]});
     }
-    const auto nearest = std::ranges::max_element(reading_.captions, {}, &ReadingCaption::cosine);
-    reading_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
+    const auto nearest = std::ranges::max_element(run_.captions, {}, &CaptionCosine::cosine);
+    run_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
   }
 
   [[nodiscard]] Ran ran() const { return {.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_}; }
@@ -175,13 +174,13 @@ class ModelReader {
   void add_attention() {
     sites_ = sites_of(ran());
     chosen_ = choose_head(ran(), sites_, question_);
-    if (!chosen_.why.empty()) reading_.notes.push_back(chosen_.why);
-    reading_.site = chosen_.site;
-    reading_.layer = chosen_.layer;
-    reading_.head = chosen_.head;
-    reading_.call = call_of(trace_, sites_[chosen_.site], chosen_.layer);
-    for (const TracedSite& site : sites_) reading_.sites.push_back(site.shown);
-    describe_bias(reading_.call.options.bias);
+    if (!chosen_.why.empty()) run_.notes.push_back(chosen_.why);
+    run_.site = chosen_.site;
+    run_.layer = chosen_.layer;
+    run_.head = chosen_.head;
+    run_.call = call_of(trace_, sites_[chosen_.site], chosen_.layer);
+    for (const TracedSite& site : sites_) run_.sites.push_back(site.shown);
+    describe_bias(run_.call.options.bias);
   }
 
   // A learned bias is as many numbers as there are pairs.
@@ -197,7 +196,7 @@ class ModelReader {
     } else if (text.size() > kLongText) {
       text = "relative bias, learned";
     }
-    reading_.settings.push_back({"bias", std::move(text)});
+    run_.settings.push_back({"bias", std::move(text)});
   }
 
   // The token of the example that the question asks about.
@@ -220,7 +219,7 @@ class ModelReader {
       steps.push_back(pair_removal_step(ran(), sites_));
       return steps;
     }
-    const Answer answer = answer_of(ran(), chosen_, asked_place(), reading_.probabilities);
+    const Answer answer = answer_of(ran(), chosen_, asked_place(), run_.probabilities);
     steps.push_back(answer_step(ran(), answer));
     if (std::optional<Section> parts = parts_step(ran(), answer)) steps.push_back(std::move(*parts));
     steps.push_back(removal_step(ran(), sites_, answer));
@@ -232,7 +231,7 @@ class ModelReader {
   Asked asked_;
   TaskBatch batch_;
   Trace trace_;
-  Reading reading_;
+  ModelRun run_;
   std::vector<TracedSite> sites_;
   ChosenHead chosen_;
 };

@@ -5,7 +5,7 @@
 
 #include "explain/drawing.h"
 #include "explain/numbers.h"
-#include "explain/trained/reading.h"
+#include "explain/trained/model_run.h"
 #include "explain/words.h"
 
 namespace qkv::explain_detail {
@@ -19,7 +19,7 @@ double high_end(const TensorView& weights) {
   return most > kFaint || most <= 0 ? 1 : most;
 }
 
-NamedHeatmap head_map(const ReadingSite& site, std::size_t layer, std::int64_t head, const std::string& id) {
+NamedHeatmap head_map(const SiteWeights& site, std::size_t layer, std::int64_t head, const std::string& id) {
   NamedHeatmap map = matrix_picture(id, fmt::format("{}, layer {}, head {}", capital(site.name), layer, head),
                                     site.weights[layer].view().select(0, head), {site.queries, site.keys});
   map.heatmap.value_name = "weight";
@@ -32,7 +32,7 @@ NamedHeatmap head_map(const ReadingSite& site, std::size_t layer, std::int64_t h
 
 constexpr std::string_view kRows = "Each row shows how a query distributes its attention; a row's weights sum to 1.";
 
-Table pattern_table(const ReadingSite& site, const ReadingRelation& relation) {
+Table pattern_table(const SiteWeights& site, const SitePattern& relation) {
   Table table;
   table.title = fmt::format("{} ({}): {}", relation.name, site.name, relation.description);
   table.columns = {"layer"};
@@ -47,7 +47,7 @@ Table pattern_table(const ReadingSite& site, const ReadingRelation& relation) {
   return table;
 }
 
-std::string heads_id(const ReadingSite& site) {
+std::string heads_id(const SiteWeights& site) {
   std::string id = "heads-" + site.name;
   std::ranges::replace(id, ' ', '-');  // fit for a file name
   return id;
@@ -55,21 +55,21 @@ std::string heads_id(const ReadingSite& site) {
 
 }  // namespace
 
-std::string head_id(const ReadingSite& site, std::size_t layer, std::size_t head) {
+std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head) {
   return fmt::format("{}-layer{}-head{}", heads_id(site), layer, head);
 }
 
-Section head_step(const Reading& reading) {
-  const ReadingSite& site = reading.sites[reading.site];
+Section head_step(const ModelRun& model_run) {
+  const SiteWeights& site = model_run.sites[model_run.site];
   Section step;
   step.id = "head";
-  step.title = fmt::format("One head: {}, layer {}, head {}", site.name, reading.layer, reading.head);
+  step.title = fmt::format("One head: {}, layer {}, head {}", site.name, model_run.layer, model_run.head);
   step.text = kRows;
-  step.heatmaps = {head_map(site, reading.layer, static_cast<std::int64_t>(reading.head), "head")};
+  step.heatmaps = {head_map(site, model_run.layer, static_cast<std::int64_t>(model_run.head), "head")};
   return step;
 }
 
-Section heads_step(const ReadingSite& site) {
+Section heads_step(const SiteWeights& site) {
   Section step;
   step.id = heads_id(site);
   step.title = fmt::format("What every head looks at: {}", site.name);
@@ -87,13 +87,13 @@ Section heads_step(const ReadingSite& site) {
   return step;
 }
 
-Section patterns_step(const Reading& reading) {
+Section patterns_step(const ModelRun& model_run) {
   Section step;
   step.id = "patterns";
   step.title = "How well the heads show what a solved model must look at";
   step.text = "The mean weight on the keys of the pattern, over the queries that have one in this text.";
-  for (const ReadingSite& site : reading.sites) {
-    for (const ReadingRelation& relation : site.relations) step.tables.push_back(pattern_table(site, relation));
+  for (const SiteWeights& site : model_run.sites) {
+    for (const SitePattern& relation : site.relations) step.tables.push_back(pattern_table(site, relation));
   }
   return step;
 }

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "explain/numbers.h"
-#include "explain/trained/reading.h"
+#include "explain/trained/model_run.h"
 #include "explain/words.h"
 
 namespace qkv::explain_detail {
@@ -16,7 +16,7 @@ constexpr double kShown = 0.5;    // mean weight from which a head is said to sh
 constexpr double kUniform = 0.9;  // entropy as a share of the largest that the visible keys allow
 constexpr int kFewestRows = 2;    // a pattern that is no task's needs as many to be told from chance
 
-using Keys = std::function<std::vector<std::size_t>(const ReadingSite& site, std::size_t query)>;
+using Keys = std::function<std::vector<std::size_t>(const SiteWeights& site, std::size_t query)>;
 
 // Patterns that any text may have: the keys of a query, none if it has no such key.
 struct Pattern {
@@ -25,12 +25,12 @@ struct Pattern {
   Keys keys;
 };
 
-std::vector<std::size_t> at(const ReadingSite& site, std::ptrdiff_t key) {
+std::vector<std::size_t> at(const SiteWeights& site, std::ptrdiff_t key) {
   if (key < 0 || key >= static_cast<std::ptrdiff_t>(site.keys.size())) return {};
   return {static_cast<std::size_t>(key)};
 }
 
-std::vector<std::size_t> same_token(const ReadingSite& site, std::size_t query) {
+std::vector<std::size_t> same_token(const SiteWeights& site, std::size_t query) {
   std::vector<std::size_t> keys;
   for (std::size_t key = 0; key < site.keys.size(); ++key) {
     if (key != query && site.keys[key] == site.queries[query]) keys.push_back(key);
@@ -38,7 +38,7 @@ std::vector<std::size_t> same_token(const ReadingSite& site, std::size_t query) 
   return keys;
 }
 
-std::vector<std::size_t> after_same_token(const ReadingSite& site, std::size_t query) {
+std::vector<std::size_t> after_same_token(const SiteWeights& site, std::size_t query) {
   std::vector<std::size_t> keys;
   for (const std::size_t key : same_token(site, query)) {
     if (key < query) keys.push_back(key + 1);
@@ -47,7 +47,7 @@ std::vector<std::size_t> after_same_token(const ReadingSite& site, std::size_t q
 }
 
 const std::vector<Pattern>& patterns() {
-  using Site = const ReadingSite&;
+  using Site = const SiteWeights&;
   static const std::vector<Pattern> kPatterns = {
       {"previous token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) - 1); }},
       {"next token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) + 1); }},
@@ -65,7 +65,7 @@ struct Shown {
   double weight = 0;
 };
 
-Shown best_of_any_text(const ReadingSite& site, const std::vector<double>& weights) {
+Shown best_of_any_text(const SiteWeights& site, const std::vector<double>& weights) {
   const bool is_self = site.queries == site.keys;
   Shown best;
   for (const Pattern& pattern : patterns()) {
@@ -84,7 +84,7 @@ Shown best_of_any_text(const ReadingSite& site, const std::vector<double>& weigh
 }
 
 // The mean over rows of the entropy as a share of that of an even row.
-double evenness_of(const ReadingSite& site, const std::vector<double>& weights) {
+double evenness_of(const SiteWeights& site, const std::vector<double>& weights) {
   double sum = 0;
   double rows = 0;
   for (std::size_t query = 0; query < site.queries.size(); ++query) {
@@ -104,9 +104,9 @@ double evenness_of(const ReadingSite& site, const std::vector<double>& weights) 
   return rows > 0 ? sum / rows : 0;
 }
 
-Shown pattern_of(const ReadingSite& site, std::size_t layer, std::size_t head, const std::vector<double>& weights) {
+Shown pattern_of(const SiteWeights& site, std::size_t layer, std::size_t head, const std::vector<double>& weights) {
   Shown best = best_of_any_text(site, weights);
-  for (const ReadingRelation& relation : site.relations) {  // the task's own word for it goes first
+  for (const SitePattern& relation : site.relations) {  // the task's own word for it goes first
     const double weight = relation.layers[layer][head];
     if (weight >= kShown && weight + 0.01 >= best.weight) best = {relation.name, weight};
   }
@@ -115,7 +115,7 @@ Shown pattern_of(const ReadingSite& site, std::size_t layer, std::size_t head, c
   return evenness >= kUniform ? Shown{"uniform", evenness} : Shown{};
 }
 
-void add_head(Section& step, Table& table, const ReadingSite& site, std::size_t layer, std::size_t head) {
+void add_head(Section& step, Table& table, const SiteWeights& site, std::size_t layer, std::size_t head) {
   const TensorView matrix = site.weights[layer].view().select(0, static_cast<std::int64_t>(head));
   const Shown shown_pattern = pattern_of(site, layer, head, matrix.to_vector());
   const Spread spread = mean_spread(matrix);
@@ -132,7 +132,7 @@ void add_head(Section& step, Table& table, const ReadingSite& site, std::size_t 
 
 }  // namespace
 
-Section overview_step(const Reading& reading) {
+Section overview_step(const ModelRun& model_run) {
   Section step;
   step.id = "overview";
   step.is_detail = true;
@@ -141,9 +141,9 @@ Section overview_step(const Reading& reading) {
       "Pattern: the one that the head shows best in this text, with the mean weight on its keys; none is named below a "
       "mean of 0.5. A uniform head spreads its weights nearly evenly; its number is the entropy, as a share of the "
       "largest possible. Keys in effect: exp(entropy) of a row. This and the largest weight are means over the rows.";
-  const bool has_whole = reading.sites.back().name == "whole text";
-  for (const ReadingSite& site : reading.sites) {
-    if (has_whole && &site != &reading.sites.back()) continue;  // parts of the whole text's heads
+  const bool has_whole = model_run.sites.back().name == "whole text";
+  for (const SiteWeights& site : model_run.sites) {
+    if (has_whole && &site != &model_run.sites.back()) continue;  // parts of the whole text's heads
     Table table{capital(site.name), {"head", "pattern", "weight", "keys in effect", "largest weight"}, {}};
     for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
       const auto heads = static_cast<std::size_t>(site.weights[layer].dim(0));

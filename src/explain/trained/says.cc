@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "explain/numbers.h"
-#include "explain/trained/reading.h"
+#include "explain/trained/model_run.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -22,24 +22,25 @@ std::vector<std::size_t> likeliest(const std::vector<double>& row) {
   return order;
 }
 
-bool is_untrained(const Reading& reading, std::size_t place) {
-  return place < reading.trained.size() && !reading.trained[place];
+bool is_untrained(const ModelRun& model_run, std::size_t place) {
+  return place < model_run.trained.size() && !model_run.trained[place];
 }
 
-std::vector<Cell> says_row(const Reading& reading, std::size_t place) {
-  const std::vector<double> row = reading.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
+std::vector<Cell> says_row(const ModelRun& model_run, std::size_t place) {
+  const std::vector<double> row =
+      model_run.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
   const std::vector<std::size_t> order = likeliest(row);
-  const std::string& predicted = reading.vocabulary[order.front()];
-  std::vector<Cell> cells = {whole(static_cast<std::int64_t>(place)), word(reading.tokens[place]),
-                             word(is_untrained(reading, place) ? "(" + predicted + ")" : predicted),
+  const std::string& predicted = model_run.vocabulary[order.front()];
+  std::vector<Cell> cells = {whole(static_cast<std::int64_t>(place)), word(model_run.tokens[place]),
+                             word(is_untrained(model_run, place) ? "(" + predicted + ")" : predicted),
                              rounded(row[order.front()])};
   std::string others;
   for (std::size_t n = 1; n < order.size(); ++n) {
-    others += fmt::format("{}{} {:.2f}", n > 1 ? ", " : "", reading.vocabulary[order[n]], row[order[n]]);
+    others += fmt::format("{}{} {:.2f}", n > 1 ? ", " : "", model_run.vocabulary[order[n]], row[order[n]]);
   }
   cells.push_back(word(others));
-  if (!reading.expected.empty()) {
-    const std::string& expected = reading.expected[place];
+  if (!model_run.expected.empty()) {
+    const std::string& expected = model_run.expected[place];
     const bool is_said = expected == predicted;
     cells.push_back(word(expected.empty() ? "" : expected + (is_said ? " ✓" : " ✗")));
   }
@@ -47,10 +48,10 @@ std::vector<Cell> says_row(const Reading& reading, std::size_t place) {
 }
 
 // Equally near captions in their own order. Not by stable_sort: Clang cannot compile, or warns of, libstdc++ 12's.
-std::vector<const ReadingCaption*> nearest_first(const std::vector<ReadingCaption>& captions) {
-  std::vector<const ReadingCaption*> sorted;
-  for (const ReadingCaption& caption : captions) sorted.push_back(&caption);
-  std::ranges::sort(sorted, [](const ReadingCaption* a, const ReadingCaption* b) {
+std::vector<const CaptionCosine*> nearest_first(const std::vector<CaptionCosine>& captions) {
+  std::vector<const CaptionCosine*> sorted;
+  for (const CaptionCosine& caption : captions) sorted.push_back(&caption);
+  std::ranges::sort(sorted, [](const CaptionCosine* a, const CaptionCosine* b) {
     return a->cosine != b->cosine ? a->cosine > b->cosine : a < b;
   });
   return sorted;
@@ -58,30 +59,30 @@ std::vector<const ReadingCaption*> nearest_first(const std::vector<ReadingCaptio
 
 }  // namespace
 
-Section says_step(const Reading& reading) {
+Section says_step(const ModelRun& model_run) {
   Section step;
   step.id = "says";
   step.title = "What the model says";
   step.text =
       "The final vector of each token is multiplied by the token embeddings; softmax turns the scores into "
       "probabilities.";
-  if (std::ranges::find(reading.trained, false) != reading.trained.end()) {
+  if (std::ranges::find(model_run.trained, false) != model_run.trained.end()) {
     step.text += " The task asks at some tokens only; in parentheses what was never trained.";
   }
-  step.shape = fmt::format("[T, vocabulary] = {}", reading.probabilities.shape().to_string());
+  step.shape = fmt::format("[T, vocabulary] = {}", model_run.probabilities.shape().to_string());
   Table table;
   table.title = "The likeliest token at each place";
   table.columns = {"", "token", "predicted", "probability", "then"};
-  if (!reading.expected.empty()) table.columns.emplace_back("expected");
-  for (std::size_t place = 0; place < reading.tokens.size(); ++place) {
-    table.rows.push_back(says_row(reading, place));
-    if (is_untrained(reading, place)) table.faint_rows.push_back(place);
+  if (!model_run.expected.empty()) table.columns.emplace_back("expected");
+  for (std::size_t place = 0; place < model_run.tokens.size(); ++place) {
+    table.rows.push_back(says_row(model_run, place));
+    if (is_untrained(model_run, place)) table.faint_rows.push_back(place);
   }
   step.tables.push_back(std::move(table));
   return step;
 }
 
-Section captions_step(const Reading& reading) {
+Section captions_step(const ModelRun& model_run) {
   Section step;
   step.id = "captions";
   step.title = "How near each caption is to the image";
@@ -91,7 +92,7 @@ Section captions_step(const Reading& reading) {
   Table table;
   table.title = "Cosine of image and caption, the nearest first";
   table.columns = {"caption", "cosine"};
-  for (const ReadingCaption* caption : nearest_first(reading.captions)) {
+  for (const CaptionCosine* caption : nearest_first(model_run.captions)) {
     table.rows.push_back({word(caption->text), rounded(caption->cosine)});
   }
   step.tables.push_back(std::move(table));

@@ -27,13 +27,13 @@ std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
 }
 
 // How far each head shows each relation of the site in this example.
-std::vector<ReadingRelation> relations_at(const Ran& ran, AttentionSite site, const std::vector<Tensor>& weights) {
-  std::vector<ReadingRelation> all;
+std::vector<SitePattern> relations_at(const Ran& ran, AttentionSite site, const std::vector<Tensor>& weights) {
+  std::vector<SitePattern> all;
   const auto& relations = ran.trained.task().relations();
   for (std::size_t n = 0; n < relations.size(); ++n) {
     const bool is_asked = n < ran.example.patterns.size() && !ran.example.patterns[n].empty();
     if (relations[n].site != site || !is_asked) continue;
-    ReadingRelation relation{.name = relations[n].name, .description = relations[n].description, .layers = {}};
+    SitePattern relation{.name = relations[n].name, .description = relations[n].description, .layers = {}};
     for (const PatternRow& row : ran.example.patterns[n]) {
       relation.rows.push_back({static_cast<std::size_t>(row.query), {row.keys.begin(), row.keys.end()}});
     }
@@ -69,7 +69,7 @@ bool hides_any(const Tensor& hidden) {
 
 TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite site) {
   TracedSite made{.scope = scope, .shown = {}};
-  ReadingSite& shown = made.shown;
+  SiteWeights& shown = made.shown;
   shown.name = name_of(site);
   shown.keys = keys_of(ran, site);
   shown.queries = site == AttentionSite::source ? shown.keys : keys_of(ran, AttentionSite::tokens);
@@ -93,7 +93,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
 // The steps of a joined text show source and tokens together, as its heads do.
 TracedSite whole_text(const Ran& ran, const SiteScope& scope) {
   TracedSite whole{.scope = scope, .shown = {}, .is_whole = true};
-  ReadingSite& shown = whole.shown;
+  SiteWeights& shown = whole.shown;
   shown.name = "whole text";
   shown.queries = keys_of(ran, AttentionSite::source);
   const std::vector<std::string> tokens = keys_of(ran, AttentionSite::tokens);
@@ -132,7 +132,7 @@ std::vector<TracedSite> sites_of(const Ran& ran) {
   return sites;
 }
 
-ReadingCall call_of(const Trace& trace, const TracedSite& site, std::size_t layer) {
+LayerCall call_of(const Trace& trace, const TracedSite& site, std::size_t layer) {
   const Trace::Attention& call = trace.attention(site.scope.name(layer));
   return {.q = Tensor(call.q.value()),
           .k = Tensor(call.k.value()),

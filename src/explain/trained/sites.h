@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/trained/reading.h"
+#include "explain/trained/model_run.h"
 #include "qkv/nn/trace.h"
 #include "qkv/train/trained_model.h"
 
@@ -22,7 +22,7 @@ struct Ran {
 /// A site beside the place in the trace that it comes from.
 struct TracedSite {
   SiteScope scope;
-  ReadingSite shown;
+  SiteWeights shown;
   bool is_whole = false;  // a joined text: source and tokens together
 };
 
@@ -32,6 +32,6 @@ struct TracedSite {
 [[nodiscard]] std::vector<TracedSite> sites_of(const Ran& ran);
 
 /// The attention call of a layer of the site.
-[[nodiscard]] ReadingCall call_of(const Trace& trace, const TracedSite& site, std::size_t layer);
+[[nodiscard]] LayerCall call_of(const Trace& trace, const TracedSite& site, std::size_t layer);
 
 }  // namespace qkv::explain_detail

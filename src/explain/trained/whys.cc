@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "explain/numbers.h"
-#include "explain/trained/reading.h"
+#include "explain/trained/model_run.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -38,15 +38,15 @@ Moments moments_of(const TensorView& scores, const TensorView& masked, std::int6
   return moments;
 }
 
-Section variance_why(const Reading& reading) {
-  const ReadingCall& call = reading.call;
+Section variance_why(const ModelRun& model_run) {
+  const LayerCall& call = model_run.call;
   const auto stage = [&](Stage which) { return attention_stage(call.q, call.k, call.options, which); };
   const Tensor raw = stage(Stage::raw);
   const Tensor scaled = stage(Stage::scaled);
   const Tensor masked = stage(Stage::masked);
   Section why;
   why.id = "variance";
-  why.title = fmt::format("Why divide by √d_k? The variance of the scores of layer {}", reading.layer);
+  why.title = fmt::format("Why divide by √d_k? The variance of the scores of layer {}", model_run.layer);
   why.text = fmt::format(
       "q · k adds d_k = {} terms. Training decides how large they are; the division takes the factor d_k out of the "
       "variance, so that softmax starts where it has a gradient. Over the pairs that the mask lets pass in this text.",
@@ -57,7 +57,7 @@ Section variance_why(const Reading& reading) {
     const Moments after = moments_of(scaled, masked, h);
     table.rows.push_back(
         {whole(h), rounded(before.mean(), 2), rounded(before.variance(), 2), rounded(after.variance(), 3)});
-    if (h != static_cast<std::int64_t>(reading.head)) continue;
+    if (h != static_cast<std::int64_t>(model_run.head)) continue;
     why.finding = fmt::format("the scores of head {} have the variance {}; after scaling, the variance is {}", h,
                               shown(before.variance(), 1), shown(after.variance(), 3));
   }
@@ -67,10 +67,10 @@ Section variance_why(const Reading& reading) {
 
 }  // namespace
 
-std::vector<Section> whys_of(const Reading& reading, std::vector<Section> all) {
-  if (!reading.whys) return {};
+std::vector<Section> whys_of(const ModelRun& model_run, std::vector<Section> all) {
+  if (!model_run.whys) return {};
   std::erase_if(all, [](const Section& why) { return std::ranges::find(kOfTheCall, why.id) == kOfTheCall.end(); });
-  all.insert(all.begin(), variance_why(reading));
+  all.insert(all.begin(), variance_why(model_run));
   return all;
 }
 

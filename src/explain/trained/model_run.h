@@ -12,38 +12,38 @@
 namespace qkv::explain_detail {
 
 /// The keys that a query of this text should attend to.
-struct ReadingRow {
+struct PatternKeys {
   std::size_t query = 0;
   std::vector<std::size_t> keys;
 };
 
 /// Which keys a solved model's queries attend to, and how far each head does so in this text.
-struct ReadingRelation {
+struct SitePattern {
   std::string name;                         // "induction"
   std::string description;                  // "a query to the token after ..."
   std::vector<std::vector<double>> layers;  // mean weight on the pattern, a layer and head
-  std::vector<ReadingRow> rows = {};        // by rising query
+  std::vector<PatternKeys> rows = {};       // by rising query
 };
 
 /// The attention of one kind in all layers: of the tokens, of the source, or across.
-struct ReadingSite {
+struct SiteWeights {
   std::string name;                  // "tokens"
   std::vector<std::string> queries;  // Tq
   std::vector<std::string> keys;     // Tk
   std::vector<Tensor> weights;       // [H, Tq, Tk] a layer, as they ran
   Tensor hidden = {};                // b8 [Tq, Tk], true where the mask hides; empty where it hides nothing
-  std::vector<ReadingRelation> relations = {};
+  std::vector<SitePattern> relations = {};
   std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
 };
 
 /// A text beside an image, and how near the two are.
-struct ReadingCaption {
+struct CaptionCosine {
   std::string text;
   double cosine = 0;
 };
 
 /// The attention call of the layer whose steps are shown: q, k, v and out [1, H, T, D] as they ran, after any rotation.
-struct ReadingCall {
+struct LayerCall {
   Tensor q;
   Tensor k;
   Tensor v;
@@ -52,7 +52,7 @@ struct ReadingCall {
   bool is_rotated = false;
 };
 
-struct Reading {
+struct ModelRun {
   std::string title;
   std::vector<Setting> settings;
   std::vector<std::string> notes = {};  // what is to be known first, a line each
@@ -61,38 +61,38 @@ struct Reading {
   std::vector<std::string> vocabulary;
   std::vector<std::string> expected;  // what should be predicted, "" where that is not asked; empty where not known
   std::vector<bool> trained = {};     // whether the task asks for anything there; empty where not known
-  std::vector<ReadingCaption> captions = {};
+  std::vector<CaptionCosine> captions = {};
   Tensor image = {};  // [3, H, W] in [0, 1]; empty where there is none
-  std::vector<ReadingSite> sites;
+  std::vector<SiteWeights> sites;
   std::size_t site = 0;   // whose steps are shown
   std::size_t layer = 0;  // likewise
   std::size_t head = 0;   // of that layer: the one that is shown first, and laid over the image
-  ReadingCall call;
+  LayerCall call;
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
   bool whys = false;
 };
 
 // What the model says, and how near captions are.
-[[nodiscard]] Section says_step(const Reading& reading);
-[[nodiscard]] Section captions_step(const Reading& reading);
+[[nodiscard]] Section says_step(const ModelRun& model_run);
+[[nodiscard]] Section captions_step(const ModelRun& model_run);
 // One head, all heads of a site, and how well they show the patterns of the task.
-[[nodiscard]] Section head_step(const Reading& reading);
-[[nodiscard]] Section heads_step(const ReadingSite& site);
-[[nodiscard]] Section overview_step(const Reading& reading);
-[[nodiscard]] Section patterns_step(const Reading& reading);
+[[nodiscard]] Section head_step(const ModelRun& model_run);
+[[nodiscard]] Section heads_step(const SiteWeights& site);
+[[nodiscard]] Section overview_step(const ModelRun& model_run);
+[[nodiscard]] Section patterns_step(const ModelRun& model_run);
 // The id of a head's map in heads_step().
-[[nodiscard]] std::string head_id(const ReadingSite& site, std::size_t layer, std::size_t head);
+[[nodiscard]] std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head);
 // The image, and the weights of one head over it.
-[[nodiscard]] Section picture_step(const Reading& reading);
-[[nodiscard]] Section image_step(const Reading& reading);
+[[nodiscard]] Section picture_step(const ModelRun& model_run);
+[[nodiscard]] Section image_step(const ModelRun& model_run);
 
 /// Answers to why from the numbers of the call: the variance of its scores, and those of explain() that need nothing
 /// else.
-[[nodiscard]] std::vector<Section> whys_of(const Reading& reading, std::vector<Section> all);
+[[nodiscard]] std::vector<Section> whys_of(const ModelRun& model_run, std::vector<Section> all);
 
 /// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "overview", "picture" and
 /// "image" if the keys are places of one, "heads" of each site; then the steps of the attention call, and `path`, which
 /// leads from there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or query.
-[[nodiscard]] Explanation explain(const Reading& reading, std::vector<Section> path = {});
+[[nodiscard]] Explanation explain(const ModelRun& model_run, std::vector<Section> path = {});
 
 }  // namespace qkv::explain_detail
