@@ -17,13 +17,13 @@ namespace {
 CLI::Validator bytes_in_units() {
   const auto read = [](std::string& text) -> std::string {
     std::string bytes = text;
-    const bool negative = text.starts_with("-");
+    const bool negative = text.starts_with('-');
     try {
       if (!negative && CLI::AsSizeValue(false)(bytes).empty()) {
         text = bytes;
         return {};
       }
-    } catch (const CLI::Error&) {  // a unit that it does not know, or a number that no type holds
+    } catch (const CLI::Error&) {  // NOLINT(bugprone-empty-catch): what it cannot read is refused below
     }
     return "expected a number of bytes such as 4096, 512MiB or 4GiB, got \"" + text + "\"";
   };

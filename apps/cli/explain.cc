@@ -155,8 +155,9 @@ void require_effect(const CLI::App& command, const ExplainArguments& arguments) 
   exclude(own, "your own tensors need no parameters", kModelOptions);
   exclude(own, "your own tensors have no block around them", std::array{"--block"});
   if (!arguments.dropout) exclude(own, "your own tensors need no parameters", std::array{"--seed"});
-  if (arguments.bias == "t5")
+  if (arguments.bias == "t5") {
     refuse("--bias t5", "cannot be combined with " + own + ": T5's table is drawn with the parameters");
+  }
 }
 
 // Standard output holds one thing, and --quiet needs something else to be left.
@@ -183,8 +184,9 @@ void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
   if (!arguments.worked.empty()) {
-    if (arguments.text || !own_option(arguments).empty())
+    if (arguments.text || !own_option(arguments).empty()) {
       refuse("--worked", "takes no text: it brings its own numbers");
+    }
     return;
   }
   if (!arguments.trained.model.empty()) {

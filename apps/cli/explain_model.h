@@ -5,11 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "cli11_names.h"
 #include "qkv/explain.h"
-
-namespace CLI {
-class App;
-}
 
 namespace qkv::cli {
 

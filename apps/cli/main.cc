@@ -172,7 +172,7 @@ std::optional<std::string> unknown_option(const CLI::App& command) {
 std::optional<std::string> unquoted_text(const CLI::App& command) {
   const CLI::Option* text = command.get_option_no_throw("TEXT");
   if (text == nullptr || text->empty() || command.remaining().empty()) return std::nullopt;
-  std::string words = text->as<std::string>();
+  auto words = text->as<std::string>();
   for (const std::string& word : command.remaining()) words += " " + word;
   return "TEXT: put a text of several words in quotes: " + full_name(command) + " \"" + words + "\"";
 }

@@ -7,7 +7,7 @@ int main() {
   using namespace qkv;
   const char* const tokens[] = {"the", "cat", "sat"};
   const Tensor q(std::vector<double>{1, 0, 0, 1, 1, 1}, {1, 1, 3, 2});  // [B, Hq, Tq, D]
-  const Tensor k = q;
+  const Tensor& k = q;
   const Tensor v(std::vector<double>{2, 0, 0, 3, 1, 1}, {1, 1, 3, 2});  // [B, Hk, Tk, Dv]
   const Tensor weights = attention_stage(q, k, {}, Stage::weights);     // [B, Hq, Tq, Tk]
   const Tensor y = attention(q, k, v).out;
