@@ -225,7 +225,7 @@ Explanation explanation_of(const ExplainArguments& arguments) {
 }
 
 // What the terminal leaves out of a model's explanation, and how to see it.
-std::string rest_of(const Explanation& whole, const Explanation& part) {
+std::string rest_of(const Explanation& whole, const Explanation& part, std::string_view all) {
   constexpr std::size_t kLine = 76;
   std::string ids;
   std::string line;
@@ -235,9 +235,11 @@ std::string rest_of(const Explanation& whole, const Explanation& part) {
     line += (line.empty() ? "  " : " ") + step.id;
   }
   return fmt::format(
-      "\nThis is {} of {} steps. --all adds the heads that show a pattern, --all=full\n"
-      "every step, --step NAMES some of them:\n{}\n--html FILE, --png DIR and --json hold everything.\n",
-      part.steps.size(), whole.steps.size(), ids + line);
+      "\nThis is {} of {} steps. {}\n{}\n--html FILE, --png DIR and --json hold everything.\n", part.steps.size(),
+      whole.steps.size(),
+      !all.empty() ? "--all=full adds every step, --step NAMES some of them:"
+                   : "--all adds the heads that show a pattern, --all=full\nevery step, --step NAMES some of them:",
+      ids + line);
 }
 
 void print_text(const ExplainArguments& arguments, Explanation explanation) {
@@ -248,7 +250,7 @@ void print_text(const ExplainArguments& arguments, Explanation explanation) {
     explanation.steps.clear();
   } else if (is_trained && !is_whole) {
     Explanation part = arguments.all.empty() ? in_short(explanation) : with_known_heads(explanation);
-    rest = rest_of(explanation, part);
+    if (!arguments.options.query) rest = rest_of(explanation, part, arguments.all);
     explanation = std::move(part);
   }
   ExplainTextOptions text;
@@ -361,7 +363,7 @@ void add_explain(CLI::App& app) {
       "  qkv explain \"Le chat\" --context \"The cat sat down\" --why");
   const auto arguments = std::make_shared<ExplainArguments>();
   command->add_option("TEXT", arguments->text,
-                      "The text; white space parts its tokens. `-` reads it from standard input");
+                      "The text, split into tokens at white space. `-` reads it from standard input");
   add_attention_options(*command, *arguments);
   add_model_options(*command, *arguments);
   add_trained_options(*command, arguments->trained);

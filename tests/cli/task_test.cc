@@ -52,7 +52,7 @@ TEST(TaskCommand, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv task: "), HasSubstr(message)));
   };
   refused({"task", "inductoin"}, "TASK: expected one of copy, ");
-  refused({"task", "inductoin"}, "got \"inductoin\"; induction is near");
+  refused({"task", "inductoin"}, "got \"inductoin\"; did you mean induction?");
   refused({"task", "sort", "--length", "30"}, "--length: expected from 2 to 26 letters for sort, got 30");
   refused({"task", "english", "--length", "30"}, "--length: expected none for english, got 30");
   refused({"task", "sort", "--examples", "-1"}, "--examples");

@@ -208,7 +208,7 @@ TEST(ExplainedModel, NamesALearnedBiasAndDoesNotPrintIt) {
   const Explanation explanation = explain_model(boxed("brackets"), {.example = 0});
   const auto bias = std::ranges::find(explanation.settings, "bias", &Setting::name);
   ASSERT_NE(bias, explanation.settings.end());
-  EXPECT_EQ(bias->value, "T5 bias, learned");
+  EXPECT_EQ(bias->value, "T5, learned");
 }
 
 TEST(ExplainedModel, AnswersWhyFromItsOwnScores) {

@@ -192,7 +192,7 @@ class ModelReader {
     const auto positions = config.find("positions");
     const bool is_t5 = positions != config.end() && positions->second == "t5";
     if (is_t5) {
-      text = "T5 bias, learned";
+      text = "T5, learned";
     } else if (text.size() > kLongText) {
       text = "relative bias, learned";
     }

@@ -29,7 +29,7 @@ const training::TaskMaker& maker_of(std::string_view name) {
   }
   const auto near = nearest_word(name, known);
   throw InvalidArgument(kMakeTask, "name", "one of " + names,
-                        "\"" + std::string(name) + "\"" + (near ? "; " + std::string(*near) + " is near" : ""));
+                        "\"" + std::string(name) + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
 }
 
 void require_length(const TaskInfo& info, const TaskOptions& options) {
