@@ -1,4 +1,4 @@
-# Files of a room are compiled some at a time: what their headers cost is paid once a batch, which is most of it. So a
+# Several files of a room are compiled as one: their headers, which are most of the cost, are parsed once a batch. So a
 # name in a room is defined once, even where no other file sees it. QKV_BATCHES=OFF compiles each file by itself, as
 # clang-tidy and the preset for working on a file do. Sources with flags of their own are never in a batch.
 option(QKV_BATCHES "Compile several files of a room at a time" ${PROJECT_IS_TOP_LEVEL})

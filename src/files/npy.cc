@@ -6,6 +6,7 @@
 
 #include "core/bytes.h"
 #include "files/elements.h"
+#include "files/fail.h"
 #include "files/npy_header.h"
 
 namespace qkv {
@@ -27,10 +28,6 @@ constexpr std::array kTypeCodes{
     TypeCode{"i1", DType::i8},   TypeCode{"u1", DType::u8},  TypeCode{"b1", DType::b8},
 };
 
-[[noreturn]] void fail_npy(std::string_view source, const std::string& reason) {
-  throw Error(std::string(source) + ": " + reason);
-}
-
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -48,21 +45,21 @@ struct Parts {
 };
 Parts cut(std::span<const std::byte> bytes, std::string_view source) {
   const std::string_view text = as_text(bytes);
-  if (!text.starts_with(kMagic)) fail_npy(source, "not a .npy file: it does not begin with \\x93NUMPY");
-  if (bytes.size() < kVersionEnd) fail_npy(source, "truncated: the .npy version is missing");
+  if (!text.starts_with(kMagic)) files::fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
+  if (bytes.size() < kVersionEnd) files::fail(source, "truncated: the .npy version is missing");
   const auto major = std::to_integer<unsigned>(bytes[kMagic.size()]);
   const auto minor = std::to_integer<unsigned>(bytes[kMagic.size() + 1]);
   if (major < 1 || major > 3 || minor != 0) {
-    fail_npy(source,
-             "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
+    files::fail(source,
+                "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
   }
   const std::size_t length_size = major == 1 ? 2 : 4;
   const std::size_t header_begin = kVersionEnd + length_size;
-  if (bytes.size() < header_begin) fail_npy(source, "truncated: the length of the .npy header is missing");
+  if (bytes.size() < header_begin) files::fail(source, "truncated: the length of the .npy header is missing");
   const std::size_t length = little_endian(bytes.subspan(kVersionEnd, length_size));
   if (length > bytes.size() - header_begin) {
-    fail_npy(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
-                         std::to_string(bytes.size() - header_begin) + " are there");
+    files::fail(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
+                            std::to_string(bytes.size() - header_begin) + " are there");
   }
   return {text.substr(header_begin, length), bytes.subspan(header_begin + length)};
 }
@@ -81,22 +78,22 @@ Element element_of(const std::string& descr, std::string_view source) {
     if (native) return {type.dtype, type.code == "V2" ? std::endian::little : std::endian::native};
     return {type.dtype, order == "<" ? std::endian::little : std::endian::big};
   }
-  fail_npy(source, "qkv has no element type for the .npy descr '" + descr +
-                       "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
+  files::fail(source, "qkv has no element type for the .npy descr '" + descr +
+                          "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
 }
 
 Shape shape_of(const NpyHeader& header, DType dtype, std::size_t bytes_there, std::string_view source) {
   constexpr std::uint64_t kBitsInByte = 8;
   if (header.shape.size() > kMaxRank) {
-    fail_npy(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
+    files::fail(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
   }
   Shape shape{std::span<const std::int64_t>(header.shape)};
   const auto bits = files::checked_bits(header.shape, size_of(dtype) * kBitsInByte);
-  if (!bits) fail_npy(source, "the shape " + shape.to_string() + " is too large to be addressed");
+  if (!bits) files::fail(source, "the shape " + shape.to_string() + " is too large to be addressed");
   if (*bits / kBitsInByte != bytes_there) {
-    fail_npy(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
-                         shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
-                         std::to_string(*bits / kBitsInByte) + " bytes of data, got " + std::to_string(bytes_there));
+    files::fail(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
+                            shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
+                            std::to_string(*bits / kBitsInByte) + " bytes of data, got " + std::to_string(bytes_there));
   }
   return shape;
 }

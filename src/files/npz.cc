@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "files/fail.h"
 #include "qkv/npy.h"
 
 namespace qkv {
@@ -26,10 +27,6 @@ using Archive = std::unique_ptr<zip_t, CloseArchive>;
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 using Source = std::unique_ptr<zip_source_t, FreeSource>;
 
-[[noreturn]] void fail_npz(const std::string& source, const std::string& reason) {
-  throw Error(source + ": " + reason);
-}
-
 std::string reason_of(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
@@ -42,7 +39,7 @@ Archive open_archive(const std::string& path) {
   require_readable(path);
   int code = 0;
   Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive == nullptr) fail_npz(path, "not a readable .npz (zip) file: " + reason_of(code));
+  if (archive == nullptr) files::fail(path, "not a readable .npz (zip) file: " + reason_of(code));
   return archive;
 }
 
@@ -57,9 +54,9 @@ std::vector<std::string> names_in(zip_t* archive, const std::string& path) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const char* name = zip_get_name(archive, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
-    if (name == nullptr) fail_npz(path, "member " + std::to_string(i) + " has no readable name");
+    if (name == nullptr) files::fail(path, "member " + std::to_string(i) + " has no readable name");
     names.push_back(name_without_suffix(name));
-    if (!seen.insert(names.back()).second) fail_npz(path, "two members are named \"" + names.back() + "\"");
+    if (!seen.insert(names.back()).second) files::fail(path, "two members are named \"" + names.back() + "\"");
   }
   return names;
 }
@@ -71,14 +68,14 @@ std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::strin
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
-    fail_npz(source, std::string("its size is unreadable: ") + zip_strerror(archive));
+    files::fail(source, std::string("its size is unreadable: ") + zip_strerror(archive));
   }
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-    fail_npz(source, "expected a stored or deflated member, got zip method " + std::to_string(stat.comp_method));
+    files::fail(source, "expected a stored or deflated member, got zip method " + std::to_string(stat.comp_method));
   }
   if (stat.size / kBestRatio > stat.comp_size) {
-    fail_npz(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
-                         std::to_string(stat.comp_size) + " compressed ones can hold");
+    files::fail(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
+                            std::to_string(stat.comp_size) + " compressed ones can hold");
   }
   return stat.size;
 }
@@ -87,20 +84,21 @@ std::vector<std::byte> member_bytes(zip_t* archive, zip_uint64_t index, const st
   constexpr std::uint64_t kChunk = 1U << 20U;
   const std::uint64_t size = declared_size(archive, index, source);
   const Member member(zip_fopen_index(archive, index, 0));
-  if (member == nullptr) fail_npz(source, std::string("unreadable: ") + zip_strerror(archive));
+  if (member == nullptr) files::fail(source, std::string("unreadable: ") + zip_strerror(archive));
   std::vector<std::byte> bytes;
   std::uint64_t filled = 0;
   for (;;) {
     // One byte more than declared, so that the end of the data, where the checksum is compared, is reached.
     bytes.resize(filled + std::min(kChunk, size + 1 - filled));
     const zip_int64_t got = zip_fread(member.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0) fail_npz(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member.get())));
+    if (got < 0)
+      files::fail(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member.get())));
     filled += static_cast<std::uint64_t>(got);
     if (got == 0) break;
-    if (filled > size) fail_npz(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
+    if (filled > size) files::fail(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
   }
   if (filled < size) {
-    fail_npz(source, "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(filled));
+    files::fail(source, "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(filled));
   }
   bytes.resize(filled);
   return bytes;
@@ -128,15 +126,15 @@ void require_member_names(std::span<const NamedView> members) {
 void add_member(zip_t* archive, const std::string& name, std::span<const std::byte> bytes) {
   constexpr time_t kFirstTimeOfZip = 315532800;  // 1980-01-01 00:00 UTC
   Source source(zip_source_buffer(archive, bytes.data(), bytes.size(), 0));
-  if (source == nullptr) fail_npz("encode_npz", zip_strerror(archive));
+  if (source == nullptr) files::fail("encode_npz", zip_strerror(archive));
   const zip_int64_t index =
       zip_file_add(archive, (name + std::string(kSuffix)).c_str(), source.get(), ZIP_FL_ENC_UTF_8);
-  if (index < 0) fail_npz("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
+  if (index < 0) files::fail("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
   static_cast<void>(source.release());  // the archive's now
   const auto place = static_cast<zip_uint64_t>(index);
   if (zip_set_file_compression(archive, place, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_mtime(archive, place, kFirstTimeOfZip, 0) != 0) {
-    fail_npz("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
+    files::fail("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
   }
 }
 
@@ -144,12 +142,12 @@ std::vector<std::byte> bytes_of(zip_source_t* source) {
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_source_stat(source, &stat) != 0 || zip_source_open(source) != 0) {
-    fail_npz("encode_npz", zip_error_strerror(zip_source_error(source)));
+    files::fail("encode_npz", zip_error_strerror(zip_source_error(source)));
   }
   std::vector<std::byte> bytes(stat.size);
   const zip_int64_t got = zip_source_read(source, bytes.data(), bytes.size());
   zip_source_close(source);
-  if (got != static_cast<zip_int64_t>(bytes.size())) fail_npz("encode_npz", "the archive could not be read back");
+  if (got != static_cast<zip_int64_t>(bytes.size())) files::fail("encode_npz", "the archive could not be read back");
   return bytes;
 }
 
@@ -161,7 +159,7 @@ Tensor read_npz(const std::string& path, const std::string& name) {
   const Archive archive = open_archive(path);
   const std::vector<std::string> names = names_in(archive.get(), path);
   const auto found = std::ranges::find(names, name_without_suffix(name));
-  if (found == names.end()) fail_npz(path, "there is no member \"" + name + "\"; it holds " + listed(names));
+  if (found == names.end()) files::fail(path, "there is no member \"" + name + "\"; it holds " + listed(names));
   const std::string source = path + ":" + *found;
   return decode_npy(member_bytes(archive.get(), static_cast<zip_uint64_t>(found - names.begin()), source), source);
 }
@@ -173,12 +171,12 @@ std::vector<std::byte> encode_npz(std::span<const NamedView> members) {
   zip_error_t error;
   zip_error_init(&error);
   Source source(zip_source_buffer_create(nullptr, 0, 0, &error));
-  if (source == nullptr) fail_npz("encode_npz", zip_error_strerror(&error));
+  if (source == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
   zip_source_keep(source.get());  // closing the archive gives one hold on it back
   Archive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, &error));
-  if (archive == nullptr) fail_npz("encode_npz", zip_error_strerror(&error));
+  if (archive == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
   for (std::size_t i = 0; i < members.size(); ++i) add_member(archive.get(), members[i].name, contents[i]);
-  if (zip_close(archive.get()) != 0) fail_npz("encode_npz", zip_strerror(archive.get()));
+  if (zip_close(archive.get()) != 0) files::fail("encode_npz", zip_strerror(archive.get()));
   static_cast<void>(archive.release());
   return bytes_of(source.get());
 }

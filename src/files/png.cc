@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "files/fail.h"
+
 namespace qkv {
 namespace {
 
@@ -25,30 +27,26 @@ class PngImage {
   png_image image_{};
 };
 
-[[noreturn]] void fail_png(std::string_view source, const std::string& reason) {
-  throw Error(std::string(source) + ": " + reason);
-}
-
 }  // namespace
 
 Tensor decode_png(std::span<const std::byte> bytes, std::string_view source) {
   PngImage holder;
   png_image& image = holder.get();
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
-    fail_png(source, std::string("expected a PNG file: ") + image.message);
+    files::fail(source, std::string("expected a PNG file: ") + image.message);
   }
   const auto width = static_cast<std::int64_t>(image.width);
   const auto height = static_cast<std::int64_t>(image.height);
   if (width * height > kMostPixels) {
-    fail_png(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) +
-                         " x " + std::to_string(height));
+    files::fail(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) +
+                            " x " + std::to_string(height));
   }
   image.format = PNG_FORMAT_RGB;
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   Tensor picture(DType::u8, {height, width, kPngChannels});
   const png_color white{kWhite, kWhite, kWhite};
   if (png_image_finish_read(&image, &white, picture.data(), 0, nullptr) == 0) {
-    fail_png(source, std::string("damaged or truncated PNG: ") + image.message);
+    files::fail(source, std::string("damaged or truncated PNG: ") + image.message);
   }
   return picture;
 }
@@ -67,7 +65,7 @@ std::vector<std::byte> encode_png(const TensorView& picture) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::vector<std::byte> bytes(size);
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, dense.data(), 0, nullptr) == 0) {
-    fail_png("encode_png", image.message);
+    files::fail("encode_png", image.message);
   }
   bytes.resize(size);
   return bytes;

@@ -36,13 +36,7 @@ CaptionerOptions checked(const CaptionerOptions& options) {
   if (options.encoder_layers < 1) {
     throw InvalidArgument(kCaptioner, "encoder_layers", "more than 0", std::to_string(options.encoder_layers));
   }
-  require_sound(kCaptioner, {.vocabulary = options.vocabulary,
-                             .length = options.length,
-                             .layers = options.layers,
-                             .d_model = options.d_model,
-                             .heads = options.heads,
-                             .d_ff = options.d_ff,
-                             .positions = options.positions});
+  require_sound(kCaptioner, text_options(options, options.layers));
   return options;
 }
 

@@ -7,16 +7,11 @@ namespace {
 constexpr const char* kCaptionerKind = "captioner";
 
 constexpr auto kCaptionerWords = [](auto& o, const auto& each) {
+  each_common_option(o, each);
   each("image_side", o.image_side);
   each("patch_side", o.patch_side);
-  each("vocabulary", o.vocabulary);
-  each("length", o.length);
   each("encoder_layers", o.encoder_layers);
   each("layers", o.layers);
-  each("d_model", o.d_model);
-  each("heads", o.heads);
-  each("d_ff", o.d_ff, 4 * o.d_model);
-  each("positions", o.positions);
   each("tied", o.tied);
   each("relative", o.relative);
 };

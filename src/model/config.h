@@ -99,6 +99,17 @@ class Read {
 
 }  // namespace config_detail
 
+/// The words that all models have. A config is a map, so their order is of no matter.
+template <class Options, class Each>
+void each_common_option(Options& o, const Each& each) {
+  each("vocabulary", o.vocabulary);
+  each("length", o.length);
+  each("d_model", o.d_model);
+  each("heads", o.heads);
+  each("d_ff", o.d_ff, 4 * o.d_model);
+  each("positions", o.positions);
+}
+
 /// `each_option(options, each)` calls `each` with every option and its word.
 template <class Options, class EachOption>
 [[nodiscard]] ModelConfig config_from(const char* kind, const Options& options, const EachOption& each_option) {

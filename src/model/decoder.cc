@@ -13,17 +13,12 @@ namespace {
 constexpr const char* kDecoder = "Decoder";
 
 TextOptions text_of(const DecoderOptions& o) {
-  return {.vocabulary = o.vocabulary,
-          .length = o.length,
-          .layers = o.layers,
-          .d_model = o.d_model,
-          .heads = o.heads,
-          .d_ff = o.d_ff,
-          .positions = o.positions,
-          .order = o.order,
-          .activation = o.activation,
-          .bias = o.bias,
-          .d_context = o.d_context};
+  TextOptions text = text_options(o, o.layers);
+  text.order = o.order;
+  text.activation = o.activation;
+  text.bias = o.bias;
+  text.d_context = o.d_context;
+  return text;
 }
 
 TokenInputOptions input_of(const DecoderOptions& options) {

@@ -7,13 +7,8 @@ namespace {
 constexpr const char* kDecoderKind = "decoder";
 
 constexpr auto kDecoderWords = [](auto& o, const auto& each) {
-  each("vocabulary", o.vocabulary);
-  each("length", o.length);
+  each_common_option(o, each);
   each("layers", o.layers);
-  each("d_model", o.d_model);
-  each("heads", o.heads);
-  each("d_ff", o.d_ff, 4 * o.d_model);
-  each("positions", o.positions);
   each("tied", o.tied);
   const DecoderOptions usual;
   each.later("order", o.order, usual.order);

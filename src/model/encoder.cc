@@ -9,16 +9,11 @@ namespace {
 constexpr const char* kEncoder = "Encoder";
 
 TextOptions text_of(const EncoderOptions& o) {
-  return {.vocabulary = o.vocabulary,
-          .length = o.length,
-          .layers = o.layers,
-          .d_model = o.d_model,
-          .heads = o.heads,
-          .d_ff = o.d_ff,
-          .positions = o.positions,
-          .order = o.order,
-          .activation = o.activation,
-          .bias = o.bias};
+  TextOptions text = text_options(o, o.layers);
+  text.order = o.order;
+  text.activation = o.activation;
+  text.bias = o.bias;
+  return text;
 }
 
 TokenInputOptions input_of(const EncoderOptions& options) {

@@ -7,13 +7,8 @@ namespace {
 constexpr const char* kEncoderKind = "encoder";
 
 constexpr auto kEncoderWords = [](auto& o, const auto& each) {
-  each("vocabulary", o.vocabulary);
-  each("length", o.length);
+  each_common_option(o, each);
   each("layers", o.layers);
-  each("d_model", o.d_model);
-  each("heads", o.heads);
-  each("d_ff", o.d_ff, 4 * o.d_model);
-  each("positions", o.positions);
   each("tied", o.tied);
   each("order", o.order);
   each("embedding", o.embedding, embedding_scale(o));

@@ -31,13 +31,7 @@ void require_model(const EncoderDecoderOptions& o) {
   require(o.encoder_layers > 0, "encoder_layers", "more than 0", o.encoder_layers);
   require(o.positions != Positions::learned || o.source_length > 0, "source_length",
           "more than 0, for learned positions", o.source_length);
-  require_sound(kEncoderDecoder, {.vocabulary = o.vocabulary,
-                                  .length = o.length,
-                                  .layers = o.layers,
-                                  .d_model = o.d_model,
-                                  .heads = o.heads,
-                                  .d_ff = o.d_ff,
-                                  .positions = o.positions});
+  require_sound(kEncoderDecoder, text_options(o, o.layers));
   require(!o.shared || o.source_vocabulary == o.vocabulary, "source_vocabulary",
           std::to_string(o.vocabulary) + ", the vocabulary of the target, whose table it shares", o.source_vocabulary);
 }

@@ -7,16 +7,11 @@ namespace {
 constexpr const char* kEncoderDecoderKind = "encoder-decoder";
 
 constexpr auto kEncoderDecoderWords = [](auto& o, const auto& each) {
+  each_common_option(o, each);
   each("source_vocabulary", o.source_vocabulary);
-  each("vocabulary", o.vocabulary);
   each("source_length", o.source_length);
-  each("length", o.length);
   each("encoder_layers", o.encoder_layers);
   each("layers", o.layers);
-  each("d_model", o.d_model);
-  each("heads", o.heads);
-  each("d_ff", o.d_ff, 4 * o.d_model);
-  each("positions", o.positions);
   each("order", o.order);
   each("activation", o.activation);
   each("bias", o.bias);

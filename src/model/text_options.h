@@ -23,6 +23,18 @@ struct TextOptions {
   std::optional<std::int64_t> d_context = std::nullopt;
 };
 
+/// What all models name alike.
+template <class Options>
+[[nodiscard]] TextOptions text_options(const Options& options, std::int64_t layers) {
+  return {.vocabulary = options.vocabulary,
+          .length = options.length,
+          .layers = layers,
+          .d_model = options.d_model,
+          .heads = options.heads,
+          .d_ff = options.d_ff,
+          .positions = options.positions};
+}
+
 /// Throws InvalidArgument(model, …) naming the option that has no meaning.
 void require_sound(std::string_view model, const TextOptions& options);
 

@@ -45,13 +45,7 @@ TwoTowerOptions checked(const TwoTowerOptions& options) {
   require("image_layers", options.image_layers);
   require("text_layers", options.text_layers);
   require("d_embedding", options.d_embedding.value_or(1));
-  require_sound(kTwoTower, {.vocabulary = options.vocabulary,
-                            .length = options.length,
-                            .layers = options.text_layers,
-                            .d_model = options.d_model,
-                            .heads = options.heads,
-                            .d_ff = options.d_ff,
-                            .positions = options.positions});
+  require_sound(kTwoTower, text_options(options, options.text_layers));
   return options;
 }
 

@@ -5,8 +5,6 @@
 namespace qkv::mask_test {
 namespace {
 
-Align any_side() { return *rc::gen::element(Align::bottom_right, Align::top_left); }
-
 // Tenths, which no binary type holds exactly.
 Tensor any_numbers(const Shape& shape) {
   Tensor numbers(DType::f64, shape);
@@ -17,21 +15,18 @@ Tensor any_numbers(const Shape& shape) {
   return numbers.to(*rc::gen::element(DType::f64, DType::f32, DType::f16, DType::bf16));
 }
 
-std::int64_t one_or_all(std::int64_t extent) { return *rc::gen::arbitrary<bool>() ? extent : 1; }
-
 Bias any_term(const MaskShape& shape) {
   switch (any_in(0, 3)) {
     case 0:
-      return alibi(any_side());
+      return alibi(any_align());
     case 1: {
       const std::int64_t buckets = 2 * any_in(2, 20);
       return t5_bias(any_numbers({buckets, shape.H}),
                      {.buckets = buckets, .max_distance = any_in(21, 200), .bidirectional = any_in(0, 1) == 1},
-                     any_side());
+                     any_align());
     }
     default:
-      return dense_bias(
-          any_numbers({one_or_all(shape.B), one_or_all(shape.H), one_or_all(shape.Tq), one_or_all(shape.Tk)}));
+      return dense_bias(any_numbers({one_or(shape.B), one_or(shape.H), one_or(shape.Tq), one_or(shape.Tk)}));
   }
 }
 

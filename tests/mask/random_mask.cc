@@ -11,8 +11,6 @@ std::int64_t place_of(Align align, std::int64_t i, const MaskShape& shape) {
   return align == Align::top_left ? i : shape.Tk - shape.Tq + i;
 }
 
-Align any_align() { return *rc::gen::element(Align::bottom_right, Align::top_left); }
-
 std::vector<std::int64_t> any_lengths(std::int64_t count, std::int64_t most) {
   return *rc::gen::container<std::vector<std::int64_t>>(static_cast<std::size_t>(count),
                                                         rc::gen::inRange<std::int64_t>(0, most + 1));
@@ -108,8 +106,6 @@ Tensor any_flags(const Shape& shape) {
   for (bool& flag : flags.values<bool>()) flag = *rc::gen::arbitrary<bool>();
   return flags;
 }
-
-std::int64_t one_or(std::int64_t extent) { return *rc::gen::arbitrary<bool>() ? extent : 1; }
 
 RandomMask any_array(const MaskShape& shape) {
   if (*rc::gen::arbitrary<bool>()) {

@@ -56,8 +56,8 @@ class Captioner {
   [[nodiscard]] NewTokens generate(const TensorView& images, const TensorView& prompt,
                                    const GenerateOptions& options) const;
 
-  /// Weights of every head, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches], in the dtype of
-  /// a call that gives none. Allocates them all.
+  /// Weights of every head, one tensor a layer: tokens [B, heads, T, T], cross [B, heads, T, patches], in the
+  /// default dtype of ModelCall. Allocates them all.
   [[nodiscard]] DecoderWeights weights(const TensorView& images, const TensorView& ids) const;
 
   /// encoder.* and decoder.*, as the parts name them.

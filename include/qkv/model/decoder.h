@@ -78,8 +78,8 @@ class Decoder {
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const DecoderCall& call = {}) const;
 
-  /// Empty caches of B texts of up to `capacity` tokens, in the dtype of a call that gives none if not in this one;
-  /// over a context, with its keys and values.
+  /// Empty caches of B texts of up to `capacity` tokens, in `dtype`, by default that of ModelCall; over a context,
+  /// with its keys and values.
   [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity,
                                         std::optional<DType> dtype = std::nullopt) const;
   [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
@@ -93,7 +93,7 @@ class Decoder {
   [[nodiscard]] NewTokens generate_cross(const TensorView& prompt, const DecoderContext& context,
                                          const GenerateOptions& options) const;
 
-  /// In the dtype of a call that gives none. Allocates them all. weights() are those of the tokens.
+  /// In the default dtype of ModelCall. Allocates them all. weights() are those of the tokens.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 

@@ -55,7 +55,7 @@ class Encoder {
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
 
-  /// Weights of every head, [B, heads, T, T] a layer, in that of a call that gives none. Allocates them all.
+  /// Weights of every head, [B, heads, T, T] a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
   /// embedding.weight, positions.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight, as far as they are

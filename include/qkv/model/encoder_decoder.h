@@ -67,7 +67,7 @@ class EncoderDecoder {
   [[nodiscard]] NewTokens generate(const PaddedTokens& source, const TensorView& prompt,
                                    const GenerateOptions& options) const;
 
-  /// In the dtype of a call that gives none. Allocates them all.
+  /// In the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] EncoderDecoderWeights weights(const PaddedTokens& source, const TensorView& target) const;
 
   /// Those of the encoder under "encoder", then those of the decoder under "decoder"; a shared table is

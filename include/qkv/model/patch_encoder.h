@@ -44,7 +44,7 @@ class PatchEncoder {
   /// Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
 
-  /// Weights of every head, [B, heads, patches, patches] a layer, in that of a call that gives none. Allocates them
+  /// Weights of every head, [B, heads, patches, patches] a layer, in the default dtype of ModelCall. Allocates them
   /// all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 

@@ -72,7 +72,7 @@ class TwoTower {
   /// The same of what embed_images() and embed_texts() gave.
   [[nodiscard]] Variable loss_of_embeddings(const Variable& images, const Variable& texts) const;
 
-  /// Weights of every head, one tensor a layer, in that of a call that gives none. Allocates them all.
+  /// Weights of every head, one tensor a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] TwoTowerWeights weights(const TensorView& images, const PaddedTokens& texts) const;
 
   /// image.*, text.*, image_map.weight, text_map.weight, log_scale.
