@@ -68,11 +68,10 @@ TiledCore tiled_core(const ModelShape& s, bool causal) {
 }  // namespace
 
 CostGroup layer_flops_group(const ModelShape& s) {
-  CostGroup group{
-      "FLOPs of one layer, forward",
-      "A multiply-add is 2. Softmax is 6 a score: scale, max, subtract, exp, add, divide. Norms, biases, "
-      "activations and residuals, which grow with tokens × d_model alone, are not counted.",
-      {}};
+  CostGroup group{"FLOPs of one layer, forward",
+                  "A multiply-add is 2. Softmax is 6 a score: scale, max, subtract, exp, add, divide. Norms, biases, "
+                  "activations and residuals, which grow with tokens × d_model alone, are not counted.",
+                  {}};
   add_flops(group, "flops.layer.q", "Q = X W_Q", projection(s, s.heads, "heads", s.d_k));
   add_flops(group, "flops.layer.k", "K = X W_K", projection(s, s.kv_heads, "kv heads", s.d_k));
   add_flops(group, "flops.layer.v", "V = X W_V", projection(s, s.kv_heads, "kv heads", s.d_v));

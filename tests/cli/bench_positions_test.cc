@@ -91,7 +91,8 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"--task", "revers"}), AllOf(HasSubstr("--task: expected one of copy"), HasSubstr("did you mean reverse?")));
+  EXPECT_THAT(refusal({"--task", "revers"}),
+              AllOf(HasSubstr("--task: expected one of copy"), HasSubstr("did you mean reverse?")));
   EXPECT_THAT(refusal({"--task", "shapes"}), HasSubstr("--task: expected a task whose examples have a length"));
   EXPECT_THAT(refusal({"--task", "translation"}),
               HasSubstr("--task: expected a task whose examples have a length, got translation"));

@@ -180,8 +180,9 @@ TEST(MakeTask, RefusesWhatHasNoMeaning) {
   const auto message = [](const char* name, const TaskOptions& options) {
     return error_message([&] { static_cast<void>(make_task(name, options)); });
   };
-  EXPECT_THAT(message("inductoin", {}), testing::AllOf(testing::StartsWith("make_task: name: expected one of copy, "),
-                                                       testing::EndsWith(", got \"inductoin\"; did you mean induction?")));
+  EXPECT_THAT(message("inductoin", {}),
+              testing::AllOf(testing::StartsWith("make_task: name: expected one of copy, "),
+                             testing::EndsWith(", got \"inductoin\"; did you mean induction?")));
   EXPECT_THAT(message("xyz", {}), testing::EndsWith(", got \"xyz\""));
   EXPECT_EQ(message("sort", {.length = 27}), "make_task: length: expected from 2 to 26 letters for sort, got 27");
   EXPECT_EQ(message("english", {.length = 9}), "make_task: length: expected none for english, got 9");
