@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <random>
 
 #include "cases/gradients.h"
 #include "cases/plain.h"
@@ -38,27 +36,21 @@ struct Sums {
   std::vector<double> squares;
 };
 
-// The same of a term of a bias, whose sums weigh pairs as only it knows: it is asked what errors of random signs add up
-// to, four times.
+// The same of a term of a bias, whose sums weigh pairs as only it knows. What a row's pairs have in common adds up
+// within the row; the rest is each pair's own.
 struct TermSums {
-  static constexpr std::size_t kDraws = 4;
-
   const bias_detail::TermNode* term;
   std::vector<double> values;
-  std::array<std::vector<double>, kDraws> errors;
+  std::vector<double> row;  // of errors in common
+  std::vector<double> squares;
 
   TermSums(const bias_detail::TermNode* node, const MaskShape& shape)
-      : term(node), values(static_cast<std::size_t>(node->gradient_shape(shape).product())) {
-    errors.fill(values);
-  }
+      : term(node),
+        values(static_cast<std::size_t>(node->gradient_shape(shape).product())),
+        row(values),
+        squares(row) {}
 
-  [[nodiscard]] double luck() const {
-    double most = 0;
-    for (const std::vector<double>& draw : errors) {
-      for (const double error : draw) most = std::max(most, std::fabs(error));
-    }
-    return most;
-  }
+  [[nodiscard]] double luck() const { return squares.empty() ? 0 : std::sqrt(*std::ranges::max_element(squares)); }
 };
 
 // What a pair's row brings to its rounding.
@@ -89,7 +81,7 @@ class PlainBackward {
         d_sinks_(options_.sinks.size()),
         d_scores_(static_cast<std::size_t>(one.Tk)),
         errors_(d_scores_),
-        engine_(one.seed) {
+        shared_(d_scores_) {
     if (!upstream.has_d_lse) std::ranges::fill(d_lse_, 0.0F);
     for (const bias_detail::TermNode* term : bias_detail::term_nodes(options_.bias)) {
       d_bias_.emplace_back(term, one.shape());
@@ -137,7 +129,8 @@ class PlainBackward {
     const double size = sizes_.read(row).size;
     const auto given = static_cast<double>(lse_[place]);
     by_lse_ = kernels::is_fine_enough({.given = given, .terms = size});
-    const double lse = by_lse_ && std::isfinite(given) ? std::fabs(given) : 0;
+    // score - lse is rounded: below -104 no weight is left of it, and what a large score brings is in `size`.
+    const double lse = std::isfinite(given) ? std::min(std::fabs(given), 104.0) : 0;
     RowSizes sizes = {.unit = (4 + size + lse) * kUnit, .values = std::fabs(d_lse_[place]), .common = common_share()};
     // exp's own error, and that of log2(e) in f32, are much the same for all pairs.
     common_ = std::max(common_, (4 + lse / 4) * kUnit);
@@ -166,12 +159,13 @@ class PlainBackward {
 
   void run_pair(const Row& row, std::int64_t j, std::span<const float> d_out, float delta, RowSizes sizes) {
     const auto n = static_cast<std::size_t>(j);
-    d_scores_[n] = errors_[n] = 0;
+    d_scores_[n] = errors_[n] = shared_[n] = 0;
     if (row_.scores()[n] == -INFINITY) return;
     const std::size_t query = place_of(row.b, row.h, row.i, one_.Hq(), one_.Tq, 1);
     const std::size_t key = place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, 1);
     const std::span<const float> value = row_of(v_, key, one_.Dv);
     const float kept = row_.kept()[n];
+    const double delta_error = 4 * kUnit * sizes.values;
     float d_weight = 0;
     for (std::size_t d = 0; d < value.size(); ++d) {
       d_weight += d_out[d] * value[d];
@@ -182,6 +176,7 @@ class PlainBackward {
     const double error = sizes.unit * static_cast<double>(weight);
     d_scores_[n] = static_cast<double>(d_score);
     errors_[n] = error * sizes.values;
+    shared_[n] = static_cast<double>(weight) * delta_error;
     const float d_raw = rounded(d_score * row_.slopes()[n], one_.dtype);
     const auto width = static_cast<std::size_t>(one_.D);
     d_q_.add(query * width, d_raw, errors_[n] * sizes.common, row_of(k_, key, one_.D));
@@ -191,33 +186,34 @@ class PlainBackward {
   }
 
   void add_to(TermSums& sums, const Row& row) {
-    add_to(sums.values, *sums.term, row, d_scores_);
-    for (std::vector<double>& errors : sums.errors) {
-      std::vector<double> draw = errors_;
-      if (!has_equal_values()) {
-        for (double& error : draw) error = (engine_() & 1U) == 0 ? error : -error;
-      } else if ((engine_() & 1U) == 0) {
-        for (double& error : draw) error = -error;
-      }
-      add_to(errors, *sums.term, row, draw);
-    }
+    each_cell(*sums.term, row, d_scores_, bias_detail::kBlock,
+              [&](std::size_t at, double cell) { sums.values[at] += cell; });
+    std::ranges::fill(sums.row, 0);
+    each_cell(*sums.term, row, has_equal_values() ? errors_ : shared_, bias_detail::kBlock,
+              [&](std::size_t at, double cell) { sums.row[at] += cell; });
+    std::ranges::transform(sums.squares, sums.row, sums.squares.begin(),
+                           [](double sum, double error) { return sum + error * error; });
+    if (has_equal_values()) return;
+    each_cell(*sums.term, row, errors_, 1, [&](std::size_t at, double cell) { sums.squares[at] += cell * cell; });
   }
 
-  void add_to(std::vector<double>& gradient, const bias_detail::TermNode& term, const Row& row,
-              const std::vector<double>& d_scores) {
-    for (std::int64_t j = 0; j < one_.Tk; j += bias_detail::kBlock) {
+  // Calls body(element, gradient) for what each run of `keys` pairs of a row adds to the elements of a term.
+  template <class Body>
+  void each_cell(const bias_detail::TermNode& term, const Row& row, const std::vector<double>& d_scores,
+                 std::int64_t keys, const Body& body) {
+    for (std::int64_t j = 0; j < one_.Tk; j += keys) {
       const Tile tile = {.b = row.b,
                          .h = row.h,
                          .i_begin = row.i,
                          .i_end = row.i + 1,
                          .j_begin = j,
-                         .j_end = std::min(j + bias_detail::kBlock, one_.Tk)};
+                         .j_end = std::min(j + keys, one_.Tk)};
       const bias_detail::GradientWindow window = term.gradient_window(tile, one_.shape());
-      std::vector<double> cells(static_cast<std::size_t>(window.cells()));
-      term.add_gradient(tile, d_scores.data() + j, 0, cells.data(), one_.shape());
+      cells_.assign(static_cast<std::size_t>(window.cells()), 0);
+      term.add_gradient(tile, d_scores.data() + j, 0, cells_.data(), one_.shape());
       for (std::int64_t cell = 0; cell < window.cells(); ++cell) {
         const std::int64_t at = window.offset + cell / window.columns * window.row_stride + cell % window.columns;
-        gradient[static_cast<std::size_t>(at)] += cells[static_cast<std::size_t>(cell)];
+        body(static_cast<std::size_t>(at), cells_[static_cast<std::size_t>(cell)]);
       }
     }
   }
@@ -245,7 +241,8 @@ class PlainBackward {
   std::vector<TermSums> d_bias_;
   std::vector<double> d_scores_;  // of a row
   std::vector<double> errors_;    // what rounding may do to each
-  std::mt19937_64 engine_;
+  std::vector<double> shared_;    // and to all of the row alike, since delta is rounded once
+  std::vector<double> cells_;
   double common_ = 0;
   bool by_lse_ = true;  // the row's weights
 };
