@@ -9,8 +9,8 @@
 #include "core/parallel.h"
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/lanes.h"
+#include "kernels/cpu/row_sums.h"
 #include "kernels/cpu/rows.h"
-#include "kernels/cpu/scaled_rows.h"
 #include "kernels/cpu/targets.h"
 
 namespace qkv::kernels::cpu {
@@ -30,10 +30,10 @@ void wait_until(const Condition& met) {
 // slots as there are workers.
 class BackwardTasks {
  public:
-  BackwardTasks(const Target& target, const Backward& call, const ScaledRows& scaled, int threads)
+  BackwardTasks(const Target& target, const Backward& call, const BlockSums& sums, int threads)
       : target_(target),
         call_(call),
-        scaled_(scaled),
+        sums_(sums),
         columns_(std::clamp<std::int64_t>(columns() / kFewTasks, 1, target.backward.columns_a_task(call.forward))),
         slots_(std::min<std::int64_t>(threads, heads())) {
     for (const BackwardSegment& segment : call_.segments) {
@@ -87,7 +87,7 @@ class BackwardTasks {
          .d_q = d_q_ + head % slots_ * slot_floats_,
          .progress = progress_ + first + key_head * a_head,
          .turn = turn,
-         .scales = scaled_.of(static_cast<std::size_t>(place), key_head)},
+         .sums = sums_.of(static_cast<std::size_t>(place), key_head)},
         settings, head, scratch);
   }
 
@@ -132,7 +132,7 @@ class BackwardTasks {
 
   const Target& target_;
   const Backward& call_;
-  const ScaledRows& scaled_;
+  const BlockSums& sums_;
   std::int64_t columns_;
   std::int64_t slots_;
   std::int64_t count_ = 0;
@@ -161,21 +161,21 @@ void end_turn(const BackwardTask& task, std::int64_t block) {
 }
 
 std::size_t scratch_bytes(const Target& target, const Backward& call, int threads) {
-  const ScaledRows scaled(call);
+  const BlockSums sums(call);
   return core::checked_sum("attention_backward",
                            {core::checked_bytes("attention_backward", {threads}, padded_worker_bytes(target, call)),
-                            scaled.bytes(), BackwardTasks(target, call, scaled, threads).shared_bytes()});
+                            sums.bytes(), BackwardTasks(target, call, sums, threads).shared_bytes()});
 }
 
 void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call.forward);
   const std::size_t bytes = padded_worker_bytes(target, call);
-  ScaledRows scaled(call);
-  BackwardTasks tasks(target, call, scaled, threads);
+  BlockSums sums(call);
+  BackwardTasks tasks(target, call, sums, threads);
   std::byte* shared = scratch.data() + bytes * static_cast<std::size_t>(threads);
-  scaled.keep_in(shared);
-  tasks.keep_shared_in(shared + scaled.bytes());
-  scaled.find(target, settings, threads, scratch.data(), bytes);
+  sums.keep_in(shared);
+  tasks.keep_shared_in(shared + sums.bytes());
+  sums.compute(target, settings, threads, scratch.data(), bytes);
   core::parallel_for(threads, tasks.count(), [&](int worker, std::int64_t n) {
     tasks.run(settings, n, scratch.data() + bytes * static_cast<std::size_t>(worker));
   });

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/backward.h"
-#include "kernels/cpu/scaled_rows.h"
+#include "kernels/cpu/row_sums.h"
 
 namespace qkv::kernels::cpu {
 
@@ -17,9 +17,9 @@ struct BackwardTask {
   std::int64_t columns = 0;
   float* d_q = nullptr;  // of all lanes of the key head: [blocks][kTile][d_q_stride()]
   std::atomic<std::int64_t>* progress =
-      nullptr;                        // for each task of this key head, the lane blocks that it is done with
-  std::int64_t turn = 0;              // this one's place among them
-  const RowScales* scales = nullptr;  // of the key head's blocks
+      nullptr;                    // for each task of this key head, the lane blocks that it is done with
+  std::int64_t turn = 0;          // this one's place among them
+  const RowSums* sums = nullptr;  // of the key head's blocks
 };
 
 /// Returns once all earlier tasks of the key head have added their share to the d_q of lane block `block`.

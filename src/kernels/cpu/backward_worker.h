@@ -59,10 +59,12 @@ class BackwardWorker {
   }
 
   static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
-                       RowScales& scales, std::byte* scratch) {
+                       RowSums& sums, std::byte* scratch) {
     BackwardWorker worker(settings, task, reinterpret_cast<float*>(scratch));
     const LaneBlocks blocks(worker.segment_.shape.Tq, worker.call_.group());
-    worker.sum_rows(blocks.block(block, task.key_head), largest_key, scales);
+    worker.point_at(blocks.block(block, task.key_head));
+    worker.sum_rows(sums);
+    worker.scale_rows(largest_key, sums);
   }
 
   /// Writes d_q of the task's key head, of which every share has been added.
@@ -76,6 +78,7 @@ class BackwardWorker {
   }
 
  private:
+  static constexpr std::int64_t kWide = 4;       // vectors that largest_of() takes at a time
   static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
 
   static std::int64_t row_floats(const Forward& call) {
@@ -85,16 +88,28 @@ class BackwardWorker {
   // largest[d] = the largest |row(n)[d]|, NaN left out, and zeros up to a multiple of the lanes.
   template <class Row>
   static void largest_of(std::int64_t D, DType dtype, std::int64_t rows, const Row& row, float* largest) {
+    std::int64_t d = 0;
+    for (; d + kWide * S::kLanes <= D; d += kWide * S::kLanes) largest_in<kWide>(d, D, dtype, rows, row, largest);
+    for (; d < D; d += S::kLanes) largest_in<1>(d, D, dtype, rows, row, largest);
+  }
+
+  // Of kVectors vectors from column d on; only a single one may end beyond D.
+  template <std::int64_t kVectors, class Row>
+  static void largest_in(std::int64_t d, std::int64_t D, DType dtype, std::int64_t rows, const Row& row,
+                         float* largest) {
     alignas(64) float tail[S::kLanes];
-    for (std::int64_t d = 0; d < D; d += S::kLanes) {
-      const bool whole = d + S::kLanes <= D;
-      typename S::F most = S::zero();
-      for (std::int64_t n = 0; n < rows; ++n) {
-        if (!whole) load_row<S>(row(n) + d * bytes_of(dtype), dtype, D - d, 1, tail);
-        most = S::max(S::abs(whole ? load_as_f32<S>(row(n), dtype, d) : S::load(tail)), most);
+    typename S::F most[kVectors];
+    for (auto& vector : most) vector = S::zero();
+    const bool whole = d + kVectors * S::kLanes <= D;
+    for (std::int64_t n = 0; n < rows; ++n) {
+      const std::byte* from = row(n);
+      if (!whole) load_row<S>(from + d * bytes_of(dtype), dtype, D - d, 1, tail);
+      for (std::int64_t x = 0; x < kVectors; ++x) {
+        const typename S::F next = whole ? load_as_f32<S>(from, dtype, d + x * S::kLanes) : S::load(tail);
+        most[x] = S::max(S::abs(next), most[x]);
       }
-      S::store(largest + d, most);
     }
+    for (std::int64_t x = 0; x < kVectors; ++x) S::store(largest + d + x * S::kLanes, most[x]);
   }
 
   static void store_d_q(const Forward& call, const Lanes& lanes, const float* d_q, const GradientRows& to,
@@ -152,12 +167,12 @@ class BackwardWorker {
       wanted = wanted || classes[c] != TileClass::skip;
     }
     if (!wanted) return;
-    block_.lanes = lanes;
-    sums_.scales = task_.scales[n].used ? task_.scales + n : nullptr;
-    load_queries();
+    point_at(lanes);
+    finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
+                                             settings_.query_sign, queries_buffer_, queries_);
     for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) S::store(d_q_ + x, S::zero());
     for (std::int64_t c = 0; c < task_.columns; ++c) {
-      if (classes[c] != TileClass::skip) add_tile(c, classes[c]);
+      if (classes[c] != TileClass::skip) add_tile(c, classes[c], task_.sums[n]);
     }
     wait_for_turn(task_, n);
     float* sums = task_.d_q + n * d_q_floats(call_);
@@ -166,45 +181,62 @@ class BackwardWorker {
     }
   }
 
-  void sum_rows(const Lanes& lanes, const float* largest_key, RowScales& scales) {
+  void point_at(const Lanes& lanes) {
+    block_.lanes = lanes;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const bool used = lane < lanes.count();
+      q_[lane] = used ? row_of(segment_.q, lane) : nullptr;
+      d_out_[lane] = used ? row_of(task_.segment->d_out, lane) : nullptr;
+    }
+  }
+
+  void sum_rows(RowSums& sums) {
+    constexpr auto kLog2e = std::numbers::log2e_v<float>;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const bool used = lane < block_.lanes.count();
+      sums.log2_sum[lane] = used ? row_number(task_.segment->lse, lane) * kLog2e : 0;
+      sums.delta[lane] = used && task_.segment->d_lse.rank() == 2 ? -row_number(task_.segment->d_lse, lane) : 0;
+    }
+    for (std::int64_t lane = 0; lane < block_.lanes.count(); lane += S::kLanes) add_d_out_times_out(lane, sums.delta);
+  }
+
+  // Sums again the rows whose lse is too coarse.
+  void scale_rows(const float* largest_key, RowSums& sums) {
+    const Lanes& lanes = block_.lanes;
     SummedRow rows[kTile];
     double largest_lse = 0;
-    for (std::int64_t lane = 0; lane < kTile; ++lane) {
-      q_[lane] = nullptr;
-      if (lane >= lanes.count()) continue;
-      q_[lane] = row_of(segment_.q, lanes.head_of(lane), lanes.query_of(lane));
-      rows[lane].given = row_number(task_.segment->lse, lanes.head_of(lane), lanes.query_of(lane));
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+      rows[lane].given = row_number(task_.segment->lse, lane);
       // Neither NaN nor a row that sees nothing has a sum.
       const double size = rows[lane].given == -INFINITY ? 0 : std::abs(rows[lane].given);
       largest_lse = size > largest_lse ? size : largest_lse;
     }
     // First of all lanes together, which is mostly enough.
     largest_of(call_.D, call_.dtype, lanes.count(), [&](std::int64_t lane) { return q_[lane]; }, rows_);
-    scales.used = needs_sum(call_, {.given = largest_lse, .terms = terms_of(rows_, largest_key)});
-    if (!scales.used) return;
-    scales.used = false;
+    sums.scaled = needs_sum(call_, {.given = largest_lse, .terms = terms_of(rows_, largest_key)});
+    if (!sums.scaled) return;
+    sums.scaled = false;
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       load_row<S>(q_[lane], call_.dtype, call_.D, 1, rows_);
       rows[lane].terms = terms_of(rows_, largest_key);
-      scales.used = scales.used || needs_sum(call_, rows[lane]);
+      sums.scaled = sums.scaled || needs_sum(call_, rows[lane]);
     }
-    if (!scales.used) return;
-    for (std::int64_t lane = 0; lane < kTile; ++lane) scales.shift[lane] = scales.factor[lane] = 0;
-    block_.lanes = lanes;
+    if (!sums.scaled) return;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) sums.shift[lane] = sums.factor[lane] = 0;
     // Without values and d_out.
     static_cast<void>(Products::load_queries(q_, q_, lanes.count(), call_.dtype, call_.D, 0, settings_.query_sign,
                                              queries_buffer_, queries_));
     alignas(64) float maxima[kTile];
-    alignas(64) float sums[kTile];
+    alignas(64) float totals[kTile];
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       maxima[lane] = -INFINITY;
-      sums[lane] = 0;
+      totals[lane] = 0;
     }
-    add_scores(maxima, sums);
+    add_scores(maxima, totals);
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       rows[lane].maximum = maxima[lane];
-      rows[lane].sum = sums[lane];
-      set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, scales);
+      rows[lane].sum = totals[lane];
+      set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, sums);
     }
   }
 
@@ -237,38 +269,25 @@ class BackwardWorker {
     }
   }
 
-  void load_queries() {
-    const Lanes& lanes = block_.lanes;
-    for (std::int64_t lane = 0; lane < kTile; ++lane) {
-      q_[lane] = nullptr;
-      d_out_[lane] = nullptr;
-      sums_.log2_sum[lane] = 0;
-      sums_.delta[lane] = 0;
-      if (lane >= lanes.count()) continue;
-      const std::int64_t h = lanes.head_of(lane);
-      const std::int64_t i = lanes.query_of(lane);
-      q_[lane] = row_of(segment_.q, h, i);
-      d_out_[lane] = row_of(task_.segment->d_out, h, i);
-      constexpr auto kLog2e = std::numbers::log2e_v<float>;
-      sums_.log2_sum[lane] = row_number(task_.segment->lse, h, i) * kLog2e;
-      if (task_.segment->d_lse.rank() == 2) sums_.delta[lane] = -row_number(task_.segment->d_lse, h, i);
-    }
-    for (std::int64_t lane = 0; lane < lanes.count(); lane += S::kLanes) add_d_out_times_out(lane);
-    finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
-                                             settings_.query_sign, queries_buffer_, queries_);
-  }
-
-  [[nodiscard]] const std::byte* row_of(const TensorView& rows, std::int64_t h, std::int64_t i) const {
+  [[nodiscard]] const std::byte* row_of(const TensorView& rows, std::int64_t lane) const {
+    const std::int64_t h = block_.lanes.head_of(lane);
+    const std::int64_t i = block_.lanes.query_of(lane);
     return static_cast<const std::byte*>(rows.data()) +
            (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
   }
 
+  [[nodiscard]] float row_number(const TensorView& numbers, std::int64_t lane) const {
+    const std::int64_t h = block_.lanes.head_of(lane);
+    const std::int64_t i = block_.lanes.query_of(lane);
+    return static_cast<const float*>(numbers.data())[h * numbers.strides()[0] + i * numbers.strides()[1]];
+  }
+
   // A vector of partial sums for each lane, then all lanes at once. Where out is 0, d_out is left out.
-  void add_d_out_times_out(std::int64_t first) {
+  void add_d_out_times_out(std::int64_t first, float* delta) {
     alignas(64) float parts[S::kLanes * S::kLanes] = {};
     for (std::int64_t n = 0; n < S::kLanes && first + n < block_.lanes.count(); ++n) {
       const std::int64_t lane = first + n;
-      const std::byte* out = row_of(task_.segment->out, block_.lanes.head_of(lane), block_.lanes.query_of(lane));
+      const std::byte* out = row_of(task_.segment->out, lane);
       float* other = rows_ + round_up(call_.Dv, S::kLanes);
       load_row<S>(d_out_[lane], call_.dtype, call_.Dv, 1, rows_);
       load_row<S>(out, call_.dtype, call_.Dv, 1, other);
@@ -283,14 +302,10 @@ class BackwardWorker {
     transpose_block<S>(parts, S::kLanes, parts, S::kLanes);
     typename S::F total = S::zero();
     for (std::int64_t n = 0; n < S::kLanes; ++n) total = S::add(total, S::load(parts + n * S::kLanes));
-    S::store(sums_.delta + first, S::add(total, S::load(sums_.delta + first)));
+    S::store(delta + first, S::add(total, S::load(delta + first)));
   }
 
-  static float row_number(const TensorView& numbers, std::int64_t h, std::int64_t i) {
-    return static_cast<const float*>(numbers.data())[h * numbers.strides()[0] + i * numbers.strides()[1]];
-  }
-
-  void add_tile(std::int64_t c, TileClass tile_class) {
+  void add_tile(std::int64_t c, TileClass tile_class, const RowSums& sums) {
     const typename Products::Keys& keys = keys_[c];
     const std::int64_t lanes = block_.lanes.count();
     const std::int64_t column = task_.first_column + c;
@@ -303,7 +318,7 @@ class BackwardWorker {
     const bool finite = finite_queries_ && finite_keys_[c];
     std::uint64_t visible[kTile];
     if (!finite) Steps::Softmax::find_visible(weights_, keys.count, lanes, visible);
-    const float* weights = weigh(keys.count, column);
+    const float* weights = weigh(keys.count, column, sums);
     if (settings_.softcap > 0) Gradient::multiply(slopes_, keys.count, lanes, d_scores_);
     Products::add_d_v(keys, queries_, call_.Dv, weights);
     Products::add_d_k(keys, queries_, call_.D, d_scores_);
@@ -312,16 +327,16 @@ class BackwardWorker {
   }
 
   // Returns the weights that the values were multiplied by.
-  const float* weigh(std::int64_t keys, std::int64_t column) {
+  const float* weigh(std::int64_t keys, std::int64_t column, const RowSums& sums) {
     const std::int64_t lanes = block_.lanes.count();
     if (!call_.dropout) {
-      Gradient::weigh(sums_, settings_.to_log2, keys, lanes, weights_, d_scores_);
+      Gradient::weigh(sums, settings_.to_log2, keys, lanes, weights_, d_scores_);
       return weights_;
     }
-    Gradient::weigh_only(sums_, settings_.to_log2, keys, lanes, weights_);
+    Gradient::weigh_only(sums, settings_.to_log2, keys, lanes, weights_);
     for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::splat(1.0F));
     drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
-    Gradient::to_d_scores(sums_, keys, lanes, weights_, dropped_, d_scores_);
+    Gradient::to_d_scores(sums, keys, lanes, weights_, dropped_, d_scores_);
     return dropped_;
   }
 
@@ -377,7 +392,6 @@ class BackwardWorker {
   const std::byte* q_[kTile];
   const std::byte* d_out_[kTile];
   Block block_;
-  RowSums sums_;
 };
 
 template <class Products>

@@ -90,19 +90,19 @@ class FmaGradients {
   }
 
   static void add_d_v(const Keys& keys, const Queries& queries, std::int64_t Dv, const float* weights) {
-    product_across<S, Sum::onto>(Dv, keys.count, {.data = weights, .row_stride = kTile, .step_stride = 1},
-                                 queries.d_out, queries.lanes, keys.d_v, stride(Dv));
+    product_across<S, Sum::onto>(Dv, keys.count, TileBroadcast<kTile, 1>{weights}, queries.d_out, queries.lanes,
+                                 keys.d_v, stride(Dv));
   }
 
   static void add_d_k(const Keys& keys, const Queries& queries, std::int64_t D, const float* d_scores) {
-    product_across<S, Sum::onto>(D, keys.count, {.data = d_scores, .row_stride = kTile, .step_stride = 1}, queries.q,
-                                 queries.lanes, keys.d_k, stride(D));
+    product_across<S, Sum::onto>(D, keys.count, TileBroadcast<kTile, 1>{d_scores}, queries.q, queries.lanes, keys.d_k,
+                                 stride(D));
   }
 
   /// d_q is [lanes][stride(D)].
   static void add_d_q(const Keys& keys, const Queries& queries, std::int64_t D, const float* d_scores, float* d_q) {
-    product_across<S, Sum::onto>(D, queries.lanes, {.data = d_scores, .row_stride = 1, .step_stride = kTile},
-                                 keys.finite_k, keys.count, d_q, stride(D));
+    product_across<S, Sum::onto>(D, queries.lanes, TileBroadcast<1, kTile>{d_scores}, keys.finite_k, keys.count, d_q,
+                                 stride(D));
   }
 
   /// Row `n` of d_k or d_v, times `factor`.

@@ -1,4 +1,4 @@
-#include "kernels/cpu/scaled_rows.h"
+#include "kernels/cpu/row_sums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ RowLse row_lse(const Forward& call, const SummedRow& row, std::int64_t Tk) {
 bool needs_sum(const Forward& call, const SummedRow& row) { return !is_fine_enough(row_lse(call, row, 0)); }
 
 void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
-               RowScales& scales) {
+               RowSums& sums) {
   const Forward& call = *settings.call;
   const double top = row.maximum * settings.to_nats;
   const double sink = call.sinks.empty() ? -INFINITY : call.sinks[static_cast<std::size_t>(h)];
@@ -32,44 +32,44 @@ void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, 
   const double share = std::exp(top - highest);
   const double total = row.sum * share + (sink == -INFINITY ? 0 : std::exp(sink - highest));
   if (!std::isfinite(row.maximum)) {  // sees nothing, or NaN
-    scales.shift[lane] = row.given == -INFINITY ? 0 : static_cast<float>(row.given / settings.to_nats);
-    scales.factor[lane] = 1;
+    sums.shift[lane] = row.given == -INFINITY ? 0 : static_cast<float>(row.given / settings.to_nats);
+    sums.factor[lane] = 1;
     return;
   }
   const bool own = is_of_own_keys(row_lse(call, row, Tk), highest + std::log(total));
   const double factor = own ? share / total : std::exp(top - row.given);
-  scales.shift[lane] = row.maximum;
-  scales.factor[lane] = factor > 1 ? 1 : static_cast<float>(factor);
+  sums.shift[lane] = row.maximum;
+  sums.factor[lane] = factor > 1 ? 1 : static_cast<float>(factor);
 }
 
-ScaledRows::ScaledRows(const Backward& call) : call_(call) {
+BlockSums::BlockSums(const Backward& call) : call_(call) {
   for (std::size_t n = 0; n < call.segments.size(); ++n) count_ += call.forward.Hk * blocks_of(n);
 }
 
-std::int64_t ScaledRows::blocks_of(std::size_t segment) const {
+std::int64_t BlockSums::blocks_of(std::size_t segment) const {
   return LaneBlocks(call_.segments[segment].forward.shape.Tq, call_.forward.group()).count();
 }
 
-std::int64_t ScaledRows::heads() const { return static_cast<std::int64_t>(call_.segments.size()) * call_.forward.Hk; }
+std::int64_t BlockSums::heads() const { return static_cast<std::int64_t>(call_.segments.size()) * call_.forward.Hk; }
 
-std::int64_t ScaledRows::list_bytes() const {
+std::int64_t BlockSums::list_bytes() const {
   return round_up(static_cast<std::int64_t>(call_.segments.size() * sizeof(std::int64_t)), kTile);
 }
 
-float* ScaledRows::largest_key(std::int64_t head) const {
+float* BlockSums::largest_key(std::int64_t head) const {
   return largest_keys_ + head * round_up(call_.forward.D, kWidest);
 }
 
-std::size_t ScaledRows::bytes() const {
+std::size_t BlockSums::bytes() const {
   const auto floats = heads() * round_up(call_.forward.D, kWidest);
-  return static_cast<std::size_t>(list_bytes() + count_ * static_cast<std::int64_t>(sizeof(RowScales)) +
+  return static_cast<std::size_t>(list_bytes() + count_ * static_cast<std::int64_t>(sizeof(RowSums)) +
                                   round_up(floats * static_cast<std::int64_t>(sizeof(float)), kTile));
 }
 
-void ScaledRows::keep_in(std::byte* place) {
+void BlockSums::keep_in(std::byte* place) {
   const std::size_t segments = call_.segments.size();
   first_ = {reinterpret_cast<std::int64_t*>(place), segments};
-  blocks_ = reinterpret_cast<RowScales*>(place + list_bytes());
+  blocks_ = reinterpret_cast<RowSums*>(place + list_bytes());
   largest_keys_ = reinterpret_cast<float*>(blocks_ + count_);
   std::int64_t first = 0;
   for (std::size_t n = 0; n < segments; ++n) {
@@ -78,15 +78,15 @@ void ScaledRows::keep_in(std::byte* place) {
   }
 }
 
-ScaledRows::Place ScaledRows::place_of(std::int64_t block) const {
+BlockSums::Place BlockSums::place_of(std::int64_t block) const {
   const auto segment =
       static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), block) - first_.begin() - 1);
   const std::int64_t own = block - first_[segment];
   return {.segment = segment, .key_head = own / blocks_of(segment), .block = own % blocks_of(segment)};
 }
 
-void ScaledRows::find(const Target& target, const Settings& settings, int threads, std::byte* scratch,
-                      std::size_t scratch_bytes) {
+void BlockSums::compute(const Target& target, const Settings& settings, int threads, std::byte* scratch,
+                        std::size_t scratch_bytes) {
   const std::int64_t Hk = call_.forward.Hk;
   const auto task_of = [&](std::size_t segment, std::int64_t key_head) {
     return BackwardTask{.segment = &call_.segments[segment], .key_head = key_head};

@@ -1,4 +1,4 @@
-// Rows of a backward call whose weights need a sum of their own: which they are, and what makes their weights.
+// What a backward call computes once for each row before its tiles.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,13 @@
 
 namespace qkv::kernels::cpu {
 
-/// The scaling of a block of lanes: weights are exp(score - shift) * factor, scores in the kernel's own units.
-struct RowScales {
-  alignas(64) float shift[kTile];
+/// Of a block of lanes. Lanes beyond the last query have zeros.
+struct RowSums {
+  alignas(64) float log2_sum[kTile];  // lse in powers of 2
+  alignas(64) float delta[kTile];     // d_out . out - d_lse, subtracted from every d_weight of the row
+  alignas(64) float shift[kTile];     // where scaled, weights are exp(score - shift) * factor, in the kernel's units
   alignas(64) float factor[kTile];
-  bool used;  // false: lse is fine enough for every lane, and the others are not set
+  bool scaled;  // false: lse is fine enough for every lane, and shift and factor are not set
 };
 
 /// The scaling of one lane, after all of its keys.
@@ -30,22 +32,23 @@ struct SummedRow {
 
 /// Writes lane `lane` of query head `h`: by the row's own sum and sink if lse is theirs, else by lse.
 void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
-               RowScales& scales);
+               RowSums& sums);
 
-/// The RowScales of all blocks of a call.
-class ScaledRows {
+/// The RowSums of all blocks of a call.
+class BlockSums {
  public:
-  explicit ScaledRows(const Backward& call);
+  explicit BlockSums(const Backward& call);
 
   /// A multiple of 64, as `place` is aligned.
   [[nodiscard]] std::size_t bytes() const;
   void keep_in(std::byte* place);
 
-  /// Looks at every block, and sums those that need it. Worker n has `scratch_bytes` from `scratch` + n * that on.
-  void find(const Target& target, const Settings& settings, int threads, std::byte* scratch, std::size_t scratch_bytes);
+  /// Computes every block's. Worker n has `scratch_bytes` from `scratch` + n * that on.
+  void compute(const Target& target, const Settings& settings, int threads, std::byte* scratch,
+               std::size_t scratch_bytes);
 
-  /// The scales of the blocks of a key head of the n-th segment.
-  [[nodiscard]] const RowScales* of(std::size_t segment, std::int64_t key_head) const {
+  /// Those of the blocks of a key head of the n-th segment.
+  [[nodiscard]] const RowSums* of(std::size_t segment, std::int64_t key_head) const {
     return blocks_ + first_[segment] + key_head * blocks_of(segment);
   }
 
@@ -66,7 +69,7 @@ class ScaledRows {
   std::int64_t count_ = 0;         // of blocks
   std::span<std::int64_t> first_;  // block of each segment
   float* largest_keys_ = nullptr;  // [segments][Hk][D], rows padded to 16
-  RowScales* blocks_ = nullptr;
+  RowSums* blocks_ = nullptr;
 };
 
 }  // namespace qkv::kernels::cpu

@@ -99,12 +99,12 @@ void backward_largest_key(const Settings& settings, const BackwardTask& task, fl
 }
 
 void sum_backward_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
-                       RowScales& scales, std::byte* scratch) {
+                       RowSums& sums, std::byte* scratch) {
   if (!is_bf16(*settings.call)) {
-    return kAvx512.backward.sum_rows(settings, task, block, largest_key, scales, scratch);
+    return kAvx512.backward.sum_rows(settings, task, block, largest_key, sums, scratch);
   }
   const TileUnit tiles;
-  BackwardBf16::sum_rows(settings, task, block, largest_key, scales, scratch);
+  BackwardBf16::sum_rows(settings, task, block, largest_key, sums, scratch);
 }
 
 void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {

@@ -40,7 +40,7 @@ struct Settings {
 [[nodiscard]] Settings settings_of(const Forward& call);
 
 struct BackwardTask;
-struct RowScales;
+struct RowSums;
 
 /// The backward pass of one instruction set.
 struct BackwardTarget {
@@ -54,7 +54,7 @@ struct BackwardTarget {
   void (*largest_key)(const Settings& settings, const BackwardTask& task, float* largest) = nullptr;
   /// Says whether lse is fine enough for the weights of a block; where it is not, sums its rows.
   void (*sum_rows)(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
-                   RowScales& scales, std::byte* scratch) = nullptr;
+                   RowSums& sums, std::byte* scratch) = nullptr;
   void (*run)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;
   /// Writes d_q of a key head, once all its tasks have run.
   void (*finish)(const Settings& settings, const BackwardTask& task, std::byte* scratch) = nullptr;

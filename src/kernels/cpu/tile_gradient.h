@@ -5,16 +5,9 @@
 #include <limits>
 
 #include "kernels/cpu/exponential.h"
-#include "kernels/cpu/scaled_rows.h"
+#include "kernels/cpu/row_sums.h"
 
 namespace qkv::kernels::cpu {
-
-/// Per row of a block's queries: lse and delta.
-struct RowSums {
-  alignas(64) float log2_sum[kTile];  // lse in powers of 2
-  alignas(64) float delta[kTile];     // d_out . out - d_lse, subtracted from every d_weight of the row
-  const RowScales* scales = nullptr;  // used instead of log2_sum if that is too coarse
-};
 
 template <class S>
 class TileGradient {
@@ -40,18 +33,17 @@ class TileGradient {
         S::store(d_weights + n, S::select(pair.hidden, S::zero(), d_score));
       });
     };
-    if (rows.scales == nullptr) {
-      run([&](const float* x, std::int64_t lane) { return by_lse(rows, to_log2, x, lane); });
+    if (rows.scaled) {
+      run([&](const float* x, std::int64_t lane) { return by_sum(rows, to_log2, x, lane); });
     } else {
-      run([&](const float* x, std::int64_t lane) { return by_sum(*rows.scales, to_log2, x, lane); });
+      run([&](const float* x, std::int64_t lane) { return by_lse(rows, to_log2, x, lane); });
     }
   }
 
   /// Turns s into weights, kHidden for hidden pairs.
   static void weigh_only(const RowSums& rows, float to_log2, std::int64_t keys, std::int64_t lanes, float* s) {
     for_each_vector(keys, lanes, [&](std::int64_t n, std::int64_t lane) {
-      const Pair pair =
-          rows.scales == nullptr ? by_lse(rows, to_log2, s + n, lane) : by_sum(*rows.scales, to_log2, s + n, lane);
+      const Pair pair = rows.scaled ? by_sum(rows, to_log2, s + n, lane) : by_lse(rows, to_log2, s + n, lane);
       S::store(s + n, S::select(pair.hidden, S::splat(kHidden), pair.weight));
     });
   }
@@ -110,10 +102,10 @@ class TileGradient {
 
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-  [[gnu::always_inline]] static Pair by_sum(const RowScales& scales, float to_log2, const float* s, std::int64_t lane) {
+  [[gnu::always_inline]] static Pair by_sum(const RowSums& rows, float to_log2, const float* s, std::int64_t lane) {
     const F x = S::load(s);
-    const F exponent = S::mul(S::sub(x, S::load(scales.shift + lane)), S::splat(to_log2));
-    const F weight = S::mul(exp2<S>(S::min(S::zero(), exponent)), S::load(scales.factor + lane));
+    const F exponent = S::mul(S::sub(x, S::load(rows.shift + lane)), S::splat(to_log2));
+    const F weight = S::mul(exp2<S>(S::min(S::zero(), exponent)), S::load(rows.factor + lane));
     const auto hidden = S::equal(x, S::splat(-kInfinity));
     return {.weight = S::select(hidden, S::zero(), weight), .hidden = hidden};
   }
