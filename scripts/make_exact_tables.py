@@ -156,6 +156,7 @@ print("""// Printed by scripts/make_exact_tables.py: change that.
 #include <cstdint>
 
 // clang-format off
+// NOLINTBEGIN(modernize-use-std-numbers)
 
 namespace qkv::core::exact {
 
@@ -193,4 +194,4 @@ sines()
 two_over_pi()
 erfc_pieces()
 erf_terms()
-print("}  // namespace qkv::core::exact")
+print("}  // namespace qkv::core::exact\n// NOLINTEND(modernize-use-std-numbers)")

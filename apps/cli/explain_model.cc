@@ -61,14 +61,14 @@ ModelQuestion question_of(const TrainedArguments& arguments, const TrainedModel&
   return question;
 }
 
-// What the library says of a member of the question is said of its option. What it says of anything else is its own.
-[[noreturn]] void say_of_option(const TrainedArguments& arguments, const InvalidArgument& error) {
+// What the library says of a member of the question is said of its option. Returns if it speaks of anything else.
+void say_of_option(const TrainedArguments& arguments, const InvalidArgument& error) {
   constexpr std::pair<std::string_view, const char*> kOptions[] = {
       {"text", "TEXT"},          {"picture", "TEXT"},    {"example", "--example"},
       {"captions", "--caption"}, {"answer", "--answer"}, {"site", "--site"},
       {"layer", "--layer"},      {"head", "--head"},     {"query", "--query"}};
   const auto* option = std::ranges::find(kOptions, error.argument(), &std::pair<std::string_view, const char*>::first);
-  if (option == std::end(kOptions)) throw error;
+  if (option == std::end(kOptions)) return;
   if (!arguments.head || (error.argument() != "layer" && error.argument() != "head")) {
     misuse(option->second, error.expected(), error.got());
   }
@@ -126,6 +126,7 @@ Explanation explain_trained(const TrainedArguments& arguments, const std::option
     return explain_model(model, question);
   } catch (const InvalidArgument& error) {
     say_of_option(arguments, error);
+    throw;
   }
 }
 

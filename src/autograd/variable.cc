@@ -48,7 +48,9 @@ Variable autograd::parameter(Value value) {
   return Variable(std::move(body));
 }
 
-Variable Variable::parameter(Tensor value) { return autograd::parameter(checked_value(value.contiguous())); }
+Variable Variable::parameter(Tensor value) {
+  return autograd::parameter(autograd::dense(checked_value(std::move(value))));
+}
 
 const TensorView& Variable::value() const { return body_of("Variable::value", *this).value.view; }
 
@@ -80,7 +82,7 @@ void Variable::replace_value(Tensor value) const {
   if (!(value.shape() == node.shape)) {
     throw InvalidArgument("Variable::replace_value", "value", node.shape.to_string(), value.shape().to_string());
   }
-  autograd::Value checked = checked_value(value.contiguous());
+  autograd::Value checked = autograd::dense(checked_value(std::move(value)));
   node.dtype = checked.dtype();
   node.gradient = {};
   body_->value = std::move(checked);

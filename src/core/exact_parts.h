@@ -30,7 +30,7 @@ constexpr Double2 sum_of(double a, double b) {
 
 /// x as a number of 26 bits and one of 27.
 constexpr Double2 halves(double x) {
-  const double high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x7FFFFFF});
+  const auto high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x7FFFFFF});
   return {high, x - high};
 }
 

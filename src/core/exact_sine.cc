@@ -41,12 +41,12 @@ Words product_with_window(std::uint64_t mantissa, int first) {
     const std::uint64_t factor = part == 0 ? mantissa & 0xFFFFFFFFU : mantissa >> 32U;
     std::uint64_t carry = 0;
     for (int n = 0; n < kWindow; ++n) {
-      auto& word = product[static_cast<std::size_t>(n + part)];
+      auto& word = product[static_cast<std::size_t>(n) + static_cast<std::size_t>(part)];
       carry += factor * kTwoOverPi[first + kWindow - 1 - n] + word;
       word = static_cast<std::uint32_t>(carry);
       carry >>= 32U;
     }
-    product[static_cast<std::size_t>(kWindow + part)] += static_cast<std::uint32_t>(carry);
+    product[static_cast<std::size_t>(kWindow) + static_cast<std::size_t>(part)] += static_cast<std::uint32_t>(carry);
   }
   return product;
 }

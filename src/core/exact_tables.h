@@ -4,6 +4,7 @@
 #include <cstdint>
 
 // clang-format off
+// NOLINTBEGIN(modernize-use-std-numbers)
 
 namespace qkv::core::exact {
 
@@ -522,3 +523,4 @@ inline constexpr double kErfTerms[] = {
 };
 
 }  // namespace qkv::core::exact
+// NOLINTEND(modernize-use-std-numbers)

@@ -109,8 +109,9 @@ void TensorView::load_row(std::span<const std::int64_t> leading, std::span<doubl
   const std::int64_t stride = strides_[rank() - 1];
   core::with_type(dtype_, [&]<class T>(T) {
     const T* source = static_cast<const T*>(data_);
-    for (std::size_t i = 0; i < row.size(); ++i)
+    for (std::size_t i = 0; i < row.size(); ++i) {
       row[i] = core::read(source + start + static_cast<std::int64_t>(i) * stride);
+    }
   });
 }
 

@@ -70,8 +70,9 @@ std::string section_html(const Section& section) {
   }
   html += formulas(section);
   if (!section.thumbnails.empty()) html += html_thumbnails(section.thumbnails);
-  if (!section.heatmaps.empty())
+  if (!section.heatmaps.empty()) {
     html += section.is_folded ? html_folded(section.heatmaps) : html_heatmaps(section.heatmaps);
+  }
   if (!section.images.empty()) html += html_images(section.images);
   for (const Table& part : section.tables) html += table(part);
   for (const NamedChart& chart : section.charts) {

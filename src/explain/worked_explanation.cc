@@ -108,8 +108,9 @@ Explanation explain_worked(std::string_view name) {
       {"example", worked.example.name}, {"from", worked.example.seed}, {"place", worked.example.place}};
   explanation.notes = {worked.example.summary};
   int number = 0;
-  for (const WorkedStep& step : worked.steps)
+  for (const WorkedStep& step : worked.steps) {
     explanation.steps.push_back(section_of(step, ++number, explanation.steps));
+  }
   if (!worked.claims.empty()) explanation.steps.push_back(claims_of(worked));
   return explanation;
 }

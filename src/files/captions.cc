@@ -114,8 +114,9 @@ void require_listed(const std::set<fs::path>& pictures, const std::vector<Captio
   std::set<fs::path> named;
   for (const CaptionedPicture& picture : listed) named.insert(picture.file);
   for (const fs::path& picture : pictures) {
-    if (!named.contains(picture))
+    if (!named.contains(picture)) {
       fail_captions(picture.string(), "its caption in " + list.string(), "no line that names it");
+    }
   }
 }
 

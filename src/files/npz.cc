@@ -91,8 +91,9 @@ std::vector<std::byte> member_bytes(zip_t* archive, zip_uint64_t index, const st
     // One byte more than declared, so that the end of the data, where the checksum is compared, is reached.
     bytes.resize(filled + std::min(kChunk, size + 1 - filled));
     const zip_int64_t got = zip_fread(member.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0)
+    if (got < 0) {
       files::fail(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member.get())));
+    }
     filled += static_cast<std::uint64_t>(got);
     if (got == 0) break;
     if (filled > size) files::fail(source, "holds more than the " + std::to_string(size) + " bytes that it declares");

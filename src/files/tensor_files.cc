@@ -48,8 +48,9 @@ std::vector<Group> grouped(std::span<const NamedView> tensors) {
     auto group = std::ranges::find_if(groups, same_file);
     if (group == groups.end()) group = groups.insert(groups.end(), Group{.path = std::move(path), .members = {}});
     const bool taken = std::ranges::find(group->members, member, &NamedView::name) != group->members.end();
-    if (taken)
+    if (taken) {
       throw InvalidArgument("write_tensors", "path", "a different path for each tensor", tensor.name + " twice");
+    }
     group->members.push_back({.name = member, .view = tensor.view});
   }
   return groups;

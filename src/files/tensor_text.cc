@@ -17,7 +17,7 @@ class NumbersReader {
   Tensor tensor() {
     array(0);
     if (at_ != text_.size()) fail(kForm);
-    return Tensor(values_, Shape(extents_));
+    return {values_, Shape(extents_)};
   }
 
  private:

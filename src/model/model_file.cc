@@ -35,7 +35,7 @@ DType dtype_in(const Safetensors& file, const Model& model) {
 }
 
 Model undrawn(const Safetensors& file) {
-  const Words metadata = file.metadata();
+  const Words& metadata = file.metadata();
   const ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
                                    .source = tokenizer_in(words_of(kSourceTokenizer, metadata))};
   const ModelConfig config = words_of(kModel, metadata);

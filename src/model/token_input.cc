@@ -115,8 +115,9 @@ Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::
     x = x + nn::named("positions", [&] { return positions_->forward(counted(first, length), dtype()); });
   }
   if (options_.scale == EmbeddingScale::root_width) x = x * std::sqrt(static_cast<double>(options_.d_model));
-  if (options_.positions == Positions::sinusoidal)
+  if (options_.positions == Positions::sinusoidal) {
     x = x + nn::traced("positions", sines(first, length, options_, dtype()));
+  }
   if (norm_) x = nn::named("ln_embedding", [&] { return norm_->forward(x); });
   x = cast(x, call.dtype_for(dtype()));
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;

@@ -45,7 +45,7 @@ void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
   }
 }
 
-const MultiHeadOptions& checked(const MultiHeadOptions& options) {
+MultiHeadOptions checked(MultiHeadOptions options) {
   require_sizes(options);
   require_rotary(options, options.d_k.value_or(options.d_model / options.heads));
   return options;
@@ -173,8 +173,9 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   const Variable k = projected(Side::keys, context, tables);
   const Variable v = values_of(context);
   if (call.cache != nullptr) {
-    if (q.requires_gradient())
+    if (q.requires_gradient()) {
       throw InvalidArgument(kAttention, "cache", "none while gradients are recorded", "a cache");
+    }
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }

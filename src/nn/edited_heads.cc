@@ -153,8 +153,9 @@ bool is_edited(const Record& record, const std::string& attention, std::int64_t 
 
 Variable with_edited_heads(Record& record, const std::string& attention, const Variable& q, const Variable& k,
                            const Variable& v, const AttentionRun& run) {
-  if (run.options.ragged)
+  if (run.options.ragged) {
     throw InvalidArgument("Trace::edit_heads", "ragged", "a batch that is not ragged, to edit heads", "ragged");
+  }
   const std::int64_t Hq = q.dim(1);
   require_heads(record, attention, Hq);
   const std::int64_t group = Hq / k.dim(1);

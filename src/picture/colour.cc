@@ -13,6 +13,7 @@
 namespace qkv {
 namespace {
 
+using picture::kInk;
 using picture::Triple;
 using Colours = std::array<Rgb, kColourCount>;
 

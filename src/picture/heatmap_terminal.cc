@@ -311,8 +311,9 @@ void add_colour_bar(Block& block, const Scale& scale, bool has_hidden, bool has_
   if (style.ascii()) {
     line.add(scale.colours == ColourMap::sequential ? kSequentialRamp : kDivergingRamp);
   } else {
-    for (int i = 0; i < steps; ++i)
+    for (int i = 0; i < steps; ++i) {
       line.add(" ", {{}, colour_of(scale.colours, static_cast<double>(i) / (steps - 1), scale.ground)});
+    }
   }
   line.add(style.ascii() ? "]" : " ").add(high);
   add_marks(block, std::move(line), scale.meaning(), has_hidden, has_not_a_number, style, width);

@@ -111,9 +111,10 @@ Document document_of(std::string_view function, const Gallery& gallery) {
                 kImageMargin + 11, kTitle, kInk);
     }
     for (std::size_t n = 0; n < gallery.images.size(); ++n) {
+      const std::size_t row = n / across;
       cairo_save(cr);
       cairo_translate(cr, kImageMargin + static_cast<double>(n % across) * (kSide + kGap),
-                      top + static_cast<double>(n / across) * (kSide + kTitleHeight + kGap));
+                      top + static_cast<double>(row) * (kSide + kTitleHeight + kGap));
       paint_image(cr, gallery.images[n], ruler);
       cairo_restore(cr);
     }

@@ -176,7 +176,7 @@ Tensor Probe::row(HeadPlace head, std::int64_t i, Stage stage) const {
 
 Tensor Probe::lse(HeadPlace head, const ProbeWatch& watch) const {
   state_->require_head("Probe::lse", head);
-  if (state_->lse) return Tensor(state_->lse->select(0, head.b).select(0, head.h), DType::f64);
+  if (state_->lse) return {state_->lse->select(0, head.b).select(0, head.h), DType::f64};
   Clock clock(watch, probe_detail::lse_pairs(*state_, head));
   return {*probe_detail::require_lse(*state_, head, clock), {shape().Tq}};
 }

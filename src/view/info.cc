@@ -48,7 +48,7 @@ std::string info_as_text(int width) {
   }
   std::vector<std::string> types;
   for (const DType dtype : kDTypes) types.push_back(fmt::format("{} on {}", name_of(dtype), attention_target(dtype)));
-  text += "\n";
+  text += '\n';
   add("runs", fmt::format("{}", fmt::join(types, ", ")));
   return text + "\n" +
          view_detail::prose(

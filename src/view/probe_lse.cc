@@ -117,7 +117,7 @@ Tensor load_lse(const std::string& text, const AttentionProblem& problem) {
     refuse("lse", "[B, Hq, Tq] of q, " + shape.to_string(), lse.shape().to_string());
   }
   if (lse.dtype() != DType::f32 && lse.dtype() != DType::f64) {
-    refuse("lse", "f32 or f64", std::string(name_of(lse.dtype())));
+    refuse("lse", "f32 or f64", name_of(lse.dtype()));
   }
   return lse;
 }

@@ -69,8 +69,9 @@ std::string as_json(const ProbeInputs& inputs, const ProbeReply& reply) {
     json["means"] = Json::array();
     for (const ProbeHead& head : reply.heads) {
       Json means;
-      for (const auto& [name, column] : statistics_columns())
+      for (const auto& [name, column] : statistics_columns()) {
         means[name] = head.statistics->mean((*head.statistics).*column);
+      }
       json["means"].push_back(std::move(means));
     }
   }

@@ -101,7 +101,7 @@ Tensor with_all_axes(Tensor tensor, const AttentionProblem& problem) {
 Upstream load_upstream(const ProblemRequest& request, const AttentionProblem& problem) {
   const auto check = [](const std::string& field, const Tensor& x, const Shape& shape, DType dtype, const char* axes) {
     if (x.shape() != shape) refuse(field, axes + shape.to_string(), x.shape().to_string());
-    if (x.dtype() != dtype) refuse(field, std::string(name_of(dtype)) + ", as q", std::string(name_of(x.dtype())));
+    if (x.dtype() != dtype) refuse(field, std::string(name_of(dtype)) + ", as q", name_of(x.dtype()));
   };
   const DType dtype = problem.q.dtype();
   const Shape rows = problem.q.shape().without(3);

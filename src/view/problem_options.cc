@@ -25,7 +25,8 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
   const Tensor file = read_field(field, text);
   const bool integral = !is_floating(file.dtype()) && file.dtype() != DType::b8;
   if (!integral || file.rank() != 1) {
-    refuse(field, "[B] of i64, i32, i8 or u8", file.shape().to_string() + " of " + std::string(name_of(file.dtype())));
+    refuse(field, "[B] of i64, i32, i8 or u8",
+           fmt::format("{} of {}", file.shape().to_string(), name_of(file.dtype())));
   }
   const Tensor wide = file.to(DType::i64);
   return {wide.values<std::int64_t>().begin(), wide.values<std::int64_t>().end()};
@@ -77,7 +78,7 @@ Mask mask_from_file(const std::string& path) {
   if (is_tensor_text(path)) return of_field("mask_file", [&] { return dense(file.to(DType::u8)); });
   if (is_floating(file.dtype())) {
     refuse("mask_file", "b8 or u8, nonzero where a query sees a key (numbers to add go into bias_file)",
-           std::string(name_of(file.dtype())));
+           name_of(file.dtype()));
   }
   return of_field("mask_file", [&] { return dense(file); });
 }
@@ -105,7 +106,7 @@ Bias bias_of(const ProblemRequest& request, const MaskShape& shape) {
   const Tensor file = read_field("bias_file", request.bias_file);
   if (!is_floating(file.dtype())) {
     refuse("bias_file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into mask_file)",
-           std::string(name_of(file.dtype())));
+           name_of(file.dtype()));
   }
   const Bias given = of_field("bias_file", [&] { return dense_bias(file); });
   of_field("bias_file", [&] { given.validate(shape); });

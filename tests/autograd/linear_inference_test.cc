@@ -47,8 +47,9 @@ TEST(FewRows, ReadAWeightInItsOwnDtype) {
     const Tensor exact(linear(Variable(x.to(DType::f64)), Variable(rounded.to(DType::f64))).value());
     const Tensor out(linear(Variable(x), Variable(rounded)).value());
     // Sums of 70 products of the order of 1: 70 roundings of 2^-24 of sums below 64.
-    for (std::int64_t i = 0; i < 33; ++i)
+    for (std::int64_t i = 0; i < 33; ++i) {
       EXPECT_NEAR(out.view().at({1, i}), exact.view().at({1, i}), 70 * 64 * 0x1p-24);
+    }
   }
 }
 

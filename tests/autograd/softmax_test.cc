@@ -11,7 +11,6 @@
 namespace qkv::softmax_test {
 namespace {
 
-using testing::Each;
 using testing::IsEmpty;
 
 Operation softmax_along(int axis) {

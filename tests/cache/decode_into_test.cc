@@ -63,9 +63,7 @@ TEST_P(DecodeInto, NamesItselfWhereScratchIsTooSmall) {
 // 64, scales from 96 and 128, out from 192, lse from 224.
 class DecodeRefused : public testing::Test {
  protected:
-  [[nodiscard]] float* at(std::size_t byte) {
-    return block_.data() + byte / sizeof(float);
-  }  // NOLINT(bugprone-sizeof-expression,cert-arr39-c)
+  [[nodiscard]] float* at(std::size_t byte) { return std::span(block_).subspan(byte / sizeof(float)).data(); }
   [[nodiscard]] std::span<std::byte> bytes(std::size_t first, std::size_t count) {
     return std::as_writable_bytes(std::span(block_)).subspan(first, count);
   }

@@ -16,19 +16,20 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class DroppedGradients : public testing::TestWithParam<Where> {
  protected:
   // D = Dv = 1 and a scale of 1.
-  static AttentionGradients run(std::vector<double> q, std::vector<double> k, std::vector<double> v,
-                                std::vector<double> d_out, AttentionOptions options) {
-    const auto tensor = [](std::vector<double> values) {
+  static AttentionGradients run(const std::vector<double>& q, const std::vector<double>& k,
+                                const std::vector<double>& v, const std::vector<double>& d_out,
+                                AttentionOptions options) {
+    const auto tensor = [](const std::vector<double>& values) {
       const auto rows = static_cast<std::int64_t>(values.size());
-      return Tensor(std::move(values), {1, 1, rows, 1}).to(GetParam().dtype);
+      return Tensor(values, {1, 1, rows, 1}).to(GetParam().dtype);
     };
     options.scale = 1;
     options.target = GetParam().target;
-    const Tensor queries = tensor(std::move(q));
-    const Tensor keys = tensor(std::move(k));
-    const Tensor values = tensor(std::move(v));
+    const Tensor queries = tensor(q);
+    const Tensor keys = tensor(k);
+    const Tensor values = tensor(v);
     const auto [out, lse] = attention(queries, keys, values, options);
-    return attention_backward(tensor(std::move(d_out)), queries, keys, values, out, lse, options);
+    return attention_backward(tensor(d_out), queries, keys, values, out, lse, options);
   }
 };
 

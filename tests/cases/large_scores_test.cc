@@ -49,7 +49,8 @@ class LargeScores : public testing::TestWithParam<Where> {
   // Where d_out is 1, the sum of d_v over all keys is the number of queries: every row's weights sum to 1.
   static void expect_whole_rows(const Call& call) {
     const Tensor d_v = gradients_of(call).d_v;
-    const double queries = static_cast<double>(call.q.dim(1) / call.k.dim(1) * call.q.dim(2));
+    const std::int64_t group = call.q.dim(1) / call.k.dim(1);
+    const auto queries = static_cast<double>(group * call.q.dim(2));
     for (std::int64_t h = 0; h < d_v.dim(1); ++h) {
       double sum = 0;
       for (std::int64_t j = 0; j < d_v.dim(2); ++j) sum += d_v.at({0, h, j, 0});
@@ -64,9 +65,9 @@ TEST_P(LargeScores, OneKeyTakesAllOfItsRow) {
   // Another key is far below: its weight is 0, the first one's 1.
   const std::vector<double> large =
       dtype() == DType::f16 ? std::vector<double>{234.5, 250.75, 1} : std::vector<double>{1234.567, 2345.678, 1};
-  const auto tensor = [&](std::vector<double> values) {
+  const auto tensor = [&](const std::vector<double>& values) {
     const auto rows = static_cast<std::int64_t>(values.size());
-    return Tensor(std::move(values), {1, 1, rows, 1}).to(dtype());
+    return Tensor(values, {1, 1, rows, 1}).to(dtype());
   };
   const Call call = {.q = tensor({large[0]}),
                      .k = tensor({large[1], large[2]}),

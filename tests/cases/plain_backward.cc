@@ -173,7 +173,8 @@ class PlainBackward {
     }
     const float weight = by_lse_ ? std::exp(row_.scores()[n] - lse_[query]) : row_.weights()[n];
     const float d_score = weight * (d_weight * kept - delta);
-    const double error = sizes.unit * static_cast<double>(weight);
+    // exp has no numbers below the smallest normal one.
+    const double error = sizes.unit * static_cast<double>(weight) + 0x1p-126;
     d_scores_[n] = static_cast<double>(d_score);
     errors_[n] = error * sizes.values;
     shared_[n] = static_cast<double>(weight) * delta_error;

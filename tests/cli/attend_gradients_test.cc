@@ -11,7 +11,6 @@ namespace qkv::attend_gradients_test {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 using tests::Outcome;

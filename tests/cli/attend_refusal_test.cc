@@ -9,7 +9,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using tests::Outcome;
-using tests::TemporaryDirectory;
 
 #if defined(__has_feature)
 constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);

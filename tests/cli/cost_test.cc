@@ -14,7 +14,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 using tests::Outcome;
 using tests::run_qkv;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <random>
 
 namespace qkv::core::exact_math_test {
@@ -143,7 +144,7 @@ TEST(ExactMath, AnglesMayBeOfAnySize) {
       {0x1.6ac5b262ca1ffp849, 0x1p0, -0x1.14ae72e6ba22fp-61},
       {0x1.fffffffffffffp1023, 0x1.452fc98b34e97p-8, -0x1.fffe62ecfab75p-1},
       {0x1.921fb54442d18p0, 0x1p0, 0x1.1a62633145c07p-54},
-      {0x1.921fb54442d18p1, 0x1.1a62633145c07p-53, -0x1p0},
+      {std::numbers::pi, 0x1.1a62633145c07p-53, -0x1p0},
       {0x1.921fb54442d18p30, -0x1.1a62633145c03p-24, 0x1.fffffffffffedp-1},
   };
   for (const Angle& angle : kAngles) {
@@ -155,7 +156,7 @@ TEST(ExactMath, AnglesMayBeOfAnySize) {
 }
 
 // Equal, of the same sign where it is 0, or both NaN.
-MATCHER_P(IsSame, wanted, "") {
+MATCHER_P(IsSame, wanted, "") {  // NOLINT(readability-identifier-naming): a matcher
   if (std::isnan(wanted)) return std::isnan(arg);
   return arg == wanted && std::signbit(arg) == std::signbit(wanted);
 }

@@ -28,7 +28,7 @@ std::vector<double> arguments() {
   for (std::size_t n = 0; n < 2000; ++n) {
     const auto bits = static_cast<std::uint64_t>(drawn[n] * 0x1p52) & kFraction;
     const auto exponent = static_cast<std::uint64_t>(n % 4 == 0 ? (n * 1237) % 2047 : 1023 - 60 + n % 75);
-    const double size = std::bit_cast<double>(bits | exponent << 52U);
+    const auto size = std::bit_cast<double>(bits | exponent << 52U);
     all.push_back(n % 3 == 0 ? -size : size);
     all.push_back(16 * drawn[n + 2000] - 8);
   }

@@ -93,7 +93,7 @@ TEST_P(Blocks, ResultIsThatOfTheTransformerBlock) {
   ExplainOptions options = options_for("The cat sat down");
   options.surroundings = GetParam();
   const Explanation explanation = explain(options);
-  const Tensor w_1 = explanation.tensor("w_1");
+  const Tensor& w_1 = explanation.tensor("w_1");
   TransformerBlock block({.attention = layer_options(options),
                           .d_ff = w_1.dim(1),
                           .order = GetParam() == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post},

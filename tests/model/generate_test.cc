@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/error_message.h"
 
@@ -73,7 +74,7 @@ TEST(Generate, DrawsByTheTemperature) {
     return static_cast<double>(std::ranges::count(tokens, std::vector<std::int64_t>{1})) / 400;
   };
   // One score of 1 among five of 0: e / (e + 5) at temperature 1, a sixth in the limit. Four deviations of 400 draws.
-  const double best = std::exp(1.0) / (std::exp(1.0) + 5);
+  const double best = std::numbers::e / (std::numbers::e + 5);
   EXPECT_NEAR(share_of_best(1), best, 4 * std::sqrt(best * (1 - best) / 400));
   EXPECT_NEAR(share_of_best(1e6), 1.0 / 6, 4 * std::sqrt(5.0 / 36 / 400));
   EXPECT_EQ(share_of_best(1e-3), 1);

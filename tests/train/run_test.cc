@@ -19,7 +19,6 @@ namespace qkv::run_test {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using tests::TemporaryDirectory;
 using Json = nlohmann::json;

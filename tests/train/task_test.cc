@@ -117,8 +117,9 @@ TEST_P(EveryTask, StaysInItsBounds) {
     ASSERT_EQ(example.labels.size(), example.tokens.size());
     ASSERT_EQ(example.scored.size(), example.tokens.size());
     ASSERT_EQ(example.patterns.size(), task_->relations().size());
-    for (const std::int32_t token : example.tokens)
+    for (const std::int32_t token : example.tokens) {
       EXPECT_NO_THROW(static_cast<void>(task_->vocabulary().piece(token)));
+    }
     for (const std::int32_t token : example.source) {
       EXPECT_NO_THROW(static_cast<void>(task_->source_vocabulary().piece(token)));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "explain/formula.h"
 #include "explain/numbers.h"
@@ -28,8 +29,8 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
   const auto is_asked = [&](std::size_t place) {
     return place < labels.size() && (labels[place] || is_unknown(place));
   };
-  for (auto place = chosen.queries.rbegin(); place != chosen.queries.rend(); ++place) {
-    if (is_asked(*place)) return *place;
+  for (const std::size_t place : std::views::reverse(chosen.queries)) {
+    if (is_asked(place)) return place;
   }
   for (std::size_t place = ran.example.tokens.size(); place-- > 0;) {
     if (is_asked(place) && (ran.example.scored[place] || is_unknown(place))) return place;

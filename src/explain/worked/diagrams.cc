@@ -164,7 +164,7 @@ Diagram angle_diagram(const Vector2& q, const std::vector<Vector2>& keys) {
         fmt::format("{} {}: {:.1f} degrees, q · k = {:g}", left > 0 ? ";" : "", pair_text(k), degrees(q, k), dot(q, k));
     left += plane.width() + kApart;
   }
-  diagram.text += ".";
+  diagram.text += '.';
   diagram.width = left - kApart;
   diagram.height = height + kLine + 6;
   return diagram;
@@ -265,13 +265,16 @@ Diagram heads_diagram(std::int64_t tokens, std::int64_t heads, std::int64_t widt
   const double top = 10 + 2 * kLine;
   title(fmt::format("X W: [{}, {}]", tokens, row), "a row a token");
   for (std::int64_t place = 0; place < tokens * row; ++place) {
-    draw({left + static_cast<double>(place % row) * kCell, top + static_cast<double>(place / row) * kRow}, place);
+    const std::int64_t token = place / row;
+    draw({left + static_cast<double>(place % row) * kCell, top + static_cast<double>(token) * kRow}, place);
   }
   left += static_cast<double>(row) * kCell + kApart;
   title(fmt::format("view: [{}, {}, {}]", tokens, heads, width), "no number moves");
   for (std::int64_t place = 0; place < tokens * row; ++place) {
-    const double gap = static_cast<double>(place % row / width) * kBetween;
-    draw({left + static_cast<double>(place % row) * kCell + gap, top + static_cast<double>(place / row) * kRow}, place);
+    const std::int64_t token = place / row;
+    const std::int64_t head = place % row / width;
+    const double gap = static_cast<double>(head) * kBetween;
+    draw({left + static_cast<double>(place % row) * kCell + gap, top + static_cast<double>(token) * kRow}, place);
   }
   left += static_cast<double>(row) * kCell + static_cast<double>(heads - 1) * kBetween + kApart;
   const auto draw_by_head = [&](const auto& place_of) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "explain/plain.h"
@@ -85,7 +86,7 @@ void products(Worked& worked) {
 
 void convex(Worked& worked) {
   const Tensor values = matrix_of({{2, 0}, {0, 3}, {1, 1}});
-  const Tensor scores = vector_of({0, 1 / std::sqrt(2.0), 1 / std::sqrt(2.0)});
+  const Tensor scores = vector_of({0, 1 / std::numbers::sqrt2, 1 / std::numbers::sqrt2});
   const std::vector<double> weights = softmax(scores, 0).to_vector();
   const Tensor output = matmul(matrix_of({weights}), values);
   worked.steps = {

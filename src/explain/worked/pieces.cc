@@ -13,8 +13,6 @@
 namespace qkv::worked {
 namespace {
 
-using explain_detail::matmul;
-
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// The end of the number that starts at `begin`: digits, groups of three behind commas, decimals.

@@ -269,11 +269,12 @@ void add_block(const float* sums, const SplitRow& row, std::int64_t first, Split
   const float* shift = row.bias == nullptr ? nullptr : row.bias + first;
   for (std::int64_t n = 0; n < row.left.lanes; ++n) {
     float* to = row.c + n * row.c_row + first;
+    const bool adds = sum == SplitSum::onto || shift != nullptr;
     const float* onto = sum == SplitSum::onto ? to : shift;
     for (std::int64_t half = 0; half < 2; ++half) {
       const std::int64_t at = half * kSide;
       __m512 total = _mm512_load_ps(sums + n * kSumsRow + at);
-      if (onto != nullptr) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(masks[half], onto + at));
+      if (adds) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(masks[half], onto + at));
       _mm512_mask_storeu_ps(to + at, masks[half], total);
     }
   }

@@ -51,7 +51,7 @@ class AdditionTask final : public GeneratedTask {
   }
 
   [[nodiscard]] std::string answer_text(std::vector<std::int32_t> answer) const override {
-    const std::string written = GeneratedTask::answer_text(std::move(answer));
+    std::string written = GeneratedTask::answer_text(std::move(answer));
     if (written.empty() || written.find_first_not_of("0123456789") != std::string::npos) return written;
     std::string sum(written.rbegin(), written.rend());
     sum.erase(0, std::min(sum.find_first_not_of('0'), sum.size() - 1));

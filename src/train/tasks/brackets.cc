@@ -52,9 +52,10 @@ class BracketsTask final : public GeneratedTask {
         ++unopened;
       }
     }
-    if (open > 0)
+    if (open > 0) {
       all.push_back("it learned from brackets that are all closed; " + std::to_string(open) +
                     (open == 1 ? " stays open" : " stay open"));
+    }
     if (unopened > 0) {
       all.push_back("it learned from closing brackets that each have an opening one; " + std::to_string(unopened) +
                     (unopened == 1 ? " has none" : " have none"));
