@@ -88,6 +88,7 @@
 #include "qkv/safetensors.h"
 #include "qkv/study/positions.h"
 #include "qkv/study/variants.h"
+#include "qkv/text/read_tokenizer.h"
 #include "qkv/text/tokenizer.h"
 #include "qkv/text/vocabulary.h"
 #include "qkv/train/batch.h"

@@ -5,7 +5,10 @@
 
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
+#include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
+#include "text/pipeline_tokenizer.h"
+#include "text/sentence_piece.h"
 
 namespace qkv {
 namespace {
@@ -62,8 +65,11 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std:
   std::string names;
   for (const TextForm form : kForms) {
     if (kind == name_of(form)) return std::make_shared<Vocabulary>(pieces_in(word_of(config, "pieces")), form);
-    names += (names.empty() ? "" : ", ") + std::string(name_of(form));
+    names += std::string(name_of(form)) + ", ";
   }
+  if (kind == text::kPipelineKind) return parse_tokenizer_json(word_of(config, "json"), kFunction);
+  if (kind == text::kSentencePieceKind) return text::sentence_piece_of(config);
+  names += std::string(text::kPipelineKind) + ", " + text::kSentencePieceKind;
   throw InvalidArgument(kFunction, "kind", "one of " + names, "\"" + kind + "\"");
 }
 

@@ -68,7 +68,8 @@ std::int32_t Vocabulary::id_in_text(std::string_view piece) const {
   return found || !unknown ? id(piece) : *unknown;
 }
 
-Encoding Vocabulary::encode(std::string_view text) const {
+Encoding Vocabulary::encode_text(std::string_view text, const EncodeOptions& options) const {
+  if (options.pair) throw InvalidArgument("Vocabulary::encode", "pair", "one text", "two");
   if (!utf8::is_valid(text.begin(), text.end())) {
     throw InvalidArgument("Vocabulary::encode", "text", "UTF-8", "bytes that are none");
   }
@@ -83,10 +84,12 @@ Encoding Vocabulary::encode(std::string_view text) const {
     encoding.offsets.push_back({begin, end});
     begin = next(end);
   }
+  encoding.types.resize(encoding.ids.size());
+  encoding.sources.resize(encoding.ids.size());
   return encoding;
 }
 
-std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
+std::string Vocabulary::decode_ids(std::span<const std::int32_t> ids, SpecialTokens /*special*/) const {
   std::string joined;
   for (const std::int32_t id : ids) {
     const std::string& next = piece(id);

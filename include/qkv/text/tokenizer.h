@@ -20,10 +20,27 @@ struct TextRange {
   friend bool operator==(const TextRange&, const TextRange&) = default;
 };
 
-/// A text as tokens, and the bytes that each of them stands for.
+/// Where a token comes from.
+enum class TokenSource : std::uint8_t {
+  text,
+  pair,   // the second text
+  added,  // neither: a special token such as "[CLS]" that the tokenizer's template puts in
+};
+
+/// A text, or two, as tokens, and the bytes that each of them stands for. All lists have the length of ids.
 struct Encoding {
   std::vector<std::int32_t> ids;
-  std::vector<TextRange> offsets;  // as many as ids
+  std::vector<TextRange> offsets;   // bytes of the text that `sources` names; {0, 0} of tokens that were added
+  std::vector<std::int32_t> types;  // which segment the token is of, as the template says (BERT's token type ids)
+  std::vector<TokenSource> sources;
+};
+
+/// Whether special tokens are there: those of a template in encode(), any in decode().
+enum class SpecialTokens : std::uint8_t { with, without };
+
+struct EncodeOptions {
+  SpecialTokens special = SpecialTokens::with;
+  std::optional<std::string_view> pair;  // a second text, such as the answer to a question
 };
 
 /// A list of pieces, numbered from 0, and a rule that cuts texts into them. Immutable: any thread may use it.
@@ -37,11 +54,16 @@ class Tokenizer {
   [[nodiscard]] virtual const std::string& piece(std::int32_t id) const = 0;
   /// The token of a whole piece.
   [[nodiscard]] virtual std::optional<std::int32_t> find(std::string_view piece) const noexcept = 0;
-  /// The tokens of a text in UTF-8. Throws InvalidArgument for other bytes and, if there is no token for what is
-  /// unknown, for a part that is no piece; the message names it and the piece that is nearest.
-  [[nodiscard]] virtual Encoding encode(std::string_view text) const = 0;
+  /// The tokens of a text. Throws Error, or InvalidArgument, for a part that is no piece if there is no token for what
+  /// is unknown; Vocabulary throws InvalidArgument for bytes that are no UTF-8 and for a pair.
+  [[nodiscard]] Encoding encode(std::string_view text, const EncodeOptions& options = {}) const {
+    return encode_text(text, options);
+  }
   /// The text of the tokens. Throws as piece().
-  [[nodiscard]] virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
+  [[nodiscard]] std::string decode(std::span<const std::int32_t> ids,
+                                   SpecialTokens special = SpecialTokens::without) const {
+    return decode_ids(ids, special);
+  }
   /// All of it in words for a file, "kind" among them: the counterpart of make_tokenizer().
   [[nodiscard]] virtual std::map<std::string, std::string> config() const = 0;
 
@@ -57,6 +79,10 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) = default;
   Tokenizer& operator=(const Tokenizer&) = default;
   Tokenizer& operator=(Tokenizer&&) = default;
+
+ private:
+  [[nodiscard]] virtual Encoding encode_text(std::string_view text, const EncodeOptions& options) const = 0;
+  [[nodiscard]] virtual std::string decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const = 0;
 };
 
 /// The same pieces under the same numbers.

@@ -13,6 +13,8 @@ enum class TextForm : std::uint8_t {
 /// "letters", "words", "characters"
 [[nodiscard]] std::string_view name_of(TextForm form) noexcept;
 
+/// No token is special: none is put into a text, and all are shown. decode() is the counterpart of encode(): words have
+/// a space between them, but none after an apostrophe.
 /// In `letters` and `words`, tokens in angle brackets are read as one: "<pad>". In `characters`, a character that is no
 /// piece is read as "<unknown>" if there is such a piece.
 class Vocabulary final : public Tokenizer {
@@ -25,13 +27,12 @@ class Vocabulary final : public Tokenizer {
   [[nodiscard]] std::int64_t size() const noexcept override { return static_cast<std::int64_t>(pieces_.size()); }
   [[nodiscard]] const std::string& piece(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept override;
-  [[nodiscard]] Encoding encode(std::string_view text) const override;
-  /// The counterpart of encode(): words have a space between them, but none after an apostrophe.
-  [[nodiscard]] std::string decode(std::span<const std::int32_t> ids) const override;
   /// "kind", the name of the form, and "pieces".
   [[nodiscard]] std::map<std::string, std::string> config() const override;
 
  private:
+  [[nodiscard]] Encoding encode_text(std::string_view text, const EncodeOptions& options) const override;
+  [[nodiscard]] std::string decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const override;
   [[nodiscard]] std::int32_t id_in_text(std::string_view piece) const;
 
   std::vector<std::string> pieces_;

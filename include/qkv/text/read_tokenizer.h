@@ -1,0 +1,28 @@
+// Tokenizers of real models: tokenizer.json, vocab.txt, vocab.json with merges.txt, tokenizer.model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "qkv/text/tokenizer.h"
+
+namespace qkv {
+
+/// The tokenizer of a folder, or of one of these files; of a folder, the first of them that is there:
+///   tokenizer.json            a pipeline as the `tokenizers` library writes it: normaliser, added tokens,
+///   pre-tokeniser,
+///                             model (WordPiece, BPE, Unigram, WordLevel), post-processor, decoder
+///   vocab.txt                 WordPiece as BERT has it; do_lower_case and the like in tokenizer_config.json
+///   vocab.json, merges.txt    byte-level BPE as GPT-2 has it
+///   tokenizer.model           SentencePiece, unigram or BPE; add_bos_token and add_eos_token in tokenizer_config.json
+/// Bytes that are no UTF-8 are read as U+FFFD, one for each maximal part of a sequence, and offsets are those of the
+/// bytes as they came. A text has less than 4 GiB. Padding and truncation of tokenizer.json are read and left to
+/// whoever makes batches. Throws Error naming the file, the place in it, what was expected and what came: for a stage
+/// or an option that is not known, too.
+[[nodiscard]] std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path);
+
+/// The tokenizer of the content of a tokenizer.json. `source` names it in errors.
+[[nodiscard]] std::shared_ptr<const Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& source);
+
+}  // namespace qkv

@@ -1,0 +1,234 @@
+// Byte-pair encoding: the two neighbours that were merged first in training are merged first (Sennrich, Haddow and
+// Birch 2016, algorithm 1), with the options of the `tokenizers` library.
+#include <algorithm>
+
+#include "text/characters.h"
+#include "text/subword_model.h"
+
+namespace qkv::text {
+namespace {
+
+constexpr unsigned kHalf = 32;
+
+std::uint64_t pair_key(std::int32_t first, std::int32_t second) noexcept {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(first)) << kHalf | static_cast<std::uint32_t>(second);
+}
+
+struct BpeOptions {
+  std::optional<std::int32_t> unknown = std::nullopt;
+  std::string prefix = {};  // of symbols that are not the first of a word
+  std::string suffix = {};  // of the last one
+  bool fuse_unknown = false;
+  bool byte_fallback = false;
+  bool ignore_merges = false;
+};
+
+// A symbol of a word in a list that is linked both ways, so that a merge costs no move.
+struct Symbol {
+  std::int32_t id = 0;
+  std::uint32_t length = 0;  // bytes; 0 where it was merged away
+  std::uint32_t before = 0;
+  std::uint32_t next = 0;
+};
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+struct Merge {
+  std::uint32_t rank = 0;
+  std::uint32_t place = 0;  // of the first symbol
+  std::int32_t id = 0;      // of both together
+};
+
+// For a heap whose top has the lowest rank, the leftmost of equals.
+bool comes_later(const Merge& a, const Merge& b) noexcept {
+  return a.rank != b.rank ? a.rank > b.rank : a.place > b.place;
+}
+
+class Bpe final : public SubwordModel {
+ public:
+  Bpe(PieceTable pieces, NumberTable merges, BpeOptions options)
+      : pieces_(std::move(pieces)), merges_(std::move(merges)), options_(std::move(options)) {}
+
+  void cut(std::string_view piece, std::vector<SubwordToken>& tokens) const override {
+    if (options_.ignore_merges) {
+      if (const auto whole = pieces_.find(piece)) {
+        tokens.push_back({.id = *whole, .begin = 0, .end = static_cast<std::uint32_t>(piece.size())});
+        return;
+      }
+    }
+    std::vector<Symbol> symbols = symbols_of(piece);
+    merge_all(symbols);
+    std::uint32_t begin = 0;
+    for (const Symbol& symbol : symbols) {
+      if (symbol.length == 0) continue;
+      tokens.push_back({.id = symbol.id, .begin = begin, .end = begin + symbol.length});
+      begin += symbol.length;
+    }
+  }
+  [[nodiscard]] const PieceTable& pieces() const noexcept override { return pieces_; }
+
+ private:
+  [[nodiscard]] std::vector<Symbol> symbols_of(std::string_view piece) const {
+    std::vector<Symbol> symbols;
+    symbols.reserve(piece.size());
+    std::optional<Symbol> unknown;  // held back, as what follows may belong to it
+    const auto add = [&](const Symbol& symbol) { symbols.push_back(symbol); };
+    std::string decorated;
+    for (std::uint32_t at = 0; at < piece.size();) {
+      const std::uint32_t length = character_length(piece[at]);
+      const std::string_view character = decorate(piece, at, length, decorated);
+      at += length;
+      if (const auto id = pieces_.find(character)) {
+        if (unknown) add(*unknown);
+        unknown.reset();
+        add({.id = *id, .length = length});
+      } else if (!(options_.byte_fallback && add_bytes(character, symbols)) && options_.unknown) {
+        if (unknown && !options_.fuse_unknown) add(*unknown);
+        const std::uint32_t held = unknown && options_.fuse_unknown ? unknown->length : 0;
+        unknown = {.id = *options_.unknown, .length = held + length};
+      }
+    }
+    if (unknown) add(*unknown);
+    for (std::uint32_t n = 0; n < symbols.size(); ++n) {
+      symbols[n].before = n == 0 ? kNone : n - 1;
+      symbols[n].next = n + 1 == symbols.size() ? kNone : n + 1;
+    }
+    return symbols;
+  }
+
+  std::string_view decorate(std::string_view piece, std::uint32_t at, std::uint32_t length, std::string& out) const {
+    const std::string_view character = piece.substr(at, length);
+    const bool has_prefix = at > 0 && !options_.prefix.empty();
+    const bool has_suffix = at + length == piece.size() && !options_.suffix.empty();
+    if (!has_prefix && !has_suffix) return character;
+    out = has_prefix ? options_.prefix : "";
+    out += character;
+    if (has_suffix) out += options_.suffix;
+    return out;
+  }
+
+  bool add_bytes(std::string_view character, std::vector<Symbol>& symbols) const {
+    const std::size_t before = symbols.size();
+    for (const char byte : character) {
+      const auto id = pieces_.find_byte(static_cast<unsigned char>(byte));
+      if (!id) {
+        symbols.resize(before);
+        return false;
+      }
+      symbols.push_back({.id = *id, .length = 1});
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::optional<Merge> merge_at(const std::vector<Symbol>& symbols, std::uint32_t place) const {
+    const Symbol& first = symbols[place];
+    if (first.next == kNone) return std::nullopt;
+    const std::uint64_t* found = merges_.find(pair_key(first.id, symbols[first.next].id));
+    if (found == nullptr) return std::nullopt;
+    return Merge{.rank = static_cast<std::uint32_t>(*found >> kHalf),
+                 .place = place,
+                 .id = static_cast<std::int32_t>(*found & UINT32_MAX)};
+  }
+
+  void merge_all(std::vector<Symbol>& symbols) const {
+    std::vector<Merge> queue;
+    queue.reserve(symbols.size());
+    for (std::uint32_t n = 0; n < symbols.size(); ++n) {
+      if (const auto merge = merge_at(symbols, n)) queue.push_back(*merge);
+    }
+    std::ranges::make_heap(queue, comes_later);
+    const auto push = [&](std::uint32_t place) {
+      if (place == kNone) return;
+      if (const auto merge = merge_at(symbols, place)) {
+        queue.push_back(*merge);
+        std::ranges::push_heap(queue, comes_later);
+      }
+    };
+    while (!queue.empty()) {
+      std::ranges::pop_heap(queue, comes_later);
+      const Merge top = queue.back();
+      queue.pop_back();
+      Symbol& first = symbols[top.place];
+      if (first.length == 0) continue;
+      const auto now = merge_at(symbols, top.place);
+      if (!now || now->id != top.id) continue;  // a neighbour has changed since
+      Symbol& second = symbols[first.next];
+      first.id = top.id;
+      first.length += second.length;
+      first.next = second.next;
+      second.length = 0;
+      if (first.next != kNone) symbols[first.next].before = top.place;
+      push(first.before);
+      push(top.place);
+    }
+  }
+
+  PieceTable pieces_;
+  NumberTable merges_;  // two ids -> rank and the id of both together
+  BpeOptions options_;
+};
+
+// "a b" in older files, ["a", "b"] in newer ones.
+std::pair<std::string, std::string> parts_of(const Json& merge, const JsonField& list, std::size_t n) {
+  if (merge.is_string()) {
+    const auto& text = merge.get_ref<const std::string&>();
+    const std::size_t space = text.find(' ');
+    const bool two = space != std::string::npos && text.find(' ', space + 1) == std::string::npos;
+    if (two) return {text.substr(0, space), text.substr(space + 1)};
+  } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+    return {merge[0].get<std::string>(), merge[1].get<std::string>()};
+  }
+  list.elements().at(n).fail("two pieces");
+}
+
+NumberTable read_merges(const JsonField& field, const PieceTable& pieces, const std::string& prefix) {
+  if (!field.value().is_array()) field.fail("a list");
+  NumberTable merges;
+  std::uint64_t rank = 0;
+  const auto id_of = [&](const std::string& piece, std::size_t n) {
+    const auto id = pieces.find(piece);
+    if (!id) field.elements().at(n).fail("pieces of \"vocab\"", "\"" + piece + "\"");
+    return *id;
+  };
+  for (std::size_t n = 0; n < field.value().size(); ++n) {
+    const Json& merge = field.value()[n];
+    if (n == 0 && merge.is_string() && merge.get_ref<const std::string&>().starts_with("#version")) continue;
+    const auto [first, second] = parts_of(merge, field, n);
+    const std::size_t left_out = second.starts_with(prefix) ? prefix.size() : 0;
+    const auto both = static_cast<std::uint32_t>(id_of(first + second.substr(left_out), n));
+    merges.set(pair_key(id_of(first, n), id_of(second, n)), rank++ << kHalf | both);
+  }
+  return merges;
+}
+
+bool read_flag(const JsonField& field, const std::string& key) {
+  const auto flag = field.find(key);
+  return flag && flag->boolean();
+}
+
+std::string read_text(const JsonField& field, const std::string& key) {
+  const auto text = field.find(key);
+  return text ? text->string() : "";
+}
+
+}  // namespace
+
+SubwordModelPtr read_bpe(const JsonField& field) {
+  field.require_only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+                      "byte_fallback", "ignore_merges", "vocab", "merges"});
+  const auto dropout = field.find("dropout");
+  if (dropout && dropout->number() != 0) dropout->fail("null or 0: tokens are not drawn at random");
+  PieceTable pieces = read_pieces(field.at("vocab"));
+  BpeOptions options{.prefix = read_text(field, "continuing_subword_prefix"),
+                     .suffix = read_text(field, "end_of_word_suffix"),
+                     .fuse_unknown = read_flag(field, "fuse_unk"),
+                     .byte_fallback = read_flag(field, "byte_fallback"),
+                     .ignore_merges = read_flag(field, "ignore_merges")};
+  if (const auto unknown = field.find("unk_token")) {
+    options.unknown = pieces.find(unknown->string());
+    if (!options.unknown) unknown->fail("a piece of \"vocab\"");
+  }
+  NumberTable merges = read_merges(field.at("merges"), pieces, options.prefix);
+  return std::make_shared<Bpe>(std::move(pieces), std::move(merges), std::move(options));
+}
+
+}  // namespace qkv::text

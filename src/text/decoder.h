@@ -1,0 +1,31 @@
+// Decoders: the text of a list of pieces.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/json_field.h"
+
+namespace qkv::text {
+
+/// Immutable.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// Changes pieces so that their texts one behind the other are what was said.
+  virtual void apply(std::vector<std::string>& pieces) const = 0;
+
+ protected:
+  Decoder() = default;
+  Decoder(const Decoder&) = default;
+  Decoder(Decoder&&) = default;
+  Decoder& operator=(const Decoder&) = default;
+  Decoder& operator=(Decoder&&) = default;
+};
+using DecoderPtr = std::shared_ptr<const Decoder>;
+
+/// "decoder" of tokenizer.json. Throws Error naming a type or option that is not known.
+[[nodiscard]] DecoderPtr read_decoder(const JsonField& field);
+
+}  // namespace qkv::text

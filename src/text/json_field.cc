@@ -1,0 +1,110 @@
+#include "text/json_field.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "qkv/error.h"
+#include "qkv/nearest_word.h"
+#include "text/characters.h"
+
+namespace qkv::text {
+
+JsonField JsonField::below(const Json& value, const std::string& step) const {
+  JsonField field(value, place_ + step);
+  return field;
+}
+
+void JsonField::fail(const std::string& expected, const std::string& got) const {
+  throw Error(place_ + ": expected " + expected + ", got " + got);
+}
+
+void JsonField::fail(const std::string& expected) const { fail(expected, shown(*value_)); }
+
+JsonField JsonField::at(const std::string& key) const {
+  if (!value_->is_object()) fail("an object");
+  const auto found = value_->find(key);
+  if (found == value_->end()) fail("an object with \"" + key + "\"");
+  return below(*found, ": " + key);
+}
+
+std::optional<JsonField> JsonField::find(const std::string& key) const {
+  if (!value_->is_object()) fail("an object");
+  const auto found = value_->find(key);
+  if (found == value_->end() || found->is_null()) return std::nullopt;
+  return below(*found, ": " + key);
+}
+
+std::vector<JsonField> JsonField::elements() const {
+  if (!value_->is_array()) fail("a list");
+  std::vector<JsonField> all;
+  all.reserve(value_->size());
+  for (std::size_t n = 0; n < value_->size(); ++n) all.push_back(below((*value_)[n], "[" + std::to_string(n) + "]"));
+  return all;
+}
+
+std::string JsonField::string() const {
+  if (!value_->is_string()) fail("a text");
+  return value_->get<std::string>();
+}
+
+bool JsonField::boolean() const {
+  if (!value_->is_boolean()) fail("true or false");
+  return value_->get<bool>();
+}
+
+std::int64_t JsonField::whole(std::int64_t least, std::int64_t most) const {
+  const auto sound = [&] {
+    if (value_->is_number_unsigned()) return value_->get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+    return value_->is_number_integer() && value_->get<std::int64_t>() <= most;
+  };
+  if (!sound() || value_->get<std::int64_t>() < least) {
+    fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value_->get<std::int64_t>();
+}
+
+double JsonField::number() const {
+  if (!value_->is_number()) fail("a number");
+  return value_->get<double>();
+}
+
+char32_t JsonField::character() const {
+  const std::string text = value_->is_string() ? value_->get<std::string>() : "";
+  if (text.empty() || count_characters(text) != 1) fail("a text of one character");
+  return character_at(text, 0);
+}
+
+void JsonField::require_only(std::initializer_list<std::string_view> keys) const {
+  if (!value_->is_object()) fail("an object");
+  for (const auto& [key, value] : value_->items()) {
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    std::string known;
+    for (const std::string_view word : keys) known += (known.empty() ? "" : ", ") + std::string(word);
+    fail("no other options than " + known, "\"" + key + "\"");
+  }
+}
+
+Json parse_json(std::string_view text, const std::string& source) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw Error(source + ": expected JSON: " + error.what());
+  }
+}
+
+std::string shown(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_object() && value.contains("type") && value["type"].is_string()) {
+    return "a \"" + value["type"].get<std::string>() + "\"";
+  }
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLongest) {
+    text.resize(begin_of_last(text, kLongest));
+    text += "…";
+  }
+  return text;
+}
+
+}  // namespace qkv::text

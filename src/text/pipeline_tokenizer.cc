@@ -1,0 +1,168 @@
+#include "text/pipeline_tokenizer.h"
+
+#include <algorithm>
+
+#include "qkv/error.h"
+#include "text/byte_level.h"
+
+namespace qkv::text {
+namespace {
+
+constexpr std::size_t kLongestText = std::size_t{1} << 32U;
+
+Blanks blanks_of(std::string_view piece) {
+  static const std::string kSpace(byte_character(' '));
+  const auto is_blank = [&](std::size_t at) {
+    return piece.substr(at).starts_with(kSpace) || is_space(character_at(piece, at));
+  };
+  Blanks blanks;
+  for (std::size_t at = 0; at < piece.size() && is_blank(at); at += character_length(piece[at])) ++blanks.leading;
+  for (std::size_t end = piece.size(); end > 0 && is_blank(begin_of_last(piece, end));) {
+    ++blanks.trailing;
+    end = begin_of_last(piece, end);
+  }
+  return blanks;
+}
+
+void append(Encoding& all, const Encoding& more) {
+  all.ids.insert(all.ids.end(), more.ids.begin(), more.ids.end());
+  all.offsets.insert(all.offsets.end(), more.offsets.begin(), more.offsets.end());
+  all.types.insert(all.types.end(), more.types.begin(), more.types.end());
+  all.sources.insert(all.sources.end(), more.sources.begin(), more.sources.end());
+}
+
+// A cache out of the pool, and back into it.
+class BorrowedCache {
+ public:
+  explicit BorrowedCache(WordCachePool& pool) : pool_(pool), cache_(pool.take()) {}
+  BorrowedCache(const BorrowedCache&) = delete;
+  BorrowedCache& operator=(const BorrowedCache&) = delete;
+  ~BorrowedCache() { pool_.give_back(std::move(cache_)); }
+  WordCache& operator*() const noexcept { return *cache_; }
+
+ private:
+  WordCachePool& pool_;
+  std::unique_ptr<WordCache> cache_;
+};
+
+}  // namespace
+
+PipelineTokenizer::PipelineTokenizer(PipelineStages stages, std::string json)
+    : stages_(std::move(stages)),
+      added_(stages_.added_tokens, stages_.normalizer),
+      json_(std::move(json)),
+      size_(stages_.model->pieces().size()) {
+  for (const AddedToken& token : added_.all()) {
+    if (!added_pieces_.find(token.content)) added_pieces_.set(token.id, token.content);
+    size_ = std::max<std::int64_t>(size_, token.id + 1);
+  }
+}
+
+const std::string& PipelineTokenizer::piece(std::int32_t id) const {
+  if (id < 0 || id >= size_) {
+    throw InvalidArgument("Tokenizer::piece", "id", "from 0 to " + std::to_string(size_ - 1), std::to_string(id));
+  }
+  if (const AddedToken* token = added_.find(id)) return token->content;
+  static const std::string kGap;
+  return id < stages_.model->pieces().size() ? stages_.model->pieces().piece(id) : kGap;
+}
+
+std::optional<std::int32_t> PipelineTokenizer::find(std::string_view piece) const noexcept {
+  if (piece.empty()) return std::nullopt;
+  const auto added = added_pieces_.find(piece);
+  return added ? added : stages_.model->pieces().find(piece);
+}
+
+std::map<std::string, std::string> PipelineTokenizer::config() const {
+  return {{"kind", kPipelineKind}, {"json", json_}};
+}
+
+EncodedPart PipelineTokenizer::encode_part(std::string_view text, TokenSource source) const {
+  if (text.size() >= kLongestText) {
+    throw InvalidArgument("Tokenizer::encode", "text", "less than 4 GiB", std::to_string(text.size()) + " bytes");
+  }
+  Pieces pieces = added_.cut(text);
+  if (stages_.pre_tokenizer) stages_.pre_tokenizer->apply(pieces);
+  const bool trims = stages_.post_processor && stages_.post_processor->trims();
+  EncodedPart part;
+  part.original = text;
+  const auto add = [&](std::int32_t id, OriginalRange range, std::string_view shown) {
+    part.tokens.ids.push_back(id);
+    part.tokens.offsets.push_back({.begin = range.begin, .end = range.end});
+    if (trims) part.blanks.push_back(blanks_of(shown));
+  };
+  const BorrowedCache cache(caches_);
+  for (const Piece& piece : pieces.list) {
+    const std::string_view shown = pieces.text_of(piece);
+    if (piece.added) {
+      add(*piece.added, pieces.text.origin(piece.begin, piece.end), shown);
+      continue;
+    }
+    for (const SubwordToken& token : (*cache).tokens_of(shown, *stages_.model)) {
+      const OriginalRange range = pieces.text.origin(piece.begin + token.begin, piece.begin + token.end);
+      add(token.id, range, stages_.model->pieces().piece(token.id));
+    }
+  }
+  part.tokens.types.assign(part.tokens.ids.size(), source == TokenSource::pair ? 1 : 0);
+  part.tokens.sources.assign(part.tokens.ids.size(), source);
+  return part;
+}
+
+Encoding PipelineTokenizer::encode_text(std::string_view text, const EncodeOptions& options) const {
+  std::vector<EncodedPart> parts;
+  parts.push_back(encode_part(text, TokenSource::text));
+  if (options.pair) parts.push_back(encode_part(*options.pair, TokenSource::pair));
+  if (stages_.post_processor) stages_.post_processor->apply(parts, options.special);
+  if (parts.empty()) return {};
+  Encoding all = std::move(parts.front().tokens);
+  for (std::size_t n = 1; n < parts.size(); ++n) append(all, parts[n].tokens);
+  return all;
+}
+
+std::string PipelineTokenizer::decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const {
+  std::vector<std::string> pieces;
+  pieces.reserve(ids.size());
+  for (const std::int32_t id : ids) {
+    const std::string& text = piece(id);
+    const AddedToken* token = added_.find(id);
+    const bool left_out = special == SpecialTokens::without && token != nullptr && token->special;
+    if (!left_out) pieces.push_back(text);
+  }
+  std::string joined;
+  if (stages_.decoder) stages_.decoder->apply(pieces);
+  for (const std::string& next : pieces) {
+    if (!stages_.decoder && !joined.empty()) joined += ' ';
+    joined += next;
+  }
+  return joined;
+}
+
+std::shared_ptr<const Tokenizer> pipeline_from_json(std::string text, const std::string& source) {
+  const Json json = parse_json(text, source);
+  const JsonField root(json, source);
+  root.require_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                     "post_processor", "decoder", "model"});
+  if (const auto version = root.find("version"); version && version->string() != "1.0") version->fail("\"1.0\"");
+  PipelineStages stages;
+  stages.model = read_subword_model(root.at("model"));
+  if (const auto field = root.find("normalizer")) stages.normalizer = read_normalizer(*field);
+  if (const auto field = root.find("pre_tokenizer")) stages.pre_tokenizer = read_pre_tokenizer(*field);
+  if (const auto field = root.find("decoder")) stages.decoder = read_decoder(*field);
+  std::int32_t size = stages.model->pieces().size();
+  if (const auto field = root.find("added_tokens")) {
+    stages.added_tokens = read_added_tokens(*field, stages.model->pieces());
+    for (const AddedToken& token : stages.added_tokens) size = std::max(size, token.id + 1);
+  }
+  if (const auto field = root.find("post_processor")) stages.post_processor = read_post_processor(*field, size);
+  return std::make_shared<PipelineTokenizer>(std::move(stages), std::move(text));
+}
+
+}  // namespace qkv::text
+
+namespace qkv {
+
+std::shared_ptr<const Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& source) {
+  return text::pipeline_from_json(std::string(json), source);
+}
+
+}  // namespace qkv

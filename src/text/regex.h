@@ -1,0 +1,39 @@
+// Regular expressions of tokenizer.json, by PCRE2 (UTF, Unicode properties, compiled to machine code).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qkv::text {
+
+/// Bytes [begin, end) of a text that match, or that lie between matches.
+struct Part {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool matches = false;
+};
+
+/// The patterns are written for Oniguruma; classes that mean something else in PCRE2 (\s, \w) are written out.
+/// Immutable.
+class Regex {
+ public:
+  /// `place` names the pattern in errors. Throws Error for what PCRE2 cannot compile.
+  Regex(const std::string& pattern, const std::string& place);
+
+  /// Appends parts that cover all of `valid`, UTF-8; empty matches too, as Oniguruma's find_iter gives them. Throws
+  /// Error where the pattern needs more steps or memory than PCRE2's limits allow.
+  void find_all(std::string_view valid, std::vector<Part>& parts) const;
+
+ private:
+  struct Code;
+  std::shared_ptr<const Code> code_;
+  std::string place_;
+};
+
+/// The pattern with the classes of Oniguruma: white space is Unicode's White_Space, words are those of UTS 18.
+[[nodiscard]] std::string in_pcre2(std::string_view pattern);
+
+}  // namespace qkv::text

@@ -1,0 +1,52 @@
+// Models: how a piece of text is cut into tokens of a vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/json_field.h"
+#include "text/piece_table.h"
+
+namespace qkv::text {
+
+/// A token and the bytes [begin, end) of the piece that it stands for.
+struct SubwordToken {
+  std::int32_t id = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+/// Immutable.
+class SubwordModel {
+ public:
+  virtual ~SubwordModel() = default;
+  /// Appends the tokens of a piece of valid UTF-8 that is not empty. Throws Error where the vocabulary has no token for
+  /// what is unknown.
+  virtual void cut(std::string_view piece, std::vector<SubwordToken>& tokens) const = 0;
+  [[nodiscard]] virtual const PieceTable& pieces() const noexcept = 0;
+
+ protected:
+  SubwordModel() = default;
+  SubwordModel(const SubwordModel&) = default;
+  SubwordModel(SubwordModel&&) = default;
+  SubwordModel& operator=(const SubwordModel&) = default;
+  SubwordModel& operator=(SubwordModel&&) = default;
+};
+using SubwordModelPtr = std::shared_ptr<const SubwordModel>;
+
+/// "model" of tokenizer.json. Throws Error naming a type or option that is not known.
+[[nodiscard]] SubwordModelPtr read_subword_model(const JsonField& field);
+
+[[nodiscard]] SubwordModelPtr read_bpe(const JsonField& field);
+[[nodiscard]] SubwordModelPtr read_unigram(const JsonField& field);
+[[nodiscard]] SubwordModelPtr read_word_piece(const JsonField& field);
+[[nodiscard]] SubwordModelPtr read_word_level(const JsonField& field);
+
+/// The error of a piece for which there is no token.
+[[noreturn]] void fail_unknown(std::string_view model, std::string_view piece);
+
+}  // namespace qkv::text

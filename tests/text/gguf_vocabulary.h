@@ -1,0 +1,23 @@
+// The vocabulary of a GGUF file (llama.cpp's format), as a tokenizer.json that says the same.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace qkv::tests {
+
+struct GgufVocabulary {
+  std::string model;  // "bert", "gpt2", "llama"
+  std::vector<std::string> tokens;
+  std::vector<std::string> merges;
+  std::vector<double> scores;
+};
+
+/// Throws std::runtime_error for a file that is none.
+[[nodiscard]] GgufVocabulary read_gguf_vocabulary(const std::filesystem::path& path);
+
+[[nodiscard]] nlohmann::json tokenizer_json(const GgufVocabulary& vocabulary);
+
+}  // namespace qkv::tests
