@@ -51,7 +51,7 @@ Variable Captioner::forward(const TensorView& images, const TensorView& ids, con
   const nn::Tracing tracing(call.trace);
   const Variable patches = nn::named("encoder", [&] { return encoder_.forward(images, part_of(call, 0)); });
   const OperationScope scope("decoder");
-  return decoder_.forward_cross(ids, {.hidden = patches}, part_of(call, 1));
+  return tracing.result(decoder_.forward_cross(ids, {.hidden = patches}, part_of(call, 1)));
 }
 
 NewTokens Captioner::generate(const TensorView& images, const TensorView& prompt,

@@ -91,7 +91,7 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
   if (context != nullptr) inner.cross_attention.mask = padding_of(*context);
   const Variable x = input_.forward(ids, call);
   const Variable y = context == nullptr ? stack_.forward(x, inner) : stack_.forward_cross(x, context->hidden, inner);
-  return nn::traced("logits", scores_of(y, output_, input_, call));
+  return tracing.result(nn::traced("logits", scores_of(y, output_, input_, call)));
 }
 
 BlockCall Decoder::block_call(const DecoderCall& call) const {
@@ -121,7 +121,7 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
   const Variable x = input_.forward(ids, call, cache.length);
   const Variable y = stack_.forward_cached(x, cache.blocks, inner);
   cache.length += ids.dim(1);
-  return nn::traced("logits", scores_of(y, output_, input_, call));
+  return tracing.result(nn::traced("logits", scores_of(y, output_, input_, call)));
 }
 
 NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {

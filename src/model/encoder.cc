@@ -46,14 +46,14 @@ Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) co
   inner.attention.mask = mask_of(tokens);
   inner.attention.bias = input_.fixed_bias();
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
-  return stack_.forward(input_.forward(tokens.ids, call), inner);
+  return tracing.result(stack_.forward(input_.forward(tokens.ids, call), inner));
 }
 
 Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) const {
   const nn::Tracing tracing(call.trace);
   ModelCall inner = call;
   inner.trace = nullptr;
-  return nn::traced("logits", scores_of(hidden(tokens, inner), output_, input_, call));
+  return tracing.result(nn::traced("logits", scores_of(hidden(tokens, inner), output_, input_, call)));
 }
 
 std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {

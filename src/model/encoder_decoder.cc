@@ -71,7 +71,8 @@ Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& t
   const auto read = [&] { return encoder_.hidden(source, part_of(call, 0)); };
   const Variable hidden = nn::named("encoder", read);
   const OperationScope scope("decoder");
-  return decoder_.forward_cross(target, {.hidden = hidden, .lengths = source.lengths}, part_of(call, 1));
+  return tracing.result(
+      decoder_.forward_cross(target, {.hidden = hidden, .lengths = source.lengths}, part_of(call, 1)));
 }
 
 NewTokens EncoderDecoder::generate(const PaddedTokens& source, const TensorView& prompt,

@@ -41,6 +41,8 @@ class Choice {
     for (std::int64_t b = 0; b < scores.dim(0); ++b) {
       scores.load_row(std::array<std::int64_t, 2>{b, scores.dim(1) - 1}, row);
       leave_out(row);
+      if (options_.end && (*options_.end < 0 || *options_.end >= scores.dim(2)))
+        refuse("end", scores.dim(2), *options_.end);
       const bool is_greedy = options_.temperature == 0;
       tokens.push_back(is_greedy ? std::ranges::max_element(row) - row.begin()
                                  : drawn(row, options_.temperature, draws_[next_draw_++]));
@@ -52,12 +54,16 @@ class Choice {
   void leave_out(std::vector<double>& scores) const {
     const auto count = static_cast<std::int64_t>(scores.size());
     for (const std::int64_t token : options_.never) {
-      if (token < 0 || token >= count) {
-        throw InvalidArgument(kGenerate, "never", "tokens from 0 to " + std::to_string(count - 1),
-                              std::to_string(token));
-      }
+      if (token < 0 || token >= count) refuse("never", count, token);
       scores[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
     }
+    if (std::ranges::max(scores) == -std::numeric_limits<double>::infinity()) {
+      throw InvalidArgument(kGenerate, "never", "a token that may be written", "all " + std::to_string(count));
+    }
+  }
+
+  [[noreturn]] static void refuse(const char* argument, std::int64_t count, std::int64_t token) {
+    throw InvalidArgument(kGenerate, argument, "a token from 0 to " + std::to_string(count - 1), std::to_string(token));
   }
 
   const GenerateOptions& options_;
@@ -68,8 +74,8 @@ class Choice {
 }  // namespace
 
 void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
-  if (prompt.rank() != 2 || prompt.dim(1) == 0 || prompt.dtype() != DType::i64) {
-    throw InvalidArgument(kGenerate, "prompt", "i64 [B, T] of one token or more",
+  if (prompt.rank() != 2 || prompt.dim(1) == 0 || (prompt.dtype() != DType::i64 && prompt.dtype() != DType::i32)) {
+    throw InvalidArgument(kGenerate, "prompt", "i64 or i32 [B, T] of one token or more",
                           std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
   }
   if (options.most < 0) throw InvalidArgument(kGenerate, "most", "0 or more", std::to_string(options.most));

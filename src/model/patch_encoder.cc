@@ -147,7 +147,7 @@ Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall&
   BlockCall inner{.memory = call.memory};
   if (options_.relative) inner.learned.bias.emplace_back(LearnedDenseBias{.values = relative_bias()});
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
-  return stack_.forward(embedded(images, call), inner);
+  return tracing.result(stack_.forward(embedded(images, call), inner));
 }
 
 std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {

@@ -84,14 +84,14 @@ Variable TwoTower::embed_images(const TensorView& images, const TwoTowerCall& ca
   const nn::Tracing tracing(call.trace);
   const Variable patches = nn::named("image", [&] { return image_.forward(images, part_of(call, 0)); });
   const Variable pooled = mean(cast(patches, log_scale_.dtype()), {1});
-  return normalised(nn::named("image_map", [&] { return image_map_.forward(pooled); }));
+  return tracing.result(normalised(nn::named("image_map", [&] { return image_map_.forward(pooled); })));
 }
 
 Variable TwoTower::embed_texts(const PaddedTokens& texts, const TwoTowerCall& call) const {
   const nn::Tracing tracing(call.trace);
   const Variable tokens = nn::named("text", [&] { return text_.hidden(texts, part_of(call, 1)); });
   const Variable pooled = sum(cast(tokens, log_scale_.dtype()) * Variable(shares(texts, log_scale_.dtype())), {1});
-  return normalised(nn::named("text_map", [&] { return text_map_.forward(pooled); }));
+  return tracing.result(normalised(nn::named("text_map", [&] { return text_map_.forward(pooled); })));
 }
 
 Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call) const {
@@ -99,7 +99,7 @@ Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, con
   TwoTowerCall inner = call;
   inner.trace = nullptr;
   const Variable embedded = embed_images(images, inner);
-  return loss_of_embeddings(embedded, embed_texts(texts, inner));
+  return tracing.result(loss_of_embeddings(embedded, embed_texts(texts, inner)));
 }
 
 Variable TwoTower::loss_of_embeddings(const Variable& images, const Variable& texts) const {

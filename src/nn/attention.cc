@@ -201,7 +201,7 @@ std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, con
 Variable MultiHeadAttention::forward(const Variable& x, const MultiHeadCall& call) const {
   require_sequence("x", options_.d_model, x);
   const nn::Tracing tracing(call.trace);
-  return attend(x, x, call, tables_of(x, call));
+  return tracing.result(attend(x, x, call, tables_of(x, call)));
 }
 
 Variable MultiHeadAttention::forward_cross(const Variable& x, const Variable& context,
@@ -209,7 +209,7 @@ Variable MultiHeadAttention::forward_cross(const Variable& x, const Variable& co
   require_sequence("x", options_.d_model, x);
   require_sequence("context", d_context(), context);
   const nn::Tracing tracing(call.trace);
-  return attend(x, context, call, std::nullopt);
+  return tracing.result(attend(x, context, call, std::nullopt));
 }
 
 Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHeadCall& call) const {
@@ -218,7 +218,7 @@ Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHe
   const nn::Tracing tracing(call.trace);
   const Variable q = projected(Side::queries, x, std::nullopt);
   require_unrecorded({&q});
-  return attend_over_cache(q, call);
+  return tracing.result(attend_over_cache(q, call));
 }
 
 void MultiHeadAttention::read_context(const Variable& context, KvCache& cache) const {

@@ -101,7 +101,7 @@ BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, D
 
 Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) const {
   const nn::Tracing tracing(call.trace);
-  if (call.memory == BlockMemory::keep) return compute(inputs, call);
+  if (call.memory == BlockMemory::keep) return tracing.result(compute(inputs, call));
   if (nn::is_traced()) throw InvalidArgument(kBlock, "memory", "keep if there is a trace", "recompute");
   // The second run may come after the caller's positions are gone, so it keeps a copy.
   std::optional<Tensor> positions;

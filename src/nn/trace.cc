@@ -55,8 +55,36 @@ bool Record::wants_attention(std::string_view name) const {
   return wants(name) || std::ranges::any_of(kAll, is_wanted);
 }
 
-bool Record::edits_heads(std::string_view attention) const {
-  return std::ranges::any_of(head_edits, [&](const HeadsEdit& edit) { return edit.means(attention); });
+bool Record::edits_heads(std::string_view attention) {
+  bool any = false;
+  for (HeadsEdit& edit : head_edits) {
+    if (!edit.means(attention)) continue;
+    edit.met = any = true;
+  }
+  return any;
+}
+
+void Record::clear() {
+  kept = {};
+  attentions = {};
+  for (auto* all : {&edits, &gradient_edits}) {
+    for (ValueEdit& edit : *all) edit.met = false;
+  }
+  for (HeadsEdit& edit : head_edits) edit.met = false;
+}
+
+void Record::require_met() const {
+  const auto require = [](const auto& all) {
+    for (const auto& edit : all) {
+      if (!edit.met) {
+        throw InvalidArgument("Trace::edit", "pattern", "a pattern of a value that the pass computes",
+                              "\"" + edit.pattern + "\", which met none");
+      }
+    }
+  };
+  require(edits);
+  require(head_edits);
+  require(gradient_edits);
 }
 
 bool HeadsEdit::means(std::string_view attention) const {
@@ -126,6 +154,12 @@ Trace::Trace(std::vector<std::string> patterns) : record_(std::make_shared<trace
 }
 
 Trace& Trace::edit(std::string pattern, Edit edit) {
+  const std::string_view leaf = std::string_view(pattern).substr(pattern.rfind('.') + 1);
+  if (trace_detail::stage_named(leaf)) {
+    throw InvalidArgument("Trace::edit", "pattern",
+                          "a value; the matrices of heads, .masked and .weights, are edited by edit_heads()",
+                          "\"" + pattern + "\"");
+  }
   record_->edits.push_back({.pattern = std::move(pattern), .edit = std::move(edit)});
   return *this;
 }

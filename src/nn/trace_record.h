@@ -17,12 +17,14 @@ namespace qkv::trace_detail {
 struct ValueEdit {
   std::string pattern;
   Trace::Edit edit;
+  bool met = false;  // a value of the pass
 };
 
 struct HeadsEdit {
   std::string pattern;
   std::vector<std::int64_t> heads;  // empty: all
   Trace::Edit edit;
+  bool met = false;  // an attention of the pass
 
   [[nodiscard]] bool means(std::string_view attention) const;
   [[nodiscard]] bool means(std::int64_t h) const;
@@ -77,7 +79,12 @@ struct Record {
   [[nodiscard]] bool wants(std::string_view name) const;
   /// Matches an attention by its own name, or by that of one of its matrices.
   [[nodiscard]] bool wants_attention(std::string_view name) const;
-  [[nodiscard]] bool edits_heads(std::string_view attention) const;
+  /// Marks the edits as met.
+  [[nodiscard]] bool edits_heads(std::string_view attention);
+  /// Before a pass.
+  void clear();
+  /// After it: throws InvalidArgument for an edit that has met nothing.
+  void require_met() const;
 };
 
 /// "blocks.0.attn.weights"; "weights" of a layer by itself, whose attention has no name.

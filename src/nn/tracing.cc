@@ -36,9 +36,13 @@ void require_like(const std::string& name, const Variable& before, const Variabl
   throw InvalidArgument("Trace::edit", name, text(before), after.empty() ? "an empty variable" : text(after));
 }
 
-void edit_gradient(const Record& record, const std::string& name, const Variable& x) {
-  for (const trace_detail::ValueEdit& change : record.gradient_edits) {
+bool has_gradient(const Variable& x) { return x.requires_gradient() && !x.is_leaf(); }
+
+void edit_gradient(Record& record, const std::string& name, const Variable& x) {
+  for (trace_detail::ValueEdit& change : record.gradient_edits) {
     if (!trace_detail::matches(change.pattern, name)) continue;
+    change.met = true;
+    if (!has_gradient(x)) continue;
     x.on_gradient([name, edit = change.edit](const Variable& gradient) {
       Variable edited = edit(gradient);
       require_like(name, gradient, edited);
@@ -47,14 +51,11 @@ void edit_gradient(const Record& record, const std::string& name, const Variable
   }
 }
 
-bool has_gradient(const Variable& x) { return x.requires_gradient() && !x.is_leaf(); }
-
 }  // namespace
 
 Tracing::Tracing(const Trace* trace) : is_active_(trace != nullptr) {
   if (!is_active_) return;
-  trace->record()->kept = {};
-  trace->record()->attentions = {};
+  trace->record()->clear();
   before_ = std::exchange(current(), trace->record());
   root_before_ = std::exchange(root(), autograd::innermost_scope());
 }
@@ -65,19 +66,25 @@ Tracing::~Tracing() {
   root() = root_before_;
 }
 
+Variable Tracing::result(Variable x) const {
+  if (is_active_) current()->require_met();
+  return x;
+}
+
 bool is_traced() noexcept { return current() != nullptr; }
 
 Variable traced(std::string_view leaf, Variable value) {
   if (!is_traced()) return value;
   Record& record = *current();
   const std::string name = name_of_leaf(leaf);
-  for (const trace_detail::ValueEdit& change : record.edits) {
+  for (trace_detail::ValueEdit& change : record.edits) {
     if (!trace_detail::matches(change.pattern, name)) continue;
+    change.met = true;
     Variable edited = change.edit(value);
     require_like(name, value, edited);
     value = std::move(edited);
   }
-  if (has_gradient(value)) edit_gradient(record, name, value);
+  edit_gradient(record, name, value);
   if (!record.wants(name)) return value;
   trace_detail::Kept& kept = record.kept.place_of(name);
   kept.value = value.detach();

@@ -18,6 +18,9 @@ class Tracing {
   Tracing& operator=(const Tracing&) = delete;
   ~Tracing();
 
+  /// The result of the pass. Throws InvalidArgument naming an edit that met no value of it.
+  [[nodiscard]] Variable result(Variable x) const;
+
  private:
   std::shared_ptr<trace_detail::Record> before_;
   const OperationScope* root_before_ = nullptr;

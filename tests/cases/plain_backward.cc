@@ -18,6 +18,14 @@ Floats floats_of(const Placed& x) {
   return {wide.begin(), wide.end()};
 }
 
+// The largest of sums of roundings, each of which is evenly spread within its bound: a third of the bounds' squares is
+// the square of a sum's deviation, and the largest of n sums is about sqrt(2 ln n) deviations.
+double largest_sum(const std::vector<double>& squares) {
+  if (squares.empty()) return 0;
+  const double deviations = std::sqrt(2 * std::log(static_cast<double>(squares.size())) / 3);
+  return std::max(1.0, deviations) * std::sqrt(*std::ranges::max_element(squares));
+}
+
 // The sums that make a gradient, and the squares of what rounding one pair may do to each.
 struct Sums {
   explicit Sums(std::size_t size) : values(size), squares(size) {}
@@ -30,7 +38,7 @@ struct Sums {
     }
   }
 
-  [[nodiscard]] double luck() const { return squares.empty() ? 0 : std::sqrt(*std::ranges::max_element(squares)); }
+  [[nodiscard]] double luck() const { return largest_sum(squares); }
 
   Floats values;
   std::vector<double> squares;
@@ -50,7 +58,7 @@ struct TermSums {
         row(values),
         squares(row) {}
 
-  [[nodiscard]] double luck() const { return squares.empty() ? 0 : std::sqrt(*std::ranges::max_element(squares)); }
+  [[nodiscard]] double luck() const { return largest_sum(squares); }
 };
 
 // What a pair's row brings to its rounding.

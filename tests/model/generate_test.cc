@@ -56,9 +56,9 @@ TEST(Generate, RefusesWhatHasNoMeaning) {
     return error_message([&] { static_cast<void>(generate(prompt, {.end = 5, .most = most}, counting)); });
   };
   EXPECT_EQ(message(Tensor(DType::i64, {2, 0}), 1),
-            "generate: prompt: expected i64 [B, T] of one token or more, got i64 [2, 0]");
+            "generate: prompt: expected i64 or i32 [B, T] of one token or more, got i64 [2, 0]");
   EXPECT_EQ(message(Tensor(DType::f32, {2, 1}), 1),
-            "generate: prompt: expected i64 [B, T] of one token or more, got f32 [2, 1]");
+            "generate: prompt: expected i64 or i32 [B, T] of one token or more, got f32 [2, 1]");
   EXPECT_EQ(message(Tensor(DType::i64, {2, 1}), -1), "generate: most: expected 0 or more, got -1");
   const Tensor prompt(DType::i64, {1, 1});
   EXPECT_EQ(error_message([&] { static_cast<void>(generate(prompt, {.temperature = -1}, counting)); }),
@@ -86,7 +86,12 @@ TEST(Generate, NeverWritesWhatItMustNot) {
   const Tensor prompt(std::vector<std::int64_t>{0}, {1, 1});
   EXPECT_THAT(generate(prompt, {.most = 2, .never = {1}}, counting), testing::ElementsAre(testing::ElementsAre(0, 0)));
   EXPECT_EQ(error_message([&] { static_cast<void>(generate(prompt, {.most = 1, .never = {6}}, counting)); }),
-            "generate: never: expected tokens from 0 to 5, got 6");
+            "generate: never: expected a token from 0 to 5, got 6");
+  EXPECT_EQ(
+      error_message([&] { static_cast<void>(generate(prompt, {.most = 1, .never = {0, 1, 2, 3, 4, 5}}, counting)); }),
+      "generate: never: expected a token that may be written, got all 6");
+  EXPECT_EQ(error_message([&] { static_cast<void>(generate(prompt, {.end = 6, .most = 1}, counting)); }),
+            "generate: end: expected a token from 0 to 5, got 6");
 }
 
 }  // namespace

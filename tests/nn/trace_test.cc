@@ -197,6 +197,23 @@ TEST(Trace, NamesAnEditOfAnotherShape) {
             "Trace::edit: attn.q: expected f64 [2, 2, 5, 4], got f64 [2, 2, 1, 4]");
 }
 
+TEST(Trace, NamesAnEditThatMetNothing) {
+  const auto same = [](const Variable& value) { return value; };
+  const auto run = [](const Trace& trace) { (void)made(plain()).forward(some_x(), {.trace = &trace}); };
+  Trace trace;
+  trace.edit("blocks.9.attn.q", same);
+  EXPECT_EQ(
+      message_of([&] { run(trace); }),
+      "Trace::edit: pattern: expected a pattern of a value that the pass computes, got \"blocks.9.attn.q\", which "
+      "met none");
+  Trace heads;
+  heads.edit_heads("cross.weights", {0}, same);
+  EXPECT_THAT(message_of([&] { run(heads); }), testing::HasSubstr("\"cross.weights\", which met none"));
+  EXPECT_EQ(message_of([&] { heads.edit("attn.weights", same); }),
+            "Trace::edit: pattern: expected a value; the matrices of heads, .masked and .weights, are edited by "
+            "edit_heads(), got \"attn.weights\"");
+}
+
 TEST(Trace, KeepsGradients) {
   const TransformerBlock block = made(plain());
   const Trace trace;

@@ -74,6 +74,9 @@ TEST(Outside, AreWordsThatAreNoSentence) {
   EXPECT_EQ(complaint("english", "the the the the"), "after \"the\", it expects a noun or an adjective");
   EXPECT_EQ(complaint("translation", "kings"), "a sentence begins with a determiner or a pronoun");
   EXPECT_EQ(complaint("translation", "some umbrellas are heavy"), "");
+  EXPECT_EQ(complaint("translation", "some umbrella are heavy"), "\"some\" does not go with \"umbrella\"");
+  EXPECT_EQ(complaint("translation", "the dog sleep"), "\"sleep\" does not go with \"dog\"");
+  EXPECT_EQ(complaint("english", "they <sleep>"), "no noun before \"they\" is one that it may stand for");
   EXPECT_EQ(complaint("translation", "some umbrellas are"), "after \"are\", it expects an adjective");
   EXPECT_EQ(complaint("english", "the cat <be> heavy"), "");
   EXPECT_EQ(complaint("english", "the cat is heavy the"), "after \"heavy\", it expects \"and\"");

@@ -27,7 +27,7 @@ using NewTokens = std::vector<std::vector<std::int64_t>>;
 /// before.
 using NextScores = std::function<Variable(const TensorView& ids)>;
 
-/// Goes on from prompt [B, T] of i64, T > 0. Of equal scores the first token wins. Nothing is recorded. Throws
+/// Goes on from prompt [B, T] of i64 or i32, T > 0. Of equal scores the first token wins. Nothing is recorded. Throws
 /// InvalidArgument naming prompt, or the option that has no meaning.
 [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options, const NextScores& scores);
 

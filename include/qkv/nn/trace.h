@@ -44,8 +44,9 @@ class Trace {
   using Edit = std::function<Variable(const Variable& value)>;
   /// Replaces every value whose name matches `pattern` by edit(value), which must have the same shape and dtype; else
   /// the pass throws InvalidArgument naming the value. Edits of one value run in the order in which they were added.
-  /// The trace keeps the edited value.
-  /// Gradients flow through an edit made of autograd operations.
+  /// The trace keeps the edited value. Gradients flow through an edit made of autograd operations. Throws
+  /// InvalidArgument for a matrix of heads, which edit_heads() takes; the pass throws for a pattern of this or the next
+  /// two functions that met no value, so that no edit is lost in silence.
   Trace& edit(std::string pattern, Edit edit);
   /// Edits the T x T matrix of these query heads (none: all), "<attention>.masked" before the softmax or
   /// "<attention>.weights" after it, [B, 1, Tq, Tk], one head at a time. Edited heads are computed by plain products,

@@ -102,6 +102,31 @@ class ModelReader {
                       side, picture.dim(1), picture.dim(0)));
     }
     for (const std::string& what : trained_.task().outside(shown())) run_.notes.push_back("careful: " + what);
+    warn_of_unknown();
+    warn_of_wrong_answer();
+  }
+
+  void warn_of_unknown() {
+    const auto unknown = trained_.task().vocabulary().find("<unknown>");
+    if (!unknown) return;
+    const auto count = std::ranges::count(
+        shown().tokens.begin(), shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt), *unknown);
+    if (count > 0) {
+      run_.notes.push_back(fmt::format("careful: its text has {} of these {} tokens not; each is read as <unknown>",
+                                       count, asked_.prompt));
+    }
+  }
+
+  // Where the task knows what should have been said.
+  void warn_of_wrong_answer() {
+    std::vector<std::int32_t> expected;
+    bool is_wrong = false;
+    for (std::size_t p = 0; p < shown().tokens.size(); ++p) {
+      if (!shown().labels[p] || !shown().scored[p]) continue;
+      expected.push_back(*shown().labels[p]);
+      is_wrong = is_wrong || likeliest_at(p) != expected.back();
+    }
+    if (is_wrong) run_.notes.push_back("careful: the task expects " + line_of(std::move(expected)));
   }
 
   void add_tokens(const Tokenizer& vocabulary) {

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kDeterminerWords = {"the",   "a",    "an",    "some",   "this",
                                                                "these", "that", "those", "<this>", "<that>"};
+constexpr std::array<std::string_view, 4> kSingularDeterminers = {"a", "an", "this", "that"};
+constexpr std::array<std::string_view, 4> kPluralDeterminers = {"some", "these", "those"};
 constexpr std::array<std::string_view, 7> kPronounWords = {"he", "him", "she", "her", "it", "they", "them"};
 
 bool is_determiner(std::string_view word) {
@@ -163,8 +165,15 @@ class EnglishLinks {
  public:
   explicit EnglishLinks(std::span<const std::string> words) : words_(words) {}
 
+  /// Of a word that does not agree with another, or stands for none.
+  std::optional<std::string> disagreement() {
+    read_all();
+    for (const VerbUse& use : verbs_) check_verb(use);
+    return wrong_.empty() ? std::nullopt : std::optional(wrong_.front());
+  }
+
   std::vector<EnglishMark> marks() {
-    for (std::size_t p = 0; p < words_.size(); ++p) p = read(p);
+    read_all();
     for (const std::size_t noun : nouns_) mark_sense(noun);
     std::ranges::sort(marks_, {}, &EnglishMark::place);
     return std::move(marks_);
@@ -182,6 +191,10 @@ class EnglishLinks {
     std::size_t subject = 0;
     std::optional<std::size_t> object = std::nullopt;
   };
+
+  void read_all() {
+    for (std::size_t p = 0; p < words_.size(); ++p) p = read(p);
+  }
 
   // -> the last place that was read
   std::size_t read(std::size_t p) {
@@ -211,6 +224,10 @@ class EnglishLinks {
     if (noun + 1 < words_.size() && is_adjective(words_[noun]) && is_noun(words_[noun + 1])) ++noun;
     add_noun(noun);
     const std::string& word = words_[determiner];
+    const auto& misfits = is_plural(noun) ? kSingularDeterminers : kPluralDeterminers;
+    if (std::ranges::find(misfits, word) != misfits.end()) {
+      wrong_.push_back("\"" + word + "\" does not go with \"" + words_[noun] + "\"");
+    }
     if (word == "<this>") mark(EnglishRelation::determiner, determiner, noun, is_plural(noun) ? "these" : "this");
     if (word == "<that>") mark(EnglishRelation::determiner, determiner, noun, is_plural(noun) ? "those" : "that");
     return noun;
@@ -241,12 +258,27 @@ class EnglishLinks {
     mark(EnglishRelation::subject, p, use.subject, (*hidden)->english[is_plural(use.subject) ? 1 : 0]);
   }
 
+  void check_verb(const VerbUse& use) {
+    const std::string& word = words_[use.verb];
+    const std::size_t own = is_plural(use.subject) ? 1 : 0;
+    std::vector<const Verb*> verbs = all_verbs();
+    verbs.push_back(&copula());
+    const auto fits = [&](std::size_t n) {
+      return std::ranges::any_of(verbs, [&](const Verb* verb) { return verb->english[n] == word; });
+    };
+    if (fits(1 - own) && !fits(own)) {
+      wrong_.push_back("\"" + word + "\" does not go with \"" + words_[use.subject] + "\"");
+    }
+  }
+
   // The only noun before that the pronoun may stand for.
   void mark_pronoun(std::size_t p) {
     const auto is_it = [&](std::size_t noun) {
       return !is_pronoun(words_[noun]) && person_of_noun(words_[noun]) == person_of_pronoun(words_[p]);
     };
-    if (std::ranges::count_if(nouns_, is_it) != 1) return;
+    const auto count = std::ranges::count_if(nouns_, is_it);
+    if (count == 0) wrong_.push_back("no noun before \"" + words_[p] + "\" is one that it may stand for");
+    if (count != 1) return;
     const std::size_t noun = *std::ranges::find_if(nouns_, is_it);
     mark(EnglishRelation::pronoun, p, noun, words_[noun]);
   }
@@ -293,6 +325,7 @@ class EnglishLinks {
   std::vector<std::size_t> nouns_;  // and pronouns
   std::vector<Waiting> waiting_;
   std::vector<VerbUse> verbs_;
+  std::vector<std::string> wrong_;
   std::optional<std::size_t> relative_;  // the noun that "that" stands for, until the clause has its subject
   Next next_ = Next::subject;
 };
@@ -307,6 +340,9 @@ bool is_homonym(std::string_view word) {
   return std::ranges::any_of(senses(), [&](const Sense& sense) { return is_form(sense.noun.english, word); });
 }
 
-std::optional<std::string> no_english(std::span<const std::string> words) { return EnglishParser(words).complaint(); }
+std::optional<std::string> no_english(std::span<const std::string> words) {
+  if (auto complaint = EnglishParser(words).complaint()) return complaint;
+  return EnglishLinks(words).disagreement();
+}
 
 }  // namespace qkv::training
