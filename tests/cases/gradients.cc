@@ -127,6 +127,8 @@ GradientVerdict judge_gradients(const Case& one) {
   const Gradients reference = run_reference_backward(inputs, upstream);
   const PlainGradients plain = run_plain_backward(one, inputs, upstream);
   const double times = one.softcap > 0 ? 3 : 2;
+  // Below the smallest normal number each step of a sum is off by as much, however small its terms are.
+  const double steps = 0x1p-150 * static_cast<double>(std::max(one.group * one.Tq, one.Tk));
   GradientVerdict verdict;
   for (const std::string& target : targets(one.dtype)) {
     const Gradients got = run_backward_on(target, one, inputs, upstream, one.threads);
@@ -134,8 +136,8 @@ GradientVerdict judge_gradients(const Case& one) {
     for (std::size_t n = 0; n < got.size(); ++n) {
       const std::vector<double>& expected = reference[n].values;
       const double plain_error = largest_error(plain.gradients[n].values, expected);
-      const double bound =
-          times * plain_error + plain.luck[n] + unit_of(got[n].dtype) * largest(expected) + least_of(got[n].dtype);
+      const double bound = times * plain_error + plain.luck[n] + unit_of(got[n].dtype) * largest(expected) +
+                           least_of(got[n].dtype) + steps;
       const double error = largest_error(got[n].values, expected);
       const bool compared = n < 3 && plain_error > 0;
       if (compared) logs += std::log(std::clamp(error / plain_error, 1.0 / 8, 8.0)) / 3;
