@@ -42,7 +42,7 @@ using CaptionerCall = ModelCall;
 /// transformers).
 class Captioner {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as
+  /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as
   /// a patch_side that does not divide image_side.
   Captioner(const CaptionerOptions& options, const Init& init, DType dtype = DType::f32);
 

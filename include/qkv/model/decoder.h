@@ -63,7 +63,7 @@ struct DecoderWeights {
 /// says (Vaswani et al. 2017).
 class Decoder {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
+  /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as a
   /// d_model that heads do not divide.
   Decoder(const DecoderOptions& options, const Init& init, DType dtype = DType::f32);
   /// With the table of tokens of another model: both learn it. Throws InvalidArgument naming vocabulary if it has

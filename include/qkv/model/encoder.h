@@ -45,7 +45,7 @@ using EncoderCall = ModelCall;
 /// its head for masked tokens: scores are a single product with the table, or with a map of their own.
 class Encoder {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as a
+  /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as a
   /// d_model that heads do not divide.
   Encoder(const EncoderOptions& options, const Init& init, DType dtype = DType::f32);
 

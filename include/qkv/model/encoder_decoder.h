@@ -53,7 +53,7 @@ struct EncoderDecoderWeights {
 /// in attention it has the parameters of `qkv cost transformer-base`.
 class EncoderDecoder {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. Throws InvalidArgument naming the option, such as
+  /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as
   /// vocabularies that differ though the table is shared.
   EncoderDecoder(const EncoderDecoderOptions& options, const Init& init, DType dtype = DType::f32);
 

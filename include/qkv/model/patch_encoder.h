@@ -36,7 +36,7 @@ using PatchEncoderCall = ModelCall;
 /// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
 class PatchEncoder {
  public:
-  /// Draws in the order of parameters(), positions as large as what the map gives; f32, or f64 for checks. Throws
+  /// Draws in the order of parameters(), positions as large as what the map gives; in any floating dtype. Throws
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
   PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype = DType::f32);
 

@@ -54,7 +54,7 @@ struct TwoTowerWeights {
 /// without its padding), mapped without a bias and brought to length 1.
 class TwoTower {
  public:
-  /// Draws in the order of parameters(); f32, or f64 for checks. log_scale starts at ln(1 / 0.07). Throws
+  /// Draws in the order of parameters(), in any floating dtype. log_scale starts at ln(1 / 0.07). Throws
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
   TwoTower(const TwoTowerOptions& options, const Init& init, DType dtype = DType::f32);
 
