@@ -59,7 +59,7 @@ Block letters(const Pixels& pixels) {
 
 bool has_patches(const Image& image) { return !image.weights.empty() || !image.marked.empty(); }
 
-// What the letters of the images stand for: those that are there.
+// What the letters and digits of the images stand for: those that are there.
 std::string legend_of(const Gallery& gallery) {
   std::string used;
   for (const Image& image : gallery.images) {
@@ -72,6 +72,9 @@ std::string legend_of(const Gallery& gallery) {
   std::string legend;
   for (const std::string_view name : kLetterNames) {
     if (used.find(name.front()) != std::string::npos) legend += (legend.empty() ? "" : ", ") + std::string(name);
+  }
+  if (std::ranges::any_of(gallery.images, [](const Image& image) { return !image.weights.empty(); })) {
+    legend += std::string(legend.empty() ? "" : "; ") + "0 to 9: a patch's weight, 9 the largest in its image";
   }
   return legend;
 }

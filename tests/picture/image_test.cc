@@ -56,7 +56,8 @@ TEST(Images, PutMarkedPatchesBesideTheImage) {
   Image image = four_patches();
   image.marked = Tensor(DType::b8, {2, 2});
   image.marked.values<bool>()[0] = true;
-  EXPECT_EQ(to_terminal(Gallery{"words", {image}}, {.width = 40}), "words\nfour\n[9] 0\n 5  5\n");
+  EXPECT_EQ(to_terminal(Gallery{"words", {image}}, {.width = 40}),
+            "words\nfour\n[9] 0\n 5  5\n0 to 9: a patch's weight, 9 the largest\nin its image\n");
   const std::string text = to_terminal(Gallery{"", {image}}, {.colour = TerminalColour::truecolour, .width = 40});
   EXPECT_EQ(std::ranges::count(text, '\n'), 2);  // a title, and one line that holds both
 }
