@@ -76,7 +76,8 @@ ExplainOptions options_of(const ExplainArguments& arguments) {
   options.seed = seed_of(arguments.seed);
   if (arguments.dropout) options.dropout = Dropout{.p = *arguments.dropout, .seed = options.seed};
   options.position = of_option("--positions", [&] { return positions_named(arguments.position); });
-  // `--bias alibi` and `--bias t5` name the position scheme; the other words are the language of biases.
+  // `--bias t5` names the position scheme, whose table is drawn with the parameters; all else, alibi among it, is the
+  // language of biases.
   if (arguments.bias == "t5") {
     options.position = Positions::t5;
   } else if (!arguments.bias.empty()) {
@@ -206,7 +207,8 @@ void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
   }
 }
 
-std::string worked_list() {
+std::string worked_list(bool json) {
+  if (json) return worked_examples_json();
   std::string text;
   for (const WorkedExample& example : worked_examples()) {
     text += fmt::format("{:<22} {}\n", example.name, example.title);
@@ -263,7 +265,7 @@ void run(const CLI::App& command, ExplainArguments& arguments) {
   give_back_text(arguments);
   require_sense(command, arguments);
   if (arguments.worked == "list") {
-    print(worked_list());
+    print(worked_list(arguments.json));
     return;
   }
   arguments.files.require_writable();
@@ -371,6 +373,7 @@ void add_explain(CLI::App& app) {
       ->add_flag(
           "--all", arguments->all,
           "The heads that show a pattern, too; --all=full every head and step. Beside --query or --why every step")
+      ->option_text("[=full]")
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   add_view_options(*command, *arguments);
   add_file_options(*command, *arguments);

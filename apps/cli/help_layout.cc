@@ -42,8 +42,9 @@ std::string names_of(const CLI::Option& option, bool is_positional) {
 }
 
 std::string value_of(const CLI::Option& option, bool is_positional) {
-  if (is_positional || option.get_type_size() == 0) return "";
+  if (is_positional) return "";
   if (!option.get_option_text().empty()) return option.get_option_text();
+  if (option.get_type_size() == 0) return "";
   return " " + option.get_type_name();
 }
 

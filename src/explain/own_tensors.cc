@@ -44,15 +44,20 @@ struct SideNames {
   const std::string& text;
   std::string_view argument;
   std::string_view letter;
+  std::string_view tensors;  // those whose rows are named
 };
 
 std::vector<std::string> names_from(const SideNames& names, std::int64_t count) {
-  const auto& [given, text, argument, letter] = names;
+  const auto& [given, text, argument, letter, tensors] = names;
   if (given.empty() && text.empty()) return row_names(letter, count);
   std::vector<std::string> words = given.empty() ? split_words(argument, text) : given;
   if (static_cast<std::int64_t>(words.size()) == count) return words;
-  throw InvalidArgument("explain", argument, fmt::format("{} words to name the {} rows of {}", count, count, letter),
-                        fmt::format("{} words", words.size()));
+  const auto counted = [](auto number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  throw InvalidArgument("explain", argument,
+                        fmt::format("{} to name the {} of {}", counted(count, "word"), counted(count, "row"), tensors),
+                        counted(words.size(), "word"));
 }
 
 }  // namespace
@@ -69,9 +74,10 @@ Run run_own_tensors(const ExplainOptions& options) {
   require_lengths(run);
   const OwnTensors& own = *options.own;
   const bool is_self = run.tq() == run.tk() && !options.context && own.keys.empty();
-  run.queries.tokens = names_from({own.queries, options.text, "text", is_self ? "t" : "q"}, run.tq());
-  run.keys.tokens =
-      is_self ? run.queries.tokens : names_from({own.keys, options.context.value_or(""), "context", "k"}, run.tk());
+  run.queries.tokens =
+      names_from({own.queries, options.text, "text", is_self ? "t" : "q", is_self ? "q and of k" : "q"}, run.tq());
+  run.keys.tokens = is_self ? run.queries.tokens
+                            : names_from({own.keys, options.context.value_or(""), "context", "k", "k"}, run.tk());
   run.attention.scale = options.scale;
   run.attention.softcap = options.softcap;
   run.attention.dropout = options.dropout;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <system_error>
 #include <vector>
 
 #include "qkv/files.h"
@@ -48,9 +50,21 @@ class NumbersReader {
     std::string_view word = text_.substr(at_, end - at_);
     while (!word.empty() && is_blank(word.back())) word.remove_suffix(1);
     const auto value = number_from<double>(word);
+    if (!value) require_in_range(word);
     if (!value || depth + 1 != extents_.size()) fail(kForm);
     values_.push_back(*value);
     at_ = end;
+  }
+
+  // Tells a number that f64 does not hold from what is none.
+  static void require_in_range(std::string_view word) {
+    double ignored = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] =
+        std::from_chars(word.data(), end, ignored);  // NOLINT(bugprone-suspicious-stringview-data-usage)
+    if (error != std::errc::result_out_of_range || stop != end) return;
+    throw InvalidArgument("tensor_from_text", "text", "numbers in the range of f64, up to 1.8e308 and down to 4.9e-324",
+                          std::string(word));
   }
 
   [[nodiscard]] static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }

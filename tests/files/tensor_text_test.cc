@@ -38,6 +38,10 @@ TEST(TensorText, RefusesWhatIsNoTensor) {
   }
   EXPECT_THAT(error_message([] { (void)tensor_from_text("[[1, 2], [3]]"); }),
               HasSubstr("expected rows of one length, 2 as the first, got \"[[1, 2], [3]]\""));
+  for (const std::string number : {"1e400", "-1e400", "1e-400"}) {
+    EXPECT_THAT(error_message([&] { (void)tensor_from_text("[[" + number + ", 1]]"); }),
+                HasSubstr("expected numbers in the range of f64, up to 1.8e308 and down to 4.9e-324, got " + number));
+  }
 }
 
 TEST(NumberText, ReadsWholeTextsOnly) {
