@@ -53,7 +53,8 @@ bool writes_nothing(const AttendFlags& flags) {
   return flags.gradients.empty() && std::ranges::all_of(outputs, [](const auto& one) { return one.second->empty(); });
 }
 
-// Matrices that were typed are small enough to be shown: without a place for a result, out and weights are printed.
+// Matrices that were typed are small enough to be shown: without a place for a result, out and weights are printed,
+// unless nothing shall be.
 AttendChoice choice_of(const AttendFlags& flags) {
   AttendChoice choice = {.out = !flags.out.empty(),
                          .lse = !flags.lse.empty(),
@@ -64,7 +65,7 @@ AttendChoice choice_of(const AttendFlags& flags) {
                          .present_v = !flags.present_v.empty(),
                          .stage = stage_named(flags.stage),
                          .memory_limit = flags.memory_limit};
-  if (writes_nothing(flags) && is_tensor_text(flags.q)) choice.out = choice.weights = true;
+  if (writes_nothing(flags) && is_tensor_text(flags.q) && !flags.quiet) choice.out = choice.weights = true;
   return choice;
 }
 

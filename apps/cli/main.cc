@@ -113,6 +113,34 @@ std::string_view word_of(std::string_view function) {
   return is_word(mask_words(), function) || is_word(bias_words(), function) ? function : "";
 }
 
+// The option, or what stands alone, that has the name of this field or argument; else the name itself.
+std::string option_named(const CLI::App& command, const std::string& name) {
+  std::string option = "--" + name;
+  std::ranges::replace(option, '_', '-');
+  if (command.get_option_no_throw(option) != nullptr) return option;
+  std::string place = name;
+  for (char& letter : place) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return command.get_option_no_throw(place) != nullptr ? place : name;
+}
+
+// "q, k" as "--q, --k".
+std::string options_named(const CLI::App& command, const std::string& names) {
+  const std::size_t comma = names.find(", ");
+  if (comma == std::string::npos) return option_named(command, names);
+  return option_named(command, names.substr(0, comma)) + ", " + options_named(command, names.substr(comma + 2));
+}
+
+// A request names its other fields in backquotes.
+std::string with_options(const CLI::App& command, const std::string& message) {
+  const std::size_t begin = message.find('`');
+  const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
+  if (end == std::string::npos) return message;
+  const std::string name = message.substr(begin + 1, end - begin - 1);
+  const std::string option = option_named(command, name);
+  return message.substr(0, begin) + (option == name ? "`" + name + "`" : option) +
+         with_options(command, message.substr(end + 1));
+}
+
 // What the library says of its own function is said of the option that has the argument's name. What it says of a word
 // of the mask or bias language is said of that word.
 std::string in_options(const CLI::App& command, const InvalidArgument& error) {
@@ -123,10 +151,7 @@ std::string in_options(const CLI::App& command, const InvalidArgument& error) {
   }
   const std::string_view word = word_of(error.function());
   if (!word.empty()) return std::string(word) + ": " + error.argument() + ": " + error.fault();
-  std::string option = "--" + error.argument();
-  std::ranges::replace(option, '_', '-');
-  const bool known = command.get_option_no_throw(option) != nullptr;
-  return (known ? option : error.argument()) + ": " + error.fault();
+  return options_named(command, error.argument()) + ": " + with_options(command, error.fault());
 }
 
 bool has_commands(const CLI::App& app) {

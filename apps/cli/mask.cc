@@ -36,6 +36,7 @@ void show_mask(const MaskFlags& flags) {
   const TerminalOptions terminal = terminal_options(flags.color, flags.width);
   print(as_text(reply, terminal.width));
   if (drawable) print("\n" + to_terminal(panel, terminal));
+  if (!flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
 }
 
 void list_words(const MaskFlags& flags) {

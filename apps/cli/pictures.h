@@ -17,11 +17,14 @@ struct PicturePaths {
   [[nodiscard]] bool empty() const { return png.empty() && svg.empty() && pdf.empty(); }
 };
 
-/// Adds the three options to a group.
+/// Adds the three options to a group. A path that ends as files of another format do is refused.
 void add_pictures(CLI::App& command, PicturePaths& paths, const std::string& group);
 
 /// Throws Error where one of them could not be written: for telling so before a long computation.
 void require_writable(const PicturePaths& paths);
+
+/// A line for each picture written.
+[[nodiscard]] std::string pictures_report(const PicturePaths& paths);
 
 /// Writes what was asked for of a panel or a chart, all or none.
 void write_pictures(const PicturePaths& paths, const Panel& panel);

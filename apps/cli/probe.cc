@@ -94,6 +94,7 @@ void report(const ProbeFlags& flags, const ProbeInputs& inputs, const ProbeReply
   print(as_text(flags, inputs, reply, terminal.width));
   // What went into a picture is shown here as well only where that was asked for.
   if (drawable && (flags.terminal || flags.pictures.empty())) print("\n" + to_terminal(panel, terminal));
+  if (drawable && !flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
 }
 
 void run(const ProbeFlags& flags) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -46,10 +47,12 @@ std::string hanging(const std::string& begin, const std::string& text) {
   return lines + line + "\n";
 }
 
-std::string length_text(const TaskInfo& info) {
+std::string length_text(const TaskInfo& info, std::optional<std::int64_t> chosen) {
   if (!info.length) return {};
-  return fmt::format("length    {} {}; --length takes {} to {}\n", info.length->usual, info.length->unit,
-                     info.length->least, info.length->most);
+  const std::int64_t usual = info.length->usual;
+  const std::int64_t length = chosen.value_or(usual);
+  return fmt::format("length    {} {}; --length takes {} to {}{}\n", length, info.length->unit, info.length->least,
+                     info.length->most, length == usual ? "" : fmt::format(", {} is usual", usual));
 }
 
 std::string sizes_text(const Task& task) {
@@ -65,12 +68,12 @@ std::string sizes_text(const Task& task) {
   return text;
 }
 
-std::string about(const Task& task) {
+std::string about(const Task& task, std::optional<std::int64_t> length) {
   const TaskInfo& info = task.info();
   std::string text = hanging(info.name + ": ", info.description) + "\n";
   text += fmt::format("model     {}\n", recipe_for(info.name).model);
   text += fmt::format("goal      {:g} % of the scored answers as expected\n", 100 * info.accuracy);
-  text += length_text(info) + sizes_text(task);
+  text += length_text(info, length) + sizes_text(task);
   for (const TaskRelation& relation : task.relations()) {
     text +=
         hanging("pattern   ", fmt::format("{} ({}): {}", relation.name, name_of(relation.site), relation.description));
@@ -88,7 +91,7 @@ void show_task(const TaskArguments& arguments) {
                            .first = arguments.from,
                            .count = arguments.examples};
   if (arguments.json) return print(task_json(*task, range, seed));
-  print(about(*task));
+  print(about(*task, arguments.length));
   for (std::int64_t n = range.first; n < range.first + range.count; ++n) {
     print(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
   }

@@ -44,7 +44,7 @@ void require_room(const AttentionProblem& problem, const AttendChoice& choice) {
   const auto refuse_large = [&](std::string_view field) {
     view_detail::refuse(
         field,
-        fmt::format("no more than the {} of memory_limit, which may be raised (qkv probe shows any part without "
+        fmt::format("no more than the {} of `memory_limit`, which may be raised (qkv probe shows any part without "
                     "storing the whole)",
                     in_unit(static_cast<double>(choice.memory_limit), Unit::bytes)),
         fmt::format("{} of {}, {}", shape.to_string(), name_of(dtype), in_unit(bytes, Unit::bytes)));

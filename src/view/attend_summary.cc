@@ -20,7 +20,8 @@ std::string lines_of(const TensorNote& note, int width) {
 std::string coverage_lines(const AttendReply& reply, int width) {
   const TileCounts& tiles = reply.tiles;
   std::string text = named_lines(
-      "kept", fmt::format("{} of {} pairs ({:.2f} %)", tiles.pairs_kept, tiles.pairs_total, 100 * tiles.coverage()),
+      "kept",
+      fmt::format("{} of {} pairs ({:.2f} %) by the mask", tiles.pairs_kept, tiles.pairs_total, 100 * tiles.coverage()),
       width);
   text += named_lines(
       "tiles",

@@ -152,13 +152,29 @@ bool CheckReply::equal() const {
   return only_a.empty() && only_b.empty() && std::ranges::all_of(pairs, &Comparison::equal);
 }
 
+namespace {
+
+// Of an archive and a single tensor, nothing can be compared by name.
+void require_alike(std::string_view field, const std::vector<NamedTensor>& tensors, std::string_view other,
+                   const std::vector<NamedTensor>& others) {
+  if (tensors.size() == 1 || others.size() != 1 || !others.front().name.empty()) return;
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
+  view_detail::refuse(field, fmt::format("a single tensor, FILE:NAME, as `{}` is one", other),
+                      fmt::format("an archive of {}: {}", names.size(), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
 CheckReply check(const CheckRequest& request) {
   for (const auto& [field, value] : {std::pair("rtol", request.rtol), std::pair("atol", request.atol)}) {
     const bool fits = value >= 0 && !std::isinf(value);
     if (!fits) view_detail::refuse(field, "a finite number, 0 or more", fmt::to_string(value));
   }
-  const std::vector<NamedTensor> a = read_tensors(request.a);
-  const std::vector<NamedTensor> b = read_tensors(request.b);
+  const std::vector<NamedTensor> a = view_detail::of_field("a", [&] { return read_tensors(request.a); });
+  const std::vector<NamedTensor> b = view_detail::of_field("b", [&] { return read_tensors(request.b); });
+  require_alike("a", a, "b", b);
+  require_alike("b", b, "a", a);
   CheckReply reply;
   if (a.size() == 1 && b.size() == 1) {
     const std::string name = a.front().name == b.front().name ? a.front().name : "";

@@ -77,10 +77,10 @@ Json json_of(const CostConfig& c) {
 // A model without a preset: the first of the three numbers that is missing is named.
 void require_shape(const CostRequest& request) {
   if (!request.layers && !request.d_model && !request.heads) {
-    refuse("preset", fmt::format("one of {}, or layers, d_model and heads", fmt::join(cost_presets(), ", ")),
+    refuse("preset", fmt::format("one of {}, or `layers`, `d_model` and `heads`", fmt::join(cost_presets(), ", ")),
            "neither");
   }
-  constexpr const char* kAll = "a number, as layers, d_model and heads describe a model without a preset";
+  constexpr const char* kAll = "a number, as `layers`, `d_model` and `heads` describe a model without a preset";
   if (!request.layers) refuse("layers", kAll, "none");
   if (!request.d_model) refuse("d_model", kAll, "none");
   if (!request.heads) refuse("heads", kAll, "none");

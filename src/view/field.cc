@@ -107,7 +107,7 @@ void require_needs(std::span<const FieldInfo> fields, std::span<const std::pair<
   for (const auto& [n, value] : values) {
     for (const std::string& other : fields[n].needs) {
       const bool there = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == other; });
-      if (!there) refuse(fields[n], other + " beside it", "none");
+      if (!there) refuse(fields[n], fmt::format("`{}` beside it", other), "none");
     }
   }
 }

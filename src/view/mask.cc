@@ -29,6 +29,15 @@ MaskShape shape_of(const MaskRequest& request) {
   return {.B = request.batch, .H = request.heads, .Tq = request.tq, .Tk = request.tk};
 }
 
+TilePlan plan_of(const Mask& mask, const MaskRequest& request) {
+  try {
+    return {mask, shape_of(request), tile_size(request)};
+  } catch (const InvalidArgument& error) {
+    if (error.argument() != "size") throw;
+    view_detail::refuse("tile", error.expected(), error.got());
+  }
+}
+
 std::string with_commas(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t at = digits.size(); at > 3;) {
@@ -81,7 +90,7 @@ MaskReply mask(const MaskRequest& request) {
   return {.text = mask.to_string(),
           .varies_by_batch = mask.varies_by_batch(),
           .varies_by_head = mask.varies_by_head(),
-          .plan = TilePlan(mask, shape_of(request), tile_size(request))};
+          .plan = plan_of(mask, request)};
 }
 
 Panel picture_of(const MaskReply& reply) {
@@ -129,11 +138,10 @@ std::string as_json(const MaskReply& reply) {
 
 std::vector<MaskWordReply> mask_word_list(const MaskRequest& request) {
   const MaskShape shape = shape_of(request);
-  const TileSize size = tile_size(request);
   std::vector<MaskWordReply> words;
   for (const Word& word : mask_words()) {
     const std::string example = mask_sample(word.word, shape);
-    words.push_back({word, example, TilePlan(parse_mask(example), shape, size).counts()});
+    words.push_back({word, example, plan_of(parse_mask(example), request).counts()});
   }
   return words;
 }

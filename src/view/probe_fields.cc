@@ -20,7 +20,7 @@ void add_inputs(Fields<Request>& fields) {
 
 void add_places(Fields<Request>& fields) {
   fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
-      .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads", .group = kWhat})
+      .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0]", .group = kWhat})
       .add(&Request::map, {.name = "map",
                            .form = "N|ROWSxCOLUMNS",
                            .meaning = "The whole matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
@@ -31,8 +31,11 @@ void add_places(Fields<Request>& fields) {
                               .group = kWhat,
                               .words = {"mean", "max"},
                               .needs = {"map"}})
-      .add(&Request::average,
-           {.name = "average", .form = "", .meaning = "One map, of the heads' mean", .group = kWhat, .needs = {"map"}})
+      .add(&Request::average, {.name = "average",
+                               .form = "",
+                               .meaning = "One map, of the mean of all heads",
+                               .group = kWhat,
+                               .needs = {"map"}})
       .add(&Request::row, {.name = "row", .form = "I", .meaning = "One query's row", .group = kWhat})
       .add(&Request::tile,
            {.name = "tile", .form = "I0:I1,J0:J1", .meaning = "A rectangle of the matrix", .group = kWhat});

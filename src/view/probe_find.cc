@@ -106,10 +106,11 @@ ProbeReply probe(const ProbeRequest& request, const ProbeInputs& inputs, const P
   ProbeReply reply{
       .choice = probe_choice(request), .shape = probe.shape(), .b = request.batch, .heads = {}, .average = {}};
   view_detail::fit(reply.choice, reply.shape);
+  if (reply.shape.B == 0) refuse("batch", "a batch with entries", "one without");
   if (reply.b < 0 || reply.b >= reply.shape.B) {
     refuse("batch", "0 to " + std::to_string(reply.shape.B - 1), std::to_string(reply.b));
   }
-  const std::vector<std::int64_t> heads = view_detail::heads_of(request.head, reply.shape.H);
+  const std::vector<std::int64_t> heads = view_detail::heads_of(request, reply.shape.H);
   if (lse) view_detail::check_lse(request.lse, inputs.lse, problem, reply.b, heads);
   const Gradients gradients(inputs);
   const Finder finder(probe, gradients.probe(), reply, report);

@@ -13,8 +13,8 @@ namespace qkv::view_detail {
 /// also where nothing is asked for.
 void fit(ProbeChoice& choice, const MaskShape& shape);
 
-/// "3", "0,2,5" or "all", of `count` heads.
-[[nodiscard]] std::vector<std::int64_t> heads_of(const std::string& text, std::int64_t count);
+/// "3", "0,2,5" or "all" of `count` heads; without a text all of them where they are averaged, else the first.
+[[nodiscard]] std::vector<std::int64_t> heads_of(const ProbeRequest& request, std::int64_t count);
 
 /// [B, Hq, Tq]; empty() where the text is. Throws InvalidArgument for another shape or dtype.
 [[nodiscard]] Tensor load_lse(const std::string& text, const AttentionProblem& problem);
@@ -24,5 +24,8 @@ void fit(ProbeChoice& choice, const MaskShape& shape);
 /// two computations of it can.
 void check_lse(const std::string& source, const Tensor& lse, const AttentionProblem& problem, std::int64_t b,
                const std::vector<std::int64_t>& heads);
+
+/// "mean of 8 heads"
+[[nodiscard]] std::string mean_title(const ProbeReply& reply);
 
 }  // namespace qkv::view_detail

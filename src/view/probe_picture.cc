@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "qkv/view/probe.h"
+#include "view/probe_parts.h"
 
 namespace qkv {
 namespace {
@@ -61,11 +62,15 @@ std::string title_of(const ProbeChoice& choice, const std::string& mask) {
 
 }  // namespace
 
+std::string view_detail::mean_title(const ProbeReply& reply) {
+  return fmt::format("mean of {} head{}", reply.heads.size(), reply.heads.size() == 1 ? "" : "s");
+}
+
 Panel picture_of(const ProbeReply& reply, const AttentionProblem& problem, ColourScale scale) {
   const std::string mask = fit_to_width(problem.options.mask.to_string(), 80);
   Panel panel{.title = "Attention " + title_of(reply.choice, mask), .heatmaps = {}};
   if (reply.average) {
-    const std::string title = fmt::format("mean of {} heads", reply.heads.size());
+    const std::string title = view_detail::mean_title(reply);
     panel.heatmaps.push_back(map_heatmap(*reply.average, reply, title, scale));
     return panel;
   }

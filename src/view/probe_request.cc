@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -55,6 +57,12 @@ int ProbeChoice::arrays() const {
 
 namespace {
 
+// Of two fields that go together and are not both there.
+std::string given_of(std::string_view one, const std::string& text, std::string_view other, const std::string& second) {
+  if (text.empty() && second.empty()) return "neither";
+  return fmt::format("`{}` alone", text.empty() ? other : one);
+}
+
 ProbeStage probe_stage_of(const std::string& name) {
   if (name == "dp") return {.stage = Stage::weights, .gradient = true};
   if (name == "ds") return {.stage = Stage::biased, .gradient = true};
@@ -64,31 +72,36 @@ ProbeStage probe_stage_of(const std::string& name) {
 void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   const bool shown = choice.row || choice.tile;
   if (choice.stage.gradient) {
-    if (!shown && !choice.map) refuse("stage", "map, row or tile, which show dp and ds", "none");
+    if (!shown && !choice.map) refuse("stage", "`map`, `row` or `tile`, which show dp and ds", "none");
     const bool named = !request.v.empty() && !request.d_out.empty();
-    if (!named && request.random.empty()) refuse("v, d_out", "both for stage dp and ds, or random", "neither, or one");
+    if (!named && request.random.empty()) {
+      refuse("v, d_out", "both for stage dp and ds, or `random`", given_of("v", request.v, "d_out", request.d_out));
+    }
     return;
   }
   if (choice.stage.stage != Stage::weights && !shown) {
-    refuse("stage", "row or tile, whose stage it is (all else is made of weights)", "neither");
+    refuse("stage", "`row` or `tile`, whose stage it is (all else is made of weights)", "neither");
   }
   for (const auto& [field, text] :
        {std::pair("v", &request.v), std::pair("d_out", &request.d_out), std::pair("d_lse", &request.d_lse)}) {
-    if (!text->empty()) refuse("stage", std::string("dp or ds beside ") + field, request.stage);
+    if (!text->empty()) refuse("stage", fmt::format("dp or ds beside `{}`", field), request.stage);
   }
 }
 
 // What is drawn, and what is read.
 void check_sources(const ProbeRequest& request) {
   const bool both = !request.q.empty() && !request.k.empty();
-  if (!both && request.random.empty()) refuse("q, k", "both, or random", "neither, or one");
+  if (!both && request.random.empty()) {
+    refuse("q, k", "both, or `random`", given_of("q", request.q, "k", request.k));
+  }
   if (!request.random.empty()) {
     const bool alone = request.q.empty() && request.k.empty() && request.v.empty() && request.past_k.empty() &&
                        request.lse.empty() && !request.heads && !request.kv_heads;
     if (!alone) refuse("random", "no file of q, k, v or lse, and no count of heads beside it", "one");
   }
   const bool drawn = !request.random.empty() || request.d_out == kDrawn;
-  if (!drawn && !request.dropout && request.seed) refuse("seed", "random, dropout or a random d_out beside it", "none");
+  if (!drawn && !request.dropout && request.seed)
+    refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
 }
 
 }  // namespace
@@ -104,13 +117,17 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
   choice.stage = probe_stage_of(request.stage);
   if (!request.map.empty()) choice.map = map_size_of(request.map);
   if (!request.tile.empty()) choice.tile = tile_of(request.tile);
+  if (choice.average && !request.head.empty()) {
+    refuse("average", "no `head` beside it, for it is the mean of all heads", request.head);
+  }
   check_stage(request, choice);
   check_sources(request);
   return choice;
 }
 
 void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
-  if (choice.is_empty()) refuse("map", "something to show: map, row, tile, top_k, key_totals or stats", "nothing");
+  if (choice.is_empty())
+    refuse("map", "something to show: `map`, `row`, `tile`, `top_k`, `key_totals` or `stats`", "nothing");
   const auto check = [](std::string_view field, bool fits, const std::string& limit, std::int64_t got) {
     if (!fits) refuse(field, limit, std::to_string(got));
   };
@@ -121,6 +138,7 @@ void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
   const std::string queries = "no more than the " + std::to_string(shape.Tq) + " queries";
   const std::string keys = "no more than the " + std::to_string(shape.Tk) + " keys";
   if (choice.row) {
+    if (shape.Tq == 0) refuse("row", "a matrix with queries", "one without");
     check("row", *choice.row >= 0 && *choice.row < shape.Tq, "0 to " + std::to_string(shape.Tq - 1), *choice.row);
   }
   if (choice.tile) {
@@ -128,11 +146,14 @@ void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
     check("tile", choice.tile->j_end <= shape.Tk, keys, choice.tile->j_end);
   }
   if (choice.top_k) {
+    if (shape.Tk == 0) refuse("top_k", "a matrix with keys", "one without");
     check("top_k", *choice.top_k >= 1 && *choice.top_k <= shape.Tk, "1 or more, and " + keys, *choice.top_k);
   }
 }
 
-std::vector<std::int64_t> view_detail::heads_of(const std::string& text, std::int64_t count) {
+std::vector<std::int64_t> view_detail::heads_of(const ProbeRequest& request, std::int64_t count) {
+  if (count == 0) refuse("head", "a tensor with heads", "one without");
+  const std::string text = !request.head.empty() ? request.head : request.average ? "all" : "0";
   if (text == "all") {
     std::vector<std::int64_t> heads(static_cast<std::size_t>(count));
     std::iota(heads.begin(), heads.end(), 0);

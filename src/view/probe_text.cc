@@ -155,7 +155,7 @@ std::string as_text(const ProbeRequest& request, const ProbeInputs& inputs, cons
   const ProbeChoice& choice = reply.choice;
   std::string text = input_lines(request, inputs, width) + applied_as_text(inputs.problem, width);
   if (reply.average) {
-    text += map_lines(*reply.average, fmt::format("mean of {} heads", reply.heads.size()), choice, width);
+    text += map_lines(*reply.average, view_detail::mean_title(reply), choice, width);
   }
   for (const ProbeHead& head : reply.heads) {
     if (head.map) text += map_lines(*head.map, fmt::format("head {}", head.h), choice, width);

@@ -74,8 +74,9 @@ AttentionProblem load_problem(const ProblemRequest& request) {
   problem.layout = layout_of(q);
   std::optional<std::int64_t> kv_heads = request.kv_heads;
   if (!kv_heads && problem.layout != Layout::heads) kv_heads = request.heads.value_or(1);
+  const char* const kv_heads_field = request.kv_heads ? "kv_heads" : "heads";
   const auto keys_or_values = [&](const std::string& field, const std::string& path) {
-    return with_heads(field, read_field(field, path), problem.layout, "kv_heads", kv_heads);
+    return with_heads(field, read_field(field, path), problem.layout, kv_heads_field, kv_heads);
   };
   problem.q = with_heads("q", std::move(q), problem.layout, "heads", request.heads);
   problem.k = keys_or_values("k", request.k);

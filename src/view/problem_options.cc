@@ -61,7 +61,7 @@ std::vector<double> sinks_of(const std::string& text) {
 Mask window_of(const std::string& text) {
   const std::string field = "window";
   const auto comma = text.find(',');
-  if (comma == std::string::npos) return window(whole_numbers(field, text)[0]);
+  if (comma == std::string::npos) return of_field(field, [&] { return window(whole_numbers(field, text)[0]); });
   const std::string left = text.substr(0, comma);
   const std::string right = text.substr(comma + 1);
   if ((left.empty() && right.empty()) || right.find(',') != std::string::npos) {
@@ -70,14 +70,14 @@ Mask window_of(const std::string& text) {
   const auto side = [&](const std::string& word) {
     return word.empty() ? std::nullopt : std::optional(whole_numbers(field, word)[0]);
   };
-  return window(side(left), side(right));
+  return of_field(field, [&] { return window(side(left), side(right)); });
 }
 
 Mask mask_from_file(const std::string& path) {
   const Tensor file = read_field("mask_file", path);
   if (is_tensor_text(path)) return of_field("mask_file", [&] { return dense(file.to(DType::u8)); });
   if (is_floating(file.dtype())) {
-    refuse("mask_file", "b8 or u8, nonzero where a query sees a key (numbers to add go into bias_file)",
+    refuse("mask_file", "b8 or u8, nonzero where a query sees a key (numbers to add go into `bias_file`)",
            name_of(file.dtype()));
   }
   return of_field("mask_file", [&] { return dense(file); });
@@ -105,7 +105,7 @@ Bias bias_of(const ProblemRequest& request, const MaskShape& shape) {
   if (request.bias_file.empty()) return bias;
   const Tensor file = read_field("bias_file", request.bias_file);
   if (!is_floating(file.dtype())) {
-    refuse("bias_file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into mask_file)",
+    refuse("bias_file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into `mask_file`)",
            name_of(file.dtype()));
   }
   const Bias given = of_field("bias_file", [&] { return dense_bias(file); });

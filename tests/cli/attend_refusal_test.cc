@@ -48,6 +48,8 @@ TEST_F(AttendRefusal, HeadsThatDoNotDivide) {
   EXPECT_THAT(refusal(2, {"--heads", "3"}), HasSubstr("--heads: expected a divisor of 10, the last axis of q, got 3"));
   EXPECT_THAT(refusal(2, {"--heads", "0"}), HasSubstr("--heads: expected a divisor of 10, the last axis of q, got 0"));
   EXPECT_THAT(refusal(2, {"--heads", "5", "--kv-heads", "4"}), HasSubstr("--kv-heads: expected a divisor of 10"));
+  write_inputs({2, 4}, {2, 4}, {2, 1});
+  EXPECT_THAT(refusal(2, {"--heads", "2"}), HasSubstr("--heads: expected a divisor of 1, the last axis of v, got 2"));
 }
 
 TEST_F(AttendRefusal, HeadsThatAreNotThoseOfTheFile) {
@@ -88,6 +90,7 @@ TEST_F(AttendRefusal, MasksThatCannotBeRead) {
   EXPECT_THAT(text, AllOf(HasSubstr("column 10: expected a mask"), HasSubstr("\n  causal & windw(3)\n           ^\n")));
   EXPECT_THAT(refusal(2, {"--bias", "alibbi"}), HasSubstr("alibbi\n"));
   EXPECT_THAT(refusal(2, {"--window", "x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
+  EXPECT_THAT(refusal(2, {"--window", "0"}), HasSubstr("qkv attend: --window: expected 1 or more, got 0"));
   EXPECT_THAT(refusal(2, {"--window", "1,2,3"}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got 1,2,3"));
 }
 
@@ -136,14 +139,23 @@ TEST_F(AttendRefusal, OnePathForTwoThings) {
 TEST_F(AttendRefusal, WindowsWithoutASide) {
   EXPECT_THAT(refusal(2, {"--window", ","}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got ,"));
   EXPECT_THAT(refusal(2, {"--window", "2,x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
+  EXPECT_THAT(refusal(2, {"--window", "0"}), HasSubstr("qkv attend: --window: expected 1 or more, got 0"));
 }
 
 TEST_F(AttendRefusal, FilesOfTheWrongKind) {
   EXPECT_THAT(refusal(2, {"--mask-file", file("floats.npy", wave({3, 3}, 0))}),
               HasSubstr("--mask-file: expected b8 or u8, nonzero where a query sees a key (numbers to add go into "
-                        "bias_file), got f32"));
+                        "--bias-file), got f32"));
   EXPECT_THAT(refusal(2, {"--bias-file", file("flags.npy", Tensor(DType::b8, {3, 3}))}),
               HasSubstr("--bias-file: expected numbers to add"));
+}
+
+TEST_F(AttendRefusal, NoPlaceForTheResultOfTypedMatrices) {
+  const std::string one = "[[1]]";
+  const tests::Outcome typed = tests::run_qkv({"attend", "--q", one, "--k", one, "--v", one, "--quiet"});
+  EXPECT_EQ(typed.code, 2);
+  EXPECT_THAT(typed.err, HasSubstr("qkv attend: nowhere to write a result: add --out"));
+  EXPECT_EQ(attend({"--quiet"}).err, typed.err);
 }
 
 TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
@@ -249,7 +261,7 @@ TEST_F(AttendRefusal, ATargetForF64) {
 
 TEST_F(AttendRefusal, MoreThanTheMemoryLimit) {
   EXPECT_THAT(refusal(2, {"--weights", path("w.npy"), "--memory-limit", "71"}),
-              HasSubstr("--weights: expected no more than the 71 B of memory_limit, which may be raised (qkv probe "
+              HasSubstr("--weights: expected no more than the 71 B of --memory-limit, which may be raised (qkv probe "
                         "shows any part without storing the whole), got [1, 2, 3, 3] of f32, 72 B"));
   EXPECT_THAT(refusal(2, {"--scores", path("s.npy"), "--memory-limit", "71"}), HasSubstr("--scores: expected no more"));
   EXPECT_EQ(attend({"--weights", path("w.npy"), "--memory-limit", "72"}).code, 0);

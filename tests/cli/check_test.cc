@@ -93,6 +93,10 @@ TEST_F(Check, ComparesArchivesMemberByMember) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("x: equal"), HasSubstr("y: different, 1 of 1"), HasSubstr("z: only in A"),
                                  HasSubstr("w: only in B")));
   EXPECT_EQ(run_qkv({"check", a + ":x", b + ":w"}).code, 0);
+  const Outcome single = run_qkv({"check", a, file("one.npy", {1}, {1})});
+  EXPECT_EQ(single.code, 2);
+  EXPECT_EQ(single.err,
+            "qkv check: A: expected a single tensor, FILE:NAME, as B is one, got an archive of 3: x, y, z\n");
 }
 
 TEST_F(Check, ComparesEmptyTensors) {
@@ -123,7 +127,7 @@ TEST_F(Check, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"check", a, a, "--rtol", "-1"}),
               HasSubstr("--rtol: expected a finite number, 0 or more, got -1"));
   EXPECT_THAT(refusal({"check", a, a, "--atol", "nan"}), HasSubstr("--atol: expected a finite number, 0 or more"));
-  EXPECT_THAT(refusal({"check", a, "b.txt"}), HasSubstr("expected a name like FILE.npy"));
+  EXPECT_THAT(refusal({"check", a, "b.txt"}), HasSubstr("check: B: expected a name like FILE.npy"));
   EXPECT_THAT(refusal({"check", a, a, "--json", "--quiet"}), HasSubstr("--quiet"));
 }
 

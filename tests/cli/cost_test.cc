@@ -76,11 +76,14 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"cost"}), HasSubstr("or layers, d_model and heads, got neither"));
-  EXPECT_THAT(refusal({"cost", "--layers", "2", "--d-model", "64"}),
-              HasSubstr("--heads: expected a number, as layers, d_model and heads describe a model without a preset"));
+  EXPECT_THAT(refusal({"cost"}), AllOf(HasSubstr("PRESET: expected one of "),
+                                       HasSubstr("or --layers, --d-model and --heads, got neither")));
+  EXPECT_THAT(
+      refusal({"cost", "--layers", "2", "--d-model", "64"}),
+      HasSubstr("--heads: expected a number, as --layers, --d-model and --heads describe a model without a preset"));
   EXPECT_THAT(refusal({"cost", "--heads", "2"}), HasSubstr("--layers: expected a number"));
-  EXPECT_THAT(refusal({"cost", "gpt5"}), HasSubstr("llama-3-8b, got \"gpt5\""));
+  EXPECT_THAT(refusal({"cost", "gpt5"}),
+              AllOf(StartsWith("qkv cost: PRESET: expected one of"), HasSubstr("llama-3-8b, got \"gpt5\"")));
   EXPECT_THAT(refusal({"cost", "gpt2", "--tokens", "0"}),
               StartsWith("qkv cost: --tokens: expected 1 to 1,000,000,000, got 0"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--heads", "7"}),

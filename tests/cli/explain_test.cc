@@ -92,7 +92,7 @@ struct Misuse {
 TEST(ExplainCommand, MisuseExitsWithTwo) {
   const std::vector<Misuse> calls = {
       {{}, "TEXT: expected some words"},
-      {{""}, "at least one word"},
+      {{""}, "qkv explain: TEXT: expected at least one word"},
       {{"c\377t"}, "position 1"},
       {{"cat", "--heads", "3"}, "a divisor of d_model"},
       {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of heads = 2, got 3"},
@@ -124,6 +124,9 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"--npz", "x.npz", "--positions", "none"}, "--positions: cannot be combined with --npz"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected rows of"},
+      {{"a b c", "--q", "[[1]]", "--k", "[[1]]", "--v", "[[1]]"},
+       "TEXT: expected 1 word to name the 1 row of q and of k, got 3 words"},
+      {{"--q", "[[1e400]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected numbers in the range of f64"},
       {{"--q", "[[1]]", "--heads", "2"}, "--heads: cannot be combined with --q"},
       {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: cannot be combined with --q, --k or --v"},
       {{"--npz", "x.npz", "--seed", "1"}, "--seed: cannot be combined with --npz"},
@@ -156,7 +159,7 @@ TEST(ExplainCommand, NoLineOfSettingsEndsInASeparator) {
 
 TEST(ExplainCommand, HelpSaysWhatKindOfValueAnOptionTakes) {
   const std::string help = explain({"--help"}).out;
-  for (const char* part : {"--html FILE", "--svg DIR", "--mask EXPR", "--query WORD", "[=KIND]"}) {
+  for (const char* part : {"--html FILE", "--svg DIR", "--mask EXPR", "--query WORD", "[=KIND]", "--all[=full]"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
 }
@@ -273,6 +276,10 @@ TEST(ExplainCommand, ReplaysEveryWorkedExample) {
     EXPECT_THAT(outcome.out, HasSubstr("computed")) << name;
   }
   EXPECT_GT(count, 5);
+  const auto json = nlohmann::json::parse(explain({"--worked", "list", "--json"}).out);
+  ASSERT_EQ(json.size(), count);
+  EXPECT_EQ(json[0]["name"], "vectors");
+  EXPECT_EQ(json[0]["title"], "A dot product, and the angle between two vectors");
 }
 
 TEST(ExplainCommand, TakesMatricesTypedOnTheLine) {

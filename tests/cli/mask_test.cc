@@ -66,9 +66,19 @@ TEST(MaskCommand, WritesItsDrawing) {
   const TemporaryDirectory folder;
   const std::string svg = folder / "mask.svg";
   const std::string png = folder / "mask.png";
-  EXPECT_EQ(run_qkv({"mask", "causal", "--tq", "8", "--tk", "8", "--svg", svg, "--png", png}).code, 0);
+  const Outcome outcome = run_qkv({"mask", "causal", "--tq", "8", "--tk", "8", "--svg", svg, "--png", png});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, EndsWith("\n\npicture   " + png + "\npicture   " + svg + "\n"));
   EXPECT_GT(std::filesystem::file_size(svg), 100U);
   EXPECT_GT(std::filesystem::file_size(png), 100U);
+}
+
+TEST(MaskCommand, RefusesTheEndingOfAnotherFormat) {
+  const TemporaryDirectory folder;
+  const Outcome outcome = run_qkv({"mask", "causal", "--png", folder / "m.SVG"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "qkv mask: --png: expected a name that ends in .png, got \"" + (folder / "m.SVG") + "\"\n");
+  EXPECT_THAT(folder.names(), IsEmpty());
 }
 
 TEST(MaskCommand, WritesBothDrawingsOrNone) {
@@ -101,7 +111,8 @@ TEST(MaskCommand, SaysWhatItCannotRead) {
 TEST(MaskCommand, SaysWhenTilesAreTooMany) {
   const Outcome outcome = run_qkv({"mask", "causal", "--tq", "3000000000", "--tk", "3000000000"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("at most 1073741824"), HasSubstr("46875000 x 46875000 tiles")));
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv mask: --tile: expected tiles"), HasSubstr("at most 1073741824"),
+                                 HasSubstr("46875000 x 46875000 tiles")));
 }
 
 TEST(MaskCommand, OfNoPairsDrawsNothing) {

@@ -80,10 +80,7 @@ TEST_F(ProbeGradients, AreThoseOfTheLibrary) {
 
 TEST_F(ProbeGradients, OfSeveralHeadsAreAveraged) {
   write_two_heads();
-  ASSERT_EQ(gradients({"--stage", "ds", "--head", "all", "--average", "--map", "5", "--reduce", "max", "--npz",
-                       path("m.npz")})
-                .code,
-            0);
+  ASSERT_EQ(gradients({"--stage", "ds", "--average", "--map", "5", "--reduce", "max", "--npz", path("m.npz")}).code, 0);
   const Tensor q = result("q.npy");
   const Tensor k = result("k.npy");
   const Tensor v = result("v.npy");
@@ -147,10 +144,10 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
   write_two_heads();
   const std::string d_out = path("do.npy");
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected map, row or tile, which show dp and ds, got none"},
-      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected map, row or tile"},
-      {{"--stage", "ds", "--row", "1"}, "v, d_out: expected both for stage dp and ds, or random, got neither"},
-      {{"--row", "1"}, "--stage: expected dp or ds beside v, got weights"},
+      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected --map, --row or --tile, which show dp and ds, got none"},
+      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --map, --row or --tile"},
+      {{"--stage", "ds", "--row", "1"}, "--v, --d-out: expected both for stage dp and ds, or --random, got --v alone"},
+      {{"--row", "1"}, "--stage: expected dp or ds beside --v, got weights"},
       {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp, ds, got \"dq\""},
       {{"--d-out", path("q.npy"), "--stage", "ds", "--row", "1"},
        "--d-out: expected [B, Hq, Tq, Dv], [1, 2, 70, 3], got [1, 2, 70, 4]"},

@@ -82,11 +82,35 @@ TEST_F(ProbeCommand, PutsSeveralHeadsOnAFirstAxis) {
 
 TEST_F(ProbeCommand, AveragesHeads) {
   write_two_heads();
-  ASSERT_EQ(probe({"--head", "0,1", "--average", "--map", "5", "--reduce", "max", "--npz", path("m.npz")}).code, 0);
+  const Outcome outcome = probe({"--average", "--map", "5", "--reduce", "max", "--npz", path("m.npz")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("mean of 2 heads"));
   const Tensor q = result("q.npy");
   const Tensor k = result("k.npy");
   const std::vector<std::int64_t> heads = {0, 1};
   expect_same(result("m.npz:map"), Probe(q, k).map(0, heads, {5, 5}, Reduce::max).weights);
+}
+
+TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
+  const auto refusal = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "probe");
+    const Outcome outcome = tests::run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, or --random, got neither\n");
+  EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}), "qkv probe: --q, --k: expected both, or --random, got --k alone\n");
+  EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "all"}),
+            "qkv probe: --average: expected no --head beside it, for it is the mean of all heads, got all\n");
+  EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
+            "qkv probe: --row: expected a matrix with queries, got one without\n");
+}
+
+TEST_F(ProbeCommand, SaysThatAPictureWasWritten) {
+  write_two_heads();
+  EXPECT_THAT(probe({"--map", "4", "--png", path("m.foo")}).out, HasSubstr("\npicture   " + path("m.foo") + "\n"));
+  EXPECT_THAT(misuse({"--map", "4", "--png", path("m.pdf")}),
+              HasSubstr("--png: expected a name that ends in .png, got \"" + path("m.pdf") + "\""));
 }
 
 TEST_F(ProbeCommand, TakesTheLseThatAttendWrote) {
@@ -239,7 +263,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--map", "4xx"}, "--map: expected N or ROWSxCOLUMNS"},
       {{"--stats", "--head", "2"}, "--head: expected heads from 0 to 1, got 2"},
       {{"--stats", "--head", "0,1,0"}, "--head: expected each head once, got 0 twice"},
-      {{"--map", "4", "--stage", "raw"}, "--stage: expected row or tile, whose stage it is (all else is made of"},
+      {{"--map", "4", "--stage", "raw"}, "--stage: expected --row or --tile, whose stage it is (all else is made of"},
       {{"--stats", "--target", "abacus"}, "--target: expected a target that this build holds and this machine runs"},
       {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
       {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
@@ -253,14 +277,14 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
       {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k, v or lse"},
-      {{"--row", "1", "--seed", "1"}, "--seed: expected random, dropout or a random d_out beside it, got none"},
+      {{"--row", "1", "--seed", "1"}, "--seed: expected --random, --dropout or a random --d-out beside it, got none"},
       {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of q, [1, 2, 70], got [1, 1, 70, 4]"}};
   for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));
   const auto alone = [](std::vector<std::string> words) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("q, k: expected both, or random"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, or --random"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
 }
 

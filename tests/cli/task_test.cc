@@ -37,6 +37,11 @@ TEST(TaskCommand, PrintsExamplesAsJson) {
   EXPECT_EQ(json["examples"][0]["n"], 5);
 }
 
+TEST(TaskCommand, ShowsTheLengthThatWasChosen) {
+  EXPECT_THAT(run_qkv({"task", "copy", "--length", "99"}).out,
+              HasSubstr("\nlength    99 letters; --length takes 2 to 1024, 12 is usual\ntokens    at most 100,"));
+}
+
 TEST(TaskCommand, DrawsOtherExamplesFromAnotherSeedOrSplit) {
   const std::string usual = run_qkv({"task", "copy"}).out;
   EXPECT_EQ(run_qkv({"task", "copy", "--seed", "0", "--split", "test"}).out, usual);

@@ -33,7 +33,7 @@ TEST(Fields, AreReadFromJsonWithTheirTypes) {
   EXPECT_EQ(request.reduce, "max");
   EXPECT_EQ(request.row, std::nullopt);
   EXPECT_EQ(request.threads, 2);
-  EXPECT_EQ(request.head, "0");
+  EXPECT_EQ(request.head, "");
 }
 
 TEST(Fields, RefuseWhatHasNoMeaning) {
@@ -45,7 +45,7 @@ TEST(Fields, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal(R"({"threads": 0})"), "request: threads: expected a whole number from 1 to 65536, got 0");
   EXPECT_EQ(refusal(R"({"map": "4", "reduce": "maxx"})"),
             "request: reduce: expected mean or max, got \"maxx\"; did you mean max?");
-  EXPECT_EQ(refusal(R"({"reduce": "max"})"), "request: reduce: expected map beside it, got none");
+  EXPECT_EQ(refusal(R"({"reduce": "max"})"), "request: reduce: expected `map` beside it, got none");
   EXPECT_EQ(refusal(R"({"zebra": 1})"), "request: zebra: expected a field of this request, got another");
   EXPECT_EQ(refusal(R"({"causl": true})"),
             "request: causl: expected a field of this request, got another; did you mean causal?");

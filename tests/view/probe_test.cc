@@ -51,8 +51,9 @@ TEST(ViewProbe, WritesTheNumbersOfATile) {
 TEST(ViewProbe, RefusesAnEmptyRequest) {
   const ProbeRequest request = drawn();
   const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
-  EXPECT_EQ(error_message([&] { (void)probe(request, inputs); }),
-            "request: map: expected something to show: map, row, tile, top_k, key_totals or stats, got nothing");
+  EXPECT_EQ(
+      error_message([&] { (void)probe(request, inputs); }),
+      "request: map: expected something to show: `map`, `row`, `tile`, `top_k`, `key_totals` or `stats`, got nothing");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace qkv {
 struct ProbeRequest : ProblemRequest {
   std::string random, lse;
   std::int64_t batch = 0;
-  std::string head = "0";
+  std::string head;  // head 0, or all beside `average`
   std::string map;
   std::string reduce = "mean";
   bool average = false;
