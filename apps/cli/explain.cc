@@ -90,6 +90,7 @@ ExplainOptions options_of(const ExplainArguments& arguments) {
   const bool asks_for_parts = options.query || arguments.whys || arguments.steps;
   const bool all = !arguments.all.empty();
   options.steps = all || arguments.steps || !asks_for_parts;
+  options.only_steps = arguments.steps.value_or("");
   options.whys = all || arguments.whys || !asks_for_parts;
   return options;
 }

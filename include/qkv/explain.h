@@ -53,6 +53,7 @@ struct ExplainOptions {
   Surroundings surroundings = Surroundings::attention_only;
   std::optional<std::string> query = std::nullopt;  // a word of the text, its index, or "cat@5", a word and its index
   bool steps = true;                                // false: the query and the whys alone
+  std::string only_steps = {};                      // made alone: those that keep_steps() would keep; empty: all
   bool whys = true;                                 // also answer why, which draws some millions of numbers
 };
 

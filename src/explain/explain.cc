@@ -24,8 +24,62 @@ void append(std::vector<Section>& sections, std::vector<Section> more) {
   std::move(more.begin(), more.end(), std::back_inserter(sections));
 }
 
+template <class Item>
+std::vector<std::string> ids_of(const std::vector<Item>& sections) {
+  std::vector<std::string> ids;
+  for (const Item& section : sections) {
+    ids.push_back(section.number > 0 ? fmt::format("{} {}", section.number, section.id) : section.id);
+  }
+  return ids;
+}
+
+// "7", "5-8" or an id.
+template <class Item>
+bool selects(std::string_view part, const Item& section) {
+  const auto numbers = numbers_from<int>(part, '-');
+  if (!numbers || numbers->size() > 2) return section.id == part;
+  return section.number >= numbers->front() && section.number <= numbers->back();
+}
+
+std::vector<std::string_view> parts_of(std::string_view selector) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = selector.find(',');
+    parts.push_back(selector.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    selector.remove_prefix(comma + 1);
+  }
+}
+
+// Of sections, or of what makes them.
+template <class Item>
+void keep_selected(std::vector<Item>& sections, std::string_view argument, std::string_view selector) {
+  const std::vector<std::string_view> parts = parts_of(selector);
+  for (const std::string_view part : parts) {
+    const bool any = std::any_of(sections.begin(), sections.end(), [&](const Item& s) { return selects(part, s); });
+    if (any) continue;
+    throw InvalidArgument("explain", argument, fmt::format("among: {}", fmt::join(ids_of(sections), ", ")),
+                          "\"" + std::string(part) + "\"");
+  }
+  std::erase_if(sections, [&](const Item& section) {
+    return std::none_of(parts.begin(), parts.end(), [&](std::string_view part) { return selects(part, section); });
+  });
+}
+
+// Sections that cost little are made at once.
+void append(std::vector<LazyStep>& steps, std::vector<Section> made) {
+  for (Section& step : made) {
+    std::string id = step.id;
+    steps.push_back({std::move(id), [step = std::move(step)] { return step; }});
+  }
+}
+
+void append(std::vector<LazyStep>& steps, std::vector<LazyStep> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(steps));
+}
+
 std::vector<Section> steps_of(const Scene& scene) {
-  std::vector<Section> steps;
+  std::vector<LazyStep> steps;
   if (scene.model != nullptr) append(steps, input_steps(scene));
   if (scene.options->surroundings == Surroundings::pre_norm_block) append(steps, norm_steps_before(scene));
   append(steps, projection_steps(scene));
@@ -33,8 +87,12 @@ std::vector<Section> steps_of(const Scene& scene) {
   append(steps, output_steps(scene));
   if (scene.options->surroundings != Surroundings::attention_only) append(steps, block_steps(scene));
   int number = 0;
-  for (Section& step : steps) step.number = ++number;
-  return steps;
+  for (LazyStep& step : steps) step.number = ++number;
+  if (!scene.options->only_steps.empty()) keep_selected(steps, "step", scene.options->only_steps);
+  std::vector<Section> made;
+  for (const LazyStep& step : steps) made.push_back(step.make());
+  for (std::size_t n = 0; n < steps.size(); ++n) made[n].number = steps[n].number;
+  return made;
 }
 
 std::vector<Section> whys_of(const Scene& scene) {
@@ -109,44 +167,6 @@ void keep_parameters(Explanation& explanation, const Model& model) {
   keep(explanation, "w_o", parameters.w_o);
   keep(explanation, "w_1", parameters.w_1);
   keep(explanation, "w_2", parameters.w_2);
-}
-
-std::vector<std::string> ids_of(const std::vector<Section>& sections) {
-  std::vector<std::string> ids;
-  for (const Section& section : sections) {
-    ids.push_back(section.number > 0 ? fmt::format("{} {}", section.number, section.id) : section.id);
-  }
-  return ids;
-}
-
-// "7", "5-8" or an id.
-bool selects(std::string_view part, const Section& section) {
-  const auto numbers = numbers_from<int>(part, '-');
-  if (!numbers || numbers->size() > 2) return section.id == part;
-  return section.number >= numbers->front() && section.number <= numbers->back();
-}
-
-std::vector<std::string_view> parts_of(std::string_view selector) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = selector.find(',');
-    parts.push_back(selector.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    selector.remove_prefix(comma + 1);
-  }
-}
-
-void keep_selected(std::vector<Section>& sections, std::string_view argument, std::string_view selector) {
-  const std::vector<std::string_view> parts = parts_of(selector);
-  for (const std::string_view part : parts) {
-    const bool any = std::any_of(sections.begin(), sections.end(), [&](const Section& s) { return selects(part, s); });
-    if (any) continue;
-    throw InvalidArgument("explain", argument, fmt::format("among: {}", fmt::join(ids_of(sections), ", ")),
-                          "\"" + std::string(part) + "\"");
-  }
-  std::erase_if(sections, [&](const Section& section) {
-    return std::none_of(parts.begin(), parts.end(), [&](std::string_view part) { return selects(part, section); });
-  });
 }
 
 }  // namespace

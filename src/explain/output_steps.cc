@@ -149,9 +149,11 @@ Section output_step(const Scene& scene) {
 
 }  // namespace
 
-std::vector<Section> output_steps(const Scene& scene) {
-  std::vector<Section> steps = {sum_step(*scene.run), heads_step(scene), concat_step(*scene.run)};
-  if (scene.model != nullptr) steps.push_back(output_step(scene));
+std::vector<LazyStep> output_steps(const Scene& scene) {
+  std::vector<LazyStep> steps = {{"sum", [&scene] { return sum_step(*scene.run); }},
+                                 {"heads", [&scene] { return heads_step(scene); }},
+                                 {"concat", [&scene] { return concat_step(*scene.run); }}};
+  if (scene.model != nullptr) steps.push_back({"output", [&scene] { return output_step(scene); }});
   return steps;
 }
 

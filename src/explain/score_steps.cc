@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
 
 #include "explain/drawing.h"
 #include "explain/formula.h"
@@ -227,15 +228,20 @@ Section dropout_step(const Run& run) {
 
 }  // namespace
 
-std::vector<Section> score_steps(const Scene& scene) {
+std::vector<LazyStep> score_steps(const Scene& scene) {
   const Run& run = *scene.run;
-  std::vector<Section> steps = {raw_step(run), scaled_step(run)};
-  if (run.attention.softcap) steps.push_back(softcap_step(run));
-  if (!run.attention.bias.is_zero()) steps.push_back(bias_step(scene));
-  const Tensor masked = run.stage(Stage::masked);
-  steps.push_back(masked_step(scene, masked));
-  steps.push_back(softmax_step(run, masked));
-  if (run.attention.dropout) steps.push_back(dropout_step(run));
+  std::vector<LazyStep> steps = {{"scores", [&run] { return raw_step(run); }},
+                                 {"scaled", [&run] { return scaled_step(run); }}};
+  if (run.attention.softcap) steps.push_back({"softcapped", [&run] { return softcap_step(run); }});
+  if (!run.attention.bias.is_zero()) steps.push_back({"biased", [&scene] { return bias_step(scene); }});
+  // Made once, by the first of the two steps that shows it.
+  const auto masked = [&run, kept = std::make_shared<Tensor>()]() -> const Tensor& {
+    if (kept->empty()) *kept = run.stage(Stage::masked);
+    return *kept;
+  };
+  steps.push_back({"masked", [&scene, masked] { return masked_step(scene, masked()); }});
+  steps.push_back({"softmax", [&run, masked] { return softmax_step(run, masked()); }});
+  if (run.attention.dropout) steps.push_back({"dropped", [&run] { return dropout_step(run); }});
   return steps;
 }
 

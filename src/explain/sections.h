@@ -1,6 +1,7 @@
 // The sections of an explanation, made from a run: each file of this room that is named after one makes it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,20 @@ struct Scene {
   const Run* run = nullptr;
 };
 
+/// A step that is made when it is wanted: those of T x T matrices take long.
+struct LazyStep {
+  std::string id;
+  std::function<Section()> make;
+  int number = 0;
+};
+
 /// All sections of the scene.
 [[nodiscard]] Explanation explain_run(const Scene& scene);
 
 [[nodiscard]] std::vector<Section> input_steps(const Scene& scene);        // tokens … X
 [[nodiscard]] std::vector<Section> projection_steps(const Scene& scene);   // Q, K, V, rotation
-[[nodiscard]] std::vector<Section> score_steps(const Scene& scene);        // raw scores … softmax
-[[nodiscard]] std::vector<Section> output_steps(const Scene& scene);       // weighted sum … output projection
+[[nodiscard]] std::vector<LazyStep> score_steps(const Scene& scene);       // raw scores … softmax
+[[nodiscard]] std::vector<LazyStep> output_steps(const Scene& scene);      // weighted sum … output projection
 [[nodiscard]] std::vector<Section> norm_steps_before(const Scene& scene);  // a pre-norm block's first LayerNorm
 [[nodiscard]] std::vector<Section> block_steps(const Scene& scene);        // the rest of a block
 

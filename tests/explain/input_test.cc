@@ -113,5 +113,16 @@ TEST(ExplainInput, StepsAreChosenByNumberRangeAndId) {
   EXPECT_THAT(error_message([&] { (void)kept("99"); }), HasSubstr("12 softmax"));
 }
 
+TEST(ExplainInput, StepsThatAreChosenAreMadeAlone) {
+  ExplainOptions options = options_for("The cat");
+  Explanation whole = explain(options);
+  options.only_steps = "2-4,softmax";
+  const Explanation chosen = explain(options);
+  keep_steps(whole, options.only_steps);
+  EXPECT_EQ(to_json(chosen), to_json(whole));
+  options.only_steps = "99";
+  EXPECT_THAT(refusal(options), HasSubstr("step: expected among: 1 tokens"));
+}
+
 }  // namespace
 }  // namespace qkv::input_test
