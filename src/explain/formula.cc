@@ -6,9 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "picture/xml_text.h"
+
 namespace qkv::math {
 namespace {
 
+using picture::xml_escaped;
 using Pair = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array<Pair, 24> kSubscripts = {{
@@ -28,22 +31,6 @@ std::optional<std::string> small_letters(std::string_view text, const std::array
     small += found->second;
   }
   return small;
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char letter : text) {
-    if (letter == '<') {
-      result += "&lt;";
-    } else if (letter == '>') {
-      result += "&gt;";
-    } else if (letter == '&') {
-      result += "&amp;";
-    } else {
-      result += letter;
-    }
-  }
-  return result;
 }
 
 std::string element(std::string_view tag, std::string_view content) {
@@ -86,7 +73,7 @@ std::string index_mathml(const Term& index) {
 
 }  // namespace
 
-Term name(std::string_view text) { return {std::string(text), element("mi", escaped(text))}; }
+Term name(std::string_view text) { return {std::string(text), element("mi", xml_escaped(text))}; }
 
 Term number(std::string_view digits) { return {std::string(digits), element("mn", digits)}; }
 
@@ -94,15 +81,15 @@ Term op(std::string_view symbol) {
   const bool tight = binds_tightly(symbol);
   const std::string_view before = tight ? "" : " ";
   const std::string_view after = tight && symbol != "," ? "" : " ";
-  return {fmt::format("{}{}{}", before, symbol, after), element("mo", escaped(symbol))};
+  return {fmt::format("{}{}{}", before, symbol, after), element("mo", xml_escaped(symbol))};
 }
 
 Term words(std::string_view text) {
   return {" " + std::string(text) + " ",
-          "<mspace width=\"0.5em\"/>" + element("mtext", escaped(text)) + "<mspace width=\"0.5em\"/>"};
+          "<mspace width=\"0.5em\"/>" + element("mtext", xml_escaped(text)) + "<mspace width=\"0.5em\"/>"};
 }
 
-Term token(std::string_view text) { return {std::string(text), element("mtext", escaped(text))}; }
+Term token(std::string_view text) { return {std::string(text), element("mtext", xml_escaped(text))}; }
 
 Term row(std::initializer_list<Term> terms) {
   Term result;
@@ -142,9 +129,9 @@ Term sum(const Term& under, const Term& body) {
 }
 
 Term call(std::string_view function, const Term& argument) {
-  return {
-      fmt::format("{}({})", function, argument.text),
-      fmt::format("<mrow><mi>{}</mi><mo>&#x2061;</mo>{}</mrow>", escaped(function), in_parentheses(argument.mathml))};
+  return {fmt::format("{}({})", function, argument.text),
+          fmt::format("<mrow><mi>{}</mi><mo>&#x2061;</mo>{}</mrow>", xml_escaped(function),
+                      in_parentheses(argument.mathml))};
 }
 
 Term transposed(const Term& base) { return sup(base, {"T", "<mi mathvariant=\"normal\">⊤</mi>"}); }

@@ -8,6 +8,7 @@
 
 #include "explain/numbers.h"
 #include "explain/shared_scale.h"
+#include "picture/xml_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -97,28 +98,7 @@ std::string base64(std::string_view bytes) {
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
-  std::string html;
-  for (const char letter : one_line(text)) {
-    switch (letter) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += letter;
-    }
-  }
-  return html;
-}
+std::string html_escaped(std::string_view text) { return picture::xml_escaped(one_line(text)); }
 
 std::string html_image(std::string_view mime, std::string_view bytes, std::string_view alt) {
   return fmt::format("<img src=\"data:{};base64,{}\" alt=\"{}\">", mime, base64(bytes), html_escaped(alt));

@@ -7,28 +7,10 @@
 #include <cstdint>
 #include <map>
 
+#include "picture/xml_text.h"
+
 namespace qkv::picture {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// Every id renamed to `prefix` and a number in order of appearance. Cairo counts surfaces and images over the whole
 /// run, so that its own names depend on what was drawn before.
@@ -67,7 +49,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }  // namespace
 
 std::string finished_svg(std::string_view svg, std::string_view title, std::string_view description) {
-  const std::string words = fmt::format("\n<title>{}</title>\n<desc>{}</desc>", escaped(title), escaped(description));
+  const std::string words =
+      fmt::format("\n<title>{}</title>\n<desc>{}</desc>", xml_escaped(title), xml_escaped(description));
   const std::string prefix = fmt::format("q{:016x}-", fnv1a(with_ids(svg, "") + words));
   std::string out = with_ids(svg, prefix);
   const std::size_t root = out.find("<svg ");

@@ -232,7 +232,7 @@ TEST(HeatmapSvg, IsXmlWithWordsForThoseWhoDoNotSeeIt) {
   const std::string svg = to_svg({"", {heatmap}});
   EXPECT_TRUE(is_xml(svg));
   EXPECT_THAT(svg, HasSubstr("<svg role=\"img\""));
-  EXPECT_THAT(svg, HasSubstr("<title>&lt;Weights&gt; &amp; \"more\"</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;Weights&gt; &amp; &quot;more&quot;</title>"));
   EXPECT_THAT(svg, HasSubstr("3 rows (query) by 3 columns (key), weight from 0.00 to "));
   EXPECT_THAT(svg, HasSubstr("3 cells hidden.</desc>"));
   EXPECT_THAT(to_svg({"", {sample(3, 3)}}), Not(HasSubstr("hidden")));
