@@ -26,6 +26,7 @@ void add_info(CLI::App& app);
 void add_mask(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_task(CLI::App& app);
+void add_tokens(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace qkv::cli

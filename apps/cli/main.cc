@@ -60,6 +60,7 @@ void add_commands(CLI::App& app) {
   add_mask(app);
   add_probe(app);
   add_task(app);
+  add_tokens(app);
   add_train(app);
   add_info(app);
   add_help(app);

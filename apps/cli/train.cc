@@ -16,6 +16,7 @@
 #include "train_chart.h"
 #include "train_progress.h"
 #include "train_text.h"
+#include "train_tokenizer.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -31,6 +32,7 @@ struct TrainArguments {
   std::string seed = std::to_string(TrainSettings{}.seed);
   std::optional<int> threads;
   std::string out;
+  std::optional<std::int64_t> size;  // of a tokenizer
   bool resume = false;
   bool json = false;
 };
@@ -151,6 +153,12 @@ void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI:
 }
 
 void run(TrainArguments& arguments, const CLI::App& command) {
+  if (arguments.settings.task == "tokenizer") {
+    return run_tokenizer_training(
+        {.data = arguments.settings.data, .out = arguments.out, .size = arguments.size, .json = arguments.json},
+        command);
+  }
+  if (arguments.size) misuse("--size", "none but for a tokenizer", std::to_string(*arguments.size));
   const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
   arguments.settings.seed = seed_of(arguments.seed);
   require_data(arguments.settings);
@@ -237,11 +245,17 @@ void add_train(CLI::App& app) {
       "Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
       "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
-      "  qkv train pictures photos --model two-tower");
+      "  qkv train pictures photos --model two-tower\n"
+      "  qkv train tokenizer book.txt --size 4000 --out tokenizer.json");
   const auto arguments = std::make_shared<TrainArguments>();
-  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text, or pictures")->required();
+  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text, pictures, tokenizer")
+      ->required();
   command->add_option("DATA", arguments->settings.data,
-                      "For text a file, UTF-8; for pictures a directory of PNG files with captions");
+                      "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with captions");
+  command->add_option("--size", arguments->size, "Pieces of a tokenizer (8000)")
+      ->type_name("N")
+      ->check(a_whole_number())
+      ->group("A tokenizer");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);
   add_seed_option(*command, arguments->seed, "Of the model, the examples and dropout")

@@ -90,6 +90,7 @@
 #include "qkv/study/variants.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/tokenizer.h"
+#include "qkv/text/train_tokenizer.h"
 #include "qkv/text/vocabulary.h"
 #include "qkv/train/batch.h"
 #include "qkv/train/checkpoint.h"

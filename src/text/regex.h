@@ -33,7 +33,8 @@ class Regex {
   std::string place_;
 };
 
-/// The pattern with the classes of Oniguruma: white space is Unicode's White_Space, words are those of UTS 18.
+/// The pattern with the classes of Oniguruma: white space is Unicode's White_Space, words have no join
+/// controls, but Latin-1's fractions and raised digits.
 [[nodiscard]] std::string in_pcre2(std::string_view pattern);
 
 }  // namespace qkv::text

@@ -61,7 +61,7 @@ TEST_P(EachCommand, LaysItsHelpOut) {
 
 INSTANTIATE_TEST_SUITE_P(All, EachCommand,
                          testing::Values("attend", "bench", "check", "cost", "explain", "mask", "probe", "task",
-                                         "train", "info", "help"),
+                                         "tokens", "train", "info", "help"),
                          [](const auto& item) { return item.param; });
 
 TEST(Frame, LaysTheHelpOfANestedCommandOut) {

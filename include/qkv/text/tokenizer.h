@@ -40,7 +40,7 @@ enum class SpecialTokens : std::uint8_t { with, without };
 
 struct EncodeOptions {
   SpecialTokens special = SpecialTokens::with;
-  std::optional<std::string_view> pair;  // a second text, such as the answer to a question
+  std::optional<std::string_view> pair = std::nullopt;  // a second text, such as the answer to a question
 };
 
 /// A list of pieces, numbered from 0, and a rule that cuts texts into them. Immutable: any thread may use it.

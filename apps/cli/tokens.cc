@@ -1,0 +1,146 @@
+// qkv tokens: a text as the tokens of a tokenizer, tokens as a text, and what its vocabulary has.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "commands.h"
+#include "misuse.h"
+#include "output.h"
+#include "qkv/files.h"
+#include "qkv/model/model.h"
+#include "qkv/number_text.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/train/trained_model.h"
+#include "token_text.h"
+
+namespace qkv::cli {
+namespace {
+
+struct TokensArguments {
+  std::string tokenizer;
+  std::optional<std::string> text;
+  std::optional<std::string> pair;
+  std::optional<std::string> ids;
+  std::optional<std::string> search;
+  std::string file;
+  bool list = false;
+  bool source = false;
+  bool no_specials = false;
+  bool json = false;
+
+  [[nodiscard]] SpecialTokens special() const { return no_specials ? SpecialTokens::without : SpecialTokens::with; }
+};
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const TokensArguments& arguments) {
+  const std::string& name = arguments.tokenizer;
+  const bool is_path = name.find_first_of("/.") != std::string::npos;
+  const bool is_model = !is_path || name.ends_with(".safetensors");
+  if (!is_model || (is_path && std::filesystem::is_directory(name))) return read_tokenizer(name);
+  const Model model = Model::open(trained_model_path(name));
+  const ModelTokenizers& tokenizers = model.tokenizers();
+  if (arguments.source && !tokenizers.source) misuse("--source", "a model whose source has pieces of its own", name);
+  const auto tokenizer = arguments.source ? tokenizers.source : tokenizers.tokens;
+  if (!tokenizer) misuse("TOKENIZER", "a model that holds a tokenizer", "\"" + name + "\", which holds none");
+  return tokenizer;
+}
+
+void decode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
+  std::string words = *arguments.ids;
+  std::ranges::replace(words, ',', ' ');
+  const auto double_space = [](char a, char b) { return a == ' ' && b == ' '; };
+  words.erase(std::ranges::unique(words, double_space).begin(), words.end());
+  const auto ids = numbers_from<std::int32_t>(words, ' ');
+  if (!ids) misuse("--ids", "whole numbers with spaces between them", "\"" + *arguments.ids + "\"");
+  const std::string text = of_option("--ids", [&] { return tokenizer.decode(*ids, arguments.special()); });
+  print(arguments.json ? nlohmann::json{{"text", shown_text(text)}}.dump(2) + "\n" : text + "\n");
+}
+
+// A line for each piece whose text, or whose text as it is read, holds `search`.
+void list(const TokensArguments& arguments, const Tokenizer& tokenizer) {
+  nlohmann::json all = nlohmann::json::array();
+  std::int64_t count = 0;
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
+    const std::string& piece = tokenizer.piece(id);
+    if (arguments.search && !holds(tokenizer, id, *arguments.search)) continue;
+    ++count;
+    if (arguments.json) {
+      all.push_back({{"id", id}, {"piece", shown_text(piece)}});
+    } else {
+      print(fmt::format("{:>7}  {}\n", id, visible(piece)));
+    }
+  }
+  if (arguments.json) return print(nlohmann::json{{"size", tokenizer.size()}, {"pieces", all}}.dump(2) + "\n");
+  print(fmt::format("{} of {} pieces\n", count, tokenizer.size()));
+}
+
+// Lines of a file, one of JSON for each.
+void encode_lines(const TokensArguments& arguments, const Tokenizer& tokenizer) {
+  const std::vector<std::byte> bytes = read_file(arguments.file);
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const Encoding encoding = tokenizer.encode(rest.substr(0, end), {.special = arguments.special()});
+    print(json_of(encoding, tokenizer).dump() + "\n");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void encode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
+  EncodeOptions options{.special = arguments.special()};
+  if (arguments.pair) options.pair = *arguments.pair;
+  const Encoding encoding = of_option("TEXT", [&] { return tokenizer.encode(*arguments.text, options); });
+  if (arguments.json) return print(json_of(encoding, tokenizer).dump(2) + "\n");
+  print(table_of(encoding, tokenizer, *arguments.text, arguments.pair.value_or("")));
+}
+
+// Exactly one thing is asked for.
+void require_one(const TokensArguments& arguments) {
+  const int asked = (arguments.text ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.list || arguments.search ? 1 : 0) +
+                    (arguments.file.empty() ? 0 : 1);
+  const char* const kExpected = "one of TEXT, --file, --ids, --list and --search";
+  if (asked != 1) misuse("TEXT", kExpected, asked == 0 ? "none" : "several");
+  if (arguments.pair && !arguments.text) misuse("--pair", "a TEXT beside it", "none");
+  if (!arguments.file.empty() && !arguments.json) misuse("--file", "--json beside it", "none");
+}
+
+void run(const TokensArguments& arguments) {
+  require_one(arguments);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(arguments);
+  if (arguments.ids) return decode(arguments, *tokenizer);
+  if (arguments.list || arguments.search) return list(arguments, *tokenizer);
+  if (!arguments.file.empty()) return encode_lines(arguments, *tokenizer);
+  encode(arguments, *tokenizer);
+}
+
+}  // namespace
+
+void add_tokens(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary");
+  command->group("Learn");
+  command->footer(
+      "TOKENIZER is a model's folder, its tokenizer.json, vocab.txt, vocab.json or\n"
+      "tokenizer.model, a model of the box, or a model file of your own.\n"
+      "Examples:\n  qkv tokens bert/tokenizer.json \"The cat sat down\"\n"
+      "  qkv tokens english --search king\n  qkv tokens gpt2 --ids \"464 3797\"\n"
+      "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json");
+  const auto arguments = std::make_shared<TokensArguments>();
+  command->add_option("TOKENIZER", arguments->tokenizer, "Whose tokens")->required();
+  command->add_option("TEXT", arguments->text, "What to cut");
+  command->add_option("--pair", arguments->pair, "A second text, such as an answer")->type_name("TEXT");
+  command->add_option("--file", arguments->file, "Cut each line of a file; with --json")->type_name("FILE");
+  command->add_option("--ids", arguments->ids, "The text of these tokens, such as \"12 7\"")->type_name("IDS");
+  command->add_flag("--list", arguments->list, "The whole vocabulary");
+  command->add_option("--search", arguments->search, "The pieces that hold a text")->type_name("TEXT");
+  command->add_flag("--source", arguments->source, "Of an encoder-decoder: the source's own pieces");
+  command->add_flag("--no-specials", arguments->no_specials, "Without the special tokens of the template");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,58 @@
+#include "train_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "misuse.h"
+#include "output.h"
+#include "progress.h"
+#include "qkv/files.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/text/train_tokenizer.h"
+
+namespace qkv::cli {
+namespace {
+
+void require_options_of_tokenizers(const CLI::App& command) {
+  constexpr std::array<std::string_view, 5> kOurs = {"TASK", "DATA", "--size", "--out", "--json"};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    const bool ours = std::ranges::find(kOurs, name) != kOurs.end();
+    if (option->count() > 0 && !ours) misuse(name, "none beside a tokenizer", name);
+  }
+}
+
+}  // namespace
+
+void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& command) {
+  require_options_of_tokenizers(command);
+  if (training.data.empty()) misuse("DATA", "a file for tokenizer", "none");
+  const std::string out = training.out.empty() ? "tokenizer.json" : training.out;
+  require_writable(out);
+  const std::vector<std::byte> bytes = read_file(training.data);
+  TrainTokenizerOptions options;
+  options.size = training.size.value_or(options.size);
+  Progress progress;
+  options.progress = [&](std::int64_t pieces) { progress.show(fmt::format("{} of {} pieces", pieces, options.size)); };
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string json = train_tokenizer(text, options);
+  write_file(out, json);
+  const auto tokenizer = parse_tokenizer_json(json, out);
+  const std::size_t tokens = tokenizer->encode(text).ids.size();
+  if (training.json) {
+    return print(
+        nlohmann::json{{"pieces", tokenizer->size()}, {"bytes", bytes.size()}, {"tokens", tokens}, {"out", out}}.dump(
+            2) +
+        "\n");
+  }
+  const double each = tokens == 0 ? 0 : static_cast<double>(bytes.size()) / static_cast<double>(tokens);
+  print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", tokenizer->size(),
+                    out, bytes.size(), training.data, tokens, each));
+}
+
+}  // namespace qkv::cli
