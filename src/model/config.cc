@@ -1,8 +1,58 @@
 #include "model/config.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
 #include "qkv/number_text.h"
 
 namespace qkv::config_detail {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+// The shortest digits that give it back.
+std::string digits_of(double number) {
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
+}
+
+std::string joined(std::string_view name, std::initializer_list<double> numbers) {
+  std::string text(name);
+  for (const double number : numbers) text += " " + digits_of(number);
+  return text;
+}
+
+}  // namespace
+
+std::string Write::text_of(double value) { return digits_of(value); }
+
+std::string Write::text_of(const std::vector<std::int64_t>& values) {
+  std::string text;
+  for (const std::int64_t value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  return text;
+}
+
+std::string Write::text_of(const RotaryScaling& scaling) {
+  const Overloaded text{
+      [](std::monostate) { return std::string("none"); },
+      [](const LinearScaling& s) { return joined("linear", {s.factor}); },
+      [](const NtkScaling& s) { return joined("ntk", {s.factor}); },
+      [](const Llama3Scaling& s) {
+        return joined("llama3", {s.factor, s.low_freq_factor, s.high_freq_factor, static_cast<double>(s.original_max)});
+      },
+      [](const YarnScaling& s) {
+        return joined("yarn", {s.factor, static_cast<double>(s.original_max), s.beta_fast, s.beta_slow,
+                               rotary_magnitude({.dim = 2, .scaling = s})});
+      }};
+  return std::visit(text, scaling);
+}
 
 void Read::operator()(const char* word, std::int64_t& value) const {
   const std::string& digits = text(word);
@@ -16,6 +66,46 @@ void Read::operator()(const char* word, bool& value) const {
     throw InvalidArgument(function_, word, "yes or no", "\"" + text(word) + "\"");
   }
   value = text(word) == "yes";
+}
+
+void Read::operator()(const char* word, double& value) const {
+  const auto number = number_from<double>(text(word));
+  if (!number) throw InvalidArgument(function_, word, "a number", "\"" + text(word) + "\"");
+  value = *number;
+}
+
+void Read::operator()(const char* word, std::vector<std::int64_t>& values) const {
+  auto numbers = numbers_from<std::int64_t>(text(word), ' ');
+  if (!numbers) throw InvalidArgument(function_, word, "whole numbers", "\"" + text(word) + "\"");
+  values = std::move(*numbers);
+}
+
+void Read::operator()(const char* word, RotaryScaling& scaling) const {
+  const std::string_view words = text(word);
+  const std::size_t end = std::min(words.find(' '), words.size());
+  const std::string_view name = words.substr(0, end);
+  const std::vector<double> n = end == words.size()
+                                    ? std::vector<double>()
+                                    : numbers_from<double>(words.substr(end + 1), ' ').value_or(std::vector<double>());
+  const auto is = [&](std::string_view wanted, std::size_t numbers) { return name == wanted && n.size() == numbers; };
+  if (is("none", 0)) {
+    scaling = std::monostate{};
+  } else if (is("linear", 1)) {
+    scaling = LinearScaling{n[0]};
+  } else if (is("ntk", 1)) {
+    scaling = NtkScaling{n[0]};
+  } else if (is("llama3", 4)) {
+    scaling = Llama3Scaling{n[0], n[1], n[2], static_cast<std::int64_t>(n[3])};
+  } else if (is("yarn", 5)) {
+    scaling = YarnScaling{.factor = n[0],
+                          .original_max = static_cast<std::int64_t>(n[1]),
+                          .beta_fast = n[2],
+                          .beta_slow = n[3],
+                          .attention_factor = n[4]};
+  } else {
+    throw InvalidArgument(function_, word, "none, or linear, ntk, yarn or llama3 with their numbers",
+                          "\"" + text(word) + "\"");
+  }
 }
 
 void Read::operator()(const char* word, Positions& value) const { value = positions_named(text(word)); }

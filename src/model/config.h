@@ -7,7 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
+#include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 
 namespace qkv {
@@ -19,7 +22,10 @@ namespace config_detail {
 inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
                                                 EmbeddingScale::normed};
-inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::relu};
+inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
+                                            Activation::relu, Activation::silu};
+inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms};
+inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated};
 
 /// Writes each option that it is called with.
 class Write {
@@ -44,8 +50,15 @@ class Write {
  private:
   static std::string text_of(std::int64_t value) { return std::to_string(value); }
   static std::string text_of(bool value) { return value ? "yes" : "no"; }
-  static std::string text_of(const std::optional<std::int64_t>& value) { return std::to_string(*value); }
+  static std::string text_of(double value);
+  static std::string text_of(const std::vector<std::int64_t>& values);
+  static std::string text_of(const RotaryScaling& scaling);
+  template <class Value>
+  static std::string text_of(const std::optional<Value>& value) {
+    return text_of(*value);
+  }
   template <class Enum>
+    requires std::is_enum_v<Enum>
   static std::string text_of(Enum value) {
     return std::string(name_of(value));
   }
@@ -60,7 +73,12 @@ class Read {
 
   void operator()(const char* word, std::int64_t& value) const;
   void operator()(const char* word, bool& value) const;
+  void operator()(const char* word, double& value) const;
+  void operator()(const char* word, std::vector<std::int64_t>& values) const;
+  void operator()(const char* word, RotaryScaling& scaling) const;
   void operator()(const char* word, Positions& value) const;
+  void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
+  void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
   void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }
   void operator()(const char* word, Activation& value) const { value = one_of(word, kActivations); }
   void operator()(const char* word, EmbeddingScale& value) const { value = one_of(word, kEmbeddingScales); }
@@ -108,6 +126,22 @@ void each_common_option(Options& o, const Each& each) {
   each("heads", o.heads);
   each("d_ff", o.d_ff, 4 * o.d_model);
   each("positions", o.positions);
+}
+
+template <class Options, class Each>
+void each_layer_choice(Options& o, const Each& each) {
+  const LayerChoices usual;
+  each.later("norm", o.choices.norm, usual.norm);
+  each.later("epsilon", o.choices.epsilon, usual.epsilon);
+  each.later("feed_forward", o.choices.feed_forward, usual.feed_forward);
+  each.later("feed_forward_bias", o.choices.feed_forward_bias, usual.feed_forward_bias);
+  each.later("out_bias", o.choices.out_bias, usual.out_bias);
+  each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
+  each.later("d_k", o.choices.d_k, usual.d_k);
+  each.later("qk_norm", o.choices.qk_norm, usual.qk_norm);
+  each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
+  each.later("rotary_scaling", o.choices.rotary_scaling, usual.rotary_scaling);
+  each.later("windows", o.choices.windows, usual.windows);
 }
 
 /// `each_option(options, each)` calls `each` with every option and its word.

@@ -18,6 +18,7 @@ TextOptions text_of(const DecoderOptions& o) {
   text.activation = o.activation;
   text.bias = o.bias;
   text.d_context = o.d_context;
+  text.choices = o.choices;
   return text;
 }
 

@@ -15,6 +15,7 @@ constexpr auto kDecoderWords = [](auto& o, const auto& each) {
   each.later("activation", o.activation, usual.activation);
   each.later("bias", o.bias, usual.bias);
   each.later("d_context", o.d_context, usual.d_context);
+  each_layer_choice(o, each);
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ TextOptions text_of(const EncoderOptions& o) {
   text.order = o.order;
   text.activation = o.activation;
   text.bias = o.bias;
+  text.choices = o.choices;
   return text;
 }
 

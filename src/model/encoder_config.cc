@@ -14,6 +14,7 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each("embedding", o.embedding, embedding_scale(o));
   each("activation", o.activation);
   each("bias", o.bias);
+  each_layer_choice(o, each);
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "model/families/folder.h"
 #include "model/weights.h"
 #include "model/words.h"
 #include "qkv/model/model.h"
@@ -77,6 +78,7 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
 }
 
 Model Model::open(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return families::open_folder(path);
   if (is_other_file(path)) throw Error(path + ": expected a safetensors file, got another file");
   return of_file(Safetensors::read(path), path);
 }

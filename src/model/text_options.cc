@@ -6,6 +6,13 @@
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
+namespace {
+
+std::int64_t head_width(const TextOptions& options) {
+  return options.choices.d_k.value_or(options.d_model / options.heads);
+}
+
+}  // namespace
 
 void require_sound(std::string_view model, const TextOptions& options) {
   const auto require = [&](bool holds, std::string_view argument, std::string_view expected, std::int64_t got) {
@@ -18,12 +25,16 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
   require(options.d_context.value_or(1) > 0, "d_context", "more than 0", options.d_context.value_or(1));
   const std::string width = std::to_string(options.d_model);
-  require(options.d_model % options.heads == 0, "heads",
+  require(options.choices.d_k || options.d_model % options.heads == 0, "heads",
           "a divisor of d_model, " + width + ", since each head has d_model / heads of it", options.heads);
   if (options.positions == Positions::rotary) {
-    require(options.d_model / options.heads % 2 == 0, "heads",
+    require(head_width(options) % 2 == 0, "heads",
             "heads of even width, which rotary positions turn in pairs; d_model is " + width, options.heads);
   }
+  const auto windows = static_cast<std::int64_t>(options.choices.windows.size());
+  require(windows == 0 || windows == options.layers, "windows",
+          "one for each of " + std::to_string(options.layers) + " layers", windows);
+  for (const std::int64_t window : options.choices.windows) require(window >= 0, "windows", "0 or more keys", window);
   if (options.positions == Positions::learned) {
     require(options.length > 0, "length", "more than 0, for learned positions", options.length);
   }
@@ -44,13 +55,28 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.attention.d_model = options.d_model;
   stack.block.attention.heads = options.heads;
   stack.block.attention.bias = options.bias;
-  stack.block.feed_forward_bias = true;
+  const LayerChoices& choices = options.choices;
+  stack.block.attention.out_bias = choices.out_bias;
+  stack.block.attention.kv_heads = choices.kv_heads;
+  stack.block.attention.d_k = choices.d_k;
+  stack.block.attention.qk_norm = choices.qk_norm;
+  stack.block.norm = choices.norm;
+  stack.block.epsilon = choices.epsilon;
+  stack.block.feed_forward = choices.feed_forward;
+  stack.block.feed_forward_bias = choices.feed_forward_bias;
   stack.block.d_context = options.d_context;
   stack.block.d_ff = options.d_ff;
   stack.block.activation = options.activation;
   stack.block.order = options.order;
   if (options.positions == Positions::rotary) {
-    stack.block.attention.rotary = RotaryOptions{.dim = options.d_model / options.heads};
+    stack.block.attention.rotary =
+        RotaryOptions{.dim = head_width(options), .base = choices.rotary_base, .scaling = choices.rotary_scaling};
+  }
+  if (!choices.windows.empty()) {
+    stack.vary = [windows = choices.windows](std::int64_t n, BlockOptions& block) {
+      const std::int64_t window = windows[static_cast<std::size_t>(n)];
+      if (window > 0) block.attention.window = window;
+    };
   }
   return stack;
 }
@@ -99,16 +125,7 @@ std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::
 }
 
 std::int64_t parameter_count(const StackOptions& options) {
-  const BlockOptions& block = options.block;
-  const std::int64_t d = block.attention.d_model;
-  const std::int64_t d_ff = block.d_ff.value_or(4 * d);
-  const std::int64_t norm = 2 * d;
-  const auto attention = [&](std::int64_t d_context) {
-    return 2 * d * d + 2 * d_context * d + (block.attention.bias ? 4 * d : 0);
-  };
-  std::int64_t count = norm + attention(d) + norm + (d * d_ff + d_ff) + (d_ff * d + d);
-  if (block.d_context) count += norm + attention(*block.d_context);
-  return options.layers * count + (block.order == NormOrder::pre ? norm : 0);
+  return parameter_count(TransformerStack(options, Init::undrawn()).parameters());
 }
 
 }  // namespace qkv

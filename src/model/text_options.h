@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 
 namespace qkv {
@@ -21,6 +22,7 @@ struct TextOptions {
   Activation activation = Activation::gelu;
   bool bias = true;  // of the maps of attention
   std::optional<std::int64_t> d_context = std::nullopt;
+  LayerChoices choices = {};
 };
 
 /// What all models name alike.
@@ -61,7 +63,7 @@ void require_sound(std::string_view model, const TextOptions& options);
 [[nodiscard]] std::vector<Tensor> weights_of(const Trace& trace, std::string_view stack, std::string_view part,
                                              std::int64_t layers);
 
-/// Parameters of a stack, by arithmetic.
+/// Parameters of a stack, of which none is drawn.
 [[nodiscard]] std::int64_t parameter_count(const StackOptions& options);
 
 }  // namespace qkv

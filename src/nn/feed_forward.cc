@@ -29,6 +29,8 @@ std::optional<Linear> gate_of(const FeedForwardOptions& options, const Init& ini
 
 }  // namespace
 
+std::string_view name_of(FeedForwardKind kind) noexcept { return kind == FeedForwardKind::plain ? "plain" : "gated"; }
+
 FeedForward::FeedForward(const FeedForwardOptions& options, const Init& init)
     : activation_(options.activation),
       gate_(gate_of(options, init)),

@@ -22,6 +22,8 @@ Shape shape_of(const NormOptions& options) {
 
 }  // namespace
 
+std::string_view name_of(NormKind kind) noexcept { return kind == NormKind::layer ? "layer" : "rms"; }
+
 Norm::Norm(const NormOptions& options, const Init& init)
     : epsilon_(checked_epsilon(options.epsilon)), weight_(init.constant(shape_of(options), 1, options.dtype)) {
   if (options.kind == NormKind::layer) bias_ = init.constant(shape_of(options), 0, options.dtype);

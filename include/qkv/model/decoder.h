@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/model/generate.h"
+#include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 
 namespace qkv {
@@ -26,6 +27,7 @@ struct DecoderOptions {
   bool bias = true;  // of the maps of attention
   // The width of a context: with it, each block has cross-attention to one, of the same heads.
   std::optional<std::int64_t> d_context = std::nullopt;
+  LayerChoices choices = {};
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 
 namespace qkv {
@@ -25,6 +26,7 @@ struct EncoderOptions {
   std::optional<EmbeddingScale> embedding = std::nullopt;
   Activation activation = Activation::gelu;
   bool bias = true;  // of the maps of attention
+  LayerChoices choices = {};
 };
 
 /// options.embedding, or what stands for it.

@@ -59,7 +59,8 @@ class Model {
   /// The network of a config. Throws InvalidArgument naming the word that is missing or has no meaning.
   Model(const ModelConfig& config, const Init& init, DType dtype = DType::f32, ModelTokenizers tokenizers = {});
 
-  /// What save() wrote. The file is mapped: parameters are read where they lie, in their dtype, and nothing is drawn.
+  /// What save() wrote, or a folder as others publish models in: config.json with model.safetensors, or with shards and
+  /// their index, of the families in docs/models.md. The file is mapped: parameters are read where they lie, in their dtype, and nothing is drawn.
   /// Throws Error naming the file: as Safetensors::read(), for a file without a config, and with the first differences
   /// if tensors are missing, surplus or of another shape or dtype than the config says. Tensors under "optimizer/"
   /// do not count.

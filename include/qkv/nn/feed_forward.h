@@ -14,6 +14,9 @@ enum class FeedForwardKind : std::uint8_t {
   gated,  // down(activation(gate(x)) * up(x)): SwiGLU with silu, GeGLU with gelu (Shazeer 2020)
 };
 
+/// "plain" or "gated".
+[[nodiscard]] std::string_view name_of(FeedForwardKind kind) noexcept;
+
 struct FeedForwardOptions {
   std::int64_t d_model = 0;
   std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model

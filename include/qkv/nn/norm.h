@@ -9,6 +9,9 @@
 
 namespace qkv {
 
+/// "layer" or "rms".
+[[nodiscard]] std::string_view name_of(NormKind kind) noexcept;
+
 struct NormOptions {
   NormKind kind = NormKind::layer;
   std::int64_t width = 0;

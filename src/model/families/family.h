@@ -1,0 +1,52 @@
+// The families of published models: what their config says in options of ours, and whose weight is which parameter.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/families/config_file.h"
+#include "qkv/model/model.h"
+
+namespace qkv::families {
+
+/// How a stored weight becomes a parameter.
+enum class Change : std::uint8_t {
+  none,        // read where it lies
+  transposed,  // [in, out] stored, as GPT-2 does; copied
+};
+
+/// A layer of ours and its place in the file; both go on with ".weight" or ".bias". "#" stands for the number of a
+/// block.
+struct WeightName {
+  std::string_view ours;
+  std::string_view theirs;
+  Change change = Change::none;
+  int part = 0;  // this is the part-th of `parts` equal ones along the output
+  int parts = 1;
+  std::int64_t skipped = 0;  // rows that stand before those that are used
+  bool in_head = false;      // stands outside of the prefix
+};
+
+struct Family {
+  std::string_view type;    // model_type of config.json
+  std::string_view prefix;  // of the weights, if the file is of a model with a head
+  Model::Network (*network)(const ConfigFile& config, const Init& init, DType dtype);
+  std::span<const WeightName> names;
+  std::span<const std::string_view> unused;  // weights that take no part in what qkv computes; "*" stands for anything
+};
+
+[[nodiscard]] const Family& gpt2();
+[[nodiscard]] const Family& llama();
+[[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& qwen2();
+[[nodiscard]] const Family& qwen3();
+
+/// The family of a config. Throws Error naming the config and the families that there are.
+[[nodiscard]] const Family& family_of(const ConfigFile& config);
+
+/// The activation of this name in configs. Throws Error as ConfigFile::refuse().
+[[nodiscard]] Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise);
+
+}  // namespace qkv::families

@@ -1,0 +1,157 @@
+// Model::open of a folder as others publish models: config.json beside its weights.
+#include "model/families/folder.h"
+
+#include <filesystem>
+#include <set>
+
+#include "model/families/family.h"
+#include "model/families/weight_files.h"
+#include "nn/trace_record.h"
+#include "qkv/error.h"
+
+namespace qkv::families {
+namespace {
+
+// A parameter's name as layer, number of its block, and last word: "blocks.#.attn.q", "3", ".weight".
+struct ParameterName {
+  explicit ParameterName(const std::string& name) : last(name.substr(name.rfind('.'))) {
+    layer = name.substr(0, name.size() - last.size());
+    constexpr std::string_view kBlocks = "blocks.";
+    if (!layer.starts_with(kBlocks)) return;
+    const std::size_t end = layer.find('.', kBlocks.size());
+    number = layer.substr(kBlocks.size(), end - kBlocks.size());
+    layer.replace(kBlocks.size(), number.size(), "#");
+  }
+
+  std::string layer;
+  std::string number;
+  std::string last;
+};
+
+const WeightName& weight_of(const Family& family, const ParameterName& parameter) {
+  for (const WeightName& name : family.names) {
+    if (name.ours == parameter.layer) return name;
+  }
+  throw Error("no weight of the family " + std::string(family.type) + " is the parameter " + parameter.layer);
+}
+
+std::string with_number(std::string_view pattern, const std::string& number) {
+  std::string name(pattern);
+  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
+  return name;
+}
+
+// Along its output axis, which is the last one of a stored transpose.
+TensorView part_of(const TensorView& stored, const WeightName& name) {
+  const int axis = name.change == Change::transposed ? stored.rank() - 1 : 0;
+  const std::int64_t all = stored.dim(axis) - name.skipped;
+  const std::int64_t each = all / name.parts;
+  const std::int64_t begin = name.skipped + name.part * each;
+  return stored.slice(axis, begin, begin + each);
+}
+
+class Loading {
+ public:
+  Loading(const Family& family, const WeightFiles& files)
+      : family_(family), files_(files), prefix_(prefix_in(family, files)) {}
+
+  void add(const Parameter& parameter) {
+    const ParameterName name(parameter.name);
+    const WeightName& weight = weight_of(family_, name);
+    const std::string stored = (weight.in_head ? "" : prefix_) + with_number(weight.theirs, name.number) + name.last;
+    used_.insert(stored);
+    if (!files_.contains(stored)) {
+      differences_.push_back(stored + ": expected " + parameter.value.shape().to_string() + ", got no such tensor");
+      return;
+    }
+    const Tensor tensor = files_.load(stored);
+    const bool divides =
+        tensor.rank() > 0 && tensor.dim(weight.change == Change::transposed ? -1 : 0) % weight.parts == 0;
+    Tensor value = divides ? changed(tensor, weight) : tensor;
+    if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
+      differences_.push_back(stored + ": expected " + expected_of(parameter, weight) + ", got " +
+                             tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
+      return;
+    }
+    values_.emplace_back(parameter.value, std::move(value));
+  }
+
+  // Gives all parameters their values, or throws with every difference.
+  void finish(const std::string& folder) {
+    for (const auto& [name, file] : files_.names()) {
+      if (!used_.contains(name) && !is_unused(name))
+        differences_.push_back(name + ": a tensor that the model has no use for");
+    }
+    if (!differences_.empty()) {
+      std::string text = folder + ": " + std::to_string(differences_.size()) + " of its tensors are not those of a " +
+                         std::string(family_.type) + " with this config.json:";
+      for (const std::string& difference : differences_) text += "\n  " + difference;
+      throw Error(text);
+    }
+    for (auto& [parameter, value] : values_) parameter.replace_value(std::move(value));
+  }
+
+ private:
+  static std::string prefix_in(const Family& family, const WeightFiles& files) {
+    const std::string first = std::string(family.prefix) + std::string(family.names.front().theirs) + ".weight";
+    return files.contains(first) ? std::string(family.prefix) : "";
+  }
+
+  static Tensor changed(const Tensor& tensor, const WeightName& name) {
+    if (name.parts == 1 && name.skipped == 0 && name.change == Change::none) return tensor;
+    const TensorView part = part_of(tensor, name);
+    return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
+  }
+
+  // The shape that the stored tensor should have.
+  static std::string expected_of(const Parameter& parameter, const WeightName& name) {
+    std::vector<std::int64_t> extents;
+    const Shape& shape = parameter.value.shape();
+    for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+    extents.front() = extents.front() * name.parts + name.skipped;
+    if (name.change == Change::transposed && extents.size() == 2) std::swap(extents[0], extents[1]);
+    return Shape(extents).to_string();
+  }
+
+  [[nodiscard]] bool is_unused(const std::string& name) const {
+    for (const std::string_view pattern : family_.unused) {
+      if (trace_detail::matches(pattern, name)) return true;
+    }
+    return false;
+  }
+
+  const Family& family_;
+  const WeightFiles& files_;
+  std::string prefix_;
+  std::set<std::string> used_;
+  std::vector<std::string> differences_;
+  std::vector<std::pair<Variable, Tensor>> values_;
+};
+
+DType stored_dtype(const WeightFiles& files) {
+  for (const auto& [name, file] : files.names()) {
+    if (name.ends_with(".weight") && is_floating(files.load(name).dtype())) return files.load(name).dtype();
+  }
+  return DType::f32;
+}
+
+}  // namespace
+
+Model open_folder(const std::string& folder) {
+  const ConfigFile config((std::filesystem::path(folder) / "config.json").string());
+  const Family& family = family_of(config);
+  const WeightFiles files(folder);
+  const Model model = [&] {
+    try {
+      return Model(family.network(config, Init::undrawn(), stored_dtype(files)));
+    } catch (const InvalidArgument& unsound) {
+      throw Error(config.path() + ": " + unsound.what());
+    }
+  }();
+  Loading loading(family, files);
+  for (const Parameter& parameter : model.parameters()) loading.add(parameter);
+  loading.finish(folder);
+  return model;
+}
+
+}  // namespace qkv::families

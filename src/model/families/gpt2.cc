@@ -1,0 +1,49 @@
+// GPT-2 (Radford et al. 2019): pre-norm, learned positions, maps stored as [in, out], q, k and v in one.
+#include "model/families/family.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr WeightName kGpt2Names[] = {
+    {.ours = "embedding", .theirs = "wte"},
+    {.ours = "positions", .theirs = "wpe"},
+    {.ours = "blocks.#.ln1", .theirs = "h.#.ln_1"},
+    {.ours = "blocks.#.attn.q", .theirs = "h.#.attn.c_attn", .change = Change::transposed, .part = 0, .parts = 3},
+    {.ours = "blocks.#.attn.k", .theirs = "h.#.attn.c_attn", .change = Change::transposed, .part = 1, .parts = 3},
+    {.ours = "blocks.#.attn.v", .theirs = "h.#.attn.c_attn", .change = Change::transposed, .part = 2, .parts = 3},
+    {.ours = "blocks.#.attn.out", .theirs = "h.#.attn.c_proj", .change = Change::transposed},
+    {.ours = "blocks.#.ln2", .theirs = "h.#.ln_2"},
+    {.ours = "blocks.#.ffn.up", .theirs = "h.#.mlp.c_fc", .change = Change::transposed},
+    {.ours = "blocks.#.ffn.down", .theirs = "h.#.mlp.c_proj", .change = Change::transposed},
+    {.ours = "ln_final", .theirs = "ln_f"},
+    {.ours = "output", .theirs = "lm_head", .in_head = true},
+};
+// The causal mask, stored, and the table once more.
+constexpr std::string_view kGpt2Unused[] = {"*.attn.bias", "*.attn.masked_bias", "lm_head.weight"};
+
+Model::Network gpt2_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("scale_attn_weights", true);
+  config.require("scale_attn_by_inverse_layer_idx", false);
+  config.require("add_cross_attention", false);
+  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
+                         .length = config.integer("n_positions"),
+                         .layers = config.integer("n_layer"),
+                         .d_model = config.integer("n_embd"),
+                         .heads = config.integer("n_head"),
+                         .positions = Positions::learned,
+                         .tied = config.flag("tie_word_embeddings", true),
+                         .activation = activation_in(config, "activation_function", "gelu_new")};
+  if (config.has("n_inner")) options.d_ff = config.integer("n_inner");
+  options.choices.epsilon = config.number("layer_norm_epsilon", 1e-5);
+  return Decoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& gpt2() {
+  static constexpr Family kFamily{
+      .type = "gpt2", .prefix = "transformer.", .network = gpt2_network, .names = kGpt2Names, .unused = kGpt2Unused};
+  return kFamily;
+}
+
+}  // namespace qkv::families

@@ -1,0 +1,87 @@
+// Every family as its authors' program computes it: hidden states and attention of each layer, logits, and the text
+// that it writes.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/models_folder.h"
+#include "qkv/model/model.h"
+#include "qkv/nn/trace.h"
+
+namespace qkv::families_test {
+namespace {
+
+constexpr double kNear = 1e-4;
+
+double largest_difference(const TensorView& a, const TensorView& b) {
+  const std::vector<double> left = a.to_vector();
+  const std::vector<double> right = b.to_vector();
+  double most = left.size() == right.size() ? 0 : INFINITY;
+  for (std::size_t n = 0; n < std::min(left.size(), right.size()); ++n) {
+    const double difference = std::fabs(left[n] - right[n]);
+    most = std::isnan(difference) ? INFINITY : std::max(most, difference);
+  }
+  return most;
+}
+
+class Families : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam().empty())
+      GTEST_SKIP() << "no models in " << tests::models_folder() << ": make test-models makes them";
+  }
+
+  [[nodiscard]] std::string folder() const { return tests::models_folder() / GetParam(); }
+  [[nodiscard]] Safetensors expected() const { return Safetensors::read(folder() + "/expected.safetensors"); }
+};
+
+TEST_P(Families, HaveTheHiddenStatesAndAttentionOfEachLayer) {
+  const Safetensors wanted = expected();
+  const Model model = Model::open(folder());
+  Trace trace({"*.resid_pre", "ln_final", "*.attn.weights", "logits"});
+  model.run({.ids = wanted.load("ids")}, trace);
+  EXPECT_LT(largest_difference(trace["logits"], wanted.load("logits")), kNear);
+  std::int64_t layers = 0;
+  for (; wanted.contains("weights." + std::to_string(layers)); ++layers) {
+    const std::string n = std::to_string(layers);
+    EXPECT_LT(largest_difference(trace["blocks." + n + ".resid_pre"], wanted.load("hidden." + n)), kNear) << n;
+    EXPECT_LT(largest_difference(trace["blocks." + n + ".attn.weights"], wanted.load("weights." + n)), kNear) << n;
+  }
+  EXPECT_GT(layers, 0);
+  EXPECT_LT(largest_difference(trace["ln_final"], wanted.load("hidden." + std::to_string(layers))), kNear);
+}
+
+TEST_P(Families, WriteTheSameText) {
+  const Safetensors wanted = expected();
+  const Tensor greedy = wanted.load("greedy");
+  const NewTokens written = Model::open(folder()).generate({.ids = wanted.load("ids")}, {.most = greedy.dim(1)});
+  std::vector<double> all;
+  for (const auto& text : written) all.insert(all.end(), text.begin(), text.end());
+  EXPECT_EQ(all, greedy.to_vector());
+}
+
+TEST_P(Families, ComeBackFromAFileOfOurs) {
+  const Model model = Model::open(folder());
+  const std::string path = testing::TempDir() + "qkv-" + GetParam() + ".safetensors";
+  model.save(path);
+  const Model again = Model::open(path);
+  const Tensor ids = expected().load("ids");
+  EXPECT_EQ(again.config(), model.config());
+  EXPECT_EQ(again.forward({.ids = ids}).value().to_vector(), model.forward({.ids = ids}).value().to_vector());
+  std::filesystem::remove(path);
+}
+
+std::vector<std::string> made_or_none() {
+  const std::vector<std::string> made = tests::made_models();
+  return made.empty() ? std::vector<std::string>{""} : made;
+}
+
+INSTANTIATE_TEST_SUITE_P(Made, Families, testing::ValuesIn(made_or_none()), [](const auto& one) {
+  std::string name = one.param.empty() ? "none" : one.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace qkv::families_test

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""make_models.py FOLDER: small random models of every family as `transformers` saves them, and what it computes of them.
+
+Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
+first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
+and greedy [B, 64], the ids that it writes after `ids`. Sizes are odd, and each model has another option of its config.
+"""
+import pathlib
+import sys
+
+import torch
+import transformers as t
+from safetensors.torch import save_file
+
+VOCABULARY = 97
+SHAPE = (2, 11)
+WRITTEN = 64
+LLAMA = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+    "bos_token_id": 1,
+    "eos_token_id": None,
+}
+
+
+def rope(kind, **options):
+    return {"rope_type": kind, "rope_theta": 1e4, **options}
+
+
+def gpt2(**options):
+    sizes = {"vocab_size": VOCABULARY, "n_positions": 128, "n_embd": 48, "n_layer": 2, "n_head": 3}
+    return t.GPT2LMHeadModel(t.GPT2Config(**{**sizes, "bos_token_id": 1, "eos_token_id": None, **options}))
+
+
+def llama(**options):
+    return t.LlamaForCausalLM(t.LlamaConfig(**{**LLAMA, **options}))
+
+
+def mistral(**options):
+    return t.MistralForCausalLM(t.MistralConfig(**{**LLAMA, "head_dim": 8, **options}))
+
+
+def qwen2(**options):
+    return t.Qwen2ForCausalLM(t.Qwen2Config(**{**LLAMA, **options}))
+
+
+def qwen3(**options):
+    return t.Qwen3ForCausalLM(t.Qwen3Config(**{**LLAMA, "head_dim": 10, **options}))
+
+
+MODELS = {
+    "gpt2": lambda: gpt2(),
+    "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
+    "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
+    "llama-tied": lambda: llama(tie_word_embeddings=True, head_dim=12, rms_norm_eps=1e-3),
+    "llama-biases": lambda: llama(attention_bias=True, mlp_bias=True, hidden_act="gelu"),
+    "llama-linear": lambda: llama(rope_parameters=rope("linear", factor=4.0)),
+    "llama-llama3": lambda: llama(
+        rope_parameters=rope(
+            "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32
+        )
+    ),
+    "llama-yarn": lambda: llama(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)),
+    "llama-bf16": lambda: llama().to(torch.bfloat16),
+    "llama-f16": lambda: llama().to(torch.float16),
+    "llama-shards": lambda: llama(num_hidden_layers=3),
+    "mistral": lambda: mistral(sliding_window=5),
+    "mistral-all": lambda: mistral(sliding_window=None),
+    "qwen2": lambda: qwen2(),
+    "qwen2-window": lambda: qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1),
+    "qwen3": lambda: qwen3(),
+    "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
+}
+
+
+def shaken(model):
+    """Biases and norms away from 0 and 1, so that one that is left out is missed."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter) if parameter.ndim == 1 else 0.02 * torch.randn_like(parameter))
+    return model
+
+
+def written(model, ids):
+    """Greedy tokens, each from a pass over all of the text: no cache takes part."""
+    text = ids
+    for _ in range(WRITTEN):
+        text = torch.cat((text, model(text, use_cache=False).logits[:, -1].argmax(-1, keepdim=True)), dim=1)
+    return text[:, ids.shape[1] :].contiguous()
+
+
+def expected(model, ids):
+    # In f32, as qkv computes for weights of 16 bits.
+    model = model.float()
+    found = model(ids, output_hidden_states=True, output_attentions=True, use_cache=False)
+    tensors = {"ids": ids, "logits": found.logits, "greedy": written(model, ids)}
+    tensors |= {f"hidden.{n}": hidden for n, hidden in enumerate(found.hidden_states)}
+    tensors |= {f"weights.{n}": weights for n, weights in enumerate(found.attentions)}
+    return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+
+
+def main():
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    t.logging.set_verbosity_error()
+    t.logging.disable_progress_bar()
+    for seed, (name, make) in enumerate(MODELS.items()):
+        torch.manual_seed(seed)
+        folder = pathlib.Path(sys.argv[1], name)
+        folder.mkdir(parents=True, exist_ok=True)
+        model = shaken(make()).eval()
+        model.set_attn_implementation("eager")
+        model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
+        save_file(expected(model, torch.randint(0, VOCABULARY, SHAPE)), folder / "expected.safetensors")
+        print(name, flush=True)
+
+
+main()
