@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "qkv/model/encoder.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 
@@ -24,6 +25,7 @@ inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, Embedding
                                                 EmbeddingScale::normed};
 inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
                                             Activation::relu, Activation::silu};
+inline constexpr std::array kHeads = {EncoderHead::product, EncoderHead::transform, EncoderHead::none};
 inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated};
 
@@ -77,6 +79,7 @@ class Read {
   void operator()(const char* word, std::vector<std::int64_t>& values) const;
   void operator()(const char* word, RotaryScaling& scaling) const;
   void operator()(const char* word, Positions& value) const;
+  void operator()(const char* word, EncoderHead& value) const { value = one_of(word, kHeads); }
   void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
   void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
   void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }

@@ -1,7 +1,10 @@
 #include "qkv/model/encoder.h"
 
+#include <array>
+
 #include "model/text_options.h"
 #include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
 
 namespace qkv {
 namespace {
@@ -19,12 +22,21 @@ TextOptions text_of(const EncoderOptions& o) {
 
 TokenInputOptions input_of(const EncoderOptions& options) {
   require_sound(kEncoder, text_of(options));
-  return input_options(text_of(options), SelfAttention::full, embedding_scale(options));
+  if (options.types < 0) throw InvalidArgument(kEncoder, "types", "0 or more", std::to_string(options.types));
+  TokenInputOptions input = input_options(text_of(options), SelfAttention::full, embedding_scale(options));
+  input.types = options.types;
+  input.epsilon = options.choices.epsilon;
+  return input;
 }
 
 StackOptions stack_of(const EncoderOptions& options) { return stack_options(text_of(options), StackKind::encoder); }
 
 }  // namespace
+
+std::string_view name_of(EncoderHead head) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"product", "transform", "none"};
+  return kNames[static_cast<std::size_t>(head)];
+}
 
 EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept {
   return options.embedding.value_or(options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::normed);
@@ -34,7 +46,13 @@ Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)
     : options_(options),
       input_(kEncoder, input_of(options), init, dtype),
       stack_(stack_of(options), init, dtype),
-      output_(output_map(options.tied, input_, init)) {}
+      output_(output_map(options.tied || options.head == EncoderHead::none, input_, init)) {
+  if (options.head != EncoderHead::transform) return;
+  const std::int64_t width = options.d_model;
+  head_map_.emplace(LinearOptions{.in = width, .out = width, .dtype = dtype}, init);
+  head_norm_.emplace(NormOptions{.width = width, .epsilon = options.choices.epsilon, .dtype = dtype}, init);
+  head_bias_ = init.constant({options.vocabulary}, 0, dtype);
+}
 
 Mask Encoder::mask_of(const PaddedTokens& tokens) const {
   if (tokens.ids.rank() != 2) throw InvalidArgument(kEncoder, "ids", "[B, T]", tokens.ids.shape().to_string());
@@ -47,14 +65,25 @@ Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) co
   inner.attention.mask = mask_of(tokens);
   inner.attention.bias = input_.fixed_bias();
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
-  return tracing.result(stack_.forward(input_.forward(tokens.ids, call), inner));
+  return tracing.result(stack_.forward(input_.forward_typed(tokens.ids, tokens.types, call), inner));
 }
 
 Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) const {
   const nn::Tracing tracing(call.trace);
   ModelCall inner = call;
   inner.trace = nullptr;
-  return tracing.result(nn::traced("logits", scores_of(hidden(tokens, inner), output_, input_, call)));
+  if (options_.head == EncoderHead::none) {
+    throw InvalidArgument(kEncoder, "head", "one that scores tokens", "none: hidden() gives the states");
+  }
+  const Variable scores = scores_of(transformed(hidden(tokens, inner)), output_, input_, call);
+  return tracing.result(nn::traced("logits", head_bias_.empty() ? scores : scores + cast(head_bias_, scores.dtype())));
+}
+
+Variable Encoder::transformed(const Variable& x) const {
+  if (!head_map_) return x;
+  const OperationScope scope("head");
+  const Variable mapped = nn::named("dense", [&] { return head_map_->forward(x); });
+  return nn::named("ln", [&] { return head_norm_->forward(activate(options_.activation, mapped)); });
 }
 
 std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
@@ -68,12 +97,20 @@ Parameters Encoder::parameters() const {
   Parameters all = input_.parameters();
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
   if (output_) append(all, "output", output_->parameters());
+  if (head_map_) {
+    append(all, "head.dense", head_map_->parameters());
+    append(all, "head.ln", head_norm_->parameters());
+    all.push_back({"head.bias", head_bias_});
+  }
   return all;
 }
 
 std::int64_t parameter_count(const EncoderOptions& options) {
   const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
-  return options.tied ? count : count + options.vocabulary * options.d_model;
+  const std::int64_t d = options.d_model;
+  const std::int64_t transform = options.head == EncoderHead::transform ? d * d + 3 * d + options.vocabulary : 0;
+  const bool has_map = !options.tied && options.head != EncoderHead::none;
+  return count + transform + (has_map ? options.vocabulary * d : 0);
 }
 
 }  // namespace qkv

@@ -14,6 +14,9 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each("embedding", o.embedding, embedding_scale(o));
   each("activation", o.activation);
   each("bias", o.bias);
+  const EncoderOptions usual;
+  each.later("types", o.types, usual.types);
+  each.later("head", o.head, usual.head);
   each_layer_choice(o, each);
 };
 

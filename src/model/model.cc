@@ -86,7 +86,7 @@ DType Model::dtype() const { return parameters().front().value.dtype() == DType:
 Variable Model::forward(const ModelInput& in, const ModelCall& call) const {
   const Overloaded scores{
       [&](const Decoder& decoder) { return decoder.forward(in.ids, call); },
-      [&](const Encoder& encoder) { return encoder.forward({in.ids, in.lengths}, call); },
+      [&](const Encoder& encoder) { return encoder.forward({in.ids, in.lengths, in.types}, call); },
       [&](const EncoderDecoder& both) { return both.forward({in.source, in.source_lengths}, in.ids, call); },
       [&](const Captioner& captioner) { return captioner.forward(in.images, in.ids, call); },
       [&](const TwoTower&) -> Variable { refuse("Model::forward", kind(), "one that scores tokens"); }};
@@ -107,6 +107,9 @@ void Model::run(const ModelInput& in, Trace& trace) const {
   const ModelCall call{.dtype = dtype(), .trace = &trace};
   if (const auto* towers = std::get_if<TwoTower>(&network_)) {
     static_cast<void>(towers->loss(in.images, {in.ids, in.lengths}, call));
+  } else if (const auto* encoder = std::get_if<Encoder>(&network_);
+             encoder != nullptr && encoder->options().head == EncoderHead::none) {
+    static_cast<void>(encoder->hidden({in.ids, in.lengths, in.types}, call));
   } else {
     static_cast<void>(forward(in, call));
   }

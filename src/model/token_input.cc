@@ -33,9 +33,15 @@ std::optional<Embedding> position_table(const TokenInputOptions& options, const 
       {.count = options.length, .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype}, init);
 }
 
+std::optional<Embedding> type_table(const TokenInputOptions& options, const Init& init, DType dtype) {
+  if (options.types == 0) return std::nullopt;
+  return Embedding(
+      {.count = options.types, .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype}, init);
+}
+
 std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.scale != EmbeddingScale::normed) return std::nullopt;
-  return Norm({.width = options.d_model, .dtype = dtype}, init);
+  return Norm({.width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
 }
 
 Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
@@ -92,6 +98,7 @@ TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options,
       options_(options),
       tokens_(std::move(tokens)),
       positions_(position_table(options, init, dtype())),
+      types_(type_table(options, init, dtype())),
       norm_(input_norm(options, init, dtype())),
       t5_(t5_table(options, init, dtype())) {
   const Shape& table = tokens_.weight().shape();
@@ -102,6 +109,17 @@ TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options,
 }
 
 Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::int64_t first) const {
+  return forward_typed(ids, {}, call, first);
+}
+
+Variable TokenInput::type_vectors(const TensorView& ids, const TensorView& types) const {
+  if (types.data() == nullptr) return types_->forward(Tensor(DType::i64, ids.shape()), dtype());
+  if (types.shape() == ids.shape()) return types_->forward(types, dtype());
+  throw InvalidArgument(model_, "types", ids.shape().to_string() + ", as ids", types.shape().to_string());
+}
+
+Variable TokenInput::forward_typed(const TensorView& ids, const TensorView& types, const ModelCall& call,
+                                   std::int64_t first) const {
   if (ids.rank() != 2) throw InvalidArgument(model_, "ids", "[B, T]", ids.shape().to_string());
   Variable x = nn::named("embedding", [&] { return tokens_.forward(ids, dtype()); });
   const std::int64_t length = ids.dim(1);
@@ -114,6 +132,8 @@ Variable TokenInput::forward(const TensorView& ids, const ModelCall& call, std::
     }
     x = x + nn::named("positions", [&] { return positions_->forward(counted(first, length), dtype()); });
   }
+  if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
+  if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
   if (options_.scale == EmbeddingScale::root_width) x = x * std::sqrt(static_cast<double>(options_.d_model));
   if (options_.positions == Positions::sinusoidal) {
     x = x + nn::traced("positions", sines(first, length, options_, dtype()));
@@ -134,6 +154,7 @@ Parameters TokenInput::parameters() const {
   Parameters all;
   append(all, "embedding", tokens_.parameters());
   if (positions_) append(all, "positions", positions_->parameters());
+  if (types_) append(all, "types", types_->parameters());
   if (norm_) append(all, "ln_embedding", norm_->parameters());
   if (!t5_.empty()) all.push_back({"t5.weight", t5_});
   return all;
@@ -143,6 +164,7 @@ std::int64_t parameter_count(const TokenInputOptions& options) {
   std::int64_t count = options.vocabulary * options.d_model;
   if (options.positions == Positions::learned) count += options.length * options.d_model;
   if (options.positions == Positions::t5) count += buckets_of(options.self_attention).buckets * options.heads;
+  count += options.types * options.d_model;
   if (options.scale == EmbeddingScale::normed) count += 2 * options.d_model;
   return count;
 }

@@ -3,7 +3,8 @@
 
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
-and greedy [B, 64], the ids that it writes after `ids`. Sizes are odd, and each model has another option of its config.
+and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
+has no logits. Sizes are odd, and each model has another option of its config.
 """
 import pathlib
 import sys
@@ -53,7 +54,37 @@ def qwen3(**options):
     return t.Qwen3ForCausalLM(t.Qwen3Config(**{**LLAMA, "head_dim": 10, **options}))
 
 
+BERT = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "max_position_embeddings": 64,
+}
+DISTILBERT = {"vocab_size": VOCABULARY, "dim": 48, "hidden_dim": 80, "n_layers": 2, "n_heads": 6}
+
+
+def bert(kind=t.BertForMaskedLM, **options):
+    return kind(t.BertConfig(**{**BERT, **options}))
+
+
+def roberta(kind=t.RobertaForMaskedLM, **options):
+    return kind(t.RobertaConfig(**{**BERT, "pad_token_id": 1, "type_vocab_size": 1, **options}))
+
+
+def distilbert(kind=t.DistilBertForMaskedLM, **options):
+    return kind(t.DistilBertConfig(**{**DISTILBERT, **options}))
+
+
 MODELS = {
+    "bert": lambda: bert(),
+    "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
+    "bert-pretraining": lambda: bert(t.BertForPreTraining, type_vocab_size=3),
+    "roberta": lambda: roberta(),
+    "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
+    "distilbert": lambda: distilbert(),
+    "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
     "gpt2": lambda: gpt2(),
     "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
     "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
@@ -97,8 +128,16 @@ def written(model, ids):
 def expected(model, ids):
     # In f32, as qkv computes for weights of 16 bits.
     model = model.float()
-    found = model(ids, output_hidden_states=True, output_attentions=True, use_cache=False)
-    tensors = {"ids": ids, "logits": found.logits, "greedy": written(model, ids)}
+    asked = {"output_hidden_states": True, "output_attentions": True}
+    tensors = {"ids": ids}
+    if getattr(model.config, "type_vocab_size", 0) > 1:
+        tensors["types"] = asked["token_type_ids"] = torch.randint(0, model.config.type_vocab_size, SHAPE)
+    found = model(ids, **asked)
+    logits = found.get("logits", found.get("prediction_logits"))
+    if logits is not None:
+        tensors["logits"] = logits
+    if model.can_generate():
+        tensors["greedy"] = written(model, ids)
     tensors |= {f"hidden.{n}": hidden for n, hidden in enumerate(found.hidden_states)}
     tensors |= {f"weights.{n}": weights for n, weights in enumerate(found.attentions)}
     return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
@@ -116,7 +155,7 @@ def main():
         model = shaken(make()).eval()
         model.set_attn_implementation("eager")
         model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
-        save_file(expected(model, torch.randint(0, VOCABULARY, SHAPE)), folder / "expected.safetensors")
+        save_file(expected(model, torch.randint(3, VOCABULARY, SHAPE)), folder / "expected.safetensors")
         print(name, flush=True)
 
 

@@ -12,6 +12,15 @@
 
 namespace qkv {
 
+/// What makes scores of tokens from the last states.
+enum class EncoderHead : std::uint8_t {
+  product,    // the product with the table of tokens, or with a map of its own
+  transform,  // a linear map, the activation and a norm before it, and a bias after it: BERT, RoBERTa
+  none,       // the model gives states alone
+};
+/// "product", "transform", "none"
+[[nodiscard]] std::string_view name_of(EncoderHead head) noexcept;
+
 struct EncoderOptions {
   std::int64_t vocabulary = 0;
   std::int64_t length = 0;  // tokens of the longest text in training; only `learned` ends there
@@ -25,7 +34,9 @@ struct EncoderOptions {
   // Where not given: small before pre-norm blocks, normed before post-norm ones.
   std::optional<EmbeddingScale> embedding = std::nullopt;
   Activation activation = Activation::gelu;
-  bool bias = true;  // of the maps of attention
+  bool bias = true;        // of the maps of attention
+  std::int64_t types = 0;  // token types, with a vector each: 2 for pairs of texts (BERT); 0: none
+  EncoderHead head = EncoderHead::product;
   LayerChoices choices = {};
 };
 
@@ -43,8 +54,8 @@ struct EncoderOptions {
 using EncoderCall = ModelCall;
 
 /// Token and position embedding, blocks in which each token sees every other that is no padding, and an output map. Of
-/// post-norm with learned positions it is BERT (Devlin et al. 2019) without token types, pooler, and the dense layer of
-/// its head for masked tokens: scores are a single product with the table, or with a map of their own.
+/// post-norm with learned positions, token types and the head `transform` it is BERT (Devlin et al. 2019) without
+/// pooler.
 class Encoder {
  public:
   /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as a
@@ -54,26 +65,31 @@ class Encoder {
   /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
   /// of padding hold values without meaning. Throws InvalidArgument naming ids or lengths.
   [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
-  /// [B, T] -> scores [B, T, vocabulary] of what stands at each place.
+  /// [B, T] -> scores [B, T, vocabulary] of what stands at each place. Throws InvalidArgument naming head if there is
+  /// none.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
 
   /// Weights of every head, [B, heads, T, T] a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
-  /// embedding.weight, positions.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight, as far as they are
-  /// there.
+  /// embedding.weight, positions.weight, types.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight,
+  /// head.dense.*, head.ln.*, head.bias, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const EncoderOptions& options() const noexcept { return options_; }
   /// The table of tokens, for a decoder that shares it.
   [[nodiscard]] const Embedding& tokens() const noexcept { return input_.tokens(); }
 
  private:
+  [[nodiscard]] Variable transformed(const Variable& x) const;
   [[nodiscard]] Mask mask_of(const PaddedTokens& tokens) const;
 
   EncoderOptions options_;
   TokenInput input_;
   TransformerStack stack_;
   std::optional<Linear> output_;
+  std::optional<Linear> head_map_;
+  std::optional<Norm> head_norm_;
+  Variable head_bias_;  // [vocabulary]; empty without
 };
 
 }  // namespace qkv

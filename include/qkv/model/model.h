@@ -36,6 +36,7 @@ enum class ModelKind : std::uint8_t {
 struct ModelInput {
   TensorView ids;                                 // i64 [B, T]: the tokens; of a text to be written, those so far
   std::vector<std::int64_t> lengths = {};         // of each text of ids; empty if none is padded
+  TensorView types = {};                          // i64 [B, T]: of an encoder with token types; none: all 0
   TensorView source = {};                         // i64 [B, S]: of an encoder-decoder
   std::vector<std::int64_t> source_lengths = {};  // likewise of source
   TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner and of two towers
@@ -60,10 +61,10 @@ class Model {
   Model(const ModelConfig& config, const Init& init, DType dtype = DType::f32, ModelTokenizers tokenizers = {});
 
   /// What save() wrote, or a folder as others publish models in: config.json with model.safetensors, or with shards and
-  /// their index, of the families in docs/models.md. The file is mapped: parameters are read where they lie, in their dtype, and nothing is drawn.
-  /// Throws Error naming the file: as Safetensors::read(), for a file without a config, and with the first differences
-  /// if tensors are missing, surplus or of another shape or dtype than the config says. Tensors under "optimizer/"
-  /// do not count.
+  /// their index, of the families in docs/models.md. The file is mapped: parameters are read where they lie, in their
+  /// dtype, and nothing is drawn. Throws Error naming the file: as Safetensors::read(), for a file without a config,
+  /// and with the first differences if tensors are missing, surplus or of another shape or dtype than the config says.
+  /// Tensors under "optimizer/" do not count.
   [[nodiscard]] static Model open(const std::string& path);
   /// The same of a file that is open; `path` stands in messages.
   [[nodiscard]] static Model of_file(const Safetensors& file, const std::string& path);

@@ -58,6 +58,7 @@ struct ModelCall {
 struct PaddedTokens {
   TensorView ids;                          // [B, T] of i64 or i32
   std::vector<std::int64_t> lengths = {};  // [B]: tokens of each text, 0 to T; empty if none is padded
+  TensorView types = {};                   // likewise [B, T], of a model with types; none: all 0
 };
 
 /// Which keys a query of the self-attention sees.
@@ -74,6 +75,8 @@ struct TokenInputOptions {
   Positions positions = Positions::none;
   SelfAttention self_attention = SelfAttention::causal;  // with `full`, T5's buckets tell the two sides apart
   EmbeddingScale scale = EmbeddingScale::small;
+  std::int64_t types = 0;  // token types, such as the two texts of a pair, with a vector each; 0: none
+  double epsilon = 1e-5;   // of the norm over the sum
 };
 
 /// Token and position embedding, and what positions do inside the blocks: 32 buckets up to distance 128 for T5, slopes
@@ -89,6 +92,9 @@ class TokenInput {
   /// ids [B, T] of the tokens from number `first` on -> [B, T, d_model] in call.dtype; dropout has its first place.
   /// Throws InvalidArgument naming ids.
   [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call, std::int64_t first = 0) const;
+  /// The same with token types [B, T]; an empty view: all 0. Throws InvalidArgument naming types, too.
+  [[nodiscard]] Variable forward_typed(const TensorView& ids, const TensorView& types, const ModelCall& call,
+                                       std::int64_t first = 0) const;
   /// What the self-attention of each block adds to its scores; empty if positions act elsewhere.
   [[nodiscard]] LearnedTerms learned_bias() const;
   [[nodiscard]] Bias fixed_bias() const;
@@ -97,14 +103,17 @@ class TokenInput {
   /// That of the parameters.
   [[nodiscard]] DType dtype() const { return tokens_.dtype(); }
 
-  /// embedding.weight, positions.weight, ln_embedding, t5.weight, as far as there are any.
+  /// embedding.weight, positions.weight, types.weight, ln_embedding, t5.weight, as far as there are any.
   [[nodiscard]] Parameters parameters() const;
 
  private:
+  [[nodiscard]] Variable type_vectors(const TensorView& ids, const TensorView& types) const;
+
   std::string_view model_;
   TokenInputOptions options_;
   Embedding tokens_;
   std::optional<Embedding> positions_;
+  std::optional<Embedding> types_;
   std::optional<Norm> norm_;
   Variable t5_;  // [buckets, heads]; empty without
 };

@@ -37,11 +37,14 @@ struct Family {
   std::span<const std::string_view> unused;  // weights that take no part in what qkv computes; "*" stands for anything
 };
 
+[[nodiscard]] const Family& bert();
+[[nodiscard]] const Family& distilbert();
 [[nodiscard]] const Family& gpt2();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
+[[nodiscard]] const Family& roberta();
 
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);

@@ -1,0 +1,148 @@
+// BERT (Devlin et al. 2019) and its relatives: post-norm, learned positions, every token sees every other.
+#include <algorithm>
+#include <array>
+
+#include "model/families/family.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr WeightName kBertNames[] = {
+    {.ours = "embedding", .theirs = "embeddings.word_embeddings"},
+    {.ours = "positions", .theirs = "embeddings.position_embeddings"},
+    {.ours = "types", .theirs = "embeddings.token_type_embeddings"},
+    {.ours = "ln_embedding", .theirs = "embeddings.LayerNorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "encoder.layer.#.attention.self.query"},
+    {.ours = "blocks.#.attn.k", .theirs = "encoder.layer.#.attention.self.key"},
+    {.ours = "blocks.#.attn.v", .theirs = "encoder.layer.#.attention.self.value"},
+    {.ours = "blocks.#.attn.out", .theirs = "encoder.layer.#.attention.output.dense"},
+    {.ours = "blocks.#.ln1", .theirs = "encoder.layer.#.attention.output.LayerNorm"},
+    {.ours = "blocks.#.ffn.up", .theirs = "encoder.layer.#.intermediate.dense"},
+    {.ours = "blocks.#.ffn.down", .theirs = "encoder.layer.#.output.dense"},
+    {.ours = "blocks.#.ln2", .theirs = "encoder.layer.#.output.LayerNorm"},
+    {.ours = "head.dense", .theirs = "cls.predictions.transform.dense", .in_head = true},
+    {.ours = "head.ln", .theirs = "cls.predictions.transform.LayerNorm", .in_head = true},
+    {.ours = "head", .theirs = "cls.predictions", .in_head = true},
+    {.ours = "output", .theirs = "cls.predictions.decoder", .in_head = true},
+};
+// The vector of the first token for a task of pairs, counted numbers, and the table once more.
+constexpr std::string_view kBertUnused[] = {"*pooler.*", "*position_ids", "cls.predictions.decoder.*",
+                                            "cls.seq_relationship.*"};
+
+// As BERT, but that the first two positions are never used and the head is called otherwise.
+constexpr auto kRobertaNames = [] {
+  std::array<WeightName, std::size(kBertNames)> names{};
+  std::ranges::copy(kBertNames, names.begin());
+  for (WeightName& name : names) {
+    if (name.ours == "positions") name.skipped = 2;
+    if (name.ours == "head.dense") name.theirs = "lm_head.dense";
+    if (name.ours == "head.ln") name.theirs = "lm_head.layer_norm";
+    if (name.ours == "head") name.theirs = "lm_head";
+    if (name.ours == "output") name.theirs = "lm_head.decoder";
+  }
+  return names;
+}();
+constexpr std::string_view kRobertaUnused[] = {"*pooler.*", "*position_ids", "*token_type_ids", "lm_head.decoder.*"};
+
+constexpr WeightName kDistilbertNames[] = {
+    {.ours = "embedding", .theirs = "embeddings.word_embeddings"},
+    {.ours = "positions", .theirs = "embeddings.position_embeddings"},
+    {.ours = "ln_embedding", .theirs = "embeddings.LayerNorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "transformer.layer.#.attention.q_lin"},
+    {.ours = "blocks.#.attn.k", .theirs = "transformer.layer.#.attention.k_lin"},
+    {.ours = "blocks.#.attn.v", .theirs = "transformer.layer.#.attention.v_lin"},
+    {.ours = "blocks.#.attn.out", .theirs = "transformer.layer.#.attention.out_lin"},
+    {.ours = "blocks.#.ln1", .theirs = "transformer.layer.#.sa_layer_norm"},
+    {.ours = "blocks.#.ffn.up", .theirs = "transformer.layer.#.ffn.lin1"},
+    {.ours = "blocks.#.ffn.down", .theirs = "transformer.layer.#.ffn.lin2"},
+    {.ours = "blocks.#.ln2", .theirs = "transformer.layer.#.output_layer_norm"},
+    {.ours = "head.dense", .theirs = "vocab_transform", .in_head = true},
+    {.ours = "head.ln", .theirs = "vocab_layer_norm", .in_head = true},
+    {.ours = "head", .theirs = "vocab_projector", .in_head = true},
+};
+constexpr std::string_view kDistilbertUnused[] = {"*position_ids", "vocab_projector.weight"};
+
+// A folder of the states alone has no weights of a head.
+EncoderHead head_in(const ConfigFile& config) {
+  if (!config.has("architectures")) return EncoderHead::none;
+  const auto scores_tokens = [](const std::string& name) {
+    return name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining");
+  };
+  return std::ranges::any_of(config.texts("architectures"), scores_tokens) ? EncoderHead::transform : EncoderHead::none;
+}
+
+EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
+  config.require("position_embedding_type", "absolute");
+  config.require("is_decoder", false);
+  EncoderOptions options{.vocabulary = config.integer("vocab_size"),
+                         .length = config.integer("max_position_embeddings") - skipped,
+                         .layers = config.integer("num_hidden_layers"),
+                         .d_model = config.integer("hidden_size"),
+                         .heads = config.integer("num_attention_heads"),
+                         .d_ff = config.integer("intermediate_size"),
+                         .positions = Positions::learned,
+                         .tied = config.flag("tie_word_embeddings", true),
+                         .order = NormOrder::post,
+                         .embedding = EmbeddingScale::normed,
+                         .activation = activation_in(config, "hidden_act", "gelu"),
+                         .types = config.integer("type_vocab_size", 2),
+                         .head = head_in(config)};
+  options.choices.epsilon = config.number("layer_norm_eps", 1e-12);
+  return options;
+}
+
+Model::Network bert_network(const ConfigFile& config, const Init& init, DType dtype) {
+  return Encoder(bert_options(config, 0), init, dtype);
+}
+
+// Positions are counted from the number of the padding on, which is 1.
+Model::Network roberta_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("pad_token_id", 1);
+  return Encoder(bert_options(config, 2), init, dtype);
+}
+
+Model::Network distilbert_network(const ConfigFile& config, const Init& init, DType dtype) {
+  EncoderOptions options{.vocabulary = config.integer("vocab_size"),
+                         .length = config.integer("max_position_embeddings"),
+                         .layers = config.integer("n_layers"),
+                         .d_model = config.integer("dim"),
+                         .heads = config.integer("n_heads"),
+                         .d_ff = config.integer("hidden_dim"),
+                         .positions = Positions::learned,
+                         .tied = true,
+                         .order = NormOrder::post,
+                         .embedding = EmbeddingScale::normed,
+                         .activation = activation_in(config, "activation", "gelu"),
+                         .head = head_in(config)};
+  config.require("tie_word_embeddings", true);
+  options.choices.epsilon = 1e-12;
+  return Encoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& bert() {
+  static constexpr Family kFamily{
+      .type = "bert", .prefix = "bert.", .network = bert_network, .names = kBertNames, .unused = kBertUnused};
+  return kFamily;
+}
+
+const Family& roberta() {
+  static constexpr Family kFamily{.type = "roberta",
+                                  .prefix = "roberta.",
+                                  .network = roberta_network,
+                                  .names = kRobertaNames,
+                                  .unused = kRobertaUnused};
+  return kFamily;
+}
+
+const Family& distilbert() {
+  static constexpr Family kFamily{.type = "distilbert",
+                                  .prefix = "distilbert.",
+                                  .network = distilbert_network,
+                                  .names = kDistilbertNames,
+                                  .unused = kDistilbertUnused};
+  return kFamily;
+}
+
+}  // namespace qkv::families
