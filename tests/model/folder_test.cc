@@ -1,0 +1,120 @@
+// Folders as others publish models in: what is wrong with one is said by name. What is right is in tests/models.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "files/temporary_directory.h"
+#include "qkv/error.h"
+#include "qkv/files.h"
+#include "qkv/model/model.h"
+
+namespace qkv::folder_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::TemporaryDirectory;
+
+constexpr const char* kConfig = R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,
+  "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 8, "tie_word_embeddings": true})";
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+// A folder with this config and tensors of these shapes.
+class Folder {
+ public:
+  explicit Folder(const std::string& config, const std::vector<std::pair<std::string, Shape>>& tensors = {}) {
+    write(directory_ / "config.json", config);
+    std::vector<Tensor> values;
+    std::vector<NamedView> views;
+    for (const auto& [name, shape] : tensors) values.emplace_back(DType::f32, shape);
+    for (std::size_t n = 0; n < values.size(); ++n) views.push_back({tensors[n].first, values[n]});
+    if (!tensors.empty()) write_file(directory_ / "model.safetensors", encode_safetensors(views));
+  }
+
+  [[nodiscard]] std::string error() const {
+    try {
+      static_cast<void>(Model::open(directory_ / ""));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return directory_ / name; }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+std::vector<std::pair<std::string, Shape>> weights() {
+  return {{"model.embed_tokens.weight", {5, 4}},
+          {"model.layers.0.input_layernorm.weight", {4}},
+          {"model.layers.0.self_attn.q_proj.weight", {4, 4}},
+          {"model.layers.0.self_attn.k_proj.weight", {4, 4}},
+          {"model.layers.0.self_attn.v_proj.weight", {4, 4}},
+          {"model.layers.0.self_attn.o_proj.weight", {4, 4}},
+          {"model.layers.0.post_attention_layernorm.weight", {4}},
+          {"model.layers.0.mlp.gate_proj.weight", {6, 4}},
+          {"model.layers.0.mlp.up_proj.weight", {6, 4}},
+          {"model.layers.0.mlp.down_proj.weight", {4, 6}},
+          {"model.norm.weight", {4}}};
+}
+
+TEST(Folder, OpensWhatItsConfigSays) {
+  const Folder folder(kConfig, weights());
+  const Model model = Model::open(folder / "");
+  EXPECT_EQ(model.kind(), ModelKind::decoder);
+  EXPECT_EQ(model.parameter_count(), parameter_count(model.parameters()));
+  EXPECT_EQ(model.tokenizers().tokens, nullptr);
+}
+
+TEST(Folder, NamesEveryTensorThatDiffers) {
+  auto tensors = weights();
+  tensors[2].second = {4, 5};
+  tensors[9].first = "model.layers.0.mlp.away.weight";
+  EXPECT_THAT(Folder(kConfig, tensors).error(),
+              AllOf(HasSubstr("3 of its tensors are not those of a llama with this config.json"),
+                    HasSubstr("model.layers.0.self_attn.q_proj.weight: expected [4, 4], got [4, 5] of f32"),
+                    HasSubstr("model.layers.0.mlp.down_proj.weight: expected [4, 6], got no such tensor"),
+                    HasSubstr("model.layers.0.mlp.away.weight: a tensor that the model has no use for")));
+}
+
+TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
+  EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
+              HasSubstr("config.json: model_type: expected one of the families bert, distilbert, gpt2, llama, mistral, "
+                        "qwen2, qwen3, roberta, got \"mamba\""));
+  EXPECT_THAT(Folder("{\"model_type\": ").error(), HasSubstr("config.json: expected a JSON object"));
+  const auto with = [](const std::string& more) {
+    return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
+  };
+  EXPECT_THAT(with(R"("rope_scaling": {"rope_type": "longrope"})"),
+              HasSubstr("config.json: rope_scaling: rope_type: expected default, linear, llama3 or yarn, got "
+                        "\"longrope\""));
+  EXPECT_THAT(with(R"("hidden_act": "tanh")"), HasSubstr("config.json: hidden_act: expected one of gelu"));
+  EXPECT_THAT(with(R"("num_key_value_heads": -1)"),
+              HasSubstr("config.json: num_key_value_heads: expected a whole number from 0 to 2^31, got -1"));
+  EXPECT_THAT(with(R"("num_key_value_heads": 3)"), HasSubstr("kv_heads"));
+}
+
+TEST(Folder, NamesTheShardAtFault) {
+  const Folder none(kConfig);
+  EXPECT_THAT(none.error(), HasSubstr("expected model.safetensors or model.safetensors.index.json, got neither"));
+  write(none / "model.safetensors.index.json", R"({"weight_map": {"model.norm.weight": "../other.safetensors"}})");
+  EXPECT_THAT(none.error(), HasSubstr("weight_map: model.norm.weight: expected the name of a file in the same folder"));
+  write(none / "model.safetensors.index.json", R"({"weight_map": {"model.norm.weight": "one.safetensors"}})");
+  const Tensor other(DType::f32, {4});
+  write_file(none / "one.safetensors", encode_safetensors(std::vector<NamedView>{{"other", other}}));
+  EXPECT_THAT(none.error(), HasSubstr("one.safetensors: model.norm.weight: expected this tensor, as the index says"));
+  write(none / "one.safetensors", "cut");
+  EXPECT_THAT(none.error(), HasSubstr("one.safetensors: HeaderTooSmall"));
+}
+
+TEST(Folder, NamesATokenizerThatDoesNotFit) {
+  const Folder folder(kConfig, weights());
+  write(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
+  EXPECT_THAT(folder.error(),
+              HasSubstr("expected a tokenizer of at most 5 pieces, as config.json has it, got one of 7"));
+}
+
+}  // namespace
+}  // namespace qkv::folder_test
