@@ -184,7 +184,9 @@ class PlainBackward {
     // exp has no numbers below the smallest normal one.
     const double error = sizes.unit * static_cast<double>(weight) + 0x1p-126;
     d_scores_[n] = static_cast<double>(d_score);
-    errors_[n] = error * sizes.values;
+    // Steps of d_weight, delta and their product below the smallest normal number.
+    const double steps = 0x1p-150 * (1 + 2 * static_cast<double>(weight) * static_cast<double>(one_.Dv + 1));
+    errors_[n] = error * sizes.values + steps;
     shared_[n] = static_cast<double>(weight) * delta_error;
     const float d_raw = rounded(d_score * row_.slopes()[n], one_.dtype);
     const auto width = static_cast<std::size_t>(one_.D);
