@@ -32,7 +32,7 @@ void generate(qkv::DType dtype, const Sizes& sizes) {
                          .heads = sizes.d_model / 64,
                          .positions = Positions::rotary},
                         generator, dtype);
-  const DecoderCall call{.dtype = dtype, .scores = Scores::last};
+  const ModelCall call{.dtype = dtype, .scores = Scores::last};
   const Tensor prompt = generator.randint(0, sizes.vocabulary, {1, sizes.prompt});
   DecoderCache cache;
   std::vector<double> reads;

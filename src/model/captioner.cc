@@ -47,7 +47,7 @@ Captioner::Captioner(const CaptionerOptions& options, const Init& init, DType dt
       encoder_(encoder_of(options), init, dtype),
       decoder_(decoder_of(options), init, dtype) {}
 
-Variable Captioner::forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call) const {
+Variable Captioner::forward(const TensorView& images, const TensorView& ids, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   const Variable patches = nn::named("encoder", [&] { return encoder_.forward(images, part_of(call, 0)); });
   const OperationScope scope("decoder");
@@ -57,7 +57,7 @@ Variable Captioner::forward(const TensorView& images, const TensorView& ids, con
 NewTokens Captioner::generate(const TensorView& images, const TensorView& prompt,
                               const GenerateOptions& options) const {
   const NoGradient constant;
-  const CaptionerCall call{.dtype = options.dtype};
+  const ModelCall call{.dtype = options.dtype};
   return decoder_.generate_cross(prompt, {.hidden = encoder_.forward(images, call)}, options);
 }
 

@@ -63,9 +63,9 @@ Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& in
       stack_(stack_of(options), init, input_.dtype()),
       output_(output_map(options.tied, input_, init)) {}
 
-Variable Decoder::forward(const TensorView& ids, const DecoderCall& call) const { return run(ids, nullptr, call); }
+Variable Decoder::forward(const TensorView& ids, const ModelCall& call) const { return run(ids, nullptr, call); }
 
-Variable Decoder::forward_cross(const TensorView& ids, const DecoderContext& context, const DecoderCall& call) const {
+Variable Decoder::forward_cross(const TensorView& ids, const DecoderContext& context, const ModelCall& call) const {
   return run(ids, &context, call);
 }
 
@@ -85,7 +85,7 @@ void Decoder::require_context(const TensorView& ids, const DecoderContext* conte
   }
 }
 
-Variable Decoder::run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const {
+Variable Decoder::run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const {
   require_context(ids, context);
   const nn::Tracing tracing(call.trace);
   BlockCall inner = block_call(call);
@@ -95,7 +95,7 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
   return tracing.result(nn::traced("logits", scores_of(y, output_, input_, call)));
 }
 
-BlockCall Decoder::block_call(const DecoderCall& call) const {
+BlockCall Decoder::block_call(const ModelCall& call) const {
   BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
   inner.attention.bias = input_.fixed_bias();
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
@@ -103,7 +103,7 @@ BlockCall Decoder::block_call(const DecoderCall& call) const {
 }
 
 DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, std::optional<DType> dtype) const {
-  const DType kept = DecoderCall{.dtype = dtype}.dtype_for(input_.dtype());
+  const DType kept = ModelCall{.dtype = dtype}.dtype_for(input_.dtype());
   return {.blocks = stack_.make_cache(B, capacity, kept), .dtype = kept};
 }
 
@@ -114,7 +114,7 @@ DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t cap
           .dtype = context.hidden.dtype()};
 }
 
-Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call) const {
+Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call) const {
   const NoGradient constant;
   const nn::Tracing tracing(call.trace);
   BlockCall inner = block_call(call);
@@ -128,7 +128,7 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
 NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {
   require_context(prompt, nullptr);
   require_prompt(prompt, options);
-  const DecoderCall call{.dtype = options.dtype, .scores = Scores::last};
+  const ModelCall call{.dtype = options.dtype, .scores = Scores::last};
   const std::int64_t B = prompt.dim(0);
   const std::int64_t whole = prompt.dim(-1) + options.most;
   const std::int64_t window = std::min(options.window.value_or(whole), whole);
@@ -147,7 +147,7 @@ NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext
   require_context(prompt, &context);
   require_prompt(prompt, options);
   DecoderCache cache = make_cache(context, prompt.dim(-1) + options.most);
-  const DecoderCall call{.dtype = cache.dtype, .scores = Scores::last};
+  const ModelCall call{.dtype = cache.dtype, .scores = Scores::last};
   return qkv::generate(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
 }
 

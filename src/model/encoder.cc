@@ -59,7 +59,7 @@ Mask Encoder::mask_of(const PaddedTokens& tokens) const {
   return padding_mask(kEncoder, tokens.lengths, tokens.ids.dim(0), tokens.ids.dim(1));
 }
 
-Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) const {
+Variable Encoder::hidden(const PaddedTokens& tokens, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
   inner.attention.mask = mask_of(tokens);
@@ -68,7 +68,7 @@ Variable Encoder::hidden(const PaddedTokens& tokens, const EncoderCall& call) co
   return tracing.result(stack_.forward(input_.forward_typed(tokens.ids, tokens.types, call), inner));
 }
 
-Variable Encoder::forward(const PaddedTokens& tokens, const EncoderCall& call) const {
+Variable Encoder::forward(const PaddedTokens& tokens, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   ModelCall inner = call;
   inner.trace = nullptr;

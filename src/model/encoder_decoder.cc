@@ -65,8 +65,7 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, const Init&
       encoder_(encoder_of(options), init, dtype),
       decoder_(decoder_for(options, encoder_, init, dtype)) {}
 
-Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& target,
-                                 const EncoderDecoderCall& call) const {
+Variable EncoderDecoder::forward(const PaddedTokens& source, const TensorView& target, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   const auto read = [&] { return encoder_.hidden(source, part_of(call, 0)); };
   const Variable hidden = nn::named("encoder", read);

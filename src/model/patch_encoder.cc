@@ -128,7 +128,7 @@ Variable PatchEncoder::relative_bias() const {
                  {1, options_.heads, options_.patches(), options_.patches()});
 }
 
-Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall& call) const {
+Variable PatchEncoder::embedded(const TensorView& images, const ModelCall& call) const {
   const Shape expected{images.rank() > 0 ? images.dim(0) : 0, kChannels, options_.image_side, options_.image_side};
   if (images.dtype() != DType::f32 || !(images.shape() == expected)) {
     const std::string side = std::to_string(options_.image_side);
@@ -142,7 +142,7 @@ Variable PatchEncoder::embedded(const TensorView& images, const PatchEncoderCall
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
 
-Variable PatchEncoder::forward(const TensorView& images, const PatchEncoderCall& call) const {
+Variable PatchEncoder::forward(const TensorView& images, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   BlockCall inner{.memory = call.memory};
   if (options_.relative) inner.learned.bias.emplace_back(LearnedDenseBias{.values = relative_bias()});

@@ -80,23 +80,23 @@ TwoTower::TwoTower(const TwoTowerOptions& options, const Init& init, DType dtype
       text_map_(map_of(options, init, dtype)),
       log_scale_(Variable::parameter(Tensor(std::vector<double>{-core::log(kTemperature)}, {1}).to(dtype))) {}
 
-Variable TwoTower::embed_images(const TensorView& images, const TwoTowerCall& call) const {
+Variable TwoTower::embed_images(const TensorView& images, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   const Variable patches = nn::named("image", [&] { return image_.forward(images, part_of(call, 0)); });
   const Variable pooled = mean(cast(patches, log_scale_.dtype()), {1});
   return tracing.result(normalised(nn::named("image_map", [&] { return image_map_.forward(pooled); })));
 }
 
-Variable TwoTower::embed_texts(const PaddedTokens& texts, const TwoTowerCall& call) const {
+Variable TwoTower::embed_texts(const PaddedTokens& texts, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
   const Variable tokens = nn::named("text", [&] { return text_.hidden(texts, part_of(call, 1)); });
   const Variable pooled = sum(cast(tokens, log_scale_.dtype()) * Variable(shares(texts, log_scale_.dtype())), {1});
   return tracing.result(normalised(nn::named("text_map", [&] { return text_map_.forward(pooled); })));
 }
 
-Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call) const {
+Variable TwoTower::loss(const TensorView& images, const PaddedTokens& texts, const ModelCall& call) const {
   const nn::Tracing tracing(call.trace);
-  TwoTowerCall inner = call;
+  ModelCall inner = call;
   inner.trace = nullptr;
   const Variable embedded = embed_images(images, inner);
   return tracing.result(loss_of_embeddings(embedded, embed_texts(texts, inner)));

@@ -36,8 +36,6 @@ struct CaptionerOptions {
 /// Parameters of such a model, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const CaptionerOptions& options);
 
-using CaptionerCall = ModelCall;
-
 /// PatchEncoder, and a Decoder over what it gives (the captioners of Vinyals et al. 2015 and Xu et al. 2015, of
 /// transformers).
 class Captioner {
@@ -49,7 +47,7 @@ class Captioner {
   /// images f32 [B, 3, image_side, image_side] and ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype
   /// of the token after each. A query sees tokens up to its own, so captions that are padded at their end need no mask:
   /// leave the places of the padding out of the loss. Throws InvalidArgument naming images, ids or context.
-  [[nodiscard]] Variable forward(const TensorView& images, const TensorView& ids, const CaptionerCall& call = {}) const;
+  [[nodiscard]] Variable forward(const TensorView& images, const TensorView& ids, const ModelCall& call = {}) const;
 
   /// What generate() writes of each image after prompt [B, T], over a cache. Encodes the images once. Throws
   /// InvalidArgument naming images, or as generate() does.

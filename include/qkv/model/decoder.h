@@ -38,8 +38,6 @@ struct DecoderOptions {
 /// Parameters of such a decoder, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const DecoderOptions& options);
 
-using DecoderCall = ModelCall;
-
 /// What cross-attention reads: the hidden states of an encoder.
 struct DecoderContext {
   Variable hidden;                         // [B, Tk, d_context]
@@ -74,11 +72,11 @@ class Decoder {
 
   /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, or context
   /// if the decoder needs one.
-  [[nodiscard]] Variable forward(const TensorView& ids, const DecoderCall& call = {}) const;
+  [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call = {}) const;
   /// The same over a context in call.dtype. Throws InvalidArgument naming context if the decoder reads none or
   /// another shape, and its lengths.
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
-                                       const DecoderCall& call = {}) const;
+                                       const ModelCall& call = {}) const;
 
   /// Empty caches of B texts of up to `capacity` tokens, in `dtype`, by default that of ModelCall; over a context,
   /// with its keys and values.
@@ -87,7 +85,7 @@ class Decoder {
   [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.
-  [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const DecoderCall& call = {}) const;
+  [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call = {}) const;
   /// What generate() writes after prompt [B, T], over a cache: a token costs one token's work. A text that is longer
   /// than options.window is read anew for each token, from the first of its last `window` tokens.
   [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
@@ -105,8 +103,8 @@ class Decoder {
 
  private:
   Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
-  [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const DecoderCall& call) const;
-  [[nodiscard]] BlockCall block_call(const DecoderCall& call) const;
+  [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;
+  [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;

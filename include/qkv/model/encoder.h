@@ -51,8 +51,6 @@ struct EncoderOptions {
 /// Parameters of such an encoder, by arithmetic; the number of heads changes it for T5's table alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderOptions& options);
 
-using EncoderCall = ModelCall;
-
 /// Token and position embedding, blocks in which each token sees every other that is no padding, and an output map. Of
 /// post-norm with learned positions, token types and the head `transform` it is BERT (Devlin et al. 2019) without
 /// pooler.
@@ -64,10 +62,10 @@ class Encoder {
 
   /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
   /// of padding hold values without meaning. Throws InvalidArgument naming ids or lengths.
-  [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
+  [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const ModelCall& call = {}) const;
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place. Throws InvalidArgument naming head if there is
   /// none.
-  [[nodiscard]] Variable forward(const PaddedTokens& tokens, const EncoderCall& call = {}) const;
+  [[nodiscard]] Variable forward(const PaddedTokens& tokens, const ModelCall& call = {}) const;
 
   /// Weights of every head, [B, heads, T, T] a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;

@@ -39,8 +39,6 @@ struct EncoderDecoderOptions {
 /// Parameters of such a model, by arithmetic; the number of heads changes it for T5's tables alone.
 [[nodiscard]] std::int64_t parameter_count(const EncoderDecoderOptions& options);
 
-using EncoderDecoderCall = ModelCall;
-
 /// Weights of every head, one tensor a layer.
 struct EncoderDecoderWeights {
   std::vector<Tensor> source;  // [B, heads, S, S], of the encoder
@@ -61,7 +59,7 @@ class EncoderDecoder {
   /// Padding of the target stands at its end, where no earlier token sees it. Throws InvalidArgument naming ids or
   /// lengths, from Encoder or Decoder.
   [[nodiscard]] Variable forward(const PaddedTokens& source, const TensorView& target,
-                                 const EncoderDecoderCall& call = {}) const;
+                                 const ModelCall& call = {}) const;
 
   /// What generate() writes after prompt [B, T], over a cache. Reads the source once.
   [[nodiscard]] NewTokens generate(const PaddedTokens& source, const TensorView& prompt,

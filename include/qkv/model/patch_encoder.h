@@ -31,8 +31,6 @@ struct PatchEncoderOptions {
 /// Parameters of such an encoder, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const PatchEncoderOptions& options);
 
-using PatchEncoderCall = ModelCall;
-
 /// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
 class PatchEncoder {
  public:
@@ -42,7 +40,7 @@ class PatchEncoder {
 
   /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
   /// Throws InvalidArgument naming images.
-  [[nodiscard]] Variable forward(const TensorView& images, const PatchEncoderCall& call = {}) const;
+  [[nodiscard]] Variable forward(const TensorView& images, const ModelCall& call = {}) const;
 
   /// Weights of every head, [B, heads, patches, patches] a layer, in the default dtype of ModelCall. Allocates them
   /// all.
@@ -56,7 +54,7 @@ class PatchEncoder {
 
  private:
   [[nodiscard]] Variable relative_bias() const;
-  [[nodiscard]] Variable embedded(const TensorView& images, const PatchEncoderCall& call) const;
+  [[nodiscard]] Variable embedded(const TensorView& images, const ModelCall& call) const;
 
   PatchEncoderOptions options_;
   Linear patch_;

@@ -42,8 +42,6 @@ struct TwoTowerOptions {
 /// Parameters of such a model, by arithmetic; the number of heads changes it for tables of biases alone.
 [[nodiscard]] std::int64_t parameter_count(const TwoTowerOptions& options);
 
-using TwoTowerCall = ModelCall;
-
 /// Weights of every head, one tensor a layer.
 struct TwoTowerWeights {
   std::vector<Tensor> patches;  // [B, heads, patches, patches]
@@ -61,13 +59,13 @@ class TwoTower {
   /// images f32 [B, 3, image_side, image_side] -> [B, d_embedding], each of length 1; the encoder computes in
   /// call.dtype, what follows in the dtype of the parameters. The cosine of two embeddings is their product. Throws
   /// InvalidArgument naming images.
-  [[nodiscard]] Variable embed_images(const TensorView& images, const TwoTowerCall& call = {}) const;
+  [[nodiscard]] Variable embed_images(const TensorView& images, const ModelCall& call = {}) const;
   /// Texts likewise. Throws InvalidArgument naming ids or lengths; a text needs a token.
-  [[nodiscard]] Variable embed_texts(const PaddedTokens& texts, const TwoTowerCall& call = {}) const;
+  [[nodiscard]] Variable embed_texts(const PaddedTokens& texts, const ModelCall& call = {}) const;
 
   /// contrastive_loss() of image n and text n. A log_scale that a step has brought above ln 100 is first set to that,
   /// as CLIP clips it. Throws InvalidArgument naming what the embeddings name, or texts if they are not as many.
-  [[nodiscard]] Variable loss(const TensorView& images, const PaddedTokens& texts, const TwoTowerCall& call = {}) const;
+  [[nodiscard]] Variable loss(const TensorView& images, const PaddedTokens& texts, const ModelCall& call = {}) const;
 
   /// The same of what embed_images() and embed_texts() gave.
   [[nodiscard]] Variable loss_of_embeddings(const Variable& images, const Variable& texts) const;
