@@ -53,7 +53,8 @@ TEST_F(TokensCommand, PrintsJsonForEachLineOfAFile) {
 }
 
 TEST_F(TokensCommand, DecodesListsAndSearches) {
-  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2, 4 5 6"}).out, "the cats\n");
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2, 4 5 6"}).out, "[CLS] the cats\n");
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2 4 5", "--no-specials"}).out, "the cat\n");
   EXPECT_THAT(run_qkv({"tokens", folder_, "--list"}).out, HasSubstr("7 of 7 pieces\n"));
   EXPECT_EQ(run_qkv({"tokens", folder_, "--search", "at"}).out, "      5  cat\n1 of 7 pieces\n");
   EXPECT_THAT(run_qkv({"tokens", "english", "--search", "king"}).out, HasSubstr("  king\n"));
