@@ -26,7 +26,7 @@ void AlignedText::append(std::string_view bytes, OriginalRange origin) {
   origins_.resize(text_.size(), origin);
 }
 
-void AlignedText::append(char32_t character, OriginalRange origin) {
+void AlignedText::append_long(char32_t character, OriginalRange origin) {
   append_character(text_, character);
   origins_.resize(text_.size(), origin);
 }
@@ -60,15 +60,6 @@ void AlignedText::rewrite(std::span<const Rewritten> characters, std::size_t rem
     const OriginalRange origin = replaces ? origins_[at] : at > 0 ? origins_[at - 1] : OriginalRange{};
     changed.append(next.character, origin);
     if (replaces) skip(1 + static_cast<std::size_t>(-next.change));
-  }
-  *this = std::move(changed);
-}
-
-void AlignedText::map(const std::function<std::optional<char32_t>(char32_t)>& keep) {
-  AlignedText changed;
-  changed.reserve(text_.size());
-  for (std::size_t at = 0; at < text_.size(); at += character_length(text_[at])) {
-    if (const auto kept = keep(character_at(text_, at))) changed.append(*kept, origins_[at]);
   }
   *this = std::move(changed);
 }

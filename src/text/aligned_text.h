@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/characters.h"
@@ -47,7 +47,12 @@ class AlignedText {
   }
 
   void append(std::string_view bytes, OriginalRange origin);
-  void append(char32_t character, OriginalRange origin);
+  void append(char32_t character, OriginalRange origin) {
+    constexpr char32_t kAsciiEnd = 0x80;
+    if (character >= kAsciiEnd) return append_long(character, origin);
+    text_.push_back(static_cast<char>(character));
+    origins_.push_back(origin);
+  }
   /// The bytes [begin, end) of another text.
   void append(const AlignedText& other, std::size_t begin, std::size_t end);
   void reserve(std::size_t bytes);
@@ -56,13 +61,23 @@ class AlignedText {
   /// The whole text anew; `removed` characters at its begin are left out first.
   void rewrite(std::span<const Rewritten> characters, std::size_t removed = 0);
   /// Keeps the characters that `keep` returns, as what it returns.
-  void map(const std::function<std::optional<char32_t>(char32_t)>& keep);
+  template <class Keep>
+  void map(const Keep& keep) {
+    AlignedText changed;
+    changed.reserve(text_.size());
+    for (std::size_t at = 0; at < text_.size(); at += character_length(text_[at])) {
+      if (const std::optional<char32_t> kept = keep(character_at(text_, at))) changed.append(*kept, origins_[at]);
+    }
+    *this = std::move(changed);
+  }
   /// Puts a text in front, aligned with the first character. Does nothing to an empty text.
   void prepend(std::string_view front);
   /// Sets ASCII bytes in lower case; the text is ASCII.
   void lower_ascii() noexcept;
 
  private:
+  void append_long(char32_t character, OriginalRange origin);
+
   std::string text_;
   std::vector<OriginalRange> origins_;  // of each byte
 };

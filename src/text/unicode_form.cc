@@ -20,6 +20,11 @@ int combining_class(char32_t character) noexcept {
 }
 
 void decompose_into(std::vector<Decomposed>& all, char32_t character, bool compatibility) {
+  constexpr char32_t kAsciiEnd = 0x80;
+  if (character < kAsciiEnd) {
+    all.push_back({.written = {.character = character}});
+    return;
+  }
   constexpr std::size_t kMost = 32;  // the longest compatibility decomposition has 18 characters
   std::array<utf8proc_int32_t, kMost> parts{};
   int boundary = 0;

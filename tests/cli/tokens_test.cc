@@ -1,0 +1,93 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "qkv/files.h"
+
+namespace qkv::tokens_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::Outcome;
+using tests::run_qkv;
+
+class TokensCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_);
+    write_file(folder_ + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncat\n##s\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_ = testing::TempDir() + "/qkv_tokens";
+};
+
+TEST_F(TokensCommand, ShowsPiecesNumbersAndBytes) {
+  const Outcome outcome = run_qkv({"tokens", folder_, "The cats"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out,
+            "    n       id  piece  bytes         text\n"
+            "    0        2  [CLS]                (added)\n"
+            "    1        4  the    0 to 3        \"The\"\n"
+            "    2        5  cat    4 to 7        \"cat\"\n"
+            "    3        6  ##s    7 to 8        \"s\"\n"
+            "    4        3  [SEP]                (added)\n"
+            "5 tokens\n");
+  EXPECT_THAT(run_qkv({"tokens", folder_, "the", "--no-specials"}).out, HasSubstr("1 tokens\n"));
+  EXPECT_THAT(run_qkv({"tokens", folder_, "the", "--pair", "cat"}).out, HasSubstr("pair: \"cat\""));
+}
+
+TEST_F(TokensCommand, PrintsJsonForEachLineOfAFile) {
+  write_file(folder_ + "/lines", "the\n\ncat\xFF");
+  const std::string out = run_qkv({"tokens", folder_, "--file", folder_ + "/lines", "--json", "--no-specials"}).out;
+  std::istringstream lines(out);
+  std::vector<nlohmann::json> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0]["ids"], nlohmann::json({4}));
+  EXPECT_TRUE(all[1]["ids"].empty());
+  EXPECT_EQ(all[2]["offsets"], nlohmann::json::parse("[[0, 3]]"));
+}
+
+TEST_F(TokensCommand, DecodesListsAndSearches) {
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2, 4 5 6"}).out, "[CLS] the cats\n");
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2 4 5", "--no-specials"}).out, "the cat\n");
+  EXPECT_THAT(run_qkv({"tokens", folder_, "--list"}).out, HasSubstr("7 of 7 pieces\n"));
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--search", "at"}).out, "      5  cat\n1 of 7 pieces\n");
+  EXPECT_THAT(run_qkv({"tokens", "english", "--search", "king"}).out, HasSubstr("  king\n"));
+}
+
+TEST_F(TokensCommand, RefusesWhatItCannotDo) {
+  const auto refusal = [](const std::vector<std::string>& words, int code) {
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, code);
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal({"tokens", folder_}, 2),
+            "qkv tokens: TEXT: expected one of TEXT, --file, --ids, --list and --search, got none\n");
+  EXPECT_EQ(refusal({"tokens", folder_, "--ids", "x"}, 2),
+            "qkv tokens: --ids: expected whole numbers with spaces between them, got \"x\"\n");
+  EXPECT_EQ(refusal({"tokens", folder_, "--ids", "99"}, 2), "qkv tokens: --ids: expected from 0 to 6, got 99\n");
+  EXPECT_THAT(refusal({"tokens", folder_ + "/none.json", "x"}, 1), HasSubstr("none.json"));
+  EXPECT_EQ(refusal({"tokens", folder_, "--list", "--pair", "x"}, 2),
+            "qkv tokens: --pair: expected a TEXT beside it, got none\n");
+}
+
+TEST_F(TokensCommand, ReadsWhatTrainTokenizerLearns) {
+  const std::string out = folder_ + "/tokenizer.json";
+  write_file(folder_ + "/book", "the cat and the hat and the bat");
+  const Outcome outcome = run_qkv({"train", "tokenizer", folder_ + "/book", "--size", "260", "--out", out});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("260 pieces, written to "), HasSubstr(" bytes a token\n")));
+  EXPECT_THAT(run_qkv({"tokens", folder_, "the"}).out, HasSubstr("tokens\n"));
+  EXPECT_THAT(run_qkv({"train", "tokenizer", folder_ + "/book", "--steps", "3"}).err,
+              HasSubstr("--steps: expected none beside a tokenizer"));
+  EXPECT_THAT(run_qkv({"train", "tokenizer"}).err, HasSubstr("DATA: expected a file for tokenizer, got none"));
+  EXPECT_THAT(run_qkv({"train", "copy", "--size", "9"}).err, HasSubstr("--size: expected none but for a tokenizer"));
+}
+
+}  // namespace
+}  // namespace qkv::tokens_test
