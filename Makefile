@@ -28,7 +28,7 @@ test-models:
 	scripts/models
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target test_models
-	ctest --preset release -L models
+	build/release/tests/models/test_models --gtest_brief=1
 
 test-sanitize:
 	scripts/install-packages build test sanitize

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "files/temporary_directory.h"
 #include "qkv/files.h"
 
 namespace qkv::tokens_test {
@@ -16,13 +16,10 @@ using tests::run_qkv;
 
 class TokensCommand : public testing::Test {
  protected:
-  void SetUp() override {
-    std::filesystem::create_directories(folder_);
-    write_file(folder_ + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncat\n##s\n");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { write_file(folder_ + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncat\n##s\n"); }
 
-  std::string folder_ = testing::TempDir() + "/qkv_tokens";
+  tests::TemporaryDirectory directory_;
+  std::string folder_ = directory_.path();
 };
 
 TEST_F(TokensCommand, ShowsPiecesNumbersAndBytes) {

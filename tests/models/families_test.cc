@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "files/temporary_directory.h"
 #include "models/models_folder.h"
 #include "qkv/model/model.h"
 #include "qkv/nn/trace.h"
@@ -78,7 +79,8 @@ TEST_P(Families, CutTheTextAlike) {
 
 TEST_P(Families, ComeBackFromAFileOfOurs) {
   const Model model = Model::open(folder());
-  const std::string path = testing::TempDir() + "qkv-" + GetParam() + ".safetensors";
+  const tests::TemporaryDirectory directory;
+  const std::string path = directory / "model.safetensors";
   model.save(path);
   const Model again = Model::open(path);
   const Tensor ids = expected().load("ids");
@@ -89,7 +91,6 @@ TEST_P(Families, ComeBackFromAFileOfOurs) {
   again.run({.ids = ids}, right);
   ASSERT_EQ(left.names(), right.names());
   for (const std::string& name : left.names()) EXPECT_EQ(left[name].to_vector(), right[name].to_vector()) << name;
-  std::filesystem::remove(path);
 }
 
 std::vector<std::string> made_or_none() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/error_message.h"
+#include "files/temporary_directory.h"
 #include "qkv/files.h"
 #include "qkv/text/train_tokenizer.h"
 
@@ -138,8 +139,8 @@ TEST(Pipelines, ComeBackFromTheirConfig) {
 }
 
 TEST(Files, AreReadOutOfAFolder) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "qkv_tokenizer_files";
-  std::filesystem::create_directories(folder);
+  const tests::TemporaryDirectory directory;
+  const std::filesystem::path folder = directory.path();
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read_tokenizer(folder.string())); }),
               HasSubstr("expected a folder with one of tokenizer.json, vocab.txt, vocab.json, tokenizer.model"));
   write_file((folder / "vocab.txt").string(), "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n##y\n");
@@ -152,7 +153,6 @@ TEST(Files, AreReadOutOfAFolder) {
   write_file((folder / "tokenizer.model").string(), "not one");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read_tokenizer((folder / "tokenizer.model").string())); }),
               HasSubstr("tokenizer.model: expected a SentencePiece model: "));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(TrainTokenizer, MergesTheMostFrequentPairFirst) {
