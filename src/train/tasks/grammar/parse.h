@@ -10,8 +10,8 @@
 namespace qkv::training {
 
 /// Where the words stop being a sentence, and what the grammar has there: "after the, it expects an adjective or a
-/// noun", or which words do not agree; nullopt for a sentence. Verbs and determiners may be hidden ("<see>"). Which verb
-/// takes which noun is not looked at.
+/// noun", or which words do not agree; nullopt for a sentence. Verbs and determiners may be hidden ("<see>"). Which
+/// verb takes which noun is not looked at.
 [[nodiscard]] std::optional<std::string> no_english(std::span<const std::string> words);
 
 /// In the order of the task's relations.
