@@ -33,8 +33,9 @@ CLI::Validator not_of_another_format(std::string_view own) {
     constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf",  ".jpg", ".jpeg", ".gif",        ".bmp",
                                              ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
     std::string ending = std::filesystem::path(path).extension().string();
-    for (char& letter : ending)
+    for (char& letter : ending) {
       letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
     const bool is_other = ending != own && std::ranges::find(kEndings, ending) != std::end(kEndings);
     return is_other ? fmt::format("expected a name that ends in {}, got \"{}\"", own, path) : "";
   };

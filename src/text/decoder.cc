@@ -142,8 +142,9 @@ class StripDecoder final : public Decoder {
   void apply(std::vector<std::string>& pieces) const override {
     for (std::string& piece : pieces) {
       for (std::int64_t n = 0; n < start_ && piece.starts_with(content_); ++n) piece.erase(0, content_.size());
-      for (std::int64_t n = 0; n < stop_ && piece.ends_with(content_); ++n)
+      for (std::int64_t n = 0; n < stop_ && piece.ends_with(content_); ++n) {
         piece.resize(piece.size() - content_.size());
+      }
     }
   }
 

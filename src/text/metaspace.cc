@@ -13,11 +13,12 @@ class ByteLevelPieces final : public PreTokenizer {
   }
 
   void apply(Pieces& pieces) const override {
-    if (add_prefix_space_)
+    if (add_prefix_space_) {
       rewrite_pieces(pieces, [&](AlignedText& changed, const Piece& piece) {
         if (!pieces.text_of(piece).starts_with(' ')) changed.append(" ", pieces.text.origin(piece.begin));
         changed.append(pieces.text, piece.begin, piece.end);
       });
+    }
     if (pattern_) {
       cut_pieces(pieces, SplitBehavior::isolated,
                  [&](std::string_view text, std::vector<Part>& parts) { pattern_->find_all(text, parts); });

@@ -1,6 +1,7 @@
 #include "text/normalizer.h"
 
 #include "text/byte_level.h"
+#include "text/pre_tokenizer.h"
 #include "text/regex.h"
 
 namespace qkv::text {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "qkv/error.h"
+#include "qkv/text/read_tokenizer.h"
 #include "text/byte_level.h"
 
 namespace qkv::text {

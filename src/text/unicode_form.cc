@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "text/normalizer.h"
 
@@ -37,11 +40,24 @@ void decompose_into(std::vector<Decomposed>& all, char32_t character, bool compa
   }
 }
 
+// Those of one order as they came. Not by stable_sort: Clang warns of libstdc++ 12's.
+void sort_by_order(std::span<Decomposed> marks) {
+  const auto lower = [](const Decomposed& a, const Decomposed& b) { return a.order < b.order; };
+  if (std::ranges::is_sorted(marks, lower)) return;
+  const std::vector<Decomposed> before(marks.begin(), marks.end());
+  std::vector<std::size_t> places(marks.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
+    return before[a].order != before[b].order ? before[a].order < before[b].order : a < b;
+  });
+  std::ranges::transform(places, marks.begin(), [&](std::size_t place) { return before[place]; });
+}
+
 void order_marks(std::vector<Decomposed>& all) {
   for (auto at = all.begin(); at != all.end();) {
     const auto marks = std::find_if(at, all.end(), [](const Decomposed& next) { return next.order != 0; });
     const auto end = std::find_if(marks, all.end(), [](const Decomposed& next) { return next.order == 0; });
-    std::stable_sort(marks, end, [](const Decomposed& a, const Decomposed& b) { return a.order < b.order; });
+    sort_by_order({marks, end});
     at = end;
   }
 }

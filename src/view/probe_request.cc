@@ -100,8 +100,9 @@ void check_sources(const ProbeRequest& request) {
     if (!alone) refuse("random", "no file of q, k, v or lse, and no count of heads beside it", "one");
   }
   const bool drawn = !request.random.empty() || request.d_out == kDrawn;
-  if (!drawn && !request.dropout && request.seed)
+  if (!drawn && !request.dropout && request.seed) {
     refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
+  }
 }
 
 }  // namespace
@@ -126,8 +127,9 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
 }
 
 void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
-  if (choice.is_empty())
+  if (choice.is_empty()) {
     refuse("map", "something to show: `map`, `row`, `tile`, `top_k`, `key_totals` or `stats`", "nothing");
+  }
   const auto check = [](std::string_view field, bool fits, const std::string& limit, std::int64_t got) {
     if (!fits) refuse(field, limit, std::to_string(got));
   };

@@ -8,6 +8,7 @@
 
 #include "qkv/view/probe.h"
 #include "view/lines.h"
+#include "view/probe_parts.h"
 #include "view/statistics_columns.h"
 
 namespace qkv {

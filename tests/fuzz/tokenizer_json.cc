@@ -15,8 +15,9 @@ constexpr std::string_view kText =
 void use(const qkv::Tokenizer& tokenizer) {
   const qkv::Encoding encoding = tokenizer.encode(kText, {.pair = "and so on"});
   const std::size_t count = encoding.ids.size();
-  if (encoding.offsets.size() != count || encoding.types.size() != count || encoding.sources.size() != count)
+  if (encoding.offsets.size() != count || encoding.types.size() != count || encoding.sources.size() != count) {
     std::abort();
+  }
   for (std::size_t n = 0; n < count; ++n) {
     if (encoding.ids[n] < 0 || encoding.ids[n] >= tokenizer.size()) std::abort();
     if (encoding.offsets[n].begin > encoding.offsets[n].end || encoding.offsets[n].end > kText.size()) std::abort();

@@ -29,8 +29,9 @@ double largest_difference(const TensorView& a, const TensorView& b) {
 class Families : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam().empty())
+    if (GetParam().empty()) {
       GTEST_SKIP() << "no models in " << tests::models_folder() << ": make test-models makes them";
+    }
   }
 
   [[nodiscard]] std::string folder() const { return tests::models_folder() / GetParam(); }

@@ -82,8 +82,9 @@ class Loading {
   // Gives all parameters their values, or throws with every difference.
   void finish(const std::string& folder) {
     for (const auto& [name, file] : files_.names()) {
-      if (!used_.contains(name) && !is_unused(name))
+      if (!used_.contains(name) && !is_unused(name)) {
         differences_.push_back(name + ": a tensor that the model has no use for");
+      }
     }
     if (!differences_.empty()) {
       std::string text = folder + ": " + std::to_string(differences_.size()) + " of its tensors are not those of a " +
