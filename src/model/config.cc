@@ -5,17 +5,11 @@
 #include <charconv>
 #include <utility>
 
+#include "model/overloaded.h"
 #include "qkv/number_text.h"
 
 namespace qkv::config_detail {
 namespace {
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 // The shortest digits that give it back.
 std::string digits_of(double number) {

@@ -37,13 +37,13 @@ class Choice {
 
   std::vector<std::int64_t> operator()(const TensorView& scores) {
     std::vector<std::int64_t> tokens;
+    if (options_.end && (*options_.end < 0 || *options_.end >= scores.dim(2))) {
+      refuse("end", scores.dim(2), *options_.end);
+    }
     std::vector<double> row(static_cast<std::size_t>(scores.dim(2)));
     for (std::int64_t b = 0; b < scores.dim(0); ++b) {
       scores.load_row(std::array<std::int64_t, 2>{b, scores.dim(1) - 1}, row);
       leave_out(row);
-      if (options_.end && (*options_.end < 0 || *options_.end >= scores.dim(2))) {
-        refuse("end", scores.dim(2), *options_.end);
-      }
       const bool is_greedy = options_.temperature == 0;
       tokens.push_back(is_greedy ? std::ranges::max_element(row) - row.begin()
                                  : drawn(row, options_.temperature, draws_[next_draw_++]));

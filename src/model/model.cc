@@ -2,17 +2,12 @@
 
 #include <array>
 
+#include "model/overloaded.h"
+
 namespace qkv {
 namespace {
 
 constexpr std::array<std::string_view, 5> kKinds = {"decoder", "encoder", "encoder-decoder", "captioner", "two-tower"};
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 Model::Network network_of(const ModelConfig& config, const Init& init, DType dtype) {
   const auto kind = config.find("kind");

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// In the order in which they are looked for.
 constexpr std::array<const char*, 4> kNames = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
 
 std::string text_of(const fs::path& path) {
@@ -53,13 +54,23 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path) {
   return text::pipeline_from_json(text_of(path), path.string());
 }
 
+// Empty where there is none.
+fs::path tokenizer_in(const std::string& folder) {
+  for (const char* name : kNames) {
+    if (fs::exists(fs::path(folder) / name)) return fs::path(folder) / name;
+  }
+  return {};
+}
+
 }  // namespace
+
+bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).empty(); }
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
   if (!fs::is_directory(path)) return read_one_file(path);
+  if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file);
   std::string names;
   for (const char* name : kNames) {
-    if (fs::exists(fs::path(path) / name)) return read_one_file(fs::path(path) / name);
     names += (names.empty() ? "" : ", ") + std::string(name);
   }
   throw Error(path + ": expected a folder with one of " + names + ", got one without");

@@ -10,8 +10,7 @@
 namespace qkv {
 
 /// The tokenizer of a folder, or of one of these files; of a folder, the first of them that is there:
-///   tokenizer.json            a pipeline as the `tokenizers` library writes it: normaliser, added tokens,
-///   pre-tokeniser,
+///   tokenizer.json            as the `tokenizers` library writes it: normaliser, added tokens, pre-tokeniser,
 ///                             model (WordPiece, BPE, Unigram, WordLevel), post-processor, decoder
 ///   vocab.txt                 WordPiece as BERT has it; do_lower_case and the like in tokenizer_config.json
 ///   vocab.json, merges.txt    byte-level BPE as GPT-2 has it
@@ -21,6 +20,9 @@ namespace qkv {
 /// whoever makes batches. Throws Error naming the file, the place in it, what was expected and what came: for a stage
 /// or an option that is not known, too.
 [[nodiscard]] std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path);
+
+/// True if the folder has one of these files.
+[[nodiscard]] bool has_tokenizer(const std::string& folder);
 
 /// The tokenizer of the content of a tokenizer.json. `source` names it in errors.
 [[nodiscard]] std::shared_ptr<const Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& source);

@@ -1,8 +1,6 @@
 // Model::open of a folder as others publish models: config.json beside its weights.
 #include "model/families/folder.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 
@@ -134,17 +132,15 @@ class Loading {
 
 DType stored_dtype(const WeightFiles& files) {
   for (const auto& [name, file] : files.names()) {
-    if (name.ends_with(".weight") && is_floating(files.load(name).dtype())) return files.load(name).dtype();
+    if (!name.ends_with(".weight")) continue;
+    if (const DType dtype = files.load(name).dtype(); is_floating(dtype)) return dtype;
   }
   return DType::f32;
 }
 
-constexpr std::array kTokenizerFiles = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
-
 // That of the folder, if it has one; its pieces must have rows in the table of tokens.
 std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::int64_t vocabulary) {
-  const auto is_there = [&](const char* name) { return std::filesystem::exists(std::filesystem::path(folder) / name); };
-  if (std::ranges::none_of(kTokenizerFiles, is_there)) return nullptr;
+  if (!has_tokenizer(folder)) return nullptr;
   auto tokenizer = read_tokenizer(folder);
   if (tokenizer->size() <= vocabulary) return tokenizer;
   throw Error(folder + ": expected a tokenizer of at most " + std::to_string(vocabulary) +
