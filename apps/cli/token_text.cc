@@ -28,29 +28,13 @@ std::string shown_text(std::string_view bytes) {
   return nlohmann::json::parse(quoted).get<std::string>();
 }
 
-std::string visible(std::string_view bytes) {
-  constexpr unsigned char kDelete = 0x7F;
-  std::string text;
-  for (const char c : shown_text(bytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      text += "\\n";
-    } else if (byte < ' ' || byte == kDelete) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::string_view text,
                      std::string_view pair) {
   constexpr int kWidestPiece = 24;
   std::vector<std::string> pieces;
   int width = display_width("piece");
   for (const std::int32_t id : encoding.ids) {
-    pieces.push_back(visible(tokenizer.piece(id)));
+    pieces.push_back(one_line(tokenizer.piece(id)));
     width = std::min(kWidestPiece, std::max(width, display_width(pieces.back())));
   }
   std::string table = fmt::format("{:>5}  {:>7}  {}  {:<12}  text\n", "n", "id", padded("piece", width), "bytes");
@@ -60,7 +44,7 @@ std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::
     const std::string_view whole = source == TokenSource::pair ? pair : text;
     const bool added = source == TokenSource::added;
     const std::string bytes = added ? "" : fmt::format("{} to {}", begin, end);
-    const std::string part = added ? "(added)" : "\"" + visible(whole.substr(begin, end - begin)) + "\"";
+    const std::string part = added ? "(added)" : "\"" + one_line(whole.substr(begin, end - begin)) + "\"";
     table += fmt::format("{:>5}  {:>7}  {}  {:<12}  {}{}\n", n, encoding.ids[n], padded(pieces[n], width), bytes,
                          source == TokenSource::pair ? "pair: " : "", part);
   }

@@ -12,9 +12,6 @@ namespace qkv::cli {
 /// The bytes as JSON can hold them: U+FFFD for each that is no UTF-8.
 [[nodiscard]] std::string shown_text(std::string_view bytes);
 
-/// The same on one line of a terminal, with "\n" for a line end and "\x07" for other control characters.
-[[nodiscard]] std::string visible(std::string_view bytes);
-
 /// Number, id, piece, bytes and the part of the text of each token.
 [[nodiscard]] std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::string_view text,
                                    std::string_view pair);

@@ -15,6 +15,7 @@
 #include "qkv/files.h"
 #include "qkv/model/model.h"
 #include "qkv/number_text.h"
+#include "qkv/picture/terminal.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/train/trained_model.h"
 #include "token_text.h"
@@ -72,7 +73,7 @@ void list(const TokensArguments& arguments, const Tokenizer& tokenizer) {
     if (arguments.json) {
       all.push_back({{"id", id}, {"piece", shown_text(piece)}});
     } else {
-      print(fmt::format("{:>7}  {}\n", id, visible(piece)));
+      print(fmt::format("{:>7}  {}\n", id, one_line(piece)));
     }
   }
   if (arguments.json) return print(nlohmann::json{{"size", tokenizer.size()}, {"pieces", all}}.dump(2) + "\n");

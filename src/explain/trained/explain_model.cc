@@ -112,8 +112,9 @@ class ModelReader {
     const auto count = std::ranges::count(
         shown().tokens.begin(), shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt), *unknown);
     if (count > 0) {
-      run_.notes.push_back(fmt::format("careful: its text has {} of these {} tokens not; each is read as <unknown>",
-                                       count, asked_.prompt));
+      run_.notes.push_back(fmt::format(
+          "careful: {} of these {} tokens are not in the text that it learned from, and are read as <unknown>", count,
+          asked_.prompt));
     }
   }
 
