@@ -64,7 +64,7 @@ class NumbersReader {
         std::from_chars(word.data(), end, ignored);  // NOLINT(bugprone-suspicious-stringview-data-usage)
     if (error != std::errc::result_out_of_range || stop != end) return;
     throw InvalidArgument("tensor_from_text", "text", "numbers in the range of f64, up to 1.8e308 and down to 4.9e-324",
-                          std::string(word));
+                          word);
   }
 
   [[nodiscard]] static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }

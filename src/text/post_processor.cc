@@ -92,7 +92,8 @@ class Template final : public PostProcessor {
 
 class RobertaProcessing final : public PostProcessor {
  public:
-  RobertaProcessing(const TrimOffsets& trimming, Template around) : trimming_(trimming), around_(std::move(around)) {}
+  RobertaProcessing(TrimOffsets trimming, Template around)
+      : trimming_(std::move(trimming)), around_(std::move(around)) {}
   void apply(std::vector<EncodedPart>& parts, SpecialTokens special) const override {
     trimming_.apply(parts, special);
     around_.apply(parts, special);

@@ -13,12 +13,12 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kFunction = "make_tokenizer";
+constexpr const char* kMakeTokenizer = "make_tokenizer";
 constexpr std::array<TextForm, 3> kForms = {TextForm::letters, TextForm::words, TextForm::characters};
 
 const std::string& word_of(const std::map<std::string, std::string>& config, const std::string& word) {
   const auto found = config.find(word);
-  if (found == config.end()) throw InvalidArgument(kFunction, word, "a value", "none");
+  if (found == config.end()) throw InvalidArgument(kMakeTokenizer, word, "a value", "none");
   return found->second;
 }
 
@@ -30,7 +30,7 @@ std::vector<std::string> pieces_in(const std::string& text) {
     std::size_t length = 0;
     const auto [colon, error] = std::from_chars(at, end, length);
     if (error != std::errc() || colon == end || *colon != ':' || static_cast<std::size_t>(end - colon) <= length) {
-      throw InvalidArgument(kFunction, "pieces", "a length, a colon and as many bytes for each piece",
+      throw InvalidArgument(kMakeTokenizer, "pieces", "a length, a colon and as many bytes for each piece",
                             "\"" + text.substr(0, 40) + "\"");
     }
     pieces.emplace_back(colon + 1, length);
@@ -67,10 +67,10 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std:
     if (kind == name_of(form)) return std::make_shared<Vocabulary>(pieces_in(word_of(config, "pieces")), form);
     names += std::string(name_of(form)) + ", ";
   }
-  if (kind == text::kPipelineKind) return parse_tokenizer_json(word_of(config, "json"), kFunction);
+  if (kind == text::kPipelineKind) return parse_tokenizer_json(word_of(config, "json"), kMakeTokenizer);
   if (kind == text::kSentencePieceKind) return text::sentence_piece_of(config);
   names += std::string(text::kPipelineKind) + ", " + text::kSentencePieceKind;
-  throw InvalidArgument(kFunction, "kind", "one of " + names, "\"" + kind + "\"");
+  throw InvalidArgument(kMakeTokenizer, "kind", "one of " + names, "\"" + kind + "\"");
 }
 
 }  // namespace qkv

@@ -22,6 +22,10 @@ int combining_class(char32_t character) noexcept {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(character))->combining_class;
 }
 
+utf8proc_option_t both(utf8proc_option_t a, utf8proc_option_t b) noexcept {
+  return static_cast<utf8proc_option_t>(a | b);  // NOLINT(clang-analyzer-optin.core.EnumCastOutOfRange): bits of a set
+}
+
 void decompose_into(std::vector<Decomposed>& all, char32_t character, bool compatibility) {
   constexpr char32_t kAsciiEnd = 0x80;
   if (character < kAsciiEnd) {
@@ -31,9 +35,9 @@ void decompose_into(std::vector<Decomposed>& all, char32_t character, bool compa
   constexpr std::size_t kMost = 32;  // the longest compatibility decomposition has 18 characters
   std::array<utf8proc_int32_t, kMost> parts{};
   int boundary = 0;
-  const int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
-  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(character), parts.data(), kMost,
-                                             static_cast<utf8proc_option_t>(options), &boundary);
+  const auto options = compatibility ? both(UTF8PROC_DECOMPOSE, UTF8PROC_COMPAT) : UTF8PROC_DECOMPOSE;
+  const auto count =
+      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(character), parts.data(), kMost, options, &boundary);
   for (utf8proc_ssize_t n = 0; n < count; ++n) {
     const auto part = static_cast<char32_t>(parts[static_cast<std::size_t>(n)]);
     all.push_back({.written = {.character = part, .change = n > 0 ? 1 : 0}, .order = combining_class(part)});
@@ -67,8 +71,7 @@ char32_t composed_of(char32_t first, char32_t second) noexcept {
   constexpr char32_t kAsciiEnd = 0x80;
   if (second < kAsciiEnd) return 0;
   std::array<utf8proc_int32_t, 3> pair = {static_cast<utf8proc_int32_t>(first), static_cast<utf8proc_int32_t>(second)};
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-  const auto count = utf8proc_normalize_utf32(pair.data(), 2, options);
+  const auto count = utf8proc_normalize_utf32(pair.data(), 2, both(UTF8PROC_COMPOSE, UTF8PROC_STABLE));
   return count == 1 ? static_cast<char32_t>(pair[0]) : 0;
 }
 

@@ -1,7 +1,8 @@
 #include "text/gguf_vocabulary.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-enum GgufType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
+enum GgufType : std::uint8_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 
 class GgufReader {
  public:
@@ -20,9 +21,9 @@ class GgufReader {
 
   template <class Number>
   Number number() {
-    Number value{};
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
+    std::array<char, sizeof(Number)> bytes{};
+    std::ranges::copy(take(bytes.size()), bytes.begin());
+    return std::bit_cast<Number>(bytes);
   }
   std::string text() { return std::string(take(number<std::uint64_t>())); }
 
@@ -105,6 +106,7 @@ Json merges_by_score(const GgufVocabulary& vocabulary, const Json& pieces) {
     double score;
     std::size_t first;
     std::size_t second;
+    std::size_t place;
   };
   std::vector<Merge> merges;
   for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
@@ -113,10 +115,12 @@ Json merges_by_score(const GgufVocabulary& vocabulary, const Json& pieces) {
       const auto first = pieces.find(token.substr(0, cut));
       const auto second = pieces.find(token.substr(cut));
       if (first == pieces.end() || second == pieces.end()) continue;
-      merges.push_back({vocabulary.scores[id], first->get<std::size_t>(), second->get<std::size_t>()});
+      merges.push_back({vocabulary.scores[id], first->get<std::size_t>(), second->get<std::size_t>(), merges.size()});
     }
   }
-  std::ranges::stable_sort(merges, std::greater<>(), &Merge::score);
+  std::ranges::sort(merges, [](const Merge& a, const Merge& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  });
   Json list = Json::array();
   for (const Merge& merge : merges) list.push_back({vocabulary.tokens[merge.first], vocabulary.tokens[merge.second]});
   return list;

@@ -18,7 +18,7 @@ nlohmann::json parsed(const std::string& path) {
 
 }  // namespace
 
-ConfigFile::ConfigFile(std::string path) : ConfigFile(parsed(path), path) {}
+ConfigFile::ConfigFile(const std::string& path) : ConfigFile(parsed(path), path) {}
 
 ConfigFile::ConfigFile(nlohmann::json json, std::string path) : json_(std::move(json)), path_(std::move(path)) {}
 

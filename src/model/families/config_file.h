@@ -14,7 +14,7 @@ namespace qkv::families {
 class ConfigFile {
  public:
   /// Throws Error naming the file if it cannot be read or is no JSON object.
-  explicit ConfigFile(std::string path);
+  explicit ConfigFile(const std::string& path);
   /// An object inside of another; `path` names both.
   ConfigFile(nlohmann::json json, std::string path);
 

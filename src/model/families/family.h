@@ -23,10 +23,10 @@ struct WeightName {
   std::string_view ours;
   std::string_view theirs;
   Change change = Change::none;
-  int part = 0;  // this is the part-th of `parts` equal ones along the output
+  bool in_head = false;  // stands outside of the prefix
+  int part = 0;          // this is the part-th of `parts` equal ones along the output
   int parts = 1;
-  std::int64_t skipped = 0;  // rows that stand before those that are used
-  bool in_head = false;      // stands outside of the prefix
+  int skipped = 0;  // rows that stand before those that are used
 };
 
 struct Family {
