@@ -165,6 +165,8 @@ TEST(Info, RefusesANumberOfThreadsThatIsNone) {
     EXPECT_EQ(outcome.err,
               "qkv info: QKV_THREADS: expected a whole number from 1 to 65536, got \"" + std::string(word) + "\"\n");
     EXPECT_EQ(run_qkv({"--help"}, {{"QKV_THREADS", word}}).code, 0);
+    EXPECT_THAT(run_qkv({"explain", "--model", "sort", "hello"}, {{"QKV_THREADS", word}}).err,
+                StartsWith("qkv explain: QKV_THREADS: "));
   }
 }
 
