@@ -48,6 +48,7 @@ void require_data(const TrainSettings& settings) {
   } else if (settings.length) {
     misuse("--length", "none for pictures", std::to_string(*settings.length));
   }
+  if (settings.task != "text" && settings.tokenizer) misuse("--tokenizer", "none but for text", *settings.tokenizer);
   if (!takes_data(settings.task) && !settings.data.empty()) {
     misuse("DATA", "none for the built-in task " + settings.task, settings.data);
   }
@@ -177,7 +178,8 @@ struct TrainGroup {
   CLI::App& command;
   std::string name;
 
-  CLI::Option* named(const char* option, std::string& value, const char* meaning) const {
+  template <class Text>
+  CLI::Option* named(const char* option, Text& value, const char* meaning) const {
     return command.add_option(option, value, meaning)->type_name("NAME")->group(name);
   }
   template <class Whole>
@@ -215,6 +217,7 @@ void add_training_options(CLI::App& command, TrainSettings& settings) {
   group.named("--dtype", settings.dtype, "What is computed in: f32 or bf16; parameters are f32")
       ->type_name("TYPE")
       ->capture_default_str();
+  group.named("--store", settings.stored, "What the model's file holds: f32, bf16 or f16 [f32]")->type_name("TYPE");
   group.whole("--length", settings.length, "Of the examples, in the task's unit");
   group.whole("--image-side", settings.image_side, "Pixels that pictures are brought to (48)");
   group.whole("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)");
@@ -256,6 +259,11 @@ void add_train(CLI::App& app) {
       ->type_name("N")
       ->check(a_whole_number())
       ->group("A tokenizer");
+  command
+      ->add_option("--tokenizer", arguments->settings.tokenizer,
+                   "Of text: tokens of this file or model folder [characters]")
+      ->type_name("PATH")
+      ->group("The model");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);
   add_seed_option(*command, arguments->seed, "Of the model, the examples and dropout")

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "progress.h"
 
 namespace qkv::cli {
@@ -48,8 +50,10 @@ std::string text_of(const TrainReport& report, const TrainPlace& place) {
   std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", report.settings.task, report.steps,
                                  duration_text(report.seconds), report.parameters);
   const std::string goal = report.goal ? fmt::format(" (goal {:g} %)", 100 * *report.goal) : "";
-  text += fmt::format("held out  {:.2f} % of {} answers are as expected{}, loss {:.4f}\n",
-                      100 * report.accuracy.share(), report.accuracy.asked, goal, report.accuracy.loss());
+  const double loss = report.accuracy.loss();
+  const std::string perplexity = report.sample ? fmt::format(", perplexity {:.2f}", std::exp(loss)) : "";
+  text += fmt::format("held out  {:.2f} % of {} answers are as expected{}, loss {:.4f}{}\n",
+                      100 * report.accuracy.share(), report.accuracy.asked, goal, loss, perplexity);
   if (report.reached) {
     text += fmt::format("goal      first met at step {}, after {}\n", report.reached->step,
                         duration_text(report.reached->seconds));

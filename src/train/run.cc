@@ -74,8 +74,10 @@ class Run {
     const double taken = seconds();
     save();
     if (optimizer_->steps() < settings_.steps) return std::nullopt;
-    model_.save(place_.model(), words_under("run", words_));
-    return report(taken);
+    const DType dtype = training::stored_dtype(settings_);
+    const Model stored = dtype == DType::f32 ? model_ : model_.to(dtype);
+    stored.save(place_.model(), words_under("run", words_));
+    return report(stored, taken);
   }
 
  private:
@@ -133,7 +135,8 @@ class Run {
     save_checkpoint(place_.checkpoint(), *optimizer_, metadata);
   }
 
-  [[nodiscard]] TrainReport report(double taken) const {
+  // Of the model as it is stored.
+  [[nodiscard]] TrainReport report(const Model& model, double taken) const {
     TrainReport report{.settings = settings_,
                        .model = model_.config(),
                        .parameters = model_.parameter_count(),
@@ -144,8 +147,8 @@ class Run {
                        .goal = goal(),
                        .pattern_examples = held_out_examples(*task_, std::min<std::int64_t>(64, reporting_.examples))};
     if (watch_.doing) watch_.doing(std::to_string(report.examples) + " held-out examples are examined");
-    report.accuracy = task_accuracy(*task_, model_, report.examples);
-    report.patterns = task_patterns(*task_, model_, report.pattern_examples);
+    report.accuracy = task_accuracy(*task_, model, report.examples);
+    report.patterns = task_patterns(*task_, model, report.pattern_examples);
     if (settings_.task == "text" && model_.kind() == ModelKind::decoder) report.sample = sample();
     return report;
   }

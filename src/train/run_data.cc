@@ -11,6 +11,7 @@
 #include "core/said_of.h"
 #include "qkv/files.h"
 #include "qkv/nearest_word.h"
+#include "qkv/text/read_tokenizer.h"
 #include "qkv/train/picture_task.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
@@ -69,7 +70,9 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   if (settings.task == "text") {
     const std::vector<std::byte> bytes = read_file(settings.data);
     return make_text_task({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data,
-                          {.seed = settings.seed, .length = settings.length.value_or(kTextLength)});
+                          {.seed = settings.seed,
+                           .length = settings.length.value_or(kTextLength),
+                           .tokenizer = settings.tokenizer ? read_tokenizer(*settings.tokenizer) : nullptr});
   }
   if (settings.task == "pictures") {
     PictureTaskOptions options{.seed = settings.seed};
@@ -97,6 +100,14 @@ Model model_of(const TrainSettings& settings, const Task& task) {
     if (error.argument() != "task") throw;
     throw InvalidArgument("train", "model", error.expected(), error.got());
   }
+}
+
+DType training::stored_dtype(const TrainSettings& settings) {
+  const std::string name = settings.stored.value_or("f32");
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  throw InvalidArgument("train", "store", "f32, bf16 or f16", "\"" + name + "\"");
 }
 
 std::string training::fingerprint(const Task& task) {

@@ -7,6 +7,7 @@
 #include "qkv/error.h"
 #include "qkv/train/schedule.h"
 #include "qkv/train/settings.h"
+#include "train/run_data.h"
 
 namespace qkv {
 namespace {
@@ -61,6 +62,7 @@ void require_words(const TrainSettings& settings) {
   if (settings.dtype != "f32" && settings.dtype != "bf16") {
     throw InvalidArgument(kSettings, "dtype", "f32 or bf16", "\"" + settings.dtype + "\"");
   }
+  static_cast<void>(training::stored_dtype(settings));
   if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
     throw InvalidArgument(kSettings, "optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
   }

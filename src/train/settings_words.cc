@@ -13,6 +13,7 @@ template <class Settings, class Each>
 void for_each_member(Settings& s, const Each& each) {
   each("task", s.task);
   each("data", s.data);
+  each("tokenizer", s.tokenizer);
   each("length", s.length);
   each("image_side", s.image_side);
   each("patch_side", s.patch_side);
@@ -29,6 +30,7 @@ void for_each_member(Settings& s, const Each& each) {
   each("clip", s.clip);
   each("dropout", s.dropout);
   each("dtype", s.dtype);
+  each("stored", s.stored);
   each("model", s.model);
   each("layers", s.layers);
   each("d_model", s.d_model);

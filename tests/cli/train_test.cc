@@ -302,6 +302,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
                     HasSubstr("; did you mean sort?")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
+  EXPECT_EQ(run_qkv({"train", "copy", "--tokenizer", "t.json", "--out", directory / "none"}).err,
+            "qkv train: --tokenizer: expected none but for text, got t.json\n");
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
             "qkv train: DATA: expected a file for text, got none\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--image-side", "8", "--out", directory / "none"}).err,

@@ -14,6 +14,8 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
+#include "qkv/text/train_tokenizer.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::run_test {
 namespace {
@@ -172,6 +174,28 @@ TEST(Run, NoticesAChangeAnywhereInTheText) {
             HasSubstr(" gives other examples than those that the checkpoint was trained on (expected the hash ")));
 }
 
+TEST(Run, KeepsATokenizerAndStoresHalves) {
+  const TemporaryDirectory directory;
+  const TrainPlace place{directory / "run"};
+  std::string text;
+  for (int n = 0; n < 4000; ++n) text += "the cat sat down. ";
+  TrainSettings settings = small(3);
+  settings.task = "text";
+  settings.data = directory / "text.txt";
+  settings.tokenizer = directory / "tokenizer.json";
+  settings.stored = "f16";
+  write_file(settings.data, text);
+  write_file(*settings.tokenizer, train_tokenizer(text, {.size = 270}));
+  const std::optional<TrainReport> report = run_training(settings, kSeldom, place, TrainStart::anew);
+  EXPECT_THAT(report->sample->text, testing::Not(testing::IsEmpty()));
+  const TrainedModel stored = TrainedModel::read(place.model());
+  for (const Parameter& one : stored.model().parameters()) EXPECT_EQ(one.value.value().dtype(), DType::f16) << one.name;
+  EXPECT_LT(stored.example_of("the cat sat down").tokens.size(), 16U);
+  const SavedRun saved = read_saved_run(place);
+  EXPECT_EQ(saved.settings.tokenizer, settings.tokenizer);
+  EXPECT_EQ(saved.settings.stored, settings.stored);
+}
+
 TEST(Settings, ThatHaveNoMeaningAreNamed) {
   const auto refused = [](const auto& change) {
     TrainSettings settings = small(2);
@@ -192,6 +216,7 @@ TEST(Settings, ThatHaveNoMeaningAreNamed) {
   EXPECT_EQ(refused([](auto& s, auto&) { s.clip = 0; }), "train: clip: expected more than 0, got 0");
   EXPECT_EQ(refused([](auto& s, auto&) { s.momentum = 1; }), "train: momentum: expected a number in [0, 1), got 1");
   EXPECT_EQ(refused([](auto& s, auto&) { s.dtype = "f16"; }), "train: dtype: expected f32 or bf16, got \"f16\"");
+  EXPECT_EQ(refused([](auto& s, auto&) { s.stored = "f64"; }), "train: store: expected f32, bf16 or f16, got \"f64\"");
   EXPECT_EQ(refused([](auto& s, auto&) { s.schedule = "linear"; }),
             "train: schedule: expected constant or cosine, got \"linear\"");
   EXPECT_THAT(refused([](auto& s, auto&) { s.model = "novel"; }), HasSubstr("train: model: expected one of decoder, "));

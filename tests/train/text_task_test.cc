@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "core/error_message.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/text/train_tokenizer.h"
 
 namespace qkv::text_task_test {
 namespace {
@@ -82,6 +84,22 @@ TEST(TextTask, ReadsSpacesAndStrangers) {
   const Tokenizer& vocabulary = task->vocabulary();
   EXPECT_EQ(vocabulary.decode(vocabulary.encode("été 12").ids), "été 12");
   EXPECT_EQ(vocabulary.encode("é\n").ids, (std::vector<std::int32_t>{vocabulary.id("é"), vocabulary.id("<unknown>")}));
+}
+
+TEST(TextTask, AsksForTheNextTokenOfATokenizer) {
+  const std::string text = some_text(300);
+  const auto tokenizer = parse_tokenizer_json(train_tokenizer(text, {.size = 270}), "the tokenizer");
+  const auto task = make_text_task(text, "the text", {.length = 20, .tokenizer = tokenizer});
+  EXPECT_EQ(&task->vocabulary(), tokenizer.get());
+  const TaskExample example = task->example(Split::test, 1);
+  ASSERT_EQ(example.tokens.size(), 20U);
+  EXPECT_EQ(example.labels[3], example.tokens[4]);
+  EXPECT_NE(text.find(tokenizer->decode(example.tokens)), std::string::npos);
+  EXPECT_EQ(task->info().description, "Say the next token of the text");
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(make_text_task("été", "book.txt", {.length = 20, .tokenizer = tokenizer}));
+              }),
+              testing::StartsWith("make_text_task: book.txt: expected at least 168 tokens, of which an eighth"));
 }
 
 TEST(TextTask, RefusesWhatItCannotRead) {

@@ -16,6 +16,7 @@ namespace qkv {
 struct TrainSettings {
   std::string task;
   std::string data = {};                                  // of "text" a file, of "pictures" a directory
+  std::optional<std::string> tokenizer = std::nullopt;    // of "text", as read_tokenizer(); none: cut at characters
   std::optional<std::int64_t> length = std::nullopt;      // the task's own by default
   std::optional<std::int64_t> image_side = std::nullopt;  // pixels that "pictures" are brought to
   std::optional<std::int64_t> patch_side = std::nullopt;
@@ -31,7 +32,8 @@ struct TrainSettings {
   double weight_decay = 0.01;
   double clip = 1.0;  // largest norm of the gradients
   double dropout = 0.0;
-  std::string dtype = "f32";  // that the model computes in: f32 or bf16
+  std::string dtype = "f32";                         // that the model computes in: f32 or bf16
+  std::optional<std::string> stored = std::nullopt;  // dtype of model.safetensors: f32, bf16 or f16; f32 by default
   std::string model = "decoder";
   std::int64_t layers = 2;  // of each stack
   std::int64_t d_model = 64;

@@ -40,25 +40,46 @@ Vocabulary vocabulary_of(const std::vector<std::string_view>& characters) {
   return {std::move(tokens), TextForm::characters};
 }
 
+/// A text as tokens.
+struct CutText {
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::vector<std::int32_t> tokens;
+  const char* unit;
+};
+
+CutText cut_at_characters(std::string_view text, const std::string& name) {
+  const std::vector<std::string_view> characters = characters_of(text, name);
+  const auto vocabulary = std::make_shared<const Vocabulary>(vocabulary_of(characters));
+  CutText cut{.tokenizer = vocabulary, .tokens = {}, .unit = "character"};
+  const std::int32_t unknown = vocabulary->id("<unknown>");
+  cut.tokens.reserve(characters.size());
+  for (const std::string_view character : characters) {
+    cut.tokens.push_back(vocabulary->find(character).value_or(unknown));
+  }
+  return cut;
+}
+
+CutText cut_text(std::string_view text, const std::string& name, const TextTaskOptions& options) {
+  if (options.tokenizer == nullptr) return cut_at_characters(text, name);
+  return {.tokenizer = options.tokenizer,
+          .tokens = options.tokenizer->encode(text, {.special = SpecialTokens::without}).ids,
+          .unit = "token"};
+}
+
 class TextTask final : public Task {
  public:
-  TextTask(TaskInfo info, const std::vector<std::string_view>& characters, const TextTaskOptions& options)
+  TextTask(TaskInfo info, CutText text, const TextTaskOptions& options)
       : info_(std::move(info)),
         lengths_{.tokens = options.length},
-        vocabulary_(vocabulary_of(characters)),
-        seed_(options.seed) {
-    const std::int32_t unknown = vocabulary_.id("<unknown>");
-    tokens_.reserve(characters.size());
-    for (const std::string_view character : characters) {
-      tokens_.push_back(vocabulary_.find(character).value_or(unknown));
-    }
-    held_out_ = static_cast<std::int64_t>(tokens_.size() - tokens_.size() / 8);
-  }
+        tokenizer_(std::move(text.tokenizer)),
+        seed_(options.seed),
+        tokens_(std::move(text.tokens)),
+        held_out_(static_cast<std::int64_t>(tokens_.size() - tokens_.size() / 8)) {}
 
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
   [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
   [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
-  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return vocabulary_; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return *tokenizer_; }
 
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override {
     if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
@@ -97,10 +118,10 @@ class TextTask final : public Task {
   TaskInfo info_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
-  Vocabulary vocabulary_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
   std::uint64_t seed_;
   std::vector<std::int32_t> tokens_;
-  std::int64_t held_out_ = 0;  // the first of the last eighth
+  std::int64_t held_out_;  // the first of the last eighth
 };
 
 }  // namespace
@@ -108,20 +129,19 @@ class TextTask final : public Task {
 std::unique_ptr<const Task> make_text_task(std::string_view text, const std::string& name,
                                            const TextTaskOptions& options) {
   if (options.length < 1) throw InvalidArgument(kMakeTextTask, "length", "1 or more", std::to_string(options.length));
-  const std::vector<std::string_view> characters = characters_of(text, name);
-  if (static_cast<std::int64_t>(characters.size() / 8) <= options.length) {
+  CutText cut = cut_text(text, name, options);
+  if (static_cast<std::int64_t>(cut.tokens.size() / 8) <= options.length) {
     throw InvalidArgument(kMakeTextTask, name,
-                          "at least " + std::to_string(8 * (options.length + 1)) +
-                              " characters, of which an eighth is held out, for examples of " +
-                              std::to_string(options.length),
-                          std::to_string(characters.size()));
+                          "at least " + std::to_string(8 * (options.length + 1)) + " " + cut.unit +
+                              "s, of which an eighth is held out, for examples of " + std::to_string(options.length),
+                          std::to_string(cut.tokens.size()));
   }
-  return std::make_unique<TextTask>(TaskInfo{.name = "text",
-                                             .description = "Say the next character of " + name,
-                                             .kind = TaskKind::decoder,
-                                             .accuracy = 0,
-                                             .length = std::nullopt},
-                                    characters, options);
+  TaskInfo info{.name = "text",
+                .description = std::string("Say the next ") + cut.unit + " of " + name,
+                .kind = TaskKind::decoder,
+                .accuracy = 0,
+                .length = std::nullopt};
+  return std::make_unique<TextTask>(std::move(info), std::move(cut), options);
 }
 
 }  // namespace qkv
