@@ -38,6 +38,14 @@ std::string listed(const std::vector<std::string>& tokens) {
   return tokens.size() > kTokensInMessage ? list + ", …" : list;
 }
 
+// A word of a tokenizer has its space in front: "␣cat", of SentencePiece "▁cat".
+std::string_view without_space(std::string_view token) {
+  for (const std::string_view space : {"␣", "▁"}) {
+    if (token.size() > space.size() && token.starts_with(space)) return token.substr(space.size());
+  }
+  return token;
+}
+
 }  // namespace
 
 std::string capital(std::string text) {
@@ -99,6 +107,8 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& tokens) 
 QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens) {
   const auto found = std::ranges::find(tokens, query);
   if (found != tokens.end()) return {found - tokens.begin(), std::ranges::count(tokens, query) > 1};
+  const auto word = std::ranges::find(tokens, query, without_space);
+  if (word != tokens.end()) return {word - tokens.begin(), std::ranges::count(tokens, query, without_space) > 1};
   const auto at = query.rfind('@');  // none: npos + 1 is 0, and all of it is an index
   const auto index = number_from<std::size_t>(query.substr(at + 1));
   const bool is_index = index && *index < tokens.size();

@@ -27,6 +27,11 @@ class ByteLevelDecoder final : public Decoder {
     for (const std::string& piece : pieces) append(bytes, piece);
     pieces = {with_replacements(bytes)};
   }
+  [[nodiscard]] std::string bytes(const std::string& piece) const override {
+    std::string bytes;
+    append(bytes, piece);
+    return bytes;
+  }
 
  private:
   // A piece with a character that stands for no byte is taken as it is.

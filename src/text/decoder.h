@@ -15,6 +15,8 @@ class Decoder {
   virtual ~Decoder() = default;
   /// Changes pieces so that their texts one behind the other are what was said.
   virtual void apply(std::vector<std::string>& pieces) const = 0;
+  /// The bytes of a piece by itself, where pieces are written in characters that stand for bytes.
+  [[nodiscard]] virtual std::string bytes(const std::string& piece) const { return piece; }
 
  protected:
   Decoder() = default;

@@ -120,6 +120,11 @@ Encoding PipelineTokenizer::encode_text(std::string_view text, const EncodeOptio
   return all;
 }
 
+std::string PipelineTokenizer::bytes(std::int32_t id) const {
+  const std::string& text = piece(id);
+  return stages_.decoder && added_.find(id) == nullptr ? stages_.decoder->bytes(text) : text;
+}
+
 std::string PipelineTokenizer::decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const {
   std::vector<std::string> pieces;
   pieces.reserve(ids.size());

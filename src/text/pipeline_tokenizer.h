@@ -31,6 +31,7 @@ class PipelineTokenizer final : public Tokenizer {
 
   [[nodiscard]] std::int64_t size() const noexcept override { return size_; }
   [[nodiscard]] const std::string& piece(std::int32_t id) const override;
+  [[nodiscard]] std::string bytes(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept override;
   /// "kind" tokenizer.json, and "json", all of it.
   [[nodiscard]] std::map<std::string, std::string> config() const override;

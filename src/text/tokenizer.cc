@@ -7,6 +7,7 @@
 #include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
+#include "text/characters.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
 
@@ -39,6 +40,14 @@ std::vector<std::string> pieces_in(const std::string& text) {
   return pieces;
 }
 
+// "<0x0A>"
+std::string byte_in_brackets(char byte) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr unsigned kLow = 0xF;
+  const auto value = static_cast<unsigned char>(byte);
+  return {'<', '0', 'x', kDigits[value >> 4U], kDigits[value & kLow], '>'};
+}
+
 }  // namespace
 
 std::int32_t Tokenizer::id(std::string_view piece) const {
@@ -49,6 +58,27 @@ std::int32_t Tokenizer::id(std::string_view piece) const {
   throw InvalidArgument("Tokenizer::id", "piece",
                         "a piece of the vocabulary" + (near ? ", such as \"" + std::string(*near) + "\"" : ""),
                         "\"" + std::string(piece) + "\"");
+}
+
+std::string shown_token(const Tokenizer& tokenizer, std::int32_t id) {
+  const std::string bytes = tokenizer.bytes(id);
+  std::string shown;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const text::ReadCharacter next = text::read_character(bytes, at);
+    const std::string_view own = std::string_view(bytes).substr(at, next.length);
+    const bool is_broken = next.value == text::kReplacement && own != text::to_utf8(text::kReplacement);
+    if (next.value == ' ') {
+      shown += "␣";
+    } else if (next.value == '\n') {
+      shown += "⏎";
+    } else if (is_broken || next.value < ' ') {
+      for (const char byte : own) shown += byte_in_brackets(byte);
+    } else {
+      shown += own;
+    }
+    at += next.length;
+  }
+  return shown;
 }
 
 bool have_same_pieces(const Tokenizer& a, const Tokenizer& b) {

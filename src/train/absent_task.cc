@@ -1,5 +1,6 @@
 #include "train/absent_task.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -30,6 +31,56 @@ class AbsentTask final : public Task {
   std::vector<TaskRelation> relations_;
   std::shared_ptr<const Tokenizer> tokenizer_;
 };
+
+// What a model of others reads: its own tokenizers, in their own templates.
+class ForeignTask final : public Task {
+ public:
+  ForeignTask(TaskKind kind, TaskLengths lengths, ModelTokenizers tokenizers)
+      : info_{.name = "", .description = "", .kind = kind, .accuracy = 0, .length = std::nullopt},
+        lengths_(lengths),
+        tokenizers_(std::move(tokenizers)) {}
+
+  [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
+  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
+  [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return *tokenizers_.tokens; }
+  [[nodiscard]] const Tokenizer& source_vocabulary() const noexcept override {
+    return tokenizers_.source ? *tokenizers_.source : *tokenizers_.tokens;
+  }
+  [[nodiscard]] TaskExample example(Split /*split*/, std::int64_t /*n*/) const override {
+    throw Error("a model of others has no examples");
+  }
+  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+    if (info_.kind != TaskKind::encoder) return {};
+    std::vector<bool> places;
+    for (const std::int32_t token : example.tokens) {
+      const std::string& piece = vocabulary().piece(token);
+      places.push_back(piece == "[MASK]" || piece == "<mask>");
+    }
+    return std::ranges::find(places, true) == places.end() ? std::vector<bool>() : places;
+  }
+
+ private:
+  TaskInfo info_;
+  TaskLengths lengths_;
+  std::vector<TaskRelation> relations_;
+  ModelTokenizers tokenizers_;
+};
+
+TaskKind task_kind_of(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::encoder:
+      return TaskKind::encoder;
+    case ModelKind::encoder_decoder:
+      return TaskKind::encoder_decoder;
+    case ModelKind::captioner:
+    case ModelKind::two_tower:
+      return TaskKind::image_text;
+    case ModelKind::decoder:
+      break;
+  }
+  return TaskKind::decoder;
+}
 
 [[noreturn]] void fail(const std::string& word, const std::string& text) {
   throw Error("the model's file says of " + word + ": \"" + text + "\", which has no meaning");
@@ -77,6 +128,20 @@ std::unique_ptr<const Task> make_absent_task(const std::string& name, const Word
                   .image_side = number_of(words, "image_side"),
                   .patch_side = number_of(words, "patch_side")},
       std::move(tokenizer));
+}
+
+std::unique_ptr<const Task> make_task_of(const Model& model) {
+  const ModelConfig config = model.config();
+  const auto number = [&](const char* word) {
+    const auto found = config.find(word);
+    return found == config.end() ? 0 : number_from<std::int64_t>(found->second).value_or(0);
+  };
+  return std::make_unique<ForeignTask>(task_kind_of(model.kind()),
+                                       TaskLengths{.tokens = number("length"),
+                                                   .source = number("source_length"),
+                                                   .image_side = number("image_side"),
+                                                   .patch_side = number("patch_side")},
+                                       model.tokenizers());
 }
 
 }  // namespace qkv::training

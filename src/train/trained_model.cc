@@ -81,6 +81,7 @@ std::string trained_model_path(std::string_view name) {
     std::string path = place + "/" + std::string(name) + std::string(kSuffix);
     if (fs::exists(path)) return path;
   }
+  if (fs::is_directory(name)) return std::string(name);
   throw Error("no model \"" + std::string(name) + "\" in the box, which has " + names_in(places) +
               "; for a file, give a path such as ./model.safetensors");
 }
@@ -90,10 +91,14 @@ TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task)
 
 TrainedModel TrainedModel::read(const std::string& path) {
   Model model = Model::open(path);
-  const Words run = words_of("run", Safetensors::read(path).metadata());
+  const Words run = fs::is_directory(path) ? Words() : words_of("run", Safetensors::read(path).metadata());
   const auto task = run.find("task");
-  if (task == run.end()) throw Error(path + ": expected a model that qkv train wrote, got one that names no task");
   try {
+    if (task == run.end()) {
+      if (model.tokenizers().tokens == nullptr) throw Error(path + ": expected a tokenizer with the model, got none");
+      std::unique_ptr<const Task> none = training::make_task_of(model);
+      return {std::move(model), std::move(none)};
+    }
     std::unique_ptr<const Task> learnt = task_of(task->second, run, model);
     return {std::move(model), std::move(learnt)};
   } catch (const InvalidArgument& damaged) {
@@ -104,11 +109,12 @@ TrainedModel TrainedModel::read(const std::string& path) {
 TaskExample TrainedModel::example_of(std::string_view text) const {
   TaskExample example;
   const Tokenizer& tokens = task_->vocabulary();
-  const std::optional<std::int32_t> begin = tokens.find("<s>");
+  const std::optional<std::int32_t> begin = has_task() ? tokens.find("<s>") : std::nullopt;
   if (task_->lengths().source > 0) {
     example.source = task_->source_vocabulary().encode(text).ids;
     if (example.source.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
-    if (const auto end = task_->source_vocabulary().find("</s>")) example.source.push_back(*end);
+    const auto end = has_task() ? task_->source_vocabulary().find("</s>") : std::nullopt;
+    if (end) example.source.push_back(*end);
   } else {
     example.tokens = tokens.encode(text).ids;
   }

@@ -5,8 +5,11 @@
 #include <cmath>
 
 #include "core/error_message.h"
+#include "files/temporary_directory.h"
 #include "qkv/autograd/variable.h"
 #include "qkv/nn/trace.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/text/train_tokenizer.h"
 
 namespace qkv::model_test {
 namespace {
@@ -19,6 +22,50 @@ const Section& step(const Explanation& explanation, const std::string& id) {
   const auto found = std::ranges::find(explanation.steps, id, &Section::id);
   if (found == explanation.steps.end()) throw Error("no step " + id);
   return *found;
+}
+
+// A model of others: one that names no task.
+TrainedModel foreign(const Model::Network& network, std::shared_ptr<const Tokenizer> tokens) {
+  const tests::TemporaryDirectory directory;
+  Model(network, {.tokens = std::move(tokens)}).save(directory / "m.safetensors");
+  return TrainedModel::read(directory / "m.safetensors");
+}
+
+std::shared_ptr<const Tokenizer> small_tokenizer() {
+  std::string text;
+  for (int n = 0; n < 50; ++n) text += "the cat sat down. ";
+  return parse_tokenizer_json(train_tokenizer(text, {.size = 270}), "tokenizer.json");
+}
+
+TEST(ExplainModel, ShowsADecoderThatLearntNoTask) {
+  const auto tokens = small_tokenizer();
+  Generator generator(2);
+  const Decoder decoder({.vocabulary = tokens->size(), .length = 12, .layers = 2, .d_model = 16, .heads = 2},
+                        generator);
+  const Explanation explanation =
+      explain_model(foreign(decoder, tokens), {.title = "mine", .text = "the cat sat", .query = "cat"});
+  EXPECT_EQ(explanation.title, "mine");
+  EXPECT_THAT(explanation.tokens, testing::Contains("␣cat"));
+  EXPECT_THAT(explanation.notes, testing::Contains(testing::StartsWith("says next: ")));
+  EXPECT_EQ(step(explanation, "removal").heatmaps.size(), 1U);
+  EXPECT_THAT(step(explanation, "answer").title, HasSubstr("␣cat"));
+}
+
+TEST(ExplainModel, ShowsTheStatesOfAnEncoderThatSaysNothing) {
+  const auto tokens = small_tokenizer();
+  Generator generator(2);
+  const Encoder encoder({.vocabulary = tokens->size(),
+                         .length = 12,
+                         .layers = 2,
+                         .d_model = 16,
+                         .heads = 2,
+                         .tied = false,
+                         .head = EncoderHead::none},
+                        generator);
+  const Explanation explanation = explain_model(foreign(encoder, tokens), {.title = "mine", .text = "the cat sat"});
+  EXPECT_THAT(explanation.notes, testing::Contains("a model of states alone: it says no tokens"));
+  EXPECT_FALSE(step(explanation, "head").heatmaps.empty());
+  EXPECT_TRUE(std::ranges::none_of(explanation.steps, [](const Section& s) { return s.id == "says"; }));
 }
 
 class EachModel : public testing::TestWithParam<const char*> {};

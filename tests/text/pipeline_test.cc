@@ -45,6 +45,20 @@ json bpe(const json& options = json::object()) {
   return model;
 }
 
+TEST(ShownToken, IsWhatAPieceStandsFor) {
+  const json model = {{"type", "BPE"},
+                      {"vocab", {{"Ġcat", 0}, {"Ċ", 1}, {"Ã", 2}, {"Ã©", 3}, {"ĉ", 4}, {"a", 5}}},
+                      {"merges", json::array()}};
+  const json stage = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  const auto tokenizer = with_model(model, {{"decoder", stage}});
+  std::vector<std::string> shown;
+  for (std::int32_t id = 0; id < 6; ++id) shown.push_back(shown_token(*tokenizer, id));
+  EXPECT_THAT(shown, ElementsAre("␣cat", "⏎", "<0xC3>", "é", "<0x09>", "a"));
+  EXPECT_EQ(tokenizer->bytes(0), " cat");
+  EXPECT_EQ(shown_token(*with_model(word_piece()), 2), "##aff");
+  EXPECT_THROW(static_cast<void>(shown_token(*tokenizer, 6)), InvalidArgument);
+}
+
 TEST(WordPiece, TakesTheLongestPieceEachTime) {
   const auto tokenizer = with_model(word_piece(), {{"pre_tokenizer", {{"type", "BertPreTokenizer"}}}});
   EXPECT_THAT(pieces_of(*tokenizer, "unaff u unx"), ElementsAre("un", "##aff", "u", "[UNK]"));

@@ -9,6 +9,8 @@
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/text/train_tokenizer.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
 
@@ -183,8 +185,42 @@ TEST(TrainedModel, RefusesWhatItDoesNotKnow) {
   const auto model = make_task_model({.layers = 1, .d_model = 16, .heads = 2}, *task, generator);
   model.save(nameless);
   EXPECT_EQ(Model::open(nameless).config(), model.config());
-  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(nameless)); }),
-              HasSubstr("expected a model that qkv train wrote, got one that names no task"));
+  EXPECT_FALSE(TrainedModel::read(nameless).has_task());
+  Model(model.network()).save(directory / "mute.safetensors");
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "mute.safetensors")); }),
+              testing::EndsWith("mute.safetensors: expected a tokenizer with the model, got none"));
+}
+
+TEST(TrainedModel, OfNoTaskReadsAsItsTokenizerDoes) {
+  const TemporaryDirectory directory;
+  std::string text;
+  for (int n = 0; n < 50; ++n) text += "the cat sat down. ";
+  const auto tokenizer = parse_tokenizer_json(train_tokenizer(text, {.size = 270}), "tokenizer.json");
+  Generator generator(2);
+  const Decoder decoder({.vocabulary = tokenizer->size(), .length = 12, .layers = 1, .d_model = 16, .heads = 2},
+                        generator);
+  Model(decoder, {.tokens = tokenizer}).save(directory / "m.safetensors");
+  const TrainedModel foreign = TrainedModel::read(directory / "m.safetensors");
+  EXPECT_FALSE(foreign.has_task());
+  EXPECT_FALSE(foreign.has_examples());
+  EXPECT_EQ(foreign.task().lengths().tokens, 12);
+  TaskExample example = foreign.example_of("the cat");
+  EXPECT_EQ(example.tokens, tokenizer->encode("the cat").ids);
+  foreign.answer(example, {.most = 3});
+  EXPECT_EQ(example.tokens.size(), tokenizer->encode("the cat").ids.size() + 3);
+  EXPECT_THAT(foreign.task().asked(example), testing::IsEmpty());
+}
+
+TEST(TrainedModel, OfMaskedTokensIsAskedAtTheMasks) {
+  const TemporaryDirectory directory;
+  const auto pieces =
+      std::make_shared<const Vocabulary>(std::vector<std::string>{"<pad>", "<mask>", "the", "cat"}, TextForm::words);
+  Generator generator(2);
+  const Encoder encoder({.vocabulary = 4, .length = 8, .layers = 1, .d_model = 16, .heads = 2}, generator);
+  Model(encoder, {.tokens = pieces}).save(directory / "m.safetensors");
+  const TrainedModel foreign = TrainedModel::read(directory / "m.safetensors");
+  EXPECT_EQ(foreign.task().asked(foreign.example_of("the <mask>")), (std::vector<bool>{false, true}));
+  EXPECT_THAT(foreign.task().asked(foreign.example_of("the cat")), testing::IsEmpty());
 }
 
 TEST(TrainedModel, IsFoundByItsName) {

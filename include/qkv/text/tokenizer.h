@@ -52,6 +52,9 @@ class Tokenizer {
   [[nodiscard]] virtual std::int64_t size() const noexcept = 0;
   /// Throws InvalidArgument unless 0 <= id < size().
   [[nodiscard]] virtual const std::string& piece(std::int32_t id) const = 0;
+  /// The bytes of text that a piece stands for by itself: those behind a byte-level piece ("Ġcat" is " cat"), of any
+  /// other its own. Throws as piece().
+  [[nodiscard]] virtual std::string bytes(std::int32_t id) const { return piece(id); }
   /// The token of a whole piece.
   [[nodiscard]] virtual std::optional<std::int32_t> find(std::string_view piece) const noexcept = 0;
   /// The tokens of a text. Throws Error, or InvalidArgument, for a part that is no piece if there is no token for what
@@ -84,6 +87,10 @@ class Tokenizer {
   [[nodiscard]] virtual Encoding encode_text(std::string_view text, const EncodeOptions& options) const = 0;
   [[nodiscard]] virtual std::string decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const = 0;
 };
+
+/// A token for people: its bytes as UTF-8 on one line, a space as "␣", a line end as "⏎", other control characters and
+/// what is no UTF-8 as "<0x0A>". Throws as Tokenizer::piece().
+[[nodiscard]] std::string shown_token(const Tokenizer& tokenizer, std::int32_t id);
 
 /// The same pieces under the same numbers.
 [[nodiscard]] bool have_same_pieces(const Tokenizer& a, const Tokenizer& b);

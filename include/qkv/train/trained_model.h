@@ -1,4 +1,4 @@
-// A model and the task that it learnt, out of one file: what it reads, and what it answers.
+// A model and the task that it learnt: what it reads, and what it answers. A model of others has learnt none of ours.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace qkv {
 /// sizes.
 void describe_task(const Task& task, std::map<std::string, std::string>& run);
 
-/// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot. Looked for in
-/// $QKV_MODELS, in the tree that this was built from, and in ../share/qkv/models from where the program is. Throws
-/// Error with the names that there are.
+/// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot, or where it is a
+/// folder and the box has no such model. Looked for in $QKV_MODELS, in the tree that this was built from, and in
+/// ../share/qkv/models from where the program is. Throws Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
 struct AnswerOptions {
@@ -32,18 +32,21 @@ struct AnswerOptions {
 
 class TrainedModel {
  public:
-  /// What `qkv train` wrote as model.safetensors or as a checkpoint. Throws Error as Model::open() does, and if the
-  /// file names no task: Model::open() then opens it.
+  /// What `qkv train` wrote as model.safetensors or as a checkpoint; or any model that Model::open() opens, which then
+  /// has no task. Throws Error as Model::open() does, and for a model of no task that has no tokenizer.
   [[nodiscard]] static TrainedModel read(const std::string& path);
 
   [[nodiscard]] const Model& model() const noexcept { return model_; }
   [[nodiscard]] ModelKind kind() const noexcept { return model_.kind(); }
-  /// The task that it learnt. Of the reader's own text or pictures it knows all but the examples: example() throws.
+  /// The task that it learnt. Of the reader's own text or pictures it knows all but the examples: example() throws; of
+  /// a model that learnt none, all that it reads, under the name "".
   [[nodiscard]] const Task& task() const noexcept { return *task_; }
+  [[nodiscard]] bool has_task() const noexcept { return !task_->info().name.empty(); }
   [[nodiscard]] bool has_examples() const noexcept { return has_examples_; }
 
   /// The example that a text stands for, asking for nothing: its source, with "</s>" added, where the model reads one,
-  /// and tokens that begin with "<s>"; the tokens else. Throws InvalidArgument naming text if it
+  /// and tokens that begin with "<s>"; the tokens else. A model of no task has the special tokens of its tokenizer's
+  /// template. Throws InvalidArgument naming text if it
   /// has a token that the model does not know, or none.
   [[nodiscard]] TaskExample example_of(std::string_view text) const;
   /// One example as a batch that model() reads.

@@ -41,7 +41,9 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
 // examples do not hold it, nor need a model have a vector for its place.
 void write_answer(const TrainedModel& trained, const ModelQuestion& question, Asked& asked) {
   std::int64_t most = question.answer.value_or(0);
-  if (!question.answer && trained.task().vocabulary().find("</s>")) {
+  if (!question.answer && !trained.has_task()) {
+    most = 0;
+  } else if (!question.answer && trained.task().vocabulary().find("</s>")) {
     most = trained.task().lengths().tokens - static_cast<std::int64_t>(asked.shown.tokens.size());
   } else if (!question.answer) {
     const std::int64_t length = trained.answer_length(asked.shown.tokens.back());

@@ -33,8 +33,10 @@ class ModelReader {
     describe();
     if (is_pair(trained_)) {
       add_captions();
-    } else {
+    } else if (says_tokens()) {
       add_answers();
+    } else {
+      run_.notes.push_back("a model of states alone: it says no tokens");
     }
     if (!question_.example) add_warnings();
     run_.image = shown().image;
@@ -46,6 +48,9 @@ class ModelReader {
  private:
   [[nodiscard]] const TaskExample& shown() const { return asked_.shown; }
 
+  // An encoder may have no output map.
+  [[nodiscard]] bool says_tokens() const { return trace_.contains(stack_of(trained_) + "logits"); }
+
   void require_length(std::int64_t length) const {
     if (length <= kExplainTokens) return;
     refuse("text", fmt::format("at most {} tokens: every T × T matrix is kept to be shown", kExplainTokens),
@@ -55,7 +60,8 @@ class ModelReader {
   void describe() {
     const ModelConfig config = trained_.model().config();
     const std::string& task = trained_.task().info().name;
-    run_.title = task == question_.title ? task : fmt::format("{}: {}", task, question_.title);
+    const bool is_named = task == question_.title || task.empty();
+    run_.title = is_named ? question_.title : fmt::format("{}: {}", task, question_.title);
     for (const char* setting : {"kind", "layers", "d_model", "positions"}) {
       const auto found = config.find(setting);
       if (found != config.end()) run_.settings.push_back({fmt::format("model {}", setting), found->second});
@@ -74,7 +80,7 @@ class ModelReader {
     run_.trained = asked_places();
     const bool has_labels = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
     for (std::size_t p = 0; has_labels && p < shown().tokens.size(); ++p) {
-      run_.expected.push_back(shown().scored[p] ? vocabulary.piece(*shown().labels[p]) : "");
+      run_.expected.push_back(shown().scored[p] ? shown_token(vocabulary, *shown().labels[p]) : "");
     }
     if (question_.example) {
       note_expected();
@@ -132,7 +138,7 @@ class ModelReader {
 
   void add_tokens(const Tokenizer& vocabulary) {
     for (std::int32_t token = 0; token < vocabulary.size(); ++token) {
-      run_.vocabulary.push_back(vocabulary.piece(token));
+      run_.vocabulary.push_back(shown_token(vocabulary, token));
     }
   }
 
@@ -175,9 +181,9 @@ class ModelReader {
     std::vector<std::int32_t> said(begin, shown().tokens.end());
     const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
     if (asked_.is_open) said.push_back(last);
-    if (said.empty() && !trained_.task().vocabulary().find("</s>")) {
+    if (said.empty() && (!trained_.has_task() || !trained_.task().vocabulary().find("</s>"))) {
       const bool is_asked = run_.trained.empty() || run_.trained.back();
-      run_.notes.push_back(fmt::format("says next: {}{}", trained_.task().vocabulary().piece(last),
+      run_.notes.push_back(fmt::format("says next: {}{}", shown_token(trained_.task().vocabulary(), last),
                                        is_asked ? "" : ", where the task asks for nothing"));
       return;
     }
@@ -245,6 +251,7 @@ class ModelReader {
       steps.push_back(pair_removal_step(ran(), sites_));
       return steps;
     }
+    if (run_.probabilities.empty()) return steps;
     const Answer answer = answer_of(ran(), chosen_, asked_place(), run_.probabilities);
     steps.push_back(answer_step(ran(), answer));
     if (std::optional<Section> parts = parts_step(ran(), answer)) steps.push_back(std::move(*parts));

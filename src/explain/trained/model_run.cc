@@ -10,6 +10,8 @@
 namespace qkv::explain_detail {
 namespace {
 
+constexpr std::int64_t kMostProbabilities = std::int64_t{1} << 18;  // numbers of a tensor in a file to be read
+
 void require(bool holds, const char* argument, const std::string& expected, const std::string& got) {
   if (!holds) throw InvalidArgument("explain_model", argument, expected, got);
 }
@@ -107,7 +109,9 @@ Explanation explain(const ModelRun& model_run, std::vector<Section> path) {
   explanation.title = model_run.title;
   explanation.settings.insert(explanation.settings.begin(), model_run.settings.begin(), model_run.settings.end());
   explanation.notes.insert(explanation.notes.begin(), model_run.notes.begin(), model_run.notes.end());
-  if (!model_run.probabilities.empty()) explanation.tensors.push_back({"probabilities", model_run.probabilities});
+  if (!model_run.probabilities.empty() && model_run.probabilities.size() <= kMostProbabilities) {
+    explanation.tensors.push_back({"probabilities", model_run.probabilities});
+  }
   return explanation;
 }
 

@@ -111,10 +111,7 @@ TracedSite whole_text(const Ran& ran, const SiteScope& scope) {
 
 std::vector<std::string> texts_of(const Tokenizer& vocabulary, const std::vector<std::int32_t>& tokens) {
   std::vector<std::string> texts;
-  for (const std::int32_t token : tokens) {
-    const std::string& text = vocabulary.piece(token);
-    texts.push_back(text == " " ? "␣" : text == "\n" ? "⏎" : text);
-  }
+  for (const std::int32_t token : tokens) texts.push_back(shown_token(vocabulary, token));
   return texts;
 }
 
