@@ -20,13 +20,13 @@ using ModelConfig = std::map<std::string, std::string>;
 
 namespace config_detail {
 
-inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post};
+inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post, NormOrder::both};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
                                                 EmbeddingScale::normed};
 inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
                                             Activation::relu, Activation::silu};
 inline constexpr std::array kHeads = {EncoderHead::product, EncoderHead::transform, EncoderHead::none};
-inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms};
+inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms, NormKind::rms_plus_one};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated};
 
 /// Writes each option that it is called with.
@@ -142,8 +142,11 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
   each.later("d_k", o.choices.d_k, usual.d_k);
   each.later("qk_norm", o.choices.qk_norm, usual.qk_norm);
+  each.later("scale", o.choices.scale, usual.scale);
+  each.later("softcap", o.choices.softcap, usual.softcap);
   each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
   each.later("rotary_scaling", o.choices.rotary_scaling, usual.rotary_scaling);
+  each.later("local_rotary_base", o.choices.local_rotary_base, usual.local_rotary_base);
   each.later("windows", o.choices.windows, usual.windows);
 }
 

@@ -5,7 +5,9 @@
 
 #include "model/require_prompt.h"
 #include "model/text_options.h"
+#include "nn/require.h"
 #include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
 
 namespace qkv {
 namespace {
@@ -24,8 +26,8 @@ TextOptions text_of(const DecoderOptions& o) {
 
 TokenInputOptions input_of(const DecoderOptions& options) {
   require_sound(kDecoder, text_of(options));
-  return input_options(text_of(options), SelfAttention::causal,
-                       options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width);
+  if (options.logit_softcap) nn::require_positive(kDecoder, "logit_softcap", *options.logit_softcap);
+  return input_options(text_of(options), SelfAttention::causal, embedding_scale(options));
 }
 
 StackOptions stack_of(const DecoderOptions& options) { return stack_options(text_of(options), StackKind::decoder); }
@@ -50,6 +52,11 @@ Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t mos
 }
 
 }  // namespace
+
+EmbeddingScale embedding_scale(const DecoderOptions& options) noexcept {
+  return options.embedding.value_or(options.order == NormOrder::post ? EmbeddingScale::root_width
+                                                                     : EmbeddingScale::small);
+}
 
 Decoder::Decoder(const DecoderOptions& options, const Init& init, DType dtype)
     : Decoder(options, TokenInput(kDecoder, input_of(options), init, dtype), init) {}
@@ -92,7 +99,13 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
   if (context != nullptr) inner.cross_attention.mask = padding_of(*context);
   const Variable x = input_.forward(ids, call);
   const Variable y = context == nullptr ? stack_.forward(x, inner) : stack_.forward_cross(x, context->hidden, inner);
-  return tracing.result(nn::traced("logits", scores_of(y, output_, input_, call)));
+  return tracing.result(logits_of(y, call));
+}
+
+Variable Decoder::logits_of(const Variable& x, const ModelCall& call) const {
+  Variable scores = scores_of(x, output_, input_, call);
+  if (options_.logit_softcap) scores = scale(tanh(scale(scores, 1 / *options_.logit_softcap)), *options_.logit_softcap);
+  return nn::traced("logits", scores);
 }
 
 BlockCall Decoder::block_call(const ModelCall& call) const {
@@ -122,7 +135,7 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
   const Variable x = input_.forward(ids, call, cache.length);
   const Variable y = stack_.forward_cached(x, cache.blocks, inner);
   cache.length += ids.dim(1);
-  return tracing.result(nn::traced("logits", scores_of(y, output_, input_, call)));
+  return tracing.result(logits_of(y, call));
 }
 
 NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {

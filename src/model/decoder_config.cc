@@ -12,6 +12,8 @@ constexpr auto kDecoderWords = [](auto& o, const auto& each) {
   each("tied", o.tied);
   const DecoderOptions usual;
   each.later("order", o.order, usual.order);
+  each.later("embedding", o.embedding, usual.embedding);
+  each.later("logit_softcap", o.logit_softcap, usual.logit_softcap);
   each.later("activation", o.activation, usual.activation);
   each.later("bias", o.bias, usual.bias);
   each.later("d_context", o.d_context, usual.d_context);

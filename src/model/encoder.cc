@@ -39,7 +39,7 @@ std::string_view name_of(EncoderHead head) noexcept {
 }
 
 EmbeddingScale embedding_scale(const EncoderOptions& options) noexcept {
-  return options.embedding.value_or(options.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::normed);
+  return options.embedding.value_or(options.order == NormOrder::post ? EmbeddingScale::normed : EmbeddingScale::small);
 }
 
 Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)

@@ -48,7 +48,7 @@ EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
           .positions = o.positions,
           .tied = true,
           .order = o.order,
-          .embedding = o.order == NormOrder::pre ? EmbeddingScale::small : EmbeddingScale::root_width,
+          .embedding = o.order == NormOrder::post ? EmbeddingScale::root_width : EmbeddingScale::small,
           .activation = o.activation,
           .bias = o.bias};
 }

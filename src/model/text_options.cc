@@ -12,6 +12,15 @@ std::int64_t head_width(const TextOptions& options) {
   return options.choices.d_k.value_or(options.d_model / options.heads);
 }
 
+void add_window(const LayerChoices& choices, std::int64_t n, MultiHeadOptions& layer) {
+  const std::int64_t window = choices.windows[static_cast<std::size_t>(n)];
+  if (window == 0) return;
+  layer.window = window;
+  if (!layer.rotary || !choices.local_rotary_base) return;
+  layer.rotary->base = *choices.local_rotary_base;
+  layer.rotary->scaling = {};
+}
+
 }  // namespace
 
 void require_sound(std::string_view model, const TextOptions& options) {
@@ -60,6 +69,9 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.attention.kv_heads = choices.kv_heads;
   stack.block.attention.d_k = choices.d_k;
   stack.block.attention.qk_norm = choices.qk_norm;
+  stack.block.attention.qk_norm_kind = choices.norm == NormKind::rms_plus_one ? NormKind::rms_plus_one : NormKind::rms;
+  stack.block.attention.scale = choices.scale;
+  stack.block.attention.softcap = choices.softcap;
   stack.block.norm = choices.norm;
   stack.block.epsilon = choices.epsilon;
   stack.block.feed_forward = choices.feed_forward;
@@ -73,10 +85,7 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
         RotaryOptions{.dim = head_width(options), .base = choices.rotary_base, .scaling = choices.rotary_scaling};
   }
   if (!choices.windows.empty()) {
-    stack.vary = [windows = choices.windows](std::int64_t n, BlockOptions& block) {
-      const std::int64_t window = windows[static_cast<std::size_t>(n)];
-      if (window > 0) block.attention.window = window;
-    };
+    stack.vary = [choices](std::int64_t n, BlockOptions& block) { add_window(choices, n, block.attention); };
   }
   return stack;
 }

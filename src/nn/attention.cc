@@ -34,6 +34,9 @@ void require_sizes(const MultiHeadOptions& options) {
   if (options.d_v) nn::require_positive(kAttention, "d_v", *options.d_v);
   if (options.d_context) nn::require_positive(kAttention, "d_context", *options.d_context);
   if (options.window) nn::require_positive(kAttention, "window", *options.window);
+  if (options.qk_norm_kind == NormKind::layer) {
+    throw InvalidArgument(kAttention, "qk_norm_kind", "rms or rms_plus_one", name_of(options.qk_norm_kind));
+  }
 }
 
 void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
@@ -93,7 +96,7 @@ Tensor positions_after(const KvCache& cache, std::int64_t T) {
 
 std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t width, const Init& init, DType dtype) {
   if (!options.qk_norm) return std::nullopt;
-  return Norm({.kind = NormKind::rms, .width = width, .epsilon = *options.qk_norm, .dtype = dtype}, init);
+  return Norm({.kind = options.qk_norm_kind, .width = width, .epsilon = *options.qk_norm, .dtype = dtype}, init);
 }
 
 // [B, Hk, T, width] of a cache whose sequences are of one length.

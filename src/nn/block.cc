@@ -1,5 +1,6 @@
 #include "qkv/nn/block.h"
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -43,9 +44,17 @@ NormOptions norm_of(const BlockOptions& options, DType dtype) {
   return {.kind = options.norm, .width = options.attention.d_model, .epsilon = options.epsilon, .dtype = dtype};
 }
 
+// Draws nothing, so that its place among the parameters is free.
+std::optional<Norm> norm_if(bool is_wanted, const BlockOptions& options, const Init& init, DType dtype) {
+  return is_wanted ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt;
+}
+
 }  // namespace
 
-std::string_view name_of(NormOrder order) noexcept { return order == NormOrder::pre ? "pre" : "post"; }
+std::string_view name_of(NormOrder order) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"pre", "post", "both"};
+  return kNames[static_cast<std::size_t>(order)];
+}
 
 struct TransformerBlock::Inputs {
   Variable x;
@@ -59,8 +68,11 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       cross_(cross_of(options, init, dtype)),
       feed_forward_(feed_forward_of(options, dtype), init),
       ln1_(norm_of(options, dtype), init),
-      ln_cross_(cross_ ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt),
-      ln2_(norm_of(options, dtype), init) {
+      ln_cross_(norm_if(cross_.has_value(), options, init, dtype)),
+      ln2_(norm_of(options, dtype), init),
+      attention_norm_(norm_if(order_ == NormOrder::both, options, init, dtype)),
+      cross_norm_(norm_if(order_ == NormOrder::both && cross_, options, init, dtype)),
+      feed_forward_norm_(norm_if(order_ == NormOrder::both, options, init, dtype)) {
   if (options.attention.d_context && options.d_context) {
     throw InvalidArgument(kBlock, "attention.d_context", "none if d_context is given",
                           std::to_string(*options.attention.d_context));
@@ -115,14 +127,19 @@ Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) cons
                                                   : std::vector<Variable>{inputs.x, inputs.context});
 }
 
-// One sublayer with its norm and its residual sum, pre- or post-norm.
+// One sublayer with its norms and its residual sum.
 template <class Sublayer>
-Variable TransformerBlock::with_residual(const Variable& x, const char* norm_name, const Norm& norm, const char* name,
-                                         const char* sum_name, const Sublayer& sublayer) const {
-  const auto normed = [&](const Variable& input) { return nn::named(norm_name, [&] { return norm.forward(input); }); };
-  const auto inner = [&](const Variable& input) { return nn::named(name, [&] { return sublayer(input); }); };
-  if (order_ == NormOrder::pre) return nn::traced(sum_name, x + inner(normed(x)));
-  return normed(nn::traced(sum_name, x + inner(x)));
+Variable TransformerBlock::with_residual(const Variable& x, const Place& place, const Sublayer& sublayer) const {
+  const auto normed = [&](const char* name, const Norm& norm, const Variable& input) {
+    return nn::named(name, [&] { return norm.forward(input); });
+  };
+  const auto inner = [&](const Variable& input) { return nn::named(place.name, [&] { return sublayer(input); }); };
+  if (order_ == NormOrder::post) {
+    return normed(place.norm_name, place.norm, nn::traced(place.sum_name, x + inner(x)));
+  }
+  Variable out = inner(normed(place.norm_name, place.norm, x));
+  if (place.after) out = normed(place.after_name, *place.after, out);
+  return nn::traced(place.sum_name, x + out);
 }
 
 Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) const {
@@ -133,36 +150,42 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
     if (inputs.cache->context) cross.cache = &*inputs.cache->context;
   }
   Variable state = nn::traced("resid_pre", inputs.x);
-  state = with_residual(state, "ln1", ln1_, "attn", "resid_mid", [&](const Variable& input) {
+  const Place at_attention{"ln1", ln1_, "attn", "attn_norm", attention_norm_, "resid_mid"};
+  state = with_residual(state, at_attention, [&](const Variable& input) {
     const bool reads_own = !attention_.options().d_context;
     const Variable out =
         reads_own ? attention_.forward(input, self) : attention_.forward_cross(input, inputs.context, self);
     return dropped(out, call.dropout, 0);
   });
   if (cross_) {
-    state = with_residual(state, "ln_cross", *ln_cross_, "cross", "resid_cross", [&](const Variable& input) {
+    const Place at_cross{"ln_cross", *ln_cross_, "cross", "cross_norm", cross_norm_, "resid_cross"};
+    state = with_residual(state, at_cross, [&](const Variable& input) {
       const Variable out = cross.cache != nullptr ? cross_->forward_remembered(input, cross)
                                                   : cross_->forward_cross(input, inputs.context, cross);
       return dropped(out, call.dropout, 1);
     });
   }
   // A post-norm block has its sum before the norm, and the norm's result is its output.
-  const bool is_pre = order_ == NormOrder::pre;
-  state = with_residual(state, "ln2", ln2_, "ffn", is_pre ? "resid_post" : "resid_ffn",
+  const bool is_post = order_ == NormOrder::post;
+  const Place at_feed_forward{"ln2", ln2_, "ffn", "ffn_norm", feed_forward_norm_, is_post ? "resid_ffn" : "resid_post"};
+  state = with_residual(state, at_feed_forward,
                         [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });
-  return is_pre ? state : nn::traced("resid_post", state);
+  return is_post ? nn::traced("resid_post", state) : state;
 }
 
 Parameters TransformerBlock::parameters() const {
   Parameters all;
   append(all, "ln1", ln1_.parameters());
   append(all, "attn", attention_.parameters());
+  if (attention_norm_) append(all, "attn_norm", attention_norm_->parameters());
   if (cross_) {
     append(all, "ln_cross", ln_cross_->parameters());
     append(all, "cross", cross_->parameters());
   }
+  if (cross_norm_) append(all, "cross_norm", cross_norm_->parameters());
   append(all, "ln2", ln2_.parameters());
   append(all, "ffn", feed_forward_.parameters());
+  if (feed_forward_norm_) append(all, "ffn_norm", feed_forward_norm_->parameters());
   return all;
 }
 

@@ -1,10 +1,13 @@
 #include "qkv/nn/norm.h"
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nn/require.h"
+#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/norm.h"
 
 namespace qkv {
@@ -20,17 +23,31 @@ Shape shape_of(const NormOptions& options) {
   return {options.width};
 }
 
+// A weight of 16 bits and 1 have no sum of 16 bits that keeps what the weight says.
+Variable plus_one(const Variable& weight) {
+  const DType dtype = weight.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  return cast(weight, dtype) + Variable(Tensor(std::vector<double>{1}, {1}).to(dtype));
+}
+
 }  // namespace
 
-std::string_view name_of(NormKind kind) noexcept { return kind == NormKind::layer ? "layer" : "rms"; }
+std::string_view name_of(NormKind kind) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"layer", "rms", "rms_plus_one"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 Norm::Norm(const NormOptions& options, const Init& init)
-    : epsilon_(checked_epsilon(options.epsilon)), weight_(init.constant(shape_of(options), 1, options.dtype)) {
+    : kind_(options.kind),
+      epsilon_(checked_epsilon(options.epsilon)),
+      weight_(init.constant(shape_of(options), options.kind == NormKind::rms_plus_one ? 0 : 1, options.dtype)) {
   if (options.kind == NormKind::layer) bias_ = init.constant(shape_of(options), 0, options.dtype);
 }
 
 Norm::Norm(double epsilon, Variable weight, Variable bias)
-    : epsilon_(checked_epsilon(epsilon)), weight_(std::move(weight)), bias_(std::move(bias)) {
+    : kind_(bias.empty() ? NormKind::rms : NormKind::layer),
+      epsilon_(checked_epsilon(epsilon)),
+      weight_(std::move(weight)),
+      bias_(std::move(bias)) {
   if (weight_.rank() != 1 || weight_.dim(0) == 0) {
     throw InvalidArgument("Norm", "weight", "one axis of 1 or more", weight_.shape().to_string());
   }
@@ -38,7 +55,8 @@ Norm::Norm(double epsilon, Variable weight, Variable bias)
 }
 
 Variable Norm::forward(const Variable& x) const {
-  return bias_.empty() ? rms_norm(x, weight_, epsilon_) : layer_norm(x, weight_, bias_, epsilon_);
+  if (kind_ == NormKind::layer) return layer_norm(x, weight_, bias_, epsilon_);
+  return rms_norm(x, kind_ == NormKind::rms ? weight_ : plus_one(weight_), epsilon_);
 }
 
 Parameters Norm::parameters() const {

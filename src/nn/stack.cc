@@ -22,7 +22,7 @@ std::vector<TransformerBlock> blocks_of(const StackOptions& options, const Init&
   return blocks;
 }
 
-// A pre-norm stack ends with one more norm.
+// A stack whose last block ends with a sum ends with one more norm.
 std::optional<Norm> last_norm(const StackOptions& options, const Init& init, DType dtype) {
   const BlockOptions& block = options.block;
   if (block.order == NormOrder::post) return std::nullopt;

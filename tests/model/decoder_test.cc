@@ -258,6 +258,15 @@ TEST(Decoder, FactsGiveTheOptionsBack) {
     options.tied = positions == Positions::t5;
     EXPECT_EQ(config_of(decoder_options(config_of(options))), config_of(options));
   }
+  DecoderOptions gemma = small(Positions::rotary);
+  gemma.order = NormOrder::both;
+  gemma.embedding = EmbeddingScale::root_width;
+  gemma.logit_softcap = 30;
+  gemma.choices = {
+      .norm = NormKind::rms_plus_one, .scale = 0.3, .softcap = 50, .local_rotary_base = 100, .windows = {4, 0}};
+  EXPECT_EQ(decoder_options(config_of(gemma)).choices, gemma.choices);
+  EXPECT_EQ(config_of(decoder_options(config_of(gemma))), config_of(gemma));
+  EXPECT_EQ(config_of(gemma).at("order"), "both");
   auto config = config_of(small(Positions::none));
   config["layers"] = "two";
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(config)); }),
@@ -268,6 +277,51 @@ TEST(Decoder, FactsGiveTheOptionsBack) {
   config["kind"] = "encoder";
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder_options(config)); }),
             "decoder_options: kind: expected decoder, got \"encoder\"");
+}
+
+TEST(Decoder, CapsItsScores) {
+  DecoderOptions options = small(Positions::rotary);
+  const auto scores = [&] {
+    Generator generator(1);
+    return Tensor(Decoder(options, generator, DType::f64).forward(some_ids()).value()).to_vector();
+  };
+  const std::vector<double> before = scores();
+  std::vector<double> capped = before;
+  for (double& score : capped) score = 0.05 * std::tanh(score / 0.05);
+  options.logit_softcap = 0.05;
+  EXPECT_THAT(scores(), testing::Pointwise(testing::DoubleNear(1e-15), capped));
+  EXPECT_NE(before, capped);
+}
+
+TEST(Decoder, ScalesItsEmbeddingsByTheRootInTheDtypeOfTheTable) {
+  DecoderOptions options = small(Positions::none);
+  options.d_model = 18;
+  options.embedding = EmbeddingScale::root_width;
+  Generator generator(1);
+  const Decoder decoder(options, generator, DType::bf16);
+  Trace trace({"embedding", "blocks.0.resid_pre"});
+  static_cast<void>(decoder.forward(some_ids(), {.trace = &trace}));
+  std::vector<double> scaled = trace["embedding"].to_vector();
+  for (double& value : scaled) value *= 4.25;  // bf16 has 4.25 and 4.21875, or 4.28125; the root of 18 is 4.2426
+  EXPECT_EQ(trace["blocks.0.resid_pre"].to_vector(), scaled);
+}
+
+TEST(Decoder, TurnsLocalLayersByABaseOfTheirOwn) {
+  DecoderOptions options = small(Positions::rotary);
+  options.choices.rotary_scaling = LinearScaling{.factor = 2};
+  options.choices.local_rotary_base = 100;
+  options.choices.windows = {4, 0};
+  Generator generator(1);
+  const Decoder decoder(options, generator);
+  Trace trace({"blocks.*.attn.q", "blocks.*.attn.q_rotated"});
+  static_cast<void>(decoder.forward(some_ids(), {.trace = &trace}));
+  const auto turned = [&](const std::string& layer, const RotaryOptions& by) {
+    const Variable q(trace["blocks." + layer + ".attn.q"]);
+    return Tensor(rotary(q, rotary_tables(by, 7, DType::f32)).value()).to_vector();
+  };
+  EXPECT_EQ(trace["blocks.0.attn.q_rotated"].to_vector(), turned("0", {.dim = 8, .base = 100}));
+  EXPECT_EQ(trace["blocks.1.attn.q_rotated"].to_vector(),
+            turned("1", {.dim = 8, .scaling = LinearScaling{.factor = 2}}));
 }
 
 TEST(Decoder, RefusesWhatHasNoMeaning) {
@@ -285,6 +339,8 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
             "Decoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
   EXPECT_EQ(message({.vocabulary = 9, .d_model = 6, .heads = 2}),
             "Decoder: heads: expected heads of even width, which rotary positions turn in pairs; d_model is 6, got 2");
+  EXPECT_EQ(message({.vocabulary = 9, .logit_softcap = 0}),
+            "Decoder: logit_softcap: expected a positive number, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .d_context = 0}), "Decoder: d_context: expected more than 0, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
             "Decoder: length: expected more than 0, for learned positions, got 0");

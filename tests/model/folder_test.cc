@@ -81,8 +81,8 @@ TEST(Folder, NamesEveryTensorThatDiffers) {
 
 TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
-              HasSubstr("config.json: model_type: expected one of the families bert, distilbert, gpt2, llama, mistral, "
-                        "qwen2, qwen3, roberta, got \"mamba\""));
+              HasSubstr("config.json: model_type: expected one of the families bert, distilbert, gemma, gemma2, "
+                        "gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(), HasSubstr("config.json: expected a JSON object"));
   const auto with = [](const std::string& more) {
     return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
@@ -94,6 +94,27 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(with(R"("num_key_value_heads": -1)"),
               HasSubstr("config.json: num_key_value_heads: expected a whole number from 0 to 2^31, got -1"));
   EXPECT_THAT(with(R"("num_key_value_heads": 3)"), HasSubstr("kv_heads"));
+}
+
+TEST(Folder, NamesWhatNoGemmaHas) {
+  const auto gemma = [](const std::string& type, const std::string& more) {
+    std::string config(kConfig, std::string_view(kConfig).size() - 1);
+    config.replace(config.find("llama"), 5, type);
+    return Folder(config + ", " + more + "}", weights()).error();
+  };
+  EXPECT_THAT(gemma("gemma", R"("use_bidirectional_attention": true)"),
+              HasSubstr("config.json: use_bidirectional_attention: expected false, which is all that qkv computes"));
+  EXPECT_THAT(gemma("gemma2", R"("rope_parameters": {"full_attention": {}})"),
+              HasSubstr("config.json: rope_parameters: expected one object for all layers"));
+  EXPECT_THAT(gemma("gemma3_text", R"("attn_logit_softcapping": 50.0)"),
+              HasSubstr("config.json: attn_logit_softcapping: expected null, for scores without a cap, got 50.0"));
+  EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"rope_theta": 10000.0})"),
+              HasSubstr("config.json: rope_parameters: full_attention: expected an object, got nothing"));
+  EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": {}, "sliding_attention":
+                {"rope_type": "linear"}})"),
+              HasSubstr("sliding_attention: rope_type: expected \"default\", which is all that qkv computes"));
+  EXPECT_THAT(gemma("gemma3_text", R"("sliding_window_pattern": 0)"),
+              HasSubstr("config.json: sliding_window_pattern: expected 1 or more, got 0"));
 }
 
 TEST(Folder, NamesTheShardAtFault) {

@@ -7,6 +7,7 @@
 
 #include "files/temporary_directory.h"
 #include "models/models_folder.h"
+#include "qkv/autograd/softmax.h"
 #include "qkv/model/model.h"
 #include "qkv/nn/trace.h"
 
@@ -68,6 +69,23 @@ TEST_P(Families, WriteTheSameText) {
   std::vector<double> all;
   for (const auto& text : written) all.insert(all.end(), text.begin(), text.end());
   EXPECT_EQ(all, greedy.to_vector());
+}
+
+TEST_P(Families, HaveTheGradientOfEachParameter) {
+  if (!std::filesystem::exists(folder() + "/gradients")) GTEST_SKIP() << "none were made of it";
+  const Safetensors wanted = expected();
+  const Model model = Model::open(folder());
+  const Parameters gradients = Model::open(folder() + "/gradients").parameters();
+  backward(cross_entropy(model.forward({.ids = wanted.load("ids")}), wanted.load("targets")));
+  const Parameters parameters = model.parameters();
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    const TensorView gradient = gradients[n].value.value();
+    const std::vector<double> values = gradient.to_vector();
+    const double largest = std::fabs(*std::ranges::max_element(values, {}, [](double x) { return std::fabs(x); }));
+    // Without rotary positions a bias of keys has the gradient 0: it shifts all scores of a query alike.
+    EXPECT_LT(largest_difference(parameters[n].value.gradient(), gradient), kNear * std::max(largest, 1e-5))
+        << parameters[n].name;
+  }
 }
 
 TEST_P(Families, CutTheTextAlike) {

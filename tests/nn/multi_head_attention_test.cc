@@ -84,6 +84,7 @@ MultiHeadOptions some_sizes() {
                            .bias = *rc::gen::arbitrary<bool>()};
   if (*rc::gen::arbitrary<bool>()) options.out_bias = *rc::gen::arbitrary<bool>();
   if (*rc::gen::arbitrary<bool>()) options.qk_norm = 1e-4;
+  options.qk_norm_kind = *rc::gen::element(NormKind::rms, NormKind::rms_plus_one);
   if (*rc::gen::arbitrary<bool>()) options.scale = 0.4;
   if (*rc::gen::arbitrary<bool>()) options.softcap = 2.5;
   if (*rc::gen::arbitrary<bool>()) options.window = 3;
@@ -286,6 +287,8 @@ TEST(MultiHeadAttention, NamesSizesThatDoNotFit) {
   EXPECT_EQ(size_message({.d_model = 4, .d_context = 0}), "MultiHeadAttention: d_context: expected 1 or more, got 0");
   EXPECT_EQ(size_message({.d_model = 4, .window = 0}), "MultiHeadAttention: window: expected 1 or more, got 0");
   EXPECT_EQ(size_message({.d_model = 4, .qk_norm = -1.0}), "Norm: epsilon: expected 0 or more, got -1.000000");
+  EXPECT_EQ(size_message({.d_model = 4, .qk_norm_kind = NormKind::layer}),
+            "MultiHeadAttention: qk_norm_kind: expected rms or rms_plus_one, got layer");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.dim = 6}}),
             "MultiHeadAttention: rotary.dim: expected at most d_k, 4, got 6");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.dim = 3}}),

@@ -68,11 +68,19 @@ TEST(RMSNorm, AgreesWithPyTorch) {
 
 TEST(Norm, IsThatOfTheOracle) {
   const Tensor x = normal({2, 5, 7}, 1);
-  for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+  for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::rms_plus_one}) {
     const Norm layer = fresh(kind, 7, 1e-3);
     shake(layer.parameters());
-    expect_close(layer.forward(Variable(x)), oracle::norm_of(1e-3, layer.parameters(), "").forward(x), 1e-12);
+    expect_close(layer.forward(Variable(x)), oracle::norm_of(1e-3, layer.parameters(), "", kind).forward(x), 1e-12);
   }
+}
+
+TEST(Norm, AddsOneToAWeightOf16BitsInF32) {
+  const Norm layer = fresh(NormKind::rms_plus_one, 1, 0, DType::bf16);
+  EXPECT_EQ(layer.parameters().front().value.value().at({0}), 0);
+  assign(layer.parameters(), "weight", Tensor(std::vector<float>{0x1p-12F}, {1}));
+  const Variable out = layer.forward(Variable(Tensor(std::vector<float>{3}, {1, 1})));
+  EXPECT_EQ(out.value().at({0, 0}), 1 + 0x1p-12);
 }
 
 TEST(Norm, HasABiasIfItIsALayerNorm) {

@@ -94,14 +94,16 @@ TEST(TransformerStack, IsThatOfTheOracle) {
   const Tensor x = normal({2, 5, 8}, 1);
   const Tensor context = normal({2, 3, 6}, 2);
   const AttentionOptions dropping{.bias = alibi(), .dropout = Dropout{.p = 0.3, .seed = 5}};
-  for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
-    for (const NormKind norm : {NormKind::layer, NormKind::rms}) {
+  for (const NormOrder order : {NormOrder::pre, NormOrder::post, NormOrder::both}) {
+    for (const NormKind norm : {NormKind::layer, NormKind::rms, NormKind::rms_plus_one}) {
       const TransformerStack self = made(options(order, norm));
+      shake(self.parameters());
       expect_close(
           self.forward(Variable(x), {.attention = dropping}),
           oracle::stack_of(options(order, norm), self.parameters()).forward(x, std::nullopt, {.attention = dropping}),
           1e-12);
       const TransformerStack cross = made(options(order, norm, 6));
+      shake(cross.parameters());
       expect_close(cross.forward_cross(Variable(x), Variable(context), {.cross_attention = dropping}),
                    oracle::stack_of(options(order, norm, 6), cross.parameters())
                        .forward(x, context.view(), {.cross_attention = dropping}),
@@ -225,11 +227,14 @@ TEST(TransformerStack, ReadsNoPaddingOfItsContext) {
 }
 
 TEST(Transformer, HasTheGradientOfCentralDifferences) {
-  const TransformerStack stack = made(options(NormOrder::pre, NormKind::layer, 6));
-  const Operation operation = [&](const std::vector<Variable>& x) {
-    return stack.forward_cross(x[0], x[1], {.dropout = Dropout{.p = 0.2, .seed = 3}});
-  };
-  EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {2, 3, 8}), normal_numbers(2, {2, 2, 6})}), IsEmpty());
+  for (const auto& [order, norm] :
+       {std::pair{NormOrder::pre, NormKind::layer}, {NormOrder::both, NormKind::rms_plus_one}}) {
+    const TransformerStack stack = made(options(order, norm, 6));
+    const Operation operation = [&](const std::vector<Variable>& x) {
+      return stack.forward_cross(x[0], x[1], {.dropout = Dropout{.p = 0.2, .seed = 3}});
+    };
+    EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {2, 3, 8}), normal_numbers(2, {2, 2, 6})}), IsEmpty());
+  }
 }
 
 Tensor filled(const Shape& shape, double value) {

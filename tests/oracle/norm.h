@@ -13,6 +13,7 @@ struct Norm {
   double epsilon = 1e-5;
   Tensor weight;
   std::optional<Tensor> bias = std::nullopt;
+  double gain = 0;  // added to each weight
 
   /// x [..., N] -> the same shape and dtype. f64 inside, rounded once.
   [[nodiscard]] Tensor forward(const TensorView& x) const;

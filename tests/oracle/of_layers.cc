@@ -23,10 +23,11 @@ Linear linear_of(const Parameters& parameters, const std::string& prefix) {
   return {.weight = required(parameters, prefix + "weight"), .bias = found(parameters, prefix + "bias")};
 }
 
-Norm norm_of(double epsilon, const Parameters& parameters, const std::string& prefix) {
+Norm norm_of(double epsilon, const Parameters& parameters, const std::string& prefix, NormKind kind) {
   return {.epsilon = epsilon,
           .weight = required(parameters, prefix + "weight"),
-          .bias = found(parameters, prefix + "bias")};
+          .bias = found(parameters, prefix + "bias"),
+          .gain = kind == NormKind::rms_plus_one ? 1.0 : 0.0};
 }
 
 FeedForward feed_forward_of(Activation activation, const Parameters& parameters, const std::string& prefix) {
@@ -46,25 +47,33 @@ MultiHeadAttention attention_of(const MultiHeadOptions& options, const Parameter
                            .v = linear_of(parameters, prefix + "v."),
                            .out = linear_of(parameters, prefix + "out.")};
   if (options.qk_norm) {
-    layer.q_norm = norm_of(*options.qk_norm, parameters, prefix + "q_norm.");
-    layer.k_norm = norm_of(*options.qk_norm, parameters, prefix + "k_norm.");
+    layer.q_norm = norm_of(*options.qk_norm, parameters, prefix + "q_norm.", options.qk_norm_kind);
+    layer.k_norm = norm_of(*options.qk_norm, parameters, prefix + "k_norm.", options.qk_norm_kind);
   }
   return layer;
 }
 
 TransformerBlock block_of(const BlockOptions& options, const Parameters& parameters, const std::string& prefix) {
+  const auto norm = [&](const char* name) {
+    return norm_of(options.epsilon, parameters, prefix + name + ".", options.norm);
+  };
   TransformerBlock block{.order = options.order,
-                         .ln1 = norm_of(options.epsilon, parameters, prefix + "ln1."),
+                         .ln1 = norm("ln1"),
                          .attention = attention_of(options.attention, parameters, prefix + "attn."),
-                         .ln2 = norm_of(options.epsilon, parameters, prefix + "ln2."),
+                         .ln2 = norm("ln2"),
                          .feed_forward = feed_forward_of(options.activation, parameters, prefix + "ffn.")};
   if (options.d_context) {
     MultiHeadOptions cross = options.attention;
     cross.d_context = options.d_context;
     cross.rotary.reset();
     cross.window.reset();
-    block.ln_cross = norm_of(options.epsilon, parameters, prefix + "ln_cross.");
+    block.ln_cross = norm("ln_cross");
     block.cross = attention_of(cross, parameters, prefix + "cross.");
+  }
+  if (options.order == NormOrder::both) {
+    block.attention_norm = norm("attn_norm");
+    if (block.cross) block.cross_norm = norm("cross_norm");
+    block.feed_forward_norm = norm("ffn_norm");
   }
   return block;
 }
@@ -76,8 +85,8 @@ TransformerStack stack_of(const StackOptions& options, const Parameters& paramet
     if (options.vary) options.vary(n, block);
     stack.blocks.push_back(block_of(block, parameters, "blocks." + std::to_string(n) + "."));
   }
-  if (options.block.order == NormOrder::pre) {
-    stack.last = norm_of(options.block.epsilon, parameters, "ln_final.");
+  if (options.block.order != NormOrder::post) {
+    stack.last = norm_of(options.block.epsilon, parameters, "ln_final.", options.block.norm);
   }
   return stack;
 }

@@ -5,11 +5,13 @@
 namespace qkv::oracle {
 namespace {
 
-// One sublayer with its norm and its residual sum, in either order.
+// One sublayer with its norms and its residual sum.
 template <class Sublayer>
-Tensor with_residual(const TensorView& x, NormOrder order, const Norm& norm, const Sublayer& sublayer) {
-  if (order == NormOrder::pre) return add(x, sublayer(norm.forward(x)));
-  return norm.forward(add(x, sublayer(Tensor(x))));
+Tensor with_residual(const TensorView& x, NormOrder order, const Norm& norm, const std::optional<Norm>& after,
+                     const Sublayer& sublayer) {
+  if (order == NormOrder::post) return norm.forward(add(x, sublayer(Tensor(x))));
+  const Tensor out = sublayer(norm.forward(x));
+  return add(x, order == NormOrder::both ? after.value().forward(out) : out);
 }
 
 void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
@@ -20,14 +22,16 @@ void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
 
 Tensor TransformerBlock::forward(const TensorView& x, const std::optional<TensorView>& context,
                                  const Call& call) const {
-  Tensor state = with_residual(
-      x, order, ln1, [&](const Tensor& input) { return attention.forward(input, call.attention, call.positions); });
+  Tensor state = with_residual(x, order, ln1, attention_norm, [&](const Tensor& input) {
+    return attention.forward(input, call.attention, call.positions);
+  });
   if (cross) {
-    state = with_residual(state, order, *ln_cross, [&](const Tensor& input) {
+    state = with_residual(state, order, *ln_cross, cross_norm, [&](const Tensor& input) {
       return cross->forward_cross(input, context.value(), call.cross_attention);
     });
   }
-  return with_residual(state, order, ln2, [&](const Tensor& input) { return feed_forward.forward(input); });
+  return with_residual(state, order, ln2, feed_forward_norm,
+                       [&](const Tensor& input) { return feed_forward.forward(input); });
 }
 
 Tensor TransformerStack::forward(const TensorView& x, const std::optional<TensorView>& context,

@@ -26,12 +26,15 @@ struct TransformerBlock {
   std::optional<MultiHeadAttention> cross = std::nullopt;
   Norm ln2;
   FeedForward feed_forward;
+  std::optional<Norm> attention_norm = std::nullopt;  // of NormOrder::both, as the next two
+  std::optional<Norm> cross_norm = std::nullopt;
+  std::optional<Norm> feed_forward_norm = std::nullopt;
 
   /// x [B, T, d_model] -> the same shape and dtype; `context` [B, Tk, d_context] for the cross-attention.
   [[nodiscard]] Tensor forward(const TensorView& x, const std::optional<TensorView>& context, const Call& call) const;
 };
 
-/// Blocks one after another, and a last norm where they are pre-norm. Dropout's seed grows by 2 a block, and by 1 for
+/// Blocks one after another, and a last norm unless they are post-norm. Dropout's seed grows by 2 a block, and by 1 for
 /// the cross-attention.
 struct TransformerStack {
   StackKind kind = StackKind::encoder;

@@ -23,12 +23,18 @@ struct DecoderOptions {
   Positions positions = Positions::rotary;
   bool tied = true;  // the output map is the embedding's table
   NormOrder order = NormOrder::pre;
+  // Where not given: root_width before post-norm blocks, else small.
+  std::optional<EmbeddingScale> embedding = std::nullopt;
   Activation activation = Activation::gelu;
   bool bias = true;  // of the maps of attention
   // The width of a context: with it, each block has cross-attention to one, of the same heads.
   std::optional<std::int64_t> d_context = std::nullopt;
+  std::optional<double> logit_softcap = std::nullopt;  // c: scores s become c tanh(s / c) (Gemma 2)
   LayerChoices choices = {};
 };
+
+/// options.embedding, or what stands for it.
+[[nodiscard]] EmbeddingScale embedding_scale(const DecoderOptions& options) noexcept;
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
 /// meaning.
@@ -58,9 +64,9 @@ struct DecoderWeights {
   std::vector<Tensor> cross;   // [B, heads, T, Tk]; none without a context
 };
 
-/// Token and position embedding, blocks, and an output map. With pre-norm blocks, the embeddings are small and a last
-/// norm stands before the map (Radford et al. 2019); with post-norm ones, they are scaled as EmbeddingScale::root_width
-/// says (Vaswani et al. 2017).
+/// Token and position embedding, blocks, and an output map. With pre-norm blocks, the embeddings are small by default
+/// and a last norm stands before the map (Radford et al. 2019); with post-norm ones, they are scaled as
+/// EmbeddingScale::root_width says (Vaswani et al. 2017).
 class Decoder {
  public:
   /// Draws in the order of parameters(), in any floating dtype. Throws InvalidArgument naming the option, such as a
@@ -105,6 +111,7 @@ class Decoder {
   Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;
   [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
+  [[nodiscard]] Variable logits_of(const Variable& x, const ModelCall& call) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;
 
   DecoderOptions options_;

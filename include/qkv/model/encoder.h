@@ -31,7 +31,7 @@ struct EncoderOptions {
   Positions positions = Positions::rotary;
   bool tied = true;  // the output map is the embedding's table
   NormOrder order = NormOrder::pre;
-  // Where not given: small before pre-norm blocks, normed before post-norm ones.
+  // Where not given: normed before post-norm blocks, else small.
   std::optional<EmbeddingScale> embedding = std::nullopt;
   Activation activation = Activation::gelu;
   bool bias = true;        // of the maps of attention

@@ -21,11 +21,16 @@ struct LayerChoices {
   std::optional<bool> out_bias = std::nullopt;          // of attention's output map; default: as those of q, k and v
   std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; default: heads
   std::optional<std::int64_t> d_k = std::nullopt;       // D of each head, and Dv; default: d_model / heads
-  std::optional<double> qk_norm = std::nullopt;         // the epsilon of an RMSNorm of each head's q and k: Qwen 3
-  double rotary_base = 10000;                           // of rotary positions
-  RotaryScaling rotary_scaling = {};                    // likewise
-  std::vector<std::int64_t> windows =
-      {};  // of each layer: keys that a query sees, 0 for all; empty: all in every layer
+  // The epsilon of an RMSNorm of each head's q and k (Qwen 3), which is rms_plus_one if `norm` is (Gemma 3).
+  std::optional<double> qk_norm = std::nullopt;
+  std::optional<double> scale = std::nullopt;    // of the scores; default: 1 / sqrt(D)
+  std::optional<double> softcap = std::nullopt;  // of the scores: Gemma 2
+  double rotary_base = 10000;                    // of rotary positions
+  RotaryScaling rotary_scaling = {};             // likewise
+  // Of layers with a window, which then have no scaling: Gemma 3.
+  std::optional<double> local_rotary_base = std::nullopt;
+  // Of each layer: keys that a query sees, 0 for all; empty: all in every layer.
+  std::vector<std::int64_t> windows = {};
 
   bool operator==(const LayerChoices&) const = default;
 };

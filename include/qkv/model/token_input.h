@@ -27,9 +27,11 @@ enum class Positions : std::uint8_t {
 
 /// How large the sum of token and position is where the first block reads it.
 enum class EmbeddingScale : std::uint8_t {
-  small,       // standard deviation 0.02 (GPT-2)
-  root_width,  // drawn with deviation 1 / sqrt(d_model), and times sqrt(d_model) on the way in (Vaswani et al. 2017)
-  normed,      // 0.02, and a layer norm over the sum (BERT)
+  small,  // standard deviation 0.02 (GPT-2)
+  // Drawn with deviation 1 / sqrt(d_model), and times sqrt(d_model), in the dtype of the table, on the way in (Vaswani
+  // et al. 2017).
+  root_width,
+  normed,  // 0.02, and a layer norm over the sum (BERT)
 };
 /// "small", "root_width", "normed"
 [[nodiscard]] std::string_view name_of(EmbeddingScale scale) noexcept;

@@ -11,12 +11,13 @@
 
 namespace qkv {
 
-/// Pre-norm or post-norm.
+/// Where the norms of a block stand.
 enum class NormOrder : std::uint8_t {
   pre,   // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
   post,  // norm(x + f(x)): Vaswani et al. 2017, BERT
+  both,  // x + norm(f(norm(x))): Gemma 2 (Gemma Team 2024, section 2)
 };
-/// "pre" or "post".
+/// "pre", "post" or "both".
 [[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
 
 struct BlockOptions {
@@ -57,8 +58,9 @@ struct BlockCall {
   const Trace* trace = nullptr;
 };
 
-/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*. A trace sees
-/// these parts, resid_pre (the input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
+/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*; with norms on both
+/// sides, attn_norm.*, cross_norm.* and ffn_norm.* after these sublayers. A trace sees these parts, resid_pre (the
+/// input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
 class TransformerBlock {
  public:
   /// Draws attention, cross-attention and feed-forward in this order; norms start with weight 1 and bias 0. Throws
@@ -86,12 +88,20 @@ class TransformerBlock {
 
  private:
   struct Inputs;
+  // A sublayer's norms and the names of its parts.
+  struct Place {
+    const char* norm_name;
+    const Norm& norm;
+    const char* name;
+    const char* after_name;
+    const std::optional<Norm>& after;  // the second one, if norms stand on both sides
+    const char* sum_name;
+  };
 
   [[nodiscard]] Variable run(const Inputs& inputs, const BlockCall& call) const;
   [[nodiscard]] Variable compute(const Inputs& inputs, const BlockCall& call) const;
   template <class Sublayer>
-  [[nodiscard]] Variable with_residual(const Variable& x, const char* norm_name, const Norm& norm, const char* name,
-                                       const char* sum_name, const Sublayer& sublayer) const;
+  [[nodiscard]] Variable with_residual(const Variable& x, const Place& place, const Sublayer& sublayer) const;
 
   NormOrder order_;
   MultiHeadAttention attention_;
@@ -100,6 +110,9 @@ class TransformerBlock {
   Norm ln1_;
   std::optional<Norm> ln_cross_;
   Norm ln2_;
+  std::optional<Norm> attention_norm_;
+  std::optional<Norm> cross_norm_;
+  std::optional<Norm> feed_forward_norm_;
 };
 
 }  // namespace qkv

@@ -9,7 +9,7 @@
 
 namespace qkv {
 
-/// "layer" or "rms".
+/// "layer", "rms" or "rms_plus_one".
 [[nodiscard]] std::string_view name_of(NormKind kind) noexcept;
 
 struct NormOptions {
@@ -21,10 +21,11 @@ struct NormOptions {
 
 /// LayerNorm, (x - mean) / sqrt(var + epsilon) * weight + bias with var the mean squared deviation (Ba et al. 2016,
 /// section 3), or RMSNorm, x / sqrt(mean(x^2) + epsilon) * weight (Zhang and Sennrich 2019, section 3). Epsilon is
-/// under the root: dividing by (std + epsilon) is another function. Parameters: weight and, for a LayerNorm, bias.
+/// under the root: dividing by (std + epsilon) is another function. rms_plus_one multiplies by 1 + weight, which is
+/// added in f32 for weights of 16 bits (Gemma Team 2024). Parameters: weight and, for a LayerNorm, bias.
 class Norm {
  public:
-  /// Weight 1 and bias 0. Throws InvalidArgument naming width, epsilon or dtype.
+  /// Weight 1, or 0 for rms_plus_one, and bias 0. Throws InvalidArgument naming width, epsilon or dtype.
   Norm(const NormOptions& options, const Init& init);
   /// Weight [width]; bias likewise, or empty for an RMSNorm. Throws InvalidArgument naming weight, bias or epsilon.
   Norm(double epsilon, Variable weight, Variable bias = {});
@@ -33,11 +34,12 @@ class Norm {
   [[nodiscard]] Variable forward(const Variable& x) const;
   [[nodiscard]] Parameters parameters() const;
 
-  [[nodiscard]] NormKind kind() const noexcept { return bias_.empty() ? NormKind::rms : NormKind::layer; }
+  [[nodiscard]] NormKind kind() const noexcept { return kind_; }
   [[nodiscard]] std::int64_t width() const { return weight_.dim(0); }
   [[nodiscard]] double epsilon() const noexcept { return epsilon_; }
 
  private:
+  NormKind kind_;
   double epsilon_;
   Variable weight_;
   Variable bias_;  // empty for an RMSNorm

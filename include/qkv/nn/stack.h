@@ -26,7 +26,7 @@ struct StackOptions {
 /// The caches of all blocks of a stack.
 using StackCache = std::vector<BlockCache>;
 
-/// Blocks and, if they are pre-norm, a last norm. The seed of dropout grows by 2 per block (and by 1 for the
+/// Blocks and, unless they are post-norm, a last norm. The seed of dropout grows by 2 per block (and by 1 for the
 /// cross-attention), so that layers drop different elements. Parameters: blocks.0.*, blocks.1.*, …, ln_final.*. A
 /// trace sees what the blocks show, blocks.<n>, and ln_final.
 class TransformerStack {

@@ -60,6 +60,11 @@ double ConfigFile::number(std::string_view word, double otherwise) const {
   return has(word) ? number(word) : otherwise;
 }
 
+std::optional<double> ConfigFile::number_or_null(std::string_view word, std::optional<double> otherwise) const {
+  if (!json_.contains(word)) return otherwise;
+  return has(word) ? std::optional<double>(number(word)) : std::nullopt;
+}
+
 bool ConfigFile::flag(std::string_view word, bool otherwise) const {
   if (!has(word)) return otherwise;
   const nlohmann::json& found = value(word, "true or false");

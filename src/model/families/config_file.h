@@ -25,6 +25,8 @@ class ConfigFile {
   [[nodiscard]] std::int64_t integer(std::string_view word, std::int64_t otherwise) const;
   [[nodiscard]] double number(std::string_view word) const;
   [[nodiscard]] double number(std::string_view word, double otherwise) const;
+  /// Nothing where the file says null; `otherwise` where it has no such word.
+  [[nodiscard]] std::optional<double> number_or_null(std::string_view word, std::optional<double> otherwise) const;
   [[nodiscard]] bool flag(std::string_view word, bool otherwise) const;
   [[nodiscard]] std::string text(std::string_view word) const;
   [[nodiscard]] std::string text(std::string_view word, std::string_view otherwise) const;

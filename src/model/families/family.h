@@ -39,6 +39,9 @@ struct Family {
 
 [[nodiscard]] const Family& bert();
 [[nodiscard]] const Family& distilbert();
+[[nodiscard]] const Family& gemma();
+[[nodiscard]] const Family& gemma2();
+[[nodiscard]] const Family& gemma3_text();
 [[nodiscard]] const Family& gpt2();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();

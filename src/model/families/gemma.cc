@@ -1,0 +1,123 @@
+// Gemma (Gemma Team 2024 and 2025): Llama's layers with embeddings times sqrt(d_model), RMSNorms of gain 1 + w and
+// GeGLU; from Gemma 2 on norms on both sides of each sublayer and windows in some layers.
+#include <cmath>
+
+#include "model/families/family.h"
+#include "model/families/llama_options.h"
+
+namespace qkv::families {
+namespace {
+
+// With norms on both sides, what was the norm before the feed-forward layer is that after attention.
+constexpr WeightName kGemma2Names[] = {
+    {.ours = "embedding", .theirs = "embed_tokens"},
+    {.ours = "blocks.#.ln1", .theirs = "layers.#.input_layernorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "layers.#.self_attn.q_proj"},
+    {.ours = "blocks.#.attn.k", .theirs = "layers.#.self_attn.k_proj"},
+    {.ours = "blocks.#.attn.v", .theirs = "layers.#.self_attn.v_proj"},
+    {.ours = "blocks.#.attn.q_norm", .theirs = "layers.#.self_attn.q_norm"},
+    {.ours = "blocks.#.attn.k_norm", .theirs = "layers.#.self_attn.k_norm"},
+    {.ours = "blocks.#.attn.out", .theirs = "layers.#.self_attn.o_proj"},
+    {.ours = "blocks.#.attn_norm", .theirs = "layers.#.post_attention_layernorm"},
+    {.ours = "blocks.#.ln2", .theirs = "layers.#.pre_feedforward_layernorm"},
+    {.ours = "blocks.#.ffn.gate", .theirs = "layers.#.mlp.gate_proj"},
+    {.ours = "blocks.#.ffn.up", .theirs = "layers.#.mlp.up_proj"},
+    {.ours = "blocks.#.ffn.down", .theirs = "layers.#.mlp.down_proj"},
+    {.ours = "blocks.#.ffn_norm", .theirs = "layers.#.post_feedforward_layernorm"},
+    {.ours = "ln_final", .theirs = "norm"},
+    {.ours = "output", .theirs = "lm_head", .in_head = true},
+};
+
+// `kv_heads` where the config says none.
+DecoderOptions gemma_options(const ConfigFile& config, std::int64_t kv_heads) {
+  config.require("use_bidirectional_attention", false);
+  DecoderOptions options = llama_options(config);
+  options.embedding = EmbeddingScale::root_width;
+  options.tied = config.flag("tie_word_embeddings", true);
+  options.choices.norm = NormKind::rms_plus_one;
+  options.choices.kv_heads = config.integer("num_key_value_heads", kv_heads);
+  options.choices.d_k = config.integer("head_dim", 256);
+  return options;
+}
+
+// Configs of the first release say "gelu" and mean its approximation by tanh, which is what it was trained with.
+Model::Network gemma_network(const ConfigFile& config, const Init& init, DType dtype) {
+  DecoderOptions options = gemma_options(config, 16);
+  read_rotary(config, options);
+  config.require("hidden_activation", "gelu_pytorch_tanh");
+  const bool is_legacy = config.text("hidden_act", "gelu") == "gelu";
+  options.activation = is_legacy ? Activation::gelu_tanh : activation_in(config, "hidden_act", "gelu_pytorch_tanh");
+  return Decoder(options, init, dtype);
+}
+
+// Every layer but each `pattern`-th is local.
+DecoderOptions gemma2_options(const ConfigFile& config, std::int64_t pattern) {
+  DecoderOptions options = gemma_options(config, 4);
+  options.order = NormOrder::both;
+  options.activation = activation_in(config, "hidden_activation", "gelu_pytorch_tanh");
+  options.choices.scale = 1 / std::sqrt(config.number("query_pre_attn_scalar", 256));
+  if (pattern < 1) config.refuse("sliding_window_pattern", "1 or more");
+  options.choices.windows = windows_in(config, options.layers, config.integer("sliding_window", 4096),
+                                       [&](std::int64_t n) { return (n + 1) % pattern != 0; });
+  return options;
+}
+
+Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType dtype) {
+  DecoderOptions options = gemma2_options(config, 2);
+  read_rotary(config, options);
+  options.choices.softcap = config.number_or_null("attn_logit_softcapping", 50);
+  options.logit_softcap = config.number_or_null("final_logit_softcapping", 30);
+  return Decoder(options, init, dtype);
+}
+
+// Local layers turn by frequencies of their own. Newer configs have an object for each type of layer; older ones scale
+// the others alone.
+void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
+  options.choices.rotary_base = config.number("rope_theta", 1e6);
+  options.choices.local_rotary_base = config.number("rope_local_base_freq", 1e4);
+  if (config.has("rope_scaling")) {
+    options.choices.rotary_scaling = scaling_in(config.object("rope_scaling"), options.length);
+  }
+  if (!config.has("rope_parameters")) return;
+  const ConfigFile types = config.object("rope_parameters");
+  const ConfigFile full = types.object("full_attention");
+  options.choices.rotary_base = full.number("rope_theta", options.choices.rotary_base);
+  options.choices.rotary_scaling = scaling_in(full, options.length);
+  const ConfigFile local = types.object("sliding_attention");
+  options.choices.local_rotary_base = local.number("rope_theta", *options.choices.local_rotary_base);
+  local.require("rope_type", "default");
+}
+
+Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType dtype) {
+  DecoderOptions options = gemma2_options(config, config.integer("sliding_window_pattern", 6));
+  if (config.has("attn_logit_softcapping")) config.refuse("attn_logit_softcapping", "null, for scores without a cap");
+  options.logit_softcap = config.number_or_null("final_logit_softcapping", std::nullopt);
+  options.choices.qk_norm = options.choices.epsilon;
+  read_rotary_of_types(config, options);
+  return Decoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& gemma() {
+  static const Family kFamily{
+      .type = "gemma", .prefix = "model.", .network = gemma_network, .names = llama().names, .unused = llama().unused};
+  return kFamily;
+}
+
+const Family& gemma2() {
+  static const Family kFamily{
+      .type = "gemma2", .prefix = "model.", .network = gemma2_network, .names = kGemma2Names, .unused = llama().unused};
+  return kFamily;
+}
+
+const Family& gemma3_text() {
+  static const Family kFamily{.type = "gemma3_text",
+                              .prefix = "model.",
+                              .network = gemma3_network,
+                              .names = kGemma2Names,
+                              .unused = llama().unused};
+  return kFamily;
+}
+
+}  // namespace qkv::families
