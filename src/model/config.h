@@ -147,6 +147,8 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
   each.later("rotary_scaling", o.choices.rotary_scaling, usual.rotary_scaling);
   each.later("local_rotary_base", o.choices.local_rotary_base, usual.local_rotary_base);
+  each.later("t5_buckets", o.choices.t5_buckets, usual.t5_buckets);
+  each.later("t5_max_distance", o.choices.t5_max_distance, usual.t5_max_distance);
   each.later("windows", o.choices.windows, usual.windows);
 }
 

@@ -103,7 +103,7 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
 }
 
 Variable Decoder::logits_of(const Variable& x, const ModelCall& call) const {
-  Variable scores = scores_of(x, output_, input_, call);
+  Variable scores = scores_of(options_.output_scale ? scale(x, *options_.output_scale) : x, output_, input_, call);
   if (options_.logit_softcap) scores = scale(tanh(scale(scores, 1 / *options_.logit_softcap)), *options_.logit_softcap);
   return nn::traced("logits", scores);
 }

@@ -13,6 +13,7 @@ constexpr auto kDecoderWords = [](auto& o, const auto& each) {
   const DecoderOptions usual;
   each.later("order", o.order, usual.order);
   each.later("embedding", o.embedding, usual.embedding);
+  each.later("output_scale", o.output_scale, usual.output_scale);
   each.later("logit_softcap", o.logit_softcap, usual.logit_softcap);
   each.later("activation", o.activation, usual.activation);
   each.later("bias", o.bias, usual.bias);

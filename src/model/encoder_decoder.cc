@@ -20,7 +20,9 @@ DecoderOptions decoder_of(const EncoderDecoderOptions& o) {
           .order = o.order,
           .activation = o.activation,
           .bias = o.bias,
-          .d_context = o.d_model};
+          .d_context = o.d_model,
+          .output_scale = o.output_scale,
+          .choices = o.choices};
 }
 
 void require_model(const EncoderDecoderOptions& o) {
@@ -31,7 +33,11 @@ void require_model(const EncoderDecoderOptions& o) {
   require(o.encoder_layers > 0, "encoder_layers", "more than 0", o.encoder_layers);
   require(o.positions != Positions::learned || o.source_length > 0, "source_length",
           "more than 0, for learned positions", o.source_length);
-  require_sound(kEncoderDecoder, text_options(o, o.layers));
+  TextOptions text = text_options(o, o.layers);
+  text.choices = o.choices;
+  require_sound(kEncoderDecoder, text);
+  require(!o.start || (*o.start >= 0 && *o.start < o.vocabulary), "start",
+          "a token from 0 to " + std::to_string(o.vocabulary - 1), o.start.value_or(0));
   require(!o.shared || o.source_vocabulary == o.vocabulary, "source_vocabulary",
           std::to_string(o.vocabulary) + ", the vocabulary of the target, whose table it shares", o.source_vocabulary);
 }
@@ -50,7 +56,13 @@ EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
           .order = o.order,
           .embedding = o.order == NormOrder::post ? EmbeddingScale::root_width : EmbeddingScale::small,
           .activation = o.activation,
-          .bias = o.bias};
+          .bias = o.bias,
+          .choices = o.choices};
+}
+
+Tensor starts(const EncoderDecoderOptions& options, std::int64_t texts) {
+  if (!options.start) throw InvalidArgument(kEncoderDecoder, "prompt", "one, where there is no token to start", "none");
+  return {std::vector<std::int64_t>(static_cast<std::size_t>(texts), *options.start), {texts, 1}};
 }
 
 Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder, const Init& init, DType dtype) {
@@ -78,7 +90,8 @@ NewTokens EncoderDecoder::generate(const PaddedTokens& source, const TensorView&
                                    const GenerateOptions& options) const {
   const NoGradient constant;
   const ModelCall call{.dtype = options.dtype};
-  return decoder_.generate_cross(prompt, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
+  const Tensor begin = prompt.data() == nullptr ? starts(options_, source.ids.dim(0)) : Tensor(prompt);
+  return decoder_.generate_cross(begin, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
 }
 
 EncoderDecoderWeights EncoderDecoder::weights(const PaddedTokens& source, const TensorView& target) const {

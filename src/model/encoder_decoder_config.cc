@@ -17,6 +17,10 @@ constexpr auto kEncoderDecoderWords = [](auto& o, const auto& each) {
   each("bias", o.bias);
   each("shared", o.shared);
   each("tied", o.tied);
+  const EncoderDecoderOptions usual;
+  each.later("output_scale", o.output_scale, usual.output_scale);
+  each.later("start", o.start, usual.start);
+  each_layer_choice(o, each);
 };
 
 }  // namespace

@@ -44,6 +44,13 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require(windows == 0 || windows == options.layers, "windows",
           "one for each of " + std::to_string(options.layers) + " layers", windows);
   for (const std::int64_t window : options.choices.windows) require(window >= 0, "windows", "0 or more keys", window);
+  if (options.positions == Positions::t5) {
+    // Two sides, and of each a half that counts single steps.
+    const std::int64_t buckets = options.choices.t5_buckets;
+    require(buckets >= 4 && buckets % 2 == 0, "t5_buckets", "an even number, 4 or more", buckets);
+    require(options.choices.t5_max_distance > buckets / 2, "t5_max_distance",
+            "more than half of t5_buckets, " + std::to_string(buckets), options.choices.t5_max_distance);
+  }
   if (options.positions == Positions::learned) {
     require(options.length > 0, "length", "more than 0, for learned positions", options.length);
   }
@@ -56,7 +63,9 @@ TokenInputOptions input_options(const TextOptions& options, SelfAttention self_a
           .heads = options.heads,
           .positions = options.positions,
           .self_attention = self_attention,
-          .scale = scale};
+          .scale = scale,
+          .t5_buckets = options.choices.t5_buckets,
+          .t5_max_distance = options.choices.t5_max_distance};
 }
 
 StackOptions stack_options(const TextOptions& options, StackKind kind) {

@@ -19,8 +19,10 @@ constexpr double kDeviation = 0.02;  // of embeddings at the start, as in GPT-2 
 constexpr std::array<Positions, 6> kPositions = {Positions::none,   Positions::sinusoidal, Positions::learned,
                                                  Positions::rotary, Positions::alibi,      Positions::t5};
 
-T5Buckets buckets_of(SelfAttention self_attention) {
-  return {.buckets = 32, .max_distance = 128, .bidirectional = self_attention == SelfAttention::full};
+T5Buckets buckets_of(const TokenInputOptions& options) {
+  return {.buckets = options.t5_buckets,
+          .max_distance = options.t5_max_distance,
+          .bidirectional = options.self_attention == SelfAttention::full};
 }
 
 double deviation_of(const TokenInputOptions& options) {
@@ -47,7 +49,7 @@ std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& ini
 
 Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::t5) return {};
-  return init.constant({buckets_of(options.self_attention).buckets, options.heads}, 0, dtype);
+  return init.constant({options.t5_buckets, options.heads}, 0, dtype);
 }
 
 // As large as the embeddings are: a sine has the deviation 1 / sqrt(2), and the paper adds it as it is.
@@ -153,7 +155,7 @@ Variable TokenInput::forward_typed(const TensorView& ids, const TensorView& type
 
 LearnedTerms TokenInput::learned_bias() const {
   if (t5_.empty()) return {};
-  return {.bias = {LearnedT5Bias{.table = t5_, .buckets = buckets_of(options_.self_attention)}}};
+  return {.bias = {LearnedT5Bias{.table = t5_, .buckets = buckets_of(options_)}}};
 }
 
 Bias TokenInput::fixed_bias() const { return options_.positions == Positions::alibi ? alibi() : Bias(); }
@@ -171,7 +173,7 @@ Parameters TokenInput::parameters() const {
 std::int64_t parameter_count(const TokenInputOptions& options) {
   std::int64_t count = options.vocabulary * options.d_model;
   if (options.positions == Positions::learned) count += options.length * options.d_model;
-  if (options.positions == Positions::t5) count += buckets_of(options.self_attention).buckets * options.heads;
+  if (options.positions == Positions::t5) count += options.t5_buckets * options.heads;
   count += options.types * options.d_model;
   if (options.scale == EmbeddingScale::normed) count += 2 * options.d_model;
   return count;

@@ -188,6 +188,12 @@ TEST(EncoderDecoder, FactsGiveTheOptionsBack) {
     options.tied = positions == Positions::none;
     EXPECT_EQ(config_of(encoder_decoder_options(config_of(options))), config_of(options));
   }
+  EncoderDecoderOptions t5 = small(Positions::t5, NormOrder::pre);
+  t5.output_scale = 0.25;
+  t5.start = 3;
+  t5.choices = {.norm = NormKind::rms, .d_k = 6, .scale = 1, .t5_buckets = 8, .t5_max_distance = 9};
+  EXPECT_EQ(encoder_decoder_options(config_of(t5)).choices, t5.choices);
+  EXPECT_EQ(config_of(encoder_decoder_options(config_of(t5))), config_of(t5));
   auto config = config_of(small(Positions::none));
   config["shared"] = "half";
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(config)); }),
@@ -195,6 +201,54 @@ TEST(EncoderDecoder, FactsGiveTheOptionsBack) {
   config.erase("source_length");
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder_decoder_options(config)); }),
             "encoder_decoder_options: source_length: expected a value, got none");
+}
+
+TEST(EncoderDecoder, ScalesTheStatesThatItsOutputMapReads) {
+  EncoderDecoderOptions options = small(Positions::t5, NormOrder::pre);
+  const auto scores = [&] {
+    Generator generator(1);
+    const EncoderDecoder model(options, generator, DType::f64);
+    return Tensor(model.forward({.ids = some_source()}, some_target()).value()).to_vector();
+  };
+  std::vector<double> scaled = scores();
+  for (double& score : scaled) score *= 0.25;
+  options.output_scale = 0.25;
+  EXPECT_EQ(scores(), scaled);
+}
+
+TEST(EncoderDecoder, WritesFromItsStart) {
+  EncoderDecoderOptions options = small(Positions::sinusoidal);
+  Generator generator(1);
+  const Tensor ids = some_source();
+  const PaddedTokens source{.ids = ids};
+  EXPECT_EQ(
+      error_message([&] { static_cast<void>(EncoderDecoder(options, generator).generate(source, {}, {.most = 3})); }),
+      "EncoderDecoder: prompt: expected one, where there is no token to start, got none");
+  options.start = 4;
+  const EncoderDecoder model(options, generator);
+  const Tensor prompt(std::vector<std::int64_t>{4, 4, 4}, {3, 1});
+  EXPECT_EQ(model.generate(source, {}, {.most = 5}), model.generate(source, prompt, {.most = 5}));
+}
+
+TEST(EncoderDecoder, HasAsManyBucketsAsItIsTold) {
+  EncoderDecoderOptions options = small(Positions::t5, NormOrder::pre);
+  options.choices.t5_buckets = 6;
+  options.choices.t5_max_distance = 4;
+  Generator generator(1);
+  const EncoderDecoder model(options, generator);
+  EXPECT_EQ(parameter_count(model.parameters()), parameter_count(options));
+  for (const Parameter& parameter : model.parameters()) {
+    if (!parameter.name.ends_with("t5.weight")) continue;
+    EXPECT_EQ(parameter.value.shape().to_string(), "[6, 2]");
+    // Steps of 4 and more back share the last bucket of their side, 5 of one side and 2 of both.
+    parameter.value.mutable_value().set({parameter.name.starts_with("decoder") ? 5 : 2, 0}, -1e4);
+  }
+  const EncoderDecoderWeights weights = model.weights({.ids = some_source()}, some_target());
+  for (const Tensor& of : {weights.source[0], weights.tokens[0]}) {
+    EXPECT_EQ(of.at({0, 0, 4, 0}), 0);
+    EXPECT_GT(of.at({0, 0, 4, 4}), 0);
+    EXPECT_GT(of.at({0, 0, 4, 3}), 0);
+  }
 }
 
 TEST(EncoderDecoder, RefusesWhatHasNoMeaning) {
@@ -208,6 +262,17 @@ TEST(EncoderDecoder, RefusesWhatHasNoMeaning) {
   };
   EXPECT_EQ(message([](auto& o) { o.source_vocabulary = 0; }),
             "EncoderDecoder: source_vocabulary: expected more than 0, got 0");
+  EXPECT_EQ(message([](auto& o) { o.start = 11; }), "EncoderDecoder: start: expected a token from 0 to 10, got 11");
+  EXPECT_EQ(message([](auto& o) {
+              o.positions = Positions::t5;
+              o.choices.t5_buckets = 7;
+            }),
+            "EncoderDecoder: t5_buckets: expected an even number, 4 or more, got 7");
+  EXPECT_EQ(message([](auto& o) {
+              o.positions = Positions::t5;
+              o.choices.t5_max_distance = 16;
+            }),
+            "EncoderDecoder: t5_max_distance: expected more than half of t5_buckets, 32, got 16");
   EXPECT_EQ(message([](auto& o) { o.vocabulary = 0; }), "EncoderDecoder: vocabulary: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.encoder_layers = 0; }),
             "EncoderDecoder: encoder_layers: expected more than 0, got 0");

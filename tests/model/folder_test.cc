@@ -82,7 +82,7 @@ TEST(Folder, NamesEveryTensorThatDiffers) {
 TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
               HasSubstr("config.json: model_type: expected one of the families bert, distilbert, gemma, gemma2, "
-                        "gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, got \"mamba\""));
+                        "gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, t5, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(), HasSubstr("config.json: expected a JSON object"));
   const auto with = [](const std::string& more) {
     return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
@@ -115,6 +115,25 @@ TEST(Folder, NamesWhatNoGemmaHas) {
               HasSubstr("sliding_attention: rope_type: expected \"default\", which is all that qkv computes"));
   EXPECT_THAT(gemma("gemma3_text", R"("sliding_window_pattern": 0)"),
               HasSubstr("config.json: sliding_window_pattern: expected 1 or more, got 0"));
+}
+
+TEST(Folder, NamesWhatNoT5Has) {
+  const auto t5 = [](const std::string& more) {
+    return Folder(R"({"model_type": "t5", "vocab_size": 5, "d_model": 4, "d_kv": 2, "d_ff": 6, "num_layers": 1,
+      "num_heads": 2, )" +
+                      more + "}",
+                  {{"shared.weight", {5, 4}}})
+        .error();
+  };
+  EXPECT_THAT(t5(R"("is_encoder_decoder": false)"),
+              HasSubstr("config.json: is_encoder_decoder: expected true, which is all that qkv computes, got false"));
+  EXPECT_THAT(t5(R"("feed_forward_proj": "gated-tanh")"),
+              HasSubstr("config.json: feed_forward_proj: expected one of gelu"));
+  EXPECT_THAT(t5(R"("decoder_start_token_id": 5)"), HasSubstr("config.json: EncoderDecoder: start: expected a token"));
+  EXPECT_THAT(t5(R"("tie_word_embeddings": false)"),
+              AllOf(HasSubstr("decoder.block.0.layer.1.EncDecAttention.q.weight: expected [4, 4], got no such tensor"),
+                    HasSubstr("encoder.block.0.layer.1.DenseReluDense.wi.weight: expected [6, 4]"),
+                    testing::Not(HasSubstr("lm_head"))));
 }
 
 TEST(Folder, NamesTheShardAtFault) {

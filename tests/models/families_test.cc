@@ -27,6 +27,33 @@ double largest_difference(const TensorView& a, const TensorView& b) {
   return most;
 }
 
+// What the model read.
+class Inputs {
+ public:
+  explicit Inputs(const Safetensors& file) : ids_(file.load("ids")) {
+    if (file.contains("types")) types_ = file.load("types");
+    if (!file.contains("source")) return;
+    source_ = file.load("source");
+    for (const double length : file.load("lengths").to_vector()) lengths_.push_back(static_cast<std::int64_t>(length));
+  }
+
+  [[nodiscard]] ModelInput all() const {
+    return {.ids = ids_, .types = types_, .source = source_, .source_lengths = lengths_};
+  }
+  // What it writes on from: an encoder-decoder begins by itself.
+  [[nodiscard]] ModelInput to_write_from() const {
+    ModelInput input = all();
+    if (!source_.empty()) input.ids = {};
+    return input;
+  }
+
+ private:
+  Tensor ids_;
+  Tensor types_;
+  Tensor source_;
+  std::vector<std::int64_t> lengths_;
+};
+
 class Families : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -39,33 +66,54 @@ class Families : public testing::TestWithParam<std::string> {
   [[nodiscard]] Safetensors expected() const { return Safetensors::read(folder() + "/expected.safetensors"); }
 };
 
+// A stack of a model: its name in a trace, its words in what was expected, and the name of its attention.
+struct Site {
+  std::string stack;
+  std::string hidden;
+  std::string weights;
+  std::string part = "attn";
+};
+
+void expect_site(const Trace& trace, const Safetensors& wanted, const Site& site) {
+  std::int64_t layers = 0;
+  for (; wanted.contains(site.weights + std::to_string(layers)); ++layers) {
+    const std::string n = std::to_string(layers);
+    const std::string block = site.stack + "blocks." + n + ".";
+    EXPECT_LT(largest_difference(trace[block + site.part + ".weights"], wanted.load(site.weights + n)), kNear) << block;
+    if (site.part == "cross") continue;
+    EXPECT_LT(largest_difference(trace[block + "resid_pre"], wanted.load(site.hidden + n)), kNear) << block;
+  }
+  EXPECT_GT(layers, 0) << site.weights;
+  if (site.part == "cross") return;
+  const std::string last = trace.contains(site.stack + "ln_final")
+                               ? site.stack + "ln_final"
+                               : site.stack + "blocks." + std::to_string(layers - 1) + ".resid_post";
+  EXPECT_LT(largest_difference(trace[last], wanted.load(site.hidden + std::to_string(layers))), kNear) << last;
+}
+
 TEST_P(Families, HaveTheHiddenStatesAndAttentionOfEachLayer) {
   const Safetensors wanted = expected();
   const Model model = Model::open(folder());
-  Trace trace({"*.resid_pre", "*.resid_post", "ln_final", "*.attn.weights", "logits"});
-  const Tensor types = wanted.contains("types") ? wanted.load("types") : Tensor();
-  model.run({.ids = wanted.load("ids"), .types = types}, trace);
-  EXPECT_EQ(trace.contains("logits"), wanted.contains("logits"));
+  Trace trace({"*.resid_pre", "*.resid_post", "*ln_final", "*.attn.weights", "*.cross.weights", "*logits"});
+  const Inputs inputs(wanted);
+  model.run(inputs.all(), trace);
+  const bool has_source = wanted.contains("source");
+  const std::string logits = has_source ? "decoder.logits" : "logits";
+  EXPECT_EQ(trace.contains(logits), wanted.contains("logits"));
   if (wanted.contains("logits")) {
-    EXPECT_LT(largest_difference(trace["logits"], wanted.load("logits")), kNear);
+    EXPECT_LT(largest_difference(trace[logits], wanted.load("logits")), kNear);
   }
-  std::int64_t layers = 0;
-  for (; wanted.contains("weights." + std::to_string(layers)); ++layers) {
-    const std::string n = std::to_string(layers);
-    EXPECT_LT(largest_difference(trace["blocks." + n + ".resid_pre"], wanted.load("hidden." + n)), kNear) << n;
-    EXPECT_LT(largest_difference(trace["blocks." + n + ".attn.weights"], wanted.load("weights." + n)), kNear) << n;
-  }
-  EXPECT_GT(layers, 0);
-  const std::string last =
-      trace.contains("ln_final") ? "ln_final" : "blocks." + std::to_string(layers - 1) + ".resid_post";
-  EXPECT_LT(largest_difference(trace[last], wanted.load("hidden." + std::to_string(layers))), kNear);
+  expect_site(trace, wanted, {has_source ? "decoder." : "", "hidden.", "weights."});
+  if (!has_source) return;
+  expect_site(trace, wanted, {"encoder.", "source.hidden.", "source.weights."});
+  expect_site(trace, wanted, {"decoder.", "", "cross.", "cross"});
 }
 
 TEST_P(Families, WriteTheSameText) {
   const Safetensors wanted = expected();
   if (!wanted.contains("greedy")) GTEST_SKIP() << "it writes no text";
   const Tensor greedy = wanted.load("greedy");
-  const NewTokens written = Model::open(folder()).generate({.ids = wanted.load("ids")}, {.most = greedy.dim(1)});
+  const NewTokens written = Model::open(folder()).generate(Inputs(wanted).to_write_from(), {.most = greedy.dim(1)});
   std::vector<double> all;
   for (const auto& text : written) all.insert(all.end(), text.begin(), text.end());
   EXPECT_EQ(all, greedy.to_vector());
@@ -76,7 +124,7 @@ TEST_P(Families, HaveTheGradientOfEachParameter) {
   const Safetensors wanted = expected();
   const Model model = Model::open(folder());
   const Parameters gradients = Model::open(folder() + "/gradients").parameters();
-  backward(cross_entropy(model.forward({.ids = wanted.load("ids")}), wanted.load("targets")));
+  backward(cross_entropy(model.forward(Inputs(wanted).all()), wanted.load("targets")));
   const Parameters parameters = model.parameters();
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const TensorView gradient = gradients[n].value.value();
@@ -102,12 +150,12 @@ TEST_P(Families, ComeBackFromAFileOfOurs) {
   const std::string path = directory / "model.safetensors";
   model.save(path);
   const Model again = Model::open(path);
-  const Tensor ids = expected().load("ids");
+  const Inputs inputs(expected());
   EXPECT_EQ(again.config(), model.config());
-  Trace left({"*.resid_post", "logits"});
-  Trace right({"*.resid_post", "logits"});
-  model.run({.ids = ids}, left);
-  again.run({.ids = ids}, right);
+  Trace left({"*.resid_post", "*logits"});
+  Trace right({"*.resid_post", "*logits"});
+  model.run(inputs.all(), left);
+  again.run(inputs.all(), right);
   ASSERT_EQ(left.names(), right.names());
   for (const std::string& name : left.names()) EXPECT_EQ(left[name].to_vector(), right[name].to_vector()) << name;
 }

@@ -1,12 +1,12 @@
-#!/usr/bin/env python3
 """make_models.py FOLDER: small random models of every family as `transformers` saves them, and what it computes of them.
 
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
 and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
-has no logits. One of f32 with logits has a folder `gradients`: the same model with the gradient of the mean cross-entropy
-of `logits` and `targets` [B, T] in place of each weight. Sizes are odd, and each model has another option of its config; `-old` ones have it in words of before
-`transformers` 5.
+has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H, T,
+S], and write from their own start. One of f32 with logits has a folder `gradients`: the same model with the gradient of
+the mean cross-entropy of `logits` and `targets` [B, T] in place of each weight. Sizes are odd, and each model has another
+option of its config; `-old` ones have it in words of before `transformers` 5.
 """
 import json
 import pathlib
@@ -105,6 +105,29 @@ def distilbert(kind=t.DistilBertForMaskedLM, **options):
     return kind(t.DistilBertConfig(**{**DISTILBERT, **options}))
 
 
+T5 = {
+    "vocab_size": VOCABULARY,
+    "d_model": 48,
+    "d_kv": 10,
+    "d_ff": 80,
+    "num_heads": 3,
+    "num_layers": 2,
+    "num_decoder_layers": 3,
+    "decoder_start_token_id": 0,
+    "eos_token_id": None,
+}
+
+
+def t5(kind=t.T5ForConditionalGeneration, **options):
+    return kind(t.T5Config(**{**T5, **options}))
+
+
+def t5_untied():
+    model = t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
+    model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight))
+    return model
+
+
 MODELS = {
     "bert": lambda: bert(),
     "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
@@ -142,6 +165,12 @@ MODELS = {
     "llama-bf16": lambda: llama().to(torch.bfloat16),
     "llama-f16": lambda: llama().to(torch.float16),
     "llama-shards": lambda: llama(num_hidden_layers=3),
+    "t5": lambda: t5(),
+    "t5-buckets": lambda: t5(relative_attention_num_buckets=6, relative_attention_max_distance=9, layer_norm_epsilon=1e-3),
+    "t5-gated": lambda: t5_untied(),
+    "t5-tied": lambda: t5(feed_forward_proj="gated-silu", tie_word_embeddings=False, decoder_start_token_id=5),
+    "t5-old": lambda: t5_untied(),
+    "t5-bf16": lambda: t5().to(torch.bfloat16),
     "mistral": lambda: mistral(sliding_window=5),
     "mistral-all": lambda: mistral(sliding_window=None),
     "qwen2": lambda: qwen2(),
@@ -154,6 +183,7 @@ MODELS = {
 OLD = {
     "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
     "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
+    "t5-old": {"tie_word_embeddings": False, "scale_decoder_outputs": None, "num_decoder_layers": 3},
     "gemma3-old": {
         "layer_types": None,
         "sliding_window_pattern": 2,
@@ -163,6 +193,8 @@ OLD = {
         "rope_scaling": {"type": "linear", "factor": 8.0},
     },
 }
+# Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ.
+TWICE = {"t5-tied"}
 
 
 def in_old_words(path, words):
@@ -178,17 +210,35 @@ def shaken(model):
     return model
 
 
-def written(model, ids):
+def written(scores, ids):
     """Greedy tokens, each from a pass over all of the text: no cache takes part."""
     text = ids
     for _ in range(WRITTEN):
-        text = torch.cat((text, model(text, use_cache=False).logits[:, -1].argmax(-1, keepdim=True)), dim=1)
+        text = torch.cat((text, scores(text)[:, -1].argmax(-1, keepdim=True)), dim=1)
     return text[:, ids.shape[1] :].contiguous()
 
 
-def expected(model, ids):
-    # In f32, as qkv computes for weights of 16 bits.
-    model = model.float()
+def numbered(name, tensors):
+    return {f"{name}.{n}": tensor for n, tensor in enumerate(tensors)}
+
+
+def expected_of_both(model, ids):
+    """Of an encoder and a decoder; the second source is shorter."""
+    source, lengths = torch.randint(3, VOCABULARY, (2, 13)), torch.tensor([13, 8])
+    read = {"input_ids": source, "attention_mask": (torch.arange(13) < lengths[:, None]).long(), "use_cache": False}
+    found = model(**read, decoder_input_ids=ids, output_hidden_states=True, output_attentions=True)
+    start = torch.full((2, 1), model.config.decoder_start_token_id)
+    tensors = {"ids": ids, "source": source, "lengths": lengths, "logits": found.logits}
+    tensors["greedy"] = written(lambda text: model(**read, decoder_input_ids=text).logits, start)
+    tensors |= numbered("source.hidden", found.encoder_hidden_states)
+    tensors |= numbered("source.weights", found.encoder_attentions)
+    tensors |= numbered("hidden", found.decoder_hidden_states)
+    tensors |= numbered("weights", found.decoder_attentions)
+    tensors |= numbered("cross", found.cross_attentions)
+    return tensors, lambda: model(**read, decoder_input_ids=ids).logits
+
+
+def expected_of_one(model, ids):
     asked = {"output_hidden_states": True, "output_attentions": True}
     tensors = {"ids": ids}
     if getattr(model.config, "type_vocab_size", 0) > 1:
@@ -198,21 +248,23 @@ def expected(model, ids):
     if logits is not None:
         tensors["logits"] = logits
     if model.can_generate():
-        tensors["greedy"] = written(model, ids)
-    tensors |= {f"hidden.{n}": hidden for n, hidden in enumerate(found.hidden_states)}
-    tensors |= {f"weights.{n}": weights for n, weights in enumerate(found.attentions)}
-    return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+        tensors["greedy"] = written(lambda text: model(text, use_cache=False).logits, ids)
+    tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
+    return tensors, lambda: model(ids, use_cache=False).logits
 
 
-def save_gradients(model, folder, tensors):
+def save_gradients(model, folder, logits, targets):
     with torch.enable_grad():
-        asked = {"token_type_ids": tensors["types"]} if "types" in tensors else {}
-        logits = model(tensors["ids"], use_cache=False, **asked).logits
-        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tensors["targets"].flatten()).backward()
+        torch.nn.functional.cross_entropy(logits().flatten(0, 1), targets.flatten()).backward()
     (folder / "gradients").mkdir(exist_ok=True)
     shutil.copy(folder / "config.json", folder / "gradients")
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
     save_file(gradients, folder / "gradients" / "model.safetensors")
+
+
+def save_expected(tensors, folder, metadata=None):
+    tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    save_file(tensors, folder / "expected.safetensors", metadata=metadata)
 
 
 def minilm(folder):
@@ -222,10 +274,8 @@ def minilm(folder):
     read = t.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
     found = model(read.input_ids, output_hidden_states=True, output_attentions=True)
     tensors = {"ids": read.input_ids}
-    tensors |= {f"hidden.{n}": hidden for n, hidden in enumerate(found.hidden_states)}
-    tensors |= {f"weights.{n}": weights for n, weights in enumerate(found.attentions)}
-    tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
-    save_file(tensors, folder / "expected.safetensors", metadata={"text": TEXT})
+    tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
+    save_expected(tensors, folder, {"text": TEXT})
 
 
 def main():
@@ -240,13 +290,16 @@ def main():
         model = shaken(make()).eval()
         model.set_attn_implementation("eager")
         model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
-        in_old_words(folder / "config.json", OLD.get(name, {}))
-        dtype = model.dtype
-        tensors = expected(model, torch.randint(3, VOCABULARY, SHAPE))
-        if dtype == torch.float32 and model.can_generate():
-            tensors["targets"] = torch.randint(3, VOCABULARY, tensors["ids"].shape)
-            save_gradients(model, folder, tensors)
-        save_file(tensors, folder / "expected.safetensors")
+        if name in OLD:
+            in_old_words(folder / "config.json", OLD[name])
+        is_f32 = model.dtype == torch.float32
+        model = model.float()  # as qkv computes for weights of 16 bits
+        ask = expected_of_both if model.config.is_encoder_decoder else expected_of_one
+        tensors, logits = ask(model, torch.randint(3, VOCABULARY, SHAPE))
+        if is_f32 and model.can_generate() and name not in TWICE:
+            tensors["targets"] = torch.randint(3, VOCABULARY, SHAPE)
+            save_gradients(model, folder, logits, tensors["targets"])
+        save_expected(tensors, folder)
         print(name, flush=True)
     minilm(pathlib.Path(sys.argv[1], "minilm"))
 

@@ -26,9 +26,12 @@ struct EncoderDecoderOptions {
   Positions positions = Positions::sinusoidal;      // of both self-attentions; cross-attention has none
   NormOrder order = NormOrder::post;
   Activation activation = Activation::relu;
-  bool bias = true;     // of the maps of attention
-  bool shared = false;  // one table for source and target, whose vocabularies are one
-  bool tied = true;     // the output map is the table of the target
+  bool bias = true;                                   // of the maps of attention
+  bool shared = false;                                // one table for source and target, whose vocabularies are one
+  bool tied = true;                                   // the output map is the table of the target
+  std::optional<double> output_scale = std::nullopt;  // of DecoderOptions
+  std::optional<std::int64_t> start = std::nullopt;   // the token with which a target begins where none is given
+  LayerChoices choices = {};                          // of both; cross-attention without positions and windows
 };
 
 /// The options as words, for a checkpoint, and back. Throws InvalidArgument naming the word that is missing or has no
@@ -61,7 +64,8 @@ class EncoderDecoder {
   [[nodiscard]] Variable forward(const PaddedTokens& source, const TensorView& target,
                                  const ModelCall& call = {}) const;
 
-  /// What generate() writes after prompt [B, T], over a cache. Reads the source once.
+  /// What generate() writes after prompt [B, T], over a cache; without a prompt (an empty view), after options().start.
+  /// Reads the source once. Throws InvalidArgument naming prompt, too, if there is neither.
   [[nodiscard]] NewTokens generate(const PaddedTokens& source, const TensorView& prompt,
                                    const GenerateOptions& options) const;
 

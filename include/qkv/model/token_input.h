@@ -79,10 +79,12 @@ struct TokenInputOptions {
   EmbeddingScale scale = EmbeddingScale::small;
   std::int64_t types = 0;  // token types, such as the two texts of a pair, with a vector each; 0: none
   double epsilon = 1e-5;   // of the norm over the sum
+  std::int64_t t5_buckets = 32;
+  std::int64_t t5_max_distance = 128;
 };
 
-/// Token and position embedding, and what positions do inside the blocks: 32 buckets up to distance 128 for T5, slopes
-/// of alibi_slopes() for ALiBi. Rotary positions are an option of the blocks.
+/// Token and position embedding, and what positions do inside the blocks: a table of buckets for T5, slopes of
+/// alibi_slopes() for ALiBi. Rotary positions are an option of the blocks.
 class TokenInput {
  public:
   /// Draws the tables in the order of parameters(). `model` stands first in messages.

@@ -22,6 +22,7 @@ enum class Change : std::uint8_t {
 struct WeightName {
   std::string_view ours;
   std::string_view theirs;
+  std::string_view otherwise = {};  // its place in files that have none of that name
   Change change = Change::none;
   bool in_head = false;  // stands outside of the prefix
   int part = 0;          // this is the part-th of `parts` equal ones along the output
@@ -48,6 +49,7 @@ struct Family {
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
 [[nodiscard]] const Family& roberta();
+[[nodiscard]] const Family& t5();
 
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);

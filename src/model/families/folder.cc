@@ -18,10 +18,11 @@ struct ParameterName {
   explicit ParameterName(const std::string& name) : last(name.substr(name.rfind('.'))) {
     layer = name.substr(0, name.size() - last.size());
     constexpr std::string_view kBlocks = "blocks.";
-    if (!layer.starts_with(kBlocks)) return;
-    const std::size_t end = layer.find('.', kBlocks.size());
-    number = layer.substr(kBlocks.size(), end - kBlocks.size());
-    layer.replace(kBlocks.size(), number.size(), "#");
+    std::size_t begin = layer.find(kBlocks);
+    if (begin == std::string::npos) return;
+    begin += kBlocks.size();
+    number = layer.substr(begin, layer.find('.', begin) - begin);
+    layer.replace(begin, number.size(), "#");
   }
 
   std::string layer;
@@ -59,7 +60,11 @@ class Loading {
   void add(const Parameter& parameter) {
     const ParameterName name(parameter.name);
     const WeightName& weight = weight_of(family_, name);
-    const std::string stored = (weight.in_head ? "" : prefix_) + with_number(weight.theirs, name.number) + name.last;
+    const auto place = [&](std::string_view theirs) {
+      return (weight.in_head ? "" : prefix_) + with_number(theirs, name.number) + name.last;
+    };
+    std::string stored = place(weight.theirs);
+    if (!weight.otherwise.empty() && !files_.contains(stored)) stored = place(weight.otherwise);
     used_.insert(stored);
     if (!files_.contains(stored)) {
       differences_.push_back(stored + ": expected " + parameter.value.shape().to_string() + ", got no such tensor");

@@ -1,0 +1,107 @@
+// T5 (Raffel et al. 2020) and its version 1.1: an encoder and a decoder of one table, pre-norm, scores that are not
+// scaled and a bias a bucket of distances, the same in each layer.
+#include <cmath>
+
+#include "model/families/family.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr WeightName kT5Names[] = {
+    {.ours = "encoder.embedding", .theirs = "shared"},
+    {.ours = "encoder.t5", .theirs = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias"},
+    {.ours = "encoder.blocks.#.ln1", .theirs = "encoder.block.#.layer.0.layer_norm"},
+    {.ours = "encoder.blocks.#.attn.q", .theirs = "encoder.block.#.layer.0.SelfAttention.q"},
+    {.ours = "encoder.blocks.#.attn.k", .theirs = "encoder.block.#.layer.0.SelfAttention.k"},
+    {.ours = "encoder.blocks.#.attn.v", .theirs = "encoder.block.#.layer.0.SelfAttention.v"},
+    {.ours = "encoder.blocks.#.attn.out", .theirs = "encoder.block.#.layer.0.SelfAttention.o"},
+    {.ours = "encoder.blocks.#.ln2", .theirs = "encoder.block.#.layer.1.layer_norm"},
+    {.ours = "encoder.blocks.#.ffn.gate", .theirs = "encoder.block.#.layer.1.DenseReluDense.wi_0"},
+    {.ours = "encoder.blocks.#.ffn.up",
+     .theirs = "encoder.block.#.layer.1.DenseReluDense.wi_1",
+     .otherwise = "encoder.block.#.layer.1.DenseReluDense.wi"},
+    {.ours = "encoder.blocks.#.ffn.down", .theirs = "encoder.block.#.layer.1.DenseReluDense.wo"},
+    {.ours = "encoder.ln_final", .theirs = "encoder.final_layer_norm"},
+    {.ours = "decoder.t5", .theirs = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias"},
+    {.ours = "decoder.blocks.#.ln1", .theirs = "decoder.block.#.layer.0.layer_norm"},
+    {.ours = "decoder.blocks.#.attn.q", .theirs = "decoder.block.#.layer.0.SelfAttention.q"},
+    {.ours = "decoder.blocks.#.attn.k", .theirs = "decoder.block.#.layer.0.SelfAttention.k"},
+    {.ours = "decoder.blocks.#.attn.v", .theirs = "decoder.block.#.layer.0.SelfAttention.v"},
+    {.ours = "decoder.blocks.#.attn.out", .theirs = "decoder.block.#.layer.0.SelfAttention.o"},
+    {.ours = "decoder.blocks.#.ln_cross", .theirs = "decoder.block.#.layer.1.layer_norm"},
+    {.ours = "decoder.blocks.#.cross.q", .theirs = "decoder.block.#.layer.1.EncDecAttention.q"},
+    {.ours = "decoder.blocks.#.cross.k", .theirs = "decoder.block.#.layer.1.EncDecAttention.k"},
+    {.ours = "decoder.blocks.#.cross.v", .theirs = "decoder.block.#.layer.1.EncDecAttention.v"},
+    {.ours = "decoder.blocks.#.cross.out", .theirs = "decoder.block.#.layer.1.EncDecAttention.o"},
+    {.ours = "decoder.blocks.#.ln2", .theirs = "decoder.block.#.layer.2.layer_norm"},
+    {.ours = "decoder.blocks.#.ffn.gate", .theirs = "decoder.block.#.layer.2.DenseReluDense.wi_0"},
+    {.ours = "decoder.blocks.#.ffn.up",
+     .theirs = "decoder.block.#.layer.2.DenseReluDense.wi_1",
+     .otherwise = "decoder.block.#.layer.2.DenseReluDense.wi"},
+    {.ours = "decoder.blocks.#.ffn.down", .theirs = "decoder.block.#.layer.2.DenseReluDense.wo"},
+    {.ours = "decoder.ln_final", .theirs = "decoder.final_layer_norm"},
+    {.ours = "decoder.output", .theirs = "lm_head", .otherwise = "shared"},
+};
+// The table once more, and a bias of cross-attention that the first checkpoints have and no program reads.
+constexpr std::string_view kT5Unused[] = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
+                                          "lm_head.weight", "*EncDecAttention.relative_attention_bias.weight"};
+
+// "relu", or "gated-gelu", which means the approximation by tanh.
+void read_feed_forward(const ConfigFile& config, EncoderDecoderOptions& options) {
+  constexpr std::string_view kGated = "gated-";
+  constexpr std::string_view kWord = "feed_forward_proj";
+  const std::string name = config.text(kWord, "relu");
+  if (!name.starts_with(kGated)) {
+    options.activation = activation_in(config, kWord, "relu");
+    return;
+  }
+  options.choices.feed_forward = FeedForwardKind::gated;
+  const std::string inner = name.substr(kGated.size());
+  const ConfigFile gate({{"feed_forward_proj", inner == "gelu" ? "gelu_new" : inner}}, config.path());
+  options.activation = activation_in(gate, kWord, "relu");
+}
+
+// Of tied ones the states are scaled before the scores; configs that `transformers` 5 writes say that by itself, and
+// `tied` of all.
+bool scales_output(const ConfigFile& config) {
+  return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", true));
+}
+
+Model::Network t5_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("is_encoder_decoder", true);
+  const std::int64_t vocabulary = config.integer("vocab_size");
+  const std::int64_t layers = config.integer("num_layers");
+  EncoderDecoderOptions options{.source_vocabulary = vocabulary,
+                                .vocabulary = vocabulary,
+                                .encoder_layers = layers,
+                                .layers = config.integer("num_decoder_layers", layers),
+                                .d_model = config.integer("d_model"),
+                                .heads = config.integer("num_heads"),
+                                .d_ff = config.integer("d_ff"),
+                                .positions = Positions::t5,
+                                .order = NormOrder::pre,
+                                .bias = false,
+                                .shared = true,
+                                .tied = scales_output(config)};
+  options.choices = {.norm = NormKind::rms,
+                     .epsilon = config.number("layer_norm_epsilon", 1e-6),
+                     .feed_forward_bias = false,
+                     .d_k = config.integer("d_kv"),
+                     .scale = 1,
+                     .t5_buckets = config.integer("relative_attention_num_buckets", 32),
+                     .t5_max_distance = config.integer("relative_attention_max_distance", 128)};
+  if (options.tied) options.output_scale = 1 / std::sqrt(static_cast<double>(options.d_model));
+  if (config.has("decoder_start_token_id")) options.start = config.integer("decoder_start_token_id");
+  read_feed_forward(config, options);
+  return EncoderDecoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& t5() {
+  static constexpr Family kFamily{
+      .type = "t5", .prefix = "", .network = t5_network, .names = kT5Names, .unused = kT5Unused};
+  return kFamily;
+}
+
+}  // namespace qkv::families
