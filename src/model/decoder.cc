@@ -36,6 +36,12 @@ Mask padding_of(const DecoderContext& context) {
   return padding_mask(kDecoder, context.lengths, context.hidden.dim(0), context.hidden.dim(1));
 }
 
+Mask padding_of(const DecoderCache& cache) {
+  if (cache.context_lengths.empty()) return {};
+  const KvCache& keys = *cache.blocks.front().context;
+  return padding_mask(kDecoder, cache.context_lengths, keys.B(), keys.length(0));
+}
+
 // The last tokens of both, one after the other, at most `most`.
 Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t most) {
   const std::int64_t all = before.dim(1) + ids.dim(1);
@@ -123,15 +129,28 @@ DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, std::opt
 DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t capacity) const {
   const NoGradient constant;
   return {.blocks = stack_.make_cache(context.hidden.dim(0), capacity, context.hidden.dtype(), context.hidden),
-          .context_mask = padding_of(context),
+          .context_lengths = context.lengths,
           .dtype = context.hidden.dtype()};
+}
+
+DecoderCache DecoderCache::fork(std::span<const std::int64_t> rows) const {
+  DecoderCache forked{.blocks = {}, .length = length, .dtype = dtype};
+  for (const BlockCache& block : blocks) {
+    BlockCache& next = forked.blocks.emplace_back(BlockCache{.tokens = block.tokens.fork(rows)});
+    if (block.context) next.context = block.context->fork(rows);
+  }
+  if (context_lengths.empty()) return forked;
+  for (const std::int64_t row : rows) {
+    forked.context_lengths.push_back(context_lengths[static_cast<std::size_t>(row)]);
+  }
+  return forked;
 }
 
 Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call) const {
   const NoGradient constant;
   const nn::Tracing tracing(call.trace);
   BlockCall inner = block_call(call);
-  inner.cross_attention.mask = cache.context_mask;
+  inner.cross_attention.mask = padding_of(cache);
   const Variable x = input_.forward(ids, call, cache.length);
   const Variable y = stack_.forward_cached(x, cache.blocks, inner);
   cache.length += ids.dim(1);
@@ -147,12 +166,13 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
   const std::int64_t window = std::min(options.window.value_or(whole), whole);
   DecoderCache cache = make_cache(B, window, call.dtype);
   Tensor text(DType::i64, {B, 0});  // its last tokens
-  return qkv::generate(prompt, options, [&](const TensorView& ids) {
+  const auto next = [&](const TensorView& ids) {
     if (options.window) text = last_of(text, ids, window);
     if (cache.length + ids.dim(1) <= window) return forward_cached(ids, cache, call);
     cache = make_cache(B, window, call.dtype);
     return forward_cached(text, cache, call);
-  });
+  };
+  return qkv::generate(prompt, options, next, [&](auto rows) { cache = cache.fork(rows); });
 }
 
 NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
@@ -161,7 +181,9 @@ NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext
   require_prompt(prompt, options);
   DecoderCache cache = make_cache(context, prompt.dim(-1) + options.most);
   const ModelCall call{.dtype = cache.dtype, .scores = Scores::last};
-  return qkv::generate(prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); });
+  return qkv::generate(
+      prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); },
+      [&](auto rows) { cache = cache.fork(rows); });
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {

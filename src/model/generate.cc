@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <string>
 
+#include "model/beams.h"
+#include "model/next_token.h"
 #include "model/require_prompt.h"
 #include "qkv/error.h"
 #include "qkv/random.h"
@@ -14,63 +14,88 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kGenerate = "generate";
+using generation::kGenerate;
 
-// The token where the shares of those before it, to the power 1 / temperature, pass `draw` of the whole.
-std::int64_t drawn(std::vector<double> scores, double temperature, double draw) {
-  const double top = *std::ranges::max_element(scores);
-  for (double& score : scores) score = std::exp((score - top) / temperature);
-  double left = draw * std::accumulate(scores.begin(), scores.end(), 0.0);
-  std::size_t token = 0;
-  while (token + 1 < scores.size() && left >= scores[token]) left -= scores[token++];
-  return static_cast<std::int64_t>(token);
-}
-
-/// Chooses the next token of each text.
-class Choice {
+/// The texts as they grow: each with its prompt, until it ends.
+class Texts {
  public:
-  Choice(const GenerateOptions& options, std::int64_t texts) : options_(options) {
+  Texts(const TensorView& prompt, const GenerateOptions& options)
+      : options_(options),
+        whole_(static_cast<std::size_t>(prompt.dim(0))),
+        written_(whole_.size()),
+        ended_(whole_.size()) {
+    const Tensor ids(prompt, DType::i64);
+    for (std::size_t b = 0; b < whole_.size(); ++b) {
+      const std::span<const std::int64_t> row = ids.values<std::int64_t>().subspan(b * count(prompt), count(prompt));
+      whole_[b].assign(row.begin(), row.end());
+    }
     if (options.temperature == 0) return;
     Generator generator(options.seed);
-    draws_ = generator.rand({std::max<std::int64_t>(options.most, 1), texts}, DType::f64).to_vector();
+    draws_ = generator.rand({std::max<std::int64_t>(options.most, 1), prompt.dim(0)}, DType::f64).to_vector();
   }
 
-  std::vector<std::int64_t> operator()(const TensorView& scores) {
-    std::vector<std::int64_t> tokens;
-    if (options_.end && (*options_.end < 0 || *options_.end >= scores.dim(2))) {
-      refuse("end", scores.dim(2), *options_.end);
-    }
+  [[nodiscard]] bool all_ended() const { return std::ranges::find(ended_, false) == ended_.end(); }
+
+  // Goes on by the scores [B, …, V] of the last place; the tokens that were chosen, [B, 1].
+  Tensor go_on(const TensorView& scores) {
+    std::vector<std::int64_t> next;
     std::vector<double> row(static_cast<std::size_t>(scores.dim(2)));
-    for (std::int64_t b = 0; b < scores.dim(0); ++b) {
-      scores.load_row(std::array<std::int64_t, 2>{b, scores.dim(1) - 1}, row);
-      leave_out(row);
-      const bool is_greedy = options_.temperature == 0;
-      tokens.push_back(is_greedy ? std::ranges::max_element(row) - row.begin()
-                                 : drawn(row, options_.temperature, draws_[next_draw_++]));
+    generation::require_tokens(options_, scores.dim(2));
+    for (std::size_t b = 0; b < whole_.size(); ++b) {
+      scores.load_row(std::array{static_cast<std::int64_t>(b), scores.dim(1) - 1}, row);
+      generation::change_scores(row, whole_[b], options_);
+      next.push_back(options_.temperature == 0 ? generation::likeliest(row)
+                                               : generation::drawn(row, options_, draws_[next_draw_++]));
+      add(b, next.back());
     }
-    return tokens;
+    return {next, {static_cast<std::int64_t>(next.size()), 1}};
   }
+
+  [[nodiscard]] NewTokens written() && { return std::move(written_); }
 
  private:
-  void leave_out(std::vector<double>& scores) const {
-    const auto count = static_cast<std::int64_t>(scores.size());
-    for (const std::int64_t token : options_.never) {
-      if (token < 0 || token >= count) refuse("never", count, token);
-      scores[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
-    }
-    if (std::ranges::max(scores) == -std::numeric_limits<double>::infinity()) {
-      throw InvalidArgument(kGenerate, "never", "a token that may be written", "all " + std::to_string(count));
-    }
-  }
+  static std::size_t count(const TensorView& prompt) { return static_cast<std::size_t>(prompt.dim(1)); }
 
-  [[noreturn]] static void refuse(const char* argument, std::int64_t count, std::int64_t token) {
-    throw InvalidArgument(kGenerate, argument, "a token from 0 to " + std::to_string(count - 1), std::to_string(token));
+  void add(std::size_t b, std::int64_t token) {
+    ended_[b] = ended_[b] || std::ranges::find(options_.ends, token) != options_.ends.end();
+    if (ended_[b]) return;
+    whole_[b].push_back(token);
+    written_[b].push_back(token);
+    if (options_.written) ended_[b] = !options_.written(static_cast<std::int64_t>(b), token);
   }
 
   const GenerateOptions& options_;
+  std::vector<std::vector<std::int64_t>> whole_;
+  NewTokens written_;
+  std::vector<bool> ended_;
   std::vector<double> draws_;
   std::size_t next_draw_ = 0;
 };
+
+void require(bool holds, const char* option, const char* expected, const std::string& got) {
+  if (!holds) throw InvalidArgument(kGenerate, option, expected, got);
+}
+
+void require_draws(const GenerateOptions& options) {
+  const auto number = [](double value) { return std::to_string(value); };
+  require(options.temperature >= 0, "temperature", "0 or more", number(options.temperature));
+  require(options.top_k >= 0, "top_k", "0 or more", std::to_string(options.top_k));
+  require(options.top_p > 0 && options.top_p <= 1, "top_p", "more than 0 and at most 1", number(options.top_p));
+  require(options.min_p >= 0 && options.min_p <= 1, "min_p", "0 to 1", number(options.min_p));
+  require(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0, "repetition_penalty",
+          "more than 0", number(options.repetition_penalty));
+  const bool narrows = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
+  require(!narrows || options.temperature > 0, "temperature", "more than 0 beside top_k, top_p and min_p", "0");
+}
+
+void require_beams(const GenerateOptions& options) {
+  require(options.beams >= 1, "beams", "1 or more", std::to_string(options.beams));
+  require(std::isfinite(options.length_penalty), "length_penalty", "a number", std::to_string(options.length_penalty));
+  if (options.beams == 1) return;
+  require(options.temperature == 0, "temperature", "0 beside several beams", std::to_string(options.temperature));
+  require(!options.written, "written", "none beside several beams", "one");
+  require(!options.window, "window", "none beside several beams", std::to_string(options.window.value_or(0)));
+}
 
 }  // namespace
 
@@ -79,32 +104,24 @@ void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
     throw InvalidArgument(kGenerate, "prompt", "i64 or i32 [B, T] of one token or more",
                           std::string(name_of(prompt.dtype())) + " " + prompt.shape().to_string());
   }
-  if (options.most < 0) throw InvalidArgument(kGenerate, "most", "0 or more", std::to_string(options.most));
-  if (!(options.temperature >= 0)) {
-    throw InvalidArgument(kGenerate, "temperature", "0 or more", std::to_string(options.temperature));
-  }
-  if (options.window.value_or(1) < 1) {
-    throw InvalidArgument(kGenerate, "window", "1 or more", std::to_string(*options.window));
-  }
+  require(options.most >= 0, "most", "0 or more", std::to_string(options.most));
+  require(options.window.value_or(1) >= 1, "window", "1 or more", std::to_string(options.window.value_or(1)));
+  require_draws(options);
+  require_beams(options);
 }
 
-NewTokens generate(const TensorView& prompt, const GenerateOptions& options, const NextScores& scores) {
+NewTokens generate(const TensorView& prompt, const GenerateOptions& options, const NextScores& scores,
+                   const KeepRows& keep) {
   require_prompt(prompt, options);
   const NoGradient constant;
-  Tensor ids(prompt);
-  const auto texts = static_cast<std::size_t>(prompt.dim(0));
-  Choice choose(options, prompt.dim(0));
-  NewTokens written(texts);
-  std::vector<bool> has_ended(texts);
-  for (std::int64_t n = 0; n < options.most && std::ranges::count(has_ended, false) > 0; ++n) {
-    const std::vector<std::int64_t> next = choose(scores(ids).value());
-    for (std::size_t b = 0; b < texts; ++b) {
-      has_ended[b] = has_ended[b] || next[b] == options.end;
-      if (!has_ended[b]) written[b].push_back(next[b]);
-    }
-    ids = Tensor(next, {prompt.dim(0), 1});
+  if (options.beams > 1) {
+    require(static_cast<bool>(keep), "beams", "1, where rows cannot be kept", std::to_string(options.beams));
+    return generation::search_beams(prompt, options, scores, keep);
   }
-  return written;
+  Tensor ids(prompt);
+  Texts texts(prompt, options);
+  for (std::int64_t n = 0; n < options.most && !texts.all_ended(); ++n) ids = texts.go_on(scores(ids).value());
+  return std::move(texts).written();
 }
 
 }  // namespace qkv

@@ -109,16 +109,16 @@ TrainedModel TrainedModel::read(const std::string& path) {
 TaskExample TrainedModel::example_of(std::string_view text) const {
   TaskExample example;
   const Tokenizer& tokens = task_->vocabulary();
-  const std::optional<std::int32_t> begin = has_task() ? tokens.find("<s>") : std::nullopt;
+  const std::optional<std::int32_t> begin = tokens.find("<s>");
   if (task_->lengths().source > 0) {
     example.source = task_->source_vocabulary().encode(text).ids;
     if (example.source.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
-    const auto end = has_task() ? task_->source_vocabulary().find("</s>") : std::nullopt;
-    if (end) example.source.push_back(*end);
+    const auto end = task_->source_vocabulary().find("</s>");
+    if (has_task() && end) example.source.push_back(*end);
   } else {
     example.tokens = tokens.encode(text).ids;
   }
-  if (begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
+  if (has_task() && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
   if (example.tokens.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
@@ -157,7 +157,7 @@ std::vector<std::int64_t> TrainedModel::never_written() const {
 void TrainedModel::answer(TaskExample& example, const AnswerOptions& options) const {
   GenerateOptions generate{
       .most = options.most, .temperature = options.temperature, .seed = options.seed, .never = never_written()};
-  if (const auto end = task_->vocabulary().find("</s>")) generate.end = *end;
+  if (const auto end = task_->vocabulary().find("</s>")) generate.ends = {*end};
   if (example.source.empty() && example.image.empty()) generate.window = task_->lengths().tokens;
   blank(example);
   const TaskBatch batch = batch_of(example);

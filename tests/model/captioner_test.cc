@@ -164,9 +164,9 @@ TEST(Captioner, WritesWhatIsMostLikelyUntilTheEnd) {
     backward(cross_entropy(captioner.forward(images, ids), targets));
     optimizer->step(0.01);
   }
-  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.end = 2, .most = 6}),
+  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.ends = {2}, .most = 6}),
               ElementsAre(ElementsAre(5, 6, 7), ElementsAre(8)));
-  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.end = 2, .most = 2}),
+  EXPECT_THAT(captioner.generate(images, Tensor(std::vector<std::int64_t>{1, 1}, {2, 1}), {.ends = {2}, .most = 2}),
               ElementsAre(ElementsAre(5, 6), ElementsAre(8)));
 }
 

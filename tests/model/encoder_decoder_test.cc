@@ -156,7 +156,7 @@ TEST_P(Generates, WhatTheScoresOfTheWholeTextSay) {
   const EncoderDecoder model(small(GetParam()), generator);
   const Tensor source = some_source();
   const Tensor begin(std::vector<std::int64_t>{1, 1, 1}, {3, 1});
-  const auto texts = model.generate({.ids = source, .lengths = {5, 3, 4}}, begin, {.end = 10, .most = 6});
+  const auto texts = model.generate({.ids = source, .lengths = {5, 3, 4}}, begin, {.ends = {10}, .most = 6});
   ASSERT_EQ(texts.size(), 3U);
   // If no token ends a text, every text is as long as it may be.
   const auto longest = model.generate({.ids = source, .lengths = {5, 3, 4}}, begin, {.most = 6});

@@ -54,9 +54,12 @@ struct DecoderContext {
 /// What a decoder keeps between the tokens of a text.
 struct DecoderCache {
   StackCache blocks;
-  Mask context_mask = {};   // of the cross-attention
-  std::int64_t length = 0;  // tokens that were read
+  std::vector<std::int64_t> context_lengths = {};  // of the cross-attention's keys, as DecoderContext has them
+  std::int64_t length = 0;                         // tokens that were read
   DType dtype = DType::f32;
+
+  /// Row n goes on from rows[n] of this one. Copies keys and values.
+  [[nodiscard]] DecoderCache fork(std::span<const std::int64_t> rows) const;
 };
 
 /// Weights of every head, one tensor a layer.

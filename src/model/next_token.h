@@ -1,0 +1,27 @@
+// The next token of a text, out of the scores of all: penalties, what is left to draw from, the draw.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "qkv/model/generate.h"
+
+namespace qkv::generation {
+
+inline constexpr const char* kGenerate = "generate";
+
+/// Throws InvalidArgument naming `ends` or `never` where a token of them is none of the vocabulary.
+void require_tokens(const GenerateOptions& options, std::int64_t vocabulary);
+
+/// Scores [V] after the penalty for the tokens of `text`; -infinity for those of options.never. Throws InvalidArgument
+/// naming never if it leaves none.
+void change_scores(std::span<double> scores, std::span<const std::int64_t> text, const GenerateOptions& options);
+
+/// The likeliest of the scores, the first of equals.
+[[nodiscard]] std::int64_t likeliest(std::span<const double> scores) noexcept;
+
+/// The token where the shares of those before it pass `draw`, in [0, 1), of all that top_k, top_p and min_p leave.
+[[nodiscard]] std::int64_t drawn(std::span<const double> scores, const GenerateOptions& options, double draw);
+
+}  // namespace qkv::generation
