@@ -66,6 +66,7 @@
 #include "qkv/model/two_tower.h"
 #include "qkv/nn/activation.h"
 #include "qkv/nn/attention.h"
+#include "qkv/nn/attention_pool.h"
 #include "qkv/nn/block.h"
 #include "qkv/nn/embedding.h"
 #include "qkv/nn/feed_forward.h"

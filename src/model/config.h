@@ -13,6 +13,7 @@
 #include "qkv/model/encoder.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
+#include "qkv/model/two_tower.h"
 
 namespace qkv {
 
@@ -27,6 +28,11 @@ inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_t
                                             Activation::relu, Activation::silu};
 inline constexpr std::array kHeads = {EncoderHead::product, EncoderHead::transform, EncoderHead::none};
 inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms, NormKind::rms_plus_one};
+inline constexpr std::array kSelfAttentions = {SelfAttention::causal, SelfAttention::full};
+inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::class_token, ImagePooling::attention};
+inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
+                                             TextPooling::highest};
+inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated};
 
 /// Writes each option that it is called with.
@@ -80,6 +86,10 @@ class Read {
   void operator()(const char* word, RotaryScaling& scaling) const;
   void operator()(const char* word, Positions& value) const;
   void operator()(const char* word, EncoderHead& value) const { value = one_of(word, kHeads); }
+  void operator()(const char* word, SelfAttention& value) const { value = one_of(word, kSelfAttentions); }
+  void operator()(const char* word, ImagePooling& value) const { value = one_of(word, kImagePoolings); }
+  void operator()(const char* word, TextPooling& value) const { value = one_of(word, kTextPoolings); }
+  void operator()(const char* word, PairLoss& value) const { value = one_of(word, kPairLosses); }
   void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
   void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
   void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }

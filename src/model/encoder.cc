@@ -23,13 +23,16 @@ TextOptions text_of(const EncoderOptions& o) {
 TokenInputOptions input_of(const EncoderOptions& options) {
   require_sound(kEncoder, text_of(options));
   if (options.types < 0) throw InvalidArgument(kEncoder, "types", "0 or more", std::to_string(options.types));
-  TokenInputOptions input = input_options(text_of(options), SelfAttention::full, embedding_scale(options));
+  TokenInputOptions input = input_options(text_of(options), options.self_attention, embedding_scale(options));
   input.types = options.types;
   input.epsilon = options.choices.epsilon;
   return input;
 }
 
-StackOptions stack_of(const EncoderOptions& options) { return stack_options(text_of(options), StackKind::encoder); }
+StackOptions stack_of(const EncoderOptions& options) {
+  const bool is_causal = options.self_attention == SelfAttention::causal;
+  return stack_options(text_of(options), is_causal ? StackKind::decoder : StackKind::encoder);
+}
 
 }  // namespace
 

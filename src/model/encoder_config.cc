@@ -16,6 +16,7 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each("bias", o.bias);
   const EncoderOptions usual;
   each.later("types", o.types, usual.types);
+  each.later("self_attention", o.self_attention, usual.self_attention);
   each.later("head", o.head, usual.head);
   each_layer_choice(o, each);
 };

@@ -28,8 +28,13 @@ void require(bool holds, std::string_view argument, const std::string& expected,
 PatchEncoderOptions checked(const PatchEncoderOptions& options) {
   require(options.image_side > 0, "image_side", "more than 0", options.image_side);
   require(options.patch_side > 0, "patch_side", "more than 0", options.patch_side);
-  require(options.image_side % options.patch_side == 0, "patch_side",
-          "a divisor of image_side, " + std::to_string(options.image_side), options.patch_side);
+  require(options.margin >= 0 && options.margin < options.image_side, "margin", "0 or more, less than image_side",
+          options.margin);
+  const std::int64_t covered = options.image_side - options.margin;
+  require(covered % options.patch_side == 0, "patch_side",
+          "a divisor of image_side" + std::string(options.margin > 0 ? " without margin, " : ", ") +
+              std::to_string(covered),
+          options.patch_side);
   require(options.layers > 0, "layers", "more than 0", options.layers);
   require(options.d_model > 0, "d_model", "more than 0", options.d_model);
   require(options.heads > 0, "heads", "more than 0", options.heads);
@@ -37,6 +42,9 @@ PatchEncoderOptions checked(const PatchEncoderOptions& options) {
           "a divisor of d_model, " + std::to_string(options.d_model) + ", since each head has d_model / heads of it",
           options.heads);
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
+  if (options.relative && options.class_token) {
+    throw InvalidArgument(kPatchEncoder, "relative", "false with a class token", "true");
+  }
   return options;
 }
 
@@ -44,7 +52,9 @@ std::int64_t elements_of_patch(const PatchEncoderOptions& options) {
   return kChannels * options.patch_side * options.patch_side;
 }
 
-std::int64_t across(const PatchEncoderOptions& options) { return options.image_side / options.patch_side; }
+std::int64_t across(const PatchEncoderOptions& options) {
+  return (options.image_side - options.margin) / options.patch_side;
+}
 
 // Steps down and across from one patch to another: from 1 - across to across - 1 each.
 std::int64_t steps(const PatchEncoderOptions& options) { return 2 * across(options) - 1; }
@@ -67,11 +77,28 @@ Tensor rows_of_pairs(const PatchEncoderOptions& options) {
   return rows;
 }
 
+std::optional<Norm> input_norm(const PatchEncoderOptions& options, const Init& init, DType dtype) {
+  if (!options.input_norm) return std::nullopt;
+  return Norm({.width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
+}
+
+Variable class_vector(const PatchEncoderOptions& options, const Init& init, DType dtype) {
+  return options.class_token ? init.normal({options.d_model}, kPlaceDeviation, dtype) : Variable();
+}
+
+// [B, 1 + patches, d_model].
+Variable with_class(const Variable& patches, const Variable& vector) {
+  const Variable zeros(Tensor(patches.dtype(), {patches.dim(0), 1, patches.dim(2)}));
+  return concat({zeros + cast(vector, patches.dtype()), patches}, 1);
+}
+
 StackOptions stack_of(const PatchEncoderOptions& options) {
   StackOptions stack{.kind = StackKind::encoder, .layers = options.layers};
   stack.block.attention.d_model = options.d_model;
   stack.block.attention.heads = options.heads;
   stack.block.d_ff = options.d_ff;
+  stack.block.activation = options.activation;
+  stack.block.epsilon = options.epsilon;
   return stack;
 }
 
@@ -110,14 +137,17 @@ Tensor patches_of(const TensorView& images, std::int64_t patch_side) {
 }
 
 std::int64_t PatchEncoderOptions::patches() const noexcept {
-  const std::int64_t row = patch_side > 0 ? image_side / patch_side : 0;
+  const std::int64_t row = patch_side > 0 ? (image_side - margin) / patch_side : 0;
   return row * row;
 }
 
 PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
-      patch_({.in = elements_of_patch(options), .out = options.d_model, .dtype = dtype}, init),
-      positions_(init.normal({options.patches(), options.d_model}, kPlaceDeviation, dtype)),
+      patch_({.in = elements_of_patch(options), .out = options.d_model, .bias = options.patch_bias, .dtype = dtype},
+             init),
+      class_(class_vector(options, init, dtype)),
+      positions_(init.normal({options.tokens(), options.d_model}, kPlaceDeviation, dtype)),
+      input_norm_(input_norm(options, init, dtype)),
       relative_(relative_table(options, init, dtype)),
       stack_(stack_of(options), init, dtype) {}
 
@@ -136,9 +166,13 @@ Variable PatchEncoder::embedded(const TensorView& images, const ModelCall& call)
                           std::string(name_of(images.dtype())) + " " + images.shape().to_string());
   }
   const DType computed = call.dtype_for(dtype());
-  const Variable pixels = cast(Variable(patches_of(images, options_.patch_side)), computed);
-  const Variable patches = nn::named("patch", [&] { return patch_.forward(pixels); });
-  const Variable x = patches + cast(positions_, computed);
+  const std::int64_t side = options_.image_side - options_.margin;
+  const TensorView covered = images.slice(2, 0, side).slice(3, 0, side);
+  const Variable pixels = cast(Variable(patches_of(covered, options_.patch_side)), computed);
+  Variable x = nn::named("patch", [&] { return patch_.forward(pixels); });
+  if (!class_.empty()) x = with_class(x, class_);
+  x = x + cast(positions_, computed);
+  if (input_norm_) x = nn::named("ln_input", [&] { return input_norm_->forward(x); });
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
 
@@ -160,7 +194,9 @@ std::vector<Tensor> PatchEncoder::weights(const TensorView& images) const {
 Parameters PatchEncoder::parameters() const {
   Parameters all;
   append(all, "patch", patch_.parameters());
+  if (!class_.empty()) all.push_back({"class.weight", class_});
   all.push_back({"positions.weight", positions_});
+  if (input_norm_) append(all, "ln_input", input_norm_->parameters());
   if (options_.relative) all.push_back({"relative.weight", relative_});
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
   return all;
@@ -168,7 +204,9 @@ Parameters PatchEncoder::parameters() const {
 
 std::int64_t parameter_count(const PatchEncoderOptions& options) {
   const PatchEncoderOptions o = checked(options);
-  const std::int64_t count = (elements_of_patch(o) + 1 + o.patches()) * o.d_model + parameter_count(stack_of(o));
+  const std::int64_t vectors =
+      elements_of_patch(o) + (o.patch_bias ? 1 : 0) + (o.class_token ? 1 : 0) + o.tokens() + (o.input_norm ? 2 : 0);
+  const std::int64_t count = vectors * o.d_model + parameter_count(stack_of(o));
   return o.relative ? count + steps(o) * steps(o) * o.heads : count;
 }
 

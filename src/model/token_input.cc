@@ -87,6 +87,10 @@ Positions positions_named(std::string_view name) {
   throw InvalidArgument("positions_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
 }
 
+std::string_view name_of(SelfAttention self_attention) noexcept {
+  return self_attention == SelfAttention::causal ? "causal" : "full";
+}
+
 std::string_view name_of(EmbeddingScale scale) noexcept {
   constexpr std::array<std::string_view, 3> kNames = {"small", "root_width", "normed"};
   return kNames[static_cast<std::size_t>(scale)];

@@ -92,6 +92,24 @@ TEST(Encoder, GivesATextTheSameNumbersAloneAndPadded) {
   }
 }
 
+TEST(Encoder, SeesNoLaterTokenIfItIsCausal) {
+  for (const Positions positions : kAll) {
+    EncoderOptions options = small(positions);
+    options.self_attention = SelfAttention::causal;
+    EXPECT_EQ(config_of(encoder_options(config_of(options))), config_of(options));
+    Generator generator(1);
+    const Encoder encoder(options, generator);
+    Tensor ids = some_ids();
+    const Tensor before(encoder.hidden({.ids = ids}).value());
+    ids.set({0, 3}, (static_cast<int>(ids.at({0, 3})) + 1) % 11);
+    const Tensor after(encoder.hidden({.ids = ids}).value());
+    for (std::int64_t t = 0; t < ids.dim(1); ++t) {
+      const auto of = [&](const Tensor& hidden) { return hidden.view().select(0, 0).select(0, t).to_vector(); };
+      EXPECT_EQ(of(before) == of(after), t < 3) << name_of(positions) << " at " << t;
+    }
+  }
+}
+
 TEST(Encoder, TellsLeftFromRightWherePositionsDo) {
   // The middle of a b c and of c b a: ALiBi, which counts distances, sees no difference in one layer.
   for (const Positions positions : kAll) {

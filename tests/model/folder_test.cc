@@ -81,8 +81,8 @@ TEST(Folder, NamesEveryTensorThatDiffers) {
 
 TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
-              HasSubstr("config.json: model_type: expected one of the families bert, distilbert, gemma, gemma2, "
-                        "gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, t5, got \"mamba\""));
+              HasSubstr("config.json: model_type: expected one of the families bert, clip, distilbert, gemma, "
+                        "gemma2, gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, siglip, t5, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(), HasSubstr("config.json: expected a JSON object"));
   const auto with = [](const std::string& more) {
     return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
@@ -134,6 +134,22 @@ TEST(Folder, NamesWhatNoT5Has) {
               AllOf(HasSubstr("decoder.block.0.layer.1.EncDecAttention.q.weight: expected [4, 4], got no such tensor"),
                     HasSubstr("encoder.block.0.layer.1.DenseReluDense.wi.weight: expected [6, 4]"),
                     testing::Not(HasSubstr("lm_head"))));
+}
+
+TEST(Folder, NamesWhatNoTowersHave) {
+  const auto clip = [](const std::string& text, const std::string& image) {
+    return Folder(R"({"model_type": "siglip", "text_config": {)" + text + R"(}, "vision_config": {)" + image + "}}",
+                  {{"logit_scale", {1}}})
+        .error();
+  };
+  EXPECT_THAT(clip("", R"("num_channels": 1)"),
+              HasSubstr("config.json: vision_config: num_channels: expected 3, which is all that qkv computes, got 1"));
+  EXPECT_THAT(clip("", R"("vision_use_head": false)"), HasSubstr("vision_config: vision_use_head: expected true"));
+  EXPECT_THAT(clip("", R"("patch_size": 0)"), HasSubstr("vision_config: patch_size: expected 1 or more, got 0"));
+  EXPECT_THAT(clip(R"("projection_size": 5)", ""), HasSubstr("TwoTower: d_embedding: expected 768"));
+  EXPECT_THAT(clip("", R"("num_hidden_layers": 1)"),
+              AllOf(HasSubstr("vision_model.head.attention.in_proj_weight: expected [768, 768], got no such tensor"),
+                    HasSubstr("logit_bias: expected [1], got no such tensor")));
 }
 
 TEST(Folder, NamesTheShardAtFault) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "core/error_message.h"
 #include "qkv/autograd/reduce.h"
 
@@ -62,6 +64,55 @@ TEST(PatchEncoder, HasAsManyNumbersAsTheArithmeticSays) {
                                                 .d_ff = std::nullopt,
                                                 .relative = false}),
             85798656 - 2 * 768);
+}
+
+PatchEncoderOptions of_clip() {
+  PatchEncoderOptions options = small();
+  options.image_side = 14;
+  options.margin = 2;
+  options.relative = false;
+  options.patch_bias = false;
+  options.class_token = true;
+  options.input_norm = true;
+  options.activation = Activation::quick_gelu;
+  options.epsilon = 1e-3;
+  return options;
+}
+
+TEST(PatchEncoder, PutsAClassTokenBeforeThePatchesAndNormsThem) {
+  Generator generator(1);
+  const PatchEncoder encoder(of_clip(), generator, DType::f64);
+  const Parameters all = encoder.parameters();
+  EXPECT_EQ(parameter_count(all), parameter_count(of_clip()));
+  EXPECT_EQ(all[0].name, "patch.weight");
+  EXPECT_EQ(all[1].name, "class.weight");
+  EXPECT_EQ(all[2].name, "positions.weight");
+  EXPECT_EQ(all[3].name, "ln_input.weight");
+  Trace trace({"patch", "blocks.0.resid_pre"});
+  Tensor images = Generator(1).rand({2, 3, 14, 14});
+  const Tensor out(encoder.forward(images, {.trace = &trace}).value());
+  EXPECT_EQ(out.shape().to_string(), "[2, 10, 16]");
+  const auto expected = [&](std::int64_t token) {
+    std::vector<double> row(16);
+    double mean = 0;
+    double square = 0;
+    for (std::int64_t d = 0; d < 16; ++d) {
+      const double own = token == 0 ? all[1].value.value().at({d}) : trace["patch"].at({1, token - 1, d});
+      row[static_cast<std::size_t>(d)] = own + all[2].value.value().at({token, d});
+      mean += row[static_cast<std::size_t>(d)] / 16;
+    }
+    for (const double x : row) square += (x - mean) * (x - mean) / 16;
+    for (double& x : row) x = (x - mean) / std::sqrt(square + 1e-3);
+    return row;
+  };
+  for (const std::int64_t token : {0, 1, 9}) {
+    EXPECT_THAT(trace["blocks.0.resid_pre"].view().select(0, 1).select(0, token).to_vector(),
+                testing::Pointwise(testing::DoubleNear(1e-13), expected(token)));
+  }
+  images.set({1, 0, 12, 3}, 40);  // in the margin
+  EXPECT_EQ(Tensor(encoder.forward(images).value()).to_vector(), out.to_vector());
+  images.set({1, 0, 11, 3}, 40);
+  EXPECT_NE(Tensor(encoder.forward(images).value()).to_vector(), out.to_vector());
 }
 
 TEST(PatchEncoder, SeesEveryPatchFromEveryPlace) {
@@ -149,6 +200,12 @@ TEST(PatchEncoder, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(message([](auto& o) { o.patch_side = 0; }), "PatchEncoder: patch_side: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.patch_side = 5; }),
             "PatchEncoder: patch_side: expected a divisor of image_side, 12, got 5");
+  EXPECT_EQ(message([](auto& o) { o.margin = 1; }),
+            "PatchEncoder: patch_side: expected a divisor of image_side without margin, 11, got 4");
+  EXPECT_EQ(message([](auto& o) { o.margin = 12; }),
+            "PatchEncoder: margin: expected 0 or more, less than image_side, got 12");
+  EXPECT_EQ(message([](auto& o) { o.class_token = true; }),
+            "PatchEncoder: relative: expected false with a class token, got true");
   EXPECT_EQ(message([](auto& o) { o.layers = 0; }), "PatchEncoder: layers: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.d_model = 0; }), "PatchEncoder: d_model: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.heads = 0; }), "PatchEncoder: heads: expected more than 0, got 0");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -52,6 +53,26 @@ TEST(ContrastiveLoss, IsTheMeanOfBothCrossEntropies) {
 TEST(ContrastiveLoss, GradientsAreThoseOfCentralDifferences) {
   const Operation loss = [](const std::vector<Variable>& x) { return contrastive_loss(x[0], x[1], x[2]); };
   EXPECT_EQ(gradient_fault(loss, {normal_numbers(1, {4, 3}), normal_numbers(2, {4, 3}), normal_numbers(3, {1})}), "");
+}
+
+TEST(PairLoss, BySigmoidTakesEachPairByItself) {
+  const Variable scores(Tensor(std::vector<double>{2, -1, 0.5, 800}, {2, 2}));
+  const auto minus_log = [](double x) { return std::log1p(std::exp(-x)); };
+  const double expected = (minus_log(2) + minus_log(1) + minus_log(-0.5) + minus_log(800)) / 2;
+  EXPECT_NEAR(pair_loss(PairLoss::sigmoid, scores).item(), expected, 1e-14);
+  const Operation loss = [](const std::vector<Variable>& x) { return pair_loss(PairLoss::sigmoid, x[0]); };
+  EXPECT_EQ(gradient_fault(loss, {normal_numbers(1, {3, 3})}), "");
+}
+
+TEST(PairScores, AreCosinesTimesTheScaleAndTheBias) {
+  const Variable images(Tensor(std::vector<double>{1, 0, 0.6, 0.8}, {2, 2}));
+  const Variable texts(Tensor(std::vector<double>{0, 1, 1, 0, 0.8, 0.6}, {3, 2}));
+  const Variable scale(Tensor(std::vector<double>{std::log(5.0)}, {1}));
+  const Variable bias(Tensor(std::vector<double>{-2}, {1}));
+  EXPECT_THAT(pair_scores(images, texts, scale, bias).value().to_vector(),
+              testing::Pointwise(testing::DoubleNear(1e-14), {-2.0, 3.0, 2.0, 2.0, 1.0, 2.8}));
+  EXPECT_THAT(pair_scores(images, texts, scale).value().to_vector(),
+              testing::Pointwise(testing::DoubleNear(1e-14), {0.0, 5.0, 4.0, 4.0, 3.0, 4.8}));
 }
 
 TEST(ContrastiveLoss, RefusesWhatIsNoPair) {
@@ -211,6 +232,123 @@ TEST(TwoTower, FactsGiveTheOptionsBack) {
             "two_tower_options: kind: expected two-tower, got \"captioner\"");
 }
 
+// As CLIP and SigLIP are.
+TwoTowerOptions clip() {
+  TwoTowerOptions options = small();
+  options.image_margin = 2;
+  options.patch_side = 3;
+  options.relative = false;
+  options.image_d_model = 12;
+  options.image_heads = 3;
+  options.activation = options.image_activation = Activation::quick_gelu;
+  options.epsilon = options.image_epsilon = 1e-3;
+  options.patch_bias = false;
+  options.image_norm = true;
+  options.self_attention = SelfAttention::causal;
+  options.image_pooling = ImagePooling::class_token;
+  options.text_pooling = TextPooling::end;
+  options.end = 7;
+  return options;
+}
+
+TwoTowerOptions siglip() {
+  TwoTowerOptions options = small();
+  options.d_embedding = 12;
+  options.image_d_model = 12;
+  options.image_heads = 3;
+  options.image_d_ff = 20;
+  options.relative = false;
+  options.image_pooling = ImagePooling::attention;
+  options.text_pooling = TextPooling::last;
+  options.image_map = false;
+  options.text_map_bias = true;
+  options.loss = PairLoss::sigmoid;
+  return options;
+}
+
+TEST(TwoTower, MayBeAClipOrASiglip) {
+  for (const TwoTowerOptions& options : {clip(), siglip()}) {
+    EXPECT_EQ(config_of(two_tower_options(config_of(options))), config_of(options));
+    Generator generator(1);
+    const TwoTower towers(options, generator, DType::f64);
+    EXPECT_EQ(parameter_count(towers.parameters()), parameter_count(options));
+    const Tensor images = some_images(3);
+    const Tensor ids(std::vector<std::int64_t>{7, 1, 2, 3, 4, 5, 7, 8, 9, 7, 1, 2, 3, 4, 7}, {3, 5});
+    EXPECT_EQ(tests::gradient_fault(towers.parameters(), [&] { return towers.loss(images, {.ids = ids}); }), "");
+  }
+  EXPECT_EQ(config_of(siglip()).at("loss"), "sigmoid");
+  EXPECT_EQ(config_of(clip()).at("text_pooling"), "end");
+}
+
+// What is mapped to a text's embedding, and the place whose state it is.
+void expect_place(TextPooling pooling, const std::vector<std::int64_t>& text, std::int64_t place) {
+  TwoTowerOptions options = small();
+  options.text_pooling = pooling;
+  if (pooling == TextPooling::end) options.end = 7;
+  Generator generator(1);
+  const TwoTower towers(options, generator, DType::f64);
+  Trace trace({"text", "text_map"});
+  static_cast<void>(towers.embed_texts({.ids = Tensor(text, {1, 5})}, {.trace = &trace}));
+  const Variable map = towers.parameters()[towers.parameters().size() - 2].value;
+  for (std::int64_t e = 0; e < 6; ++e) {
+    double sum = 0;
+    for (std::int64_t d = 0; d < 16; ++d) sum += map.value().at({e, d}) * trace["text"].at({0, place, d});
+    EXPECT_NEAR(trace["text_map"].at({0, e}), sum, 1e-14) << name_of(pooling);
+  }
+}
+
+TEST(TwoTower, PoolsTheTokenThatStandsForAText) {
+  expect_place(TextPooling::last, {1, 7, 9, 7, 9}, 4);
+  expect_place(TextPooling::end, {1, 7, 9, 7, 9}, 1);
+  expect_place(TextPooling::highest, {1, 7, 9, 7, 9}, 2);
+  Generator generator(1);
+  const TwoTower towers(clip(), generator);
+  const Tensor endless(std::vector<std::int64_t>{7, 1, 2, 3, 4, 1, 2, 3, 4, 5}, {2, 5});
+  EXPECT_EQ(error_message([&] { static_cast<void>(towers.embed_texts({.ids = endless})); }),
+            "TwoTower: ids: expected the end, token 7, in each text, got none in text 1");
+}
+
+TEST(TwoTower, PoolsAnImageByItsClassOrByAttention) {
+  Generator generator(1);
+  const TwoTower by_class(clip(), generator, DType::f64);
+  Trace trace({"image", "image_map"});
+  static_cast<void>(by_class.embed_images(some_images(2), {.trace = &trace}));
+  EXPECT_EQ(trace["image"].shape().to_string(), "[2, 5, 12]");
+  const Parameters all = by_class.parameters();
+  const Variable map = std::ranges::find(all, "image_map.weight", &Parameter::name)->value;
+  double sum = 0;
+  for (std::int64_t d = 0; d < 12; ++d) sum += map.value().at({4, d}) * trace["image"].at({1, 0, d});
+  EXPECT_NEAR(trace["image_map"].at({1, 4}), sum, 1e-14);
+
+  const TwoTower by_attention(siglip(), generator, DType::f64);
+  Trace pooled({"image_pool"});
+  const Tensor embedding(by_attention.embed_images(some_images(2), {.trace = &pooled}).value());
+  double square = 0;
+  for (std::int64_t e = 0; e < 12; ++e) square += std::pow(pooled["image_pool"].at({1, e}), 2);
+  EXPECT_NEAR(embedding.at({1, 3}), pooled["image_pool"].at({1, 3}) / std::sqrt(square), 1e-14);
+}
+
+TEST(TwoTower, StartsAsSiglipDoesAndClipsNoScaleOfIt) {
+  Generator generator(1);
+  const TwoTower towers(siglip(), generator);
+  const Parameters all = towers.parameters();
+  EXPECT_EQ(all.back().name, "logit_bias");
+  EXPECT_EQ(all.back().value.item(), -10);
+  const Variable scale = all[all.size() - 2].value;
+  EXPECT_NEAR(scale.item(), std::log(10), 1e-6);
+  scale.mutable_value().set({0}, 5);
+  static_cast<void>(towers.loss(some_images(2), {.ids = some_ids(2)}));
+  EXPECT_EQ(scale.item(), 5);
+}
+
+TEST(TwoTower, ComputesWhatFollowsBf16InF32) {
+  Generator generator(1);
+  const TwoTower towers(siglip(), generator, DType::bf16);
+  const Variable images = towers.embed_images(some_images(2));
+  EXPECT_EQ(images.dtype(), DType::f32);
+  EXPECT_EQ(towers.scores(images, images).dtype(), DType::f32);
+}
+
 TEST(TwoTower, RefusesWhatHasNoMeaning) {
   const auto message = [](const auto& change) {
     return error_message([&] {
@@ -235,7 +373,20 @@ TEST(TwoTower, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(error_message([&] { static_cast<void>(towers.embed_texts({.ids = ids, .lengths = {5}})); }),
             "Encoder: lengths: expected one for each of 2 texts, got 1");
   EXPECT_EQ(error_message([&] { static_cast<void>(towers.loss(some_images(3), {.ids = ids})); }),
-            "contrastive_loss: texts: expected one for each image, [B, E], of the shape [3, 6], got [2, 6]");
+            "pair_loss: scores: expected [B, B], of a text for each image, got [3, 2]");
+  EXPECT_EQ(message([](auto& o) { o.image_map = false; }),
+            "TwoTower: d_embedding: expected 16, the width of images without a map, got 6");
+  EXPECT_EQ(message([](auto& o) { o.end = 3; }),
+            "TwoTower: end: expected a token for TextPooling::end, none for the others, got 3");
+  EXPECT_EQ(message([](auto& o) { o.text_pooling = TextPooling::end; }),
+            "TwoTower: end: expected a token for TextPooling::end, none for the others, got none");
+  EXPECT_EQ(message([](auto& o) { o.image_pooling = ImagePooling::class_token; }),
+            "PatchEncoder: relative: expected false with a class token, got true");
+  EXPECT_EQ(error_message([&] {
+              const Variable wide(Tensor(DType::f32, {2, 7}));
+              static_cast<void>(towers.scores(towers.embed_images(some_images(2)), wide));
+            }),
+            "pair_scores: texts: expected [T, E] with the E of images, [2, 6], got [2, 7]");
 }
 
 }  // namespace

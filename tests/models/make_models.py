@@ -4,8 +4,9 @@ Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logit
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
 and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
 has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H, T,
-S], and write from their own start. One of f32 with logits has a folder `gradients`: the same model with the gradient of
-the mean cross-entropy of `logits` and `targets` [B, T] in place of each weight. Sizes are odd, and each model has another
+S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*,
+image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder `gradients`: the same model with the gradient of
+the mean cross-entropy of `logits` and `targets` [B, T], or of the loss of pairs, in place of each weight. Sizes are odd, and each model has another
 option of its config; `-old` ones have it in words of before `transformers` 5.
 """
 import json
@@ -128,12 +129,50 @@ def t5_untied():
     return model
 
 
+TEXT_TOWER = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "max_position_embeddings": 16,
+}
+# Two pixels at each end belong to no patch.
+IMAGE_TOWER = {
+    "hidden_size": 60,
+    "intermediate_size": 90,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 5,
+    "image_size": 20,
+    "patch_size": 6,
+}
+END = 5
+
+
+def clip(text=None, image=None):
+    text = {**TEXT_TOWER, "eos_token_id": END, **(text or {})}
+    return t.CLIPModel(t.CLIPConfig(text_config=text, vision_config={**IMAGE_TOWER, **(image or {})}, projection_dim=26))
+
+
+def siglip(text=None, image=None):
+    text = {**TEXT_TOWER, "projection_size": 60, **(text or {})}
+    return t.SiglipModel(t.SiglipConfig(text_config=text, vision_config={**IMAGE_TOWER, **(image or {})}))
+
+
 MODELS = {
     "bert": lambda: bert(),
     "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
     "bert-pretraining": lambda: bert(t.BertForPreTraining, type_vocab_size=3),
     "roberta": lambda: roberta(),
     "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
+    "clip": lambda: clip(),
+    "clip-gelu": lambda: clip(
+        {"hidden_act": "gelu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu_new", "layer_norm_eps": 1e-2}
+    ),
+    "clip-old": lambda: clip({"eos_token_id": 2}),
+    "siglip": lambda: siglip(),
+    "siglip-relu": lambda: siglip({"hidden_act": "relu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu"}),
+    "siglip-bf16": lambda: siglip().to(torch.bfloat16),
     "distilbert": lambda: distilbert(),
     "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
     "gemma": lambda: gemma(),
@@ -222,6 +261,11 @@ def numbered(name, tensors):
     return {f"{name}.{n}": tensor for n, tensor in enumerate(tensors)}
 
 
+def token_loss(logits, tensors):
+    tensors["targets"] = torch.randint(3, VOCABULARY, SHAPE)
+    return lambda: torch.nn.functional.cross_entropy(logits().flatten(0, 1), tensors["targets"].flatten())
+
+
 def expected_of_both(model, ids):
     """Of an encoder and a decoder; the second source is shorter."""
     source, lengths = torch.randint(3, VOCABULARY, (2, 13)), torch.tensor([13, 8])
@@ -235,7 +279,7 @@ def expected_of_both(model, ids):
     tensors |= numbered("hidden", found.decoder_hidden_states)
     tensors |= numbered("weights", found.decoder_attentions)
     tensors |= numbered("cross", found.cross_attentions)
-    return tensors, lambda: model(**read, decoder_input_ids=ids).logits
+    return tensors, token_loss(lambda: model(**read, decoder_input_ids=ids).logits, tensors)
 
 
 def expected_of_one(model, ids):
@@ -250,12 +294,26 @@ def expected_of_one(model, ids):
     if model.can_generate():
         tensors["greedy"] = written(lambda text: model(text, use_cache=False).logits, ids)
     tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
-    return tensors, lambda: model(ids, use_cache=False).logits
+    return tensors, token_loss(lambda: model(ids, use_cache=False).logits, tensors)
 
 
-def save_gradients(model, folder, logits, targets):
+def expected_of_towers(model, ids):
+    """Of as many images as texts, each of which has its end."""
+    for text, place in zip(ids, (4, 10)):
+        text[place] = END
+    images = torch.randn(len(ids), 3, IMAGE_TOWER["image_size"], IMAGE_TOWER["image_size"])
+    read = {"input_ids": ids, "pixel_values": images}
+    found = model(**read, output_hidden_states=True, output_attentions=True)
+    tensors = {"ids": ids, "images": images, "logits": found.logits_per_image}
+    tensors |= {"image_embeddings": found.image_embeds, "text_embeddings": found.text_embeds}
+    for name, tower in (("text", found.text_model_output), ("image", found.vision_model_output)):
+        tensors |= numbered(name + ".hidden", tower.hidden_states) | numbered(name + ".weights", tower.attentions)
+    return tensors, lambda: model(**read, return_loss=True).loss
+
+
+def save_gradients(model, folder, loss):
     with torch.enable_grad():
-        torch.nn.functional.cross_entropy(logits().flatten(0, 1), targets.flatten()).backward()
+        loss().backward()
     (folder / "gradients").mkdir(exist_ok=True)
     shutil.copy(folder / "config.json", folder / "gradients")
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
@@ -294,11 +352,12 @@ def main():
             in_old_words(folder / "config.json", OLD[name])
         is_f32 = model.dtype == torch.float32
         model = model.float()  # as qkv computes for weights of 16 bits
-        ask = expected_of_both if model.config.is_encoder_decoder else expected_of_one
-        tensors, logits = ask(model, torch.randint(3, VOCABULARY, SHAPE))
-        if is_f32 and model.can_generate() and name not in TWICE:
-            tensors["targets"] = torch.randint(3, VOCABULARY, SHAPE)
-            save_gradients(model, folder, logits, tensors["targets"])
+        has_towers = hasattr(model, "vision_model")
+        is_both = model.config.is_encoder_decoder
+        ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
+        tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
+        if is_f32 and (has_towers or model.can_generate()) and name not in TWICE:
+            save_gradients(model, folder, loss)
         save_expected(tensors, folder)
         print(name, flush=True)
     minilm(pathlib.Path(sys.argv[1], "minilm"))

@@ -37,6 +37,7 @@ struct EncoderOptions {
   bool bias = true;        // of the maps of attention
   std::int64_t types = 0;  // token types, with a vector each: 2 for pairs of texts (BERT); 0: none
   EncoderHead head = EncoderHead::product;
+  SelfAttention self_attention = SelfAttention::full;  // causal: the text tower of CLIP
   LayerChoices choices = {};
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "qkv/model/token_input.h"
+#include "qkv/nn/activation.h"
 
 namespace qkv {
 
@@ -21,32 +22,43 @@ struct PatchEncoderOptions {
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
-  // A learned bias a step down, step across and head, the same in each layer (Liu et al. 2021, section 3.2).
+  // A learned bias a step down, step across and head, the same in each layer (Liu et al. 2021, section 3.2). Not with a
+  // class token, which stands nowhere.
   bool relative = true;
+  // Pixels at the right and lower ends that belong to no patch: of 384 pixels in patches of 14, 6.
+  std::int64_t margin = 0;
+  bool patch_bias = true;    // of the map of patches
+  bool class_token = false;  // a learned vector before the patches (Dosovitskiy et al. 2021, section 3.1)
+  bool input_norm = false;   // a layer norm before the first block: CLIP
+  Activation activation = Activation::gelu;
+  double epsilon = 1e-5;
 
-  /// (image_side / patch_side)^2.
+  /// ((image_side - margin) / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
+  /// Vectors that the blocks read: patches, and the class token if there is one.
+  [[nodiscard]] std::int64_t tokens() const noexcept { return patches() + (class_token ? 1 : 0); }
 };
 
 /// Parameters of such an encoder, by arithmetic.
 [[nodiscard]] std::int64_t parameter_count(const PatchEncoderOptions& options);
 
-/// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm.
+/// A map of each patch, a learned vector for each place, pre-norm blocks in which every patch sees all, a last norm. A
+/// class token stands before the patches, with a place of its own.
 class PatchEncoder {
  public:
   /// Draws in the order of parameters(), positions as large as what the map gives; in any floating dtype. Throws
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
   PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype = DType::f32);
 
-  /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, patches, d_model] in call.dtype.
+  /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, tokens, d_model] in call.dtype.
   /// Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const ModelCall& call = {}) const;
 
-  /// Weights of every head, [B, heads, patches, patches] a layer, in the default dtype of ModelCall. Allocates them
+  /// Weights of every head, [B, heads, tokens, tokens] a layer, in the default dtype of ModelCall. Allocates them
   /// all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
-  /// patch, positions.weight, relative.weight where it is there, blocks.*, ln_final.
+  /// patch, class.weight, positions.weight, ln_input, relative.weight, blocks.*, ln_final, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const PatchEncoderOptions& options() const noexcept { return options_; }
   /// That of the parameters.
@@ -58,8 +70,10 @@ class PatchEncoder {
 
   PatchEncoderOptions options_;
   Linear patch_;
-  Variable positions_;  // [patches, d_model]
-  Variable relative_;   // [(2 * across - 1)^2, heads]; empty without
+  Variable class_;      // [d_model]; empty without
+  Variable positions_;  // [tokens, d_model]
+  std::optional<Norm> input_norm_;
+  Variable relative_;  // [(2 * across - 1)^2, heads]; empty without
   TransformerStack stack_;
 };
 

@@ -68,6 +68,8 @@ enum class SelfAttention : std::uint8_t {
   causal,  // itself and those before it
   full,
 };
+/// "causal", "full"
+[[nodiscard]] std::string_view name_of(SelfAttention self_attention) noexcept;
 
 struct TokenInputOptions {
   std::int64_t vocabulary = 0;

@@ -106,6 +106,12 @@ ConfigFile ConfigFile::object(std::string_view word) const {
   return {found, path_ + ": " + std::string(word)};
 }
 
+ConfigFile ConfigFile::updated(const ConfigFile& other) const {
+  ConfigFile both = *this;
+  both.json_.update(other.json_);
+  return both;
+}
+
 void ConfigFile::require(std::string_view word, const nlohmann::json& only) const {
   if (has(word) && json_.at(std::string(word)) != only) refuse(word, only.dump() + ", which is all that qkv computes");
 }

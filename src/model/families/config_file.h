@@ -34,6 +34,8 @@ class ConfigFile {
   /// All words that it has.
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] ConfigFile object(std::string_view word) const;
+  /// With the words of the other in place of its own.
+  [[nodiscard]] ConfigFile updated(const ConfigFile& other) const;
 
   /// A word that must have this value, or not be there: another would change the computation.
   void require(std::string_view word, const nlohmann::json& only) const;

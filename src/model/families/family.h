@@ -15,10 +15,11 @@ namespace qkv::families {
 enum class Change : std::uint8_t {
   none,        // read where it lies
   transposed,  // [in, out] stored, as GPT-2 does; copied
+  reshaped,    // stored with other axes, of as many elements
 };
 
-/// A layer of ours and its place in the file; both go on with ".weight" or ".bias". "#" stands for the number of a
-/// block.
+/// A layer of ours and its place in the file; both go on with ".weight" or ".bias". Or a parameter of ours by its whole
+/// name, and the whole name in the file. "#" stands for the number of a block.
 struct WeightName {
   std::string_view ours;
   std::string_view theirs;
@@ -39,6 +40,7 @@ struct Family {
 };
 
 [[nodiscard]] const Family& bert();
+[[nodiscard]] const Family& clip();
 [[nodiscard]] const Family& distilbert();
 [[nodiscard]] const Family& gemma();
 [[nodiscard]] const Family& gemma2();
@@ -49,6 +51,7 @@ struct Family {
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
 [[nodiscard]] const Family& roberta();
+[[nodiscard]] const Family& siglip();
 [[nodiscard]] const Family& t5();
 
 /// The family of a config. Throws Error naming the config and the families that there are.

@@ -1,6 +1,7 @@
 // Model::open of a folder as others publish models: config.json beside its weights.
 #include "model/families/folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -13,28 +14,32 @@
 namespace qkv::families {
 namespace {
 
-// A parameter's name as layer, number of its block, and last word: "blocks.#.attn.q", "3", ".weight".
+// A parameter's name with "#" for the number of its block, that number, and its last word: "blocks.#.attn.q.weight",
+// "3",
+// ".weight".
 struct ParameterName {
-  explicit ParameterName(const std::string& name) : last(name.substr(name.rfind('.'))) {
-    layer = name.substr(0, name.size() - last.size());
+  explicit ParameterName(std::string name) : whole(std::move(name)) {
     constexpr std::string_view kBlocks = "blocks.";
-    std::size_t begin = layer.find(kBlocks);
-    if (begin == std::string::npos) return;
-    begin += kBlocks.size();
-    number = layer.substr(begin, layer.find('.', begin) - begin);
-    layer.replace(begin, number.size(), "#");
+    if (std::size_t begin = whole.find(kBlocks); begin != std::string::npos) {
+      begin += kBlocks.size();
+      number = whole.substr(begin, whole.find('.', begin) - begin);
+      whole.replace(begin, number.size(), "#");
+    }
+    last = whole.substr(std::min(whole.rfind('.'), whole.size()));
   }
 
-  std::string layer;
+  [[nodiscard]] std::string layer() const { return whole.substr(0, whole.size() - last.size()); }
+
+  std::string whole;
   std::string number;
-  std::string last;
+  std::string last;  // empty if there is none
 };
 
 const WeightName& weight_of(const Family& family, const ParameterName& parameter) {
   for (const WeightName& name : family.names) {
-    if (name.ours == parameter.layer) return name;
+    if (name.ours == parameter.layer() || name.ours == parameter.whole) return name;
   }
-  throw Error("no weight of the family " + std::string(family.type) + " is the parameter " + parameter.layer);
+  throw Error("no weight of the family " + std::string(family.type) + " is the parameter " + parameter.whole);
 }
 
 std::string with_number(std::string_view pattern, const std::string& number) {
@@ -61,7 +66,8 @@ class Loading {
     const ParameterName name(parameter.name);
     const WeightName& weight = weight_of(family_, name);
     const auto place = [&](std::string_view theirs) {
-      return (weight.in_head ? "" : prefix_) + with_number(theirs, name.number) + name.last;
+      const bool is_whole = weight.ours == name.whole;
+      return (weight.in_head ? "" : prefix_) + with_number(theirs, name.number) + (is_whole ? "" : name.last);
     };
     std::string stored = place(weight.theirs);
     if (!weight.otherwise.empty() && !files_.contains(stored)) stored = place(weight.otherwise);
@@ -72,8 +78,9 @@ class Loading {
     }
     const Tensor tensor = files_.load(stored);
     const bool divides =
-        tensor.rank() > 0 && tensor.dim(weight.change == Change::transposed ? -1 : 0) % weight.parts == 0;
-    Tensor value = divides ? changed(tensor, weight) : tensor;
+        weight.parts == 1 ||
+        (tensor.rank() > 0 && tensor.dim(weight.change == Change::transposed ? -1 : 0) % weight.parts == 0);
+    Tensor value = divides ? changed(tensor, weight, parameter.value.shape()) : tensor;
     if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
       differences_.push_back(stored + ": expected " + expected_of(parameter, weight) + ", got " +
                              tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
@@ -104,7 +111,8 @@ class Loading {
     return files.contains(first) ? std::string(family.prefix) : "";
   }
 
-  static Tensor changed(const Tensor& tensor, const WeightName& name) {
+  static Tensor changed(const Tensor& tensor, const WeightName& name, const Shape& shape) {
+    if (name.change == Change::reshaped) return tensor.size() == shape.product() ? tensor.reshape(shape) : tensor;
     if (name.parts == 1 && name.skipped == 0 && name.change == Change::none) return tensor;
     const TensorView part = part_of(tensor, name);
     return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
@@ -152,6 +160,10 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::in
               " pieces, as config.json has it, got one of " + std::to_string(tokenizer->size()));
 }
 
+std::int64_t vocabulary_of(const Model::Network& network) {
+  return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
+}
+
 }  // namespace
 
 Model open_folder(const std::string& folder) {
@@ -160,8 +172,8 @@ Model open_folder(const std::string& folder) {
   const WeightFiles files(folder);
   const Model model = [&] {
     try {
-      return Model(family.network(config, Init::undrawn(), stored_dtype(files)),
-                   {.tokens = tokenizer_of(folder, config.integer("vocab_size"))});
+      const Model::Network network = family.network(config, Init::undrawn(), stored_dtype(files));
+      return Model(network, {.tokens = tokenizer_of(folder, vocabulary_of(network))});
     } catch (const InvalidArgument& unsound) {
       throw Error(config.path() + ": " + unsound.what());
     }
