@@ -21,6 +21,7 @@ void add_bench(CLI::App& app);
 void add_check(CLI::App& app);
 void add_cost(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 void add_mask(CLI::App& app);

@@ -57,6 +57,7 @@ void add_commands(CLI::App& app) {
   add_check(app);
   add_cost(app);
   add_explain(app);
+  add_generate(app);
   add_mask(app);
   add_probe(app);
   add_task(app);

@@ -108,6 +108,7 @@
 #include "qkv/train/text_task.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/train/training.h"
+#include "qkv/train/write_text.h"
 #include "qkv/view/attend.h"
 #include "qkv/view/check.h"
 #include "qkv/view/cost.h"

@@ -1,4 +1,5 @@
 // A model's file: safetensors, whose metadata hold the config and the tokenizers.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 #include "model/weights.h"
 #include "model/words.h"
 #include "qkv/model/model.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kTokenizer = "tokenizer";
 constexpr std::string_view kSourceTokenizer = "source_tokenizer";
+constexpr const char* kEnds = "writing.ends";  // "2,5"
 
 // A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
 bool is_other_file(const std::string& path) {
@@ -29,6 +32,15 @@ std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
   return words.empty() ? nullptr : make_tokenizer(words);
 }
 
+std::vector<std::int64_t> ends_in(const Words& metadata, std::int64_t vocabulary) {
+  const auto found = metadata.find(kEnds);
+  if (found == metadata.end()) return {};
+  const auto ends = numbers_from<std::int64_t>(found->second);
+  const auto is_token = [&](std::int64_t end) { return end >= 0 && end < vocabulary; };
+  if (ends && std::ranges::all_of(*ends, is_token)) return *ends;
+  throw InvalidArgument("Model::open", kEnds, "tokens with commas between them", "\"" + found->second + "\"");
+}
+
 // The dtype in which the file has the first parameter.
 DType dtype_in(const Safetensors& file, const Model& model) {
   const std::string name = model.parameters().front().name;
@@ -37,8 +49,9 @@ DType dtype_in(const Safetensors& file, const Model& model) {
 
 Model undrawn(const Safetensors& file) {
   const Words& metadata = file.metadata();
-  const ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
-                                   .source = tokenizer_in(words_of(kSourceTokenizer, metadata))};
+  ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
+                             .source = tokenizer_in(words_of(kSourceTokenizer, metadata))};
+  if (tokenizers.tokens) tokenizers.ends = ends_in(metadata, tokenizers.tokens->size());
   const ModelConfig config = words_of(kModel, metadata);
   Model model(config, Init::undrawn(), DType::f32, tokenizers);
   const DType dtype = dtype_in(file, model);
@@ -86,6 +99,10 @@ Model Model::open(const std::string& path) {
 std::map<std::string, std::string> Model::metadata() const {
   Words all = words_under(kModel, config());
   if (tokenizers_.tokens) all.merge(words_under(kTokenizer, tokenizers_.tokens->config()));
+  for (const std::int64_t end : tokenizers_.ends) {
+    std::string& ends = all[kEnds];
+    ends += (ends.empty() ? "" : ",") + std::to_string(end);
+  }
   if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
   return all;
 }

@@ -136,12 +136,14 @@ std::unique_ptr<const Task> make_task_of(const Model& model) {
     const auto found = config.find(word);
     return found == config.end() ? 0 : number_from<std::int64_t>(found->second).value_or(0);
   };
-  return std::make_unique<ForeignTask>(task_kind_of(model.kind()),
-                                       TaskLengths{.tokens = number("length"),
-                                                   .source = number("source_length"),
-                                                   .image_side = number("image_side"),
-                                                   .patch_side = number("patch_side")},
-                                       model.tokenizers());
+  const bool has_source = model.kind() == ModelKind::encoder_decoder;
+  return std::make_unique<ForeignTask>(
+      task_kind_of(model.kind()),
+      TaskLengths{.tokens = number("length"),
+                  .source = has_source ? std::max<std::int64_t>(number("source_length"), 1) : 0,
+                  .image_side = number("image_side"),
+                  .patch_side = number("patch_side")},
+      model.tokenizers());
 }
 
 }  // namespace qkv::training

@@ -62,6 +62,13 @@ std::unique_ptr<const Task> task_of(const std::string& name, const Words& words,
                           .length = number_in<std::int64_t>(words, "length")});
 }
 
+// The token with which an encoder-decoder of others begins to write.
+std::int32_t start_of(const Model& model) {
+  const ModelConfig config = model.config();
+  const auto start = config.find("start");
+  return start == config.end() ? 0 : number_from<std::int32_t>(start->second).value_or(0);
+}
+
 void blank(TaskExample& example) {
   example.labels.assign(example.tokens.size(), std::nullopt);
   example.scored.assign(example.tokens.size(), false);
@@ -118,6 +125,7 @@ TaskExample TrainedModel::example_of(std::string_view text) const {
   } else {
     example.tokens = tokens.encode(text).ids;
   }
+  if (!has_task() && kind() == ModelKind::encoder_decoder) example.tokens = {start_of(model_)};
   if (has_task() && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
@@ -142,10 +150,12 @@ Tensor TrainedModel::probabilities(const TaskExample& example, const TensorView&
   return softmax(Tensor(scores.select(0, 0).slice(0, all - own, all), DType::f64), -1);
 }
 
-// Tokens that are no text, and what a joined text counts after its answers' tokens: those of its source.
+// Tokens that are no text; a model of others may write any. And what a joined text counts after its answers' tokens:
+// those of its source.
 std::vector<std::int64_t> TrainedModel::never_written() const {
   std::vector<std::int64_t> never;
   for (const std::string_view piece : kNeverWritten) {
+    if (!has_task()) break;
     if (const auto token = task_->vocabulary().find(piece)) never.push_back(*token);
   }
   const std::int64_t own = task_->vocabulary().size();
@@ -154,14 +164,21 @@ std::vector<std::int64_t> TrainedModel::never_written() const {
   return never;
 }
 
-void TrainedModel::answer(TaskExample& example, const AnswerOptions& options) const {
-  GenerateOptions generate{
-      .most = options.most, .temperature = options.temperature, .seed = options.seed, .never = never_written()};
-  if (const auto end = task_->vocabulary().find("</s>")) generate.ends = {*end};
-  if (example.source.empty() && example.image.empty()) generate.window = task_->lengths().tokens;
+GenerateOptions TrainedModel::writing(GenerateOptions options) const {
+  const std::vector<std::int64_t> never = never_written();
+  options.never.insert(options.never.end(), never.begin(), never.end());
+  if (options.ends.empty()) options.ends = model_.tokenizers().ends;
+  if (const auto end = task_->vocabulary().find("</s>"); end && options.ends.empty()) options.ends = {*end};
+  const TaskLengths& lengths = task_->lengths();
+  const bool has_window = lengths.source == 0 && lengths.image_side == 0 && lengths.tokens > 0 && options.beams == 1;
+  if (has_window && !options.window) options.window = lengths.tokens;
+  return options;
+}
+
+void TrainedModel::answer(TaskExample& example, const GenerateOptions& options) const {
   blank(example);
   const TaskBatch batch = batch_of(example);
-  const NewTokens written = model_.generate(input_of(batch), generate);
+  const NewTokens written = model_.generate(input_of(batch), writing(options));
   for (const std::int64_t token : written.front()) example.tokens.push_back(static_cast<std::int32_t>(token));
   blank(example);
 }

@@ -46,6 +46,7 @@ struct ModelInput {
 struct ModelTokenizers {
   std::shared_ptr<const Tokenizer> tokens = nullptr;
   std::shared_ptr<const Tokenizer> source = nullptr;  // of a source with pieces of its own
+  std::vector<std::int64_t> ends = {};                // tokens of which each ends a text that the model writes
 };
 
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.

@@ -24,12 +24,6 @@ void describe_task(const Task& task, std::map<std::string, std::string>& run);
 /// ../share/qkv/models from where the program is. Throws Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
-struct AnswerOptions {
-  std::int64_t most = 64;  // tokens
-  double temperature = 0;  // of the draw: shares to the power 1 / temperature; 0 takes the likeliest
-  std::uint64_t seed = 0;  // of the draw
-};
-
 class TrainedModel {
  public:
   /// What `qkv train` wrote as model.safetensors or as a checkpoint; or any model that Model::open() opens, which then
@@ -57,9 +51,12 @@ class TrainedModel {
   [[nodiscard]] Tensor probabilities(const TaskExample& example) const;
   /// Those of scores [1, T, vocabulary] that a pass over batch_of(example) has given.
   [[nodiscard]] Tensor probabilities(const TaskExample& example, const TensorView& scores) const;
-  /// Adds tokens after the last, up to "</s>" or options.most tokens; never "<pad>", "<s>" or "<unknown>". Of a text
-  /// without a source the model sees the last tokens, as many as its examples had. Throws as Model::generate().
-  void answer(TaskExample& example, const AnswerOptions& options) const;
+  /// The options with what the model says of writing where they leave it open: ends ("</s>" of a task); of a task
+  /// "<pad>", "<s>" and "<unknown>" are never written; and of a text without a source the window of its last tokens, as
+  /// many as its examples had or its config has.
+  [[nodiscard]] GenerateOptions writing(GenerateOptions options) const;
+  /// Adds tokens after the last, by writing(options). Throws as Model::generate().
+  void answer(TaskExample& example, const GenerateOptions& options) const;
   /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 if it asks
   /// for none there.
   [[nodiscard]] std::int64_t answer_length(std::int32_t last) const;

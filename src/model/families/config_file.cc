@@ -50,6 +50,17 @@ std::int64_t ConfigFile::integer(std::string_view word, std::int64_t otherwise) 
   return has(word) ? integer(word) : otherwise;
 }
 
+std::vector<std::int64_t> ConfigFile::integers(std::string_view word) const {
+  if (!has(word)) return {};
+  if (!value(word, "").is_array()) return {integer(word)};
+  std::vector<std::int64_t> all;
+  for (const nlohmann::json& one : value(word, "")) {
+    if (!one.is_number_integer()) refuse(word, "a whole number, or a list of them");
+    all.push_back(one.get<std::int64_t>());
+  }
+  return all;
+}
+
 double ConfigFile::number(std::string_view word) const {
   const nlohmann::json& found = value(word, "a number");
   if (!found.is_number()) refuse(word, "a number");

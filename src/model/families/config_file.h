@@ -23,6 +23,8 @@ class ConfigFile {
   [[nodiscard]] bool has(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word, std::int64_t otherwise) const;
+  /// One, or a list of them; none where the word is not there.
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view word) const;
   [[nodiscard]] double number(std::string_view word) const;
   [[nodiscard]] double number(std::string_view word, double otherwise) const;
   /// Nothing where the file says null; `otherwise` where it has no such word.

@@ -164,6 +164,23 @@ std::int64_t vocabulary_of(const Model::Network& network) {
   return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
 }
 
+// eos_token_id of generation_config.json, else of config.json.
+std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary) {
+  constexpr const char* kWord = "eos_token_id";
+  const std::filesystem::path path = std::filesystem::path(folder) / "generation_config.json";
+  const ConfigFile own = std::filesystem::exists(path) ? ConfigFile(path.string()) : config;
+  const ConfigFile& said = own.has(kWord) ? own : config;
+  std::vector<std::int64_t> ends = said.integers(kWord);
+  for (const std::int64_t end : ends) {
+    if (end < 0 || end >= vocabulary) said.refuse(kWord, "tokens below vocab_size, " + std::to_string(vocabulary));
+  }
+  return ends;
+}
+
+ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary) {
+  return {.tokens = tokenizer_of(folder, vocabulary), .ends = ends_of(folder, config, vocabulary)};
+}
+
 }  // namespace
 
 Model open_folder(const std::string& folder) {
@@ -173,7 +190,7 @@ Model open_folder(const std::string& folder) {
   const Model model = [&] {
     try {
       const Model::Network network = family.network(config, Init::undrawn(), stored_dtype(files));
-      return Model(network, {.tokens = tokenizer_of(folder, vocabulary_of(network))});
+      return Model(network, tokenizers_of(folder, config, vocabulary_of(network)));
     } catch (const InvalidArgument& unsound) {
       throw Error(config.path() + ": " + unsound.what());
     }

@@ -1,0 +1,45 @@
+// Texts that a model goes on with, as text: drawn or searched, streamed, ended by a token or by a string.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/model/generate.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+
+struct WriteOptions {
+  GenerateOptions draw = {};            // ends, never and window as TrainedModel::writing() completes them
+  std::vector<std::string> stops = {};  // each ends a text before it
+  /// Told each part of text number `text` as it is certain: whole characters, and no beginning of a stop.
+  std::function<void(std::int64_t text, std::string_view part)> said = {};
+};
+
+enum class WriteEnd : std::uint8_t {
+  token,   // one of the ends
+  stop,    // one of the stops
+  length,  // as many tokens as were asked for
+};
+/// "token", "stop", "length"
+[[nodiscard]] std::string_view name_of(WriteEnd end) noexcept;
+
+struct WrittenText {
+  std::string text;                  // without its prompt, its end and its stop
+  std::vector<std::int32_t> tokens;  // that were written; of a stop also those behind the text
+  WriteEnd end = WriteEnd::length;
+};
+
+/// What the model writes after each prompt: after it, or in answer to it where the model reads a source; no more than
+/// its task asks for, where that says how much. Prompts of the
+/// same number of tokens share their passes; the seed of a prompt's draws follows from draw.seed and the first of those
+/// that it shares them with. Throws InvalidArgument naming prompt n as "prompts[n]" where it is no text, and as
+/// generate().
+[[nodiscard]] std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
+                                                   const WriteOptions& options);
+
+}  // namespace qkv

@@ -1,0 +1,180 @@
+#include "qkv/train/write_text.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "qkv/error.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view kReplaced = "\xEF\xBF\xBD";  // U+FFFD, for a character of which bytes are missing
+constexpr std::size_t kLongestCharacter = 4;
+
+/// One text as it grows.
+class GrowingText {
+ public:
+  GrowingText(const Tokenizer& tokenizer, const std::vector<std::string>& stops, std::span<const std::int32_t> prompt)
+      : tokenizer_(tokenizer), stops_(stops), all_(prompt.begin(), prompt.end()), prompt_(prompt.size()) {
+    before_ = tokenizer_.decode(all_);
+  }
+
+  // The part that is certain now.
+  std::string add(std::int32_t token) {
+    all_.push_back(token);
+    text_ = text_behind_prompt();
+    for (const std::string& stop : stops_) {
+      const std::size_t place = text_.find(stop);
+      if (place == std::string::npos || place >= end_) continue;
+      end_ = place;
+      has_stopped_ = true;
+    }
+    return said_up_to(has_stopped_ ? end_ : text_.size() - uncertain());
+  }
+  // What was held back, once nothing follows.
+  std::string rest() { return said_up_to(has_stopped_ ? end_ : text_.size()); }
+
+  [[nodiscard]] bool has_stopped() const noexcept { return has_stopped_; }
+  [[nodiscard]] WrittenText written(WriteEnd end) const {
+    return {.text = has_stopped_ ? text_.substr(0, end_) : text_,
+            .tokens = {all_.begin() + static_cast<std::ptrdiff_t>(prompt_), all_.end()},
+            .end = has_stopped_ ? WriteEnd::stop : end};
+  }
+
+ private:
+  // A decoder may change what stands at the beginning of a text, so the prompt's end is found in the whole.
+  [[nodiscard]] std::string text_behind_prompt() const {
+    const std::string whole = tokenizer_.decode(all_);
+    if (prompt_ > 0 && whole.starts_with(before_)) return whole.substr(before_.size());
+    return tokenizer_.decode(std::span(all_).subspan(prompt_));
+  }
+
+  // Bytes at the end that may still change: a broken character, or the beginning of a stop.
+  [[nodiscard]] std::size_t uncertain() const {
+    std::size_t held = 0;
+    for (std::size_t n = 0;
+         n < kLongestCharacter && std::string_view(text_).substr(0, text_.size() - held).ends_with(kReplaced); ++n) {
+      held += kReplaced.size();
+    }
+    for (const std::string& stop : stops_) {
+      for (std::size_t size = std::min(stop.size(), text_.size()); size > held; --size) {
+        if (text_.ends_with(std::string_view(stop).substr(0, size))) held = size;
+      }
+    }
+    return held;
+  }
+
+  std::string said_up_to(std::size_t end) {
+    if (end <= said_) return "";
+    std::string part = text_.substr(said_, end - said_);
+    said_ = end;
+    return part;
+  }
+
+  const Tokenizer& tokenizer_;
+  const std::vector<std::string>& stops_;
+  std::vector<std::int32_t> all_;
+  std::size_t prompt_;
+  std::string before_;  // the text of the prompt
+  std::string text_;
+  std::size_t said_ = 0;
+  std::size_t end_ = std::string::npos;
+  bool has_stopped_ = false;
+};
+
+/// The prompts that are read side by side.
+class SharedPass {
+ public:
+  // `longest` is how many tokens the task asks for; 0 where it does not say.
+  SharedPass(const TrainedModel& model, const WriteOptions& options, std::int64_t longest)
+      : model_(model), options_(options), longest_(longest) {}
+
+  void add(std::size_t number, TaskExample example) {
+    numbers_.push_back(number);
+    examples_.push_back(std::move(example));
+  }
+
+  void write(std::vector<WrittenText>& written) {
+    // A model with a source writes no text on: its tokens before the answer are a mark.
+    for (const TaskExample& example : examples_) {
+      const bool goes_on = example.source.empty() && example.image.empty();
+      texts_.emplace_back(model_.task().vocabulary(), options_.stops,
+                          goes_on ? std::span<const std::int32_t>(example.tokens) : std::span<const std::int32_t>());
+    }
+    GenerateOptions draw = model_.writing(options_.draw);
+    if (longest_ > 0) draw.most = std::min(draw.most, longest_);
+    draw.seed += numbers_.front();
+    if (draw.beams == 1) draw.written = [&](std::int64_t n, std::int64_t token) { return add_token(n, token); };
+    const TaskBatch batch = batch_of(model_.task(), examples_, layout_for(model_.kind()));
+    const NewTokens tokens = model_.model().generate(input_of(batch), draw);
+    for (std::size_t n = 0; n < texts_.size(); ++n) written[numbers_[n]] = finished(n, tokens[n], draw);
+  }
+
+ private:
+  bool add_token(std::int64_t n, std::int64_t token) {
+    GrowingText& text = texts_[static_cast<std::size_t>(n)];
+    tell(static_cast<std::size_t>(n), text.add(static_cast<std::int32_t>(token)));
+    return !text.has_stopped();
+  }
+
+  WrittenText finished(std::size_t n, const std::vector<std::int64_t>& tokens, const GenerateOptions& draw) {
+    GrowingText& text = texts_[n];
+    for (std::size_t t = 0; draw.beams > 1 && t < tokens.size() && !text.has_stopped(); ++t) {
+      static_cast<void>(add_token(static_cast<std::int64_t>(n), tokens[t]));
+    }
+    tell(n, text.rest());
+    const bool is_long = static_cast<std::int64_t>(tokens.size()) == draw.most;
+    return text.written(is_long ? WriteEnd::length : WriteEnd::token);
+  }
+
+  void tell(std::size_t n, const std::string& part) const {
+    if (options_.said && !part.empty()) options_.said(static_cast<std::int64_t>(numbers_[n]), part);
+  }
+
+  const TrainedModel& model_;
+  const WriteOptions& options_;
+  std::int64_t longest_;
+  std::vector<std::size_t> numbers_;
+  std::vector<TaskExample> examples_;
+  std::vector<GrowingText> texts_;
+};
+
+TaskExample example_of(const TrainedModel& model, std::span<const std::string> prompts, std::size_t n) {
+  try {
+    return model.example_of(prompts[n]);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument("write_texts", "prompts[" + std::to_string(n) + "]", error.expected(), error.got());
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(WriteEnd end) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"token", "stop", "length"};
+  return kNames[static_cast<std::size_t>(end)];
+}
+
+std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
+                                     const WriteOptions& options) {
+  if (model.kind() == ModelKind::encoder || model.kind() == ModelKind::two_tower) {
+    throw InvalidArgument("write_texts", "model", "one that writes",
+                          "one of kind " + std::string(name_of(model.kind())));
+  }
+  for (const std::string& stop : options.stops) {
+    if (stop.empty()) throw InvalidArgument("write_texts", "stops", "texts of a character or more", "an empty one");
+  }
+  std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, SharedPass> passes;
+  for (std::size_t n = 0; n < prompts.size(); ++n) {
+    TaskExample example = example_of(model, prompts, n);
+    const std::int64_t longest = model.answer_length(example.tokens.back());
+    const std::tuple shared(example.source.size(), example.tokens.size(), longest);
+    passes.try_emplace(shared, model, options, longest).first->second.add(n, std::move(example));
+  }
+  std::vector<WrittenText> written(prompts.size());
+  for (auto& [shared, pass] : passes) pass.write(written);
+  return written;
+}
+
+}  // namespace qkv

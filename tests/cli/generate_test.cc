@@ -1,0 +1,72 @@
+// qkv generate.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv::generate_command_test {
+namespace {
+
+using testing::HasSubstr;
+using tests::Outcome;
+using tests::run_qkv;
+using Json = nlohmann::json;
+
+TEST(GenerateCommand, AnswersOneText) {
+  const Outcome outcome = run_qkv({"generate", "reverse", "abxkcdef"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "fedckxba\n");
+  // An addition goes on with its text, and the task says how far.
+  EXPECT_EQ(run_qkv({"generate", "addition", "1234+1234="}).out.size(), std::string("1234+1234=12345\n").size());
+  EXPECT_THAT(run_qkv({"generate", "sort", "hello"}).err, HasSubstr("qkv generate: careful: "));
+}
+
+TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
+  const tests::TemporaryDirectory directory;
+  const std::string file = directory / "prompts.txt";
+  write_file(file, std::string("abxkcdef\n\nqwertyui\r\n"));
+  const Outcome outcome = run_qkv({"generate", "reverse", "--file", file, "--json"});
+  const std::size_t end = outcome.out.find('\n');
+  EXPECT_EQ(Json::parse(outcome.out.substr(0, end))["text"], "fedckxba");
+  const Json second = Json::parse(outcome.out.substr(end + 1));
+  EXPECT_EQ(second["prompt"], "qwertyui");
+  EXPECT_EQ(second["text"], "iuytrewq");
+  EXPECT_EQ(second["end"], "token");
+  EXPECT_EQ(second["tokens"].size(), 8U);
+}
+
+TEST(GenerateCommand, GivesTheSameTextsForASeed) {
+  const std::vector<std::string> asked = {
+      "generate", "translation", "the dog sleeps", "--temperature", "3", "--top-k", "20", "--samples", "4", "--seed"};
+  const auto with_seed = [&](const char* seed) {
+    std::vector<std::string> words = asked;
+    words.emplace_back(seed);
+    return run_qkv(words).out;
+  };
+  EXPECT_EQ(with_seed("7"), with_seed("7"));
+  EXPECT_NE(with_seed("7"), with_seed("8"));
+}
+
+TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
+  const auto message = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "generate");
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT: expected one of TEXT and --file, got none\n");
+  EXPECT_EQ(message({"english", "the cat"}),
+            "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
+  EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),
+            "qkv generate: --temperature: expected more than 0 beside top_k, top_p and min_p, got 0\n");
+  EXPECT_EQ(message({"sort", "abc", "--temperature", "1", "--beams", "2"}),
+            "qkv generate: --temperature: expected 0 beside several beams, got 1.000000\n");
+  EXPECT_EQ(message({"sort", "ab9"}),
+            "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");
+}
+
+}  // namespace
+}  // namespace qkv::generate_command_test
