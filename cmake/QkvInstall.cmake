@@ -24,7 +24,7 @@ if(NOT QKV_ENGINE_ONLY)
   qkv_pkg_config(qkv-files "npy, npz, safetensors and PNG files for qkv" USES qkv PACKAGES libpng libzip)
   qkv_pkg_config(qkv-picture "Heatmaps and charts of qkv" USES qkv PACKAGES cairo libpng)
   qkv_pkg_config(qkv-learn "Autograd, layers, models and training of qkv" USES qkv-files
-                 PACKAGES libpcre2-8 libutf8proc LIBRARIES -ldnnl -lgomp -lsentencepiece)
+                 PACKAGES libpcre2-8 libutf8proc LIBRARIES -ldnnl -lgomp)
   qkv_pkg_config(qkv-explain "Attention explained step by step by qkv" USES qkv-learn qkv-picture)
   qkv_pkg_config(qkv-view "Requests and replies of qkv as JSON" USES qkv-files qkv-picture)
 endif()

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "qkv/error.h"
+
 namespace qkv::text {
+
+void require_short(std::string_view text) {
+  constexpr std::size_t kLongest = std::size_t{1} << 32U;
+  if (text.size() < kLongest) return;
+  throw InvalidArgument("Tokenizer::encode", "text", "less than 4 GiB", std::to_string(text.size()) + " bytes");
+}
 
 AlignedText::AlignedText(std::string_view original, std::size_t begin, std::size_t end) {
   reserve(end - begin);

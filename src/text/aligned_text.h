@@ -20,6 +20,9 @@ struct OriginalRange {
   friend bool operator==(const OriginalRange&, const OriginalRange&) = default;
 };
 
+/// Throws InvalidArgument of Tokenizer::encode for a text of 4 GiB or more.
+void require_short(std::string_view text);
+
 /// A character of a text that is written anew, and what it does to the characters that were there.
 struct Rewritten {
   char32_t character = 0;

@@ -1,18 +1,12 @@
-// Byte-pair encoding: the two neighbours that were merged first in training are merged first (Sennrich, Haddow and
-// Birch 2016, algorithm 1), with the options of the `tokenizers` library.
+// Byte-pair encoding, with the options of the `tokenizers` library.
 #include <algorithm>
 
+#include "text/bpe_merges.h"
 #include "text/characters.h"
 #include "text/subword_model.h"
 
 namespace qkv::text {
 namespace {
-
-constexpr unsigned kHalf = 32;
-
-std::uint64_t pair_key(std::int32_t first, std::int32_t second) noexcept {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(first)) << kHalf | static_cast<std::uint32_t>(second);
-}
 
 struct BpeOptions {
   std::optional<std::int32_t> unknown = std::nullopt;
@@ -23,29 +17,9 @@ struct BpeOptions {
   bool ignore_merges = false;
 };
 
-// A symbol of a word in a list that is linked both ways, so that a merge costs no move.
-struct Symbol {
-  std::int32_t id = 0;
-  std::uint32_t length = 0;  // bytes; 0 where it was merged away
-  std::uint32_t before = 0;
-  std::uint32_t next = 0;
-};
-constexpr std::uint32_t kNone = UINT32_MAX;
-
-struct Merge {
-  std::uint32_t rank = 0;
-  std::uint32_t place = 0;  // of the first symbol
-  std::int32_t id = 0;      // of both together
-};
-
-// For a heap whose top has the lowest rank, the leftmost of equals.
-bool comes_later(const Merge& a, const Merge& b) noexcept {
-  return a.rank != b.rank ? a.rank > b.rank : a.place > b.place;
-}
-
 class Bpe final : public SubwordModel {
  public:
-  Bpe(PieceTable pieces, NumberTable merges, BpeOptions options)
+  Bpe(PieceTable pieces, BpeMerges merges, BpeOptions options)
       : pieces_(std::move(pieces)), merges_(std::move(merges)), options_(std::move(options)) {}
 
   void cut(std::string_view piece, std::vector<SubwordToken>& tokens) const override {
@@ -56,7 +30,7 @@ class Bpe final : public SubwordModel {
       }
     }
     std::vector<Symbol> symbols = symbols_of(piece);
-    merge_all(symbols);
+    merges_.apply(symbols);
     std::uint32_t begin = 0;
     for (const Symbol& symbol : symbols) {
       if (symbol.length == 0) continue;
@@ -88,10 +62,6 @@ class Bpe final : public SubwordModel {
       }
     }
     if (unknown) add(*unknown);
-    for (std::uint32_t n = 0; n < symbols.size(); ++n) {
-      symbols[n].before = n == 0 ? kNone : n - 1;
-      symbols[n].next = n + 1 == symbols.size() ? kNone : n + 1;
-    }
     return symbols;
   }
 
@@ -119,51 +89,8 @@ class Bpe final : public SubwordModel {
     return true;
   }
 
-  [[nodiscard]] std::optional<Merge> merge_at(const std::vector<Symbol>& symbols, std::uint32_t place) const {
-    const Symbol& first = symbols[place];
-    if (first.next == kNone) return std::nullopt;
-    const std::uint64_t* found = merges_.find(pair_key(first.id, symbols[first.next].id));
-    if (found == nullptr) return std::nullopt;
-    return Merge{.rank = static_cast<std::uint32_t>(*found >> kHalf),
-                 .place = place,
-                 .id = static_cast<std::int32_t>(*found & UINT32_MAX)};
-  }
-
-  void merge_all(std::vector<Symbol>& symbols) const {
-    std::vector<Merge> queue;
-    queue.reserve(symbols.size());
-    for (std::uint32_t n = 0; n < symbols.size(); ++n) {
-      if (const auto merge = merge_at(symbols, n)) queue.push_back(*merge);
-    }
-    std::ranges::make_heap(queue, comes_later);
-    const auto push = [&](std::uint32_t place) {
-      if (place == kNone) return;
-      if (const auto merge = merge_at(symbols, place)) {
-        queue.push_back(*merge);
-        std::ranges::push_heap(queue, comes_later);
-      }
-    };
-    while (!queue.empty()) {
-      std::ranges::pop_heap(queue, comes_later);
-      const Merge top = queue.back();
-      queue.pop_back();
-      Symbol& first = symbols[top.place];
-      if (first.length == 0) continue;
-      const auto now = merge_at(symbols, top.place);
-      if (!now || now->id != top.id) continue;  // a neighbour has changed since
-      Symbol& second = symbols[first.next];
-      first.id = top.id;
-      first.length += second.length;
-      first.next = second.next;
-      second.length = 0;
-      if (first.next != kNone) symbols[first.next].before = top.place;
-      push(first.before);
-      push(top.place);
-    }
-  }
-
   PieceTable pieces_;
-  NumberTable merges_;  // two ids -> rank and the id of both together
+  BpeMerges merges_;
   BpeOptions options_;
 };
 
@@ -180,10 +107,10 @@ std::pair<std::string, std::string> parts_of(const Json& merge, const JsonField&
   list.elements().at(n).fail("two pieces");
 }
 
-NumberTable read_merges(const JsonField& field, const PieceTable& pieces, const std::string& prefix) {
+BpeMerges read_merges(const JsonField& field, const PieceTable& pieces, const std::string& prefix) {
   if (!field.value().is_array()) field.fail("a list");
-  NumberTable merges;
-  std::uint64_t rank = 0;
+  BpeMerges merges;
+  std::uint32_t rank = 0;
   const auto id_of = [&](const std::string& piece, std::size_t n) {
     const auto id = pieces.find(piece);
     if (!id) field.elements().at(n).fail("pieces of \"vocab\"", "\"" + piece + "\"");
@@ -194,8 +121,8 @@ NumberTable read_merges(const JsonField& field, const PieceTable& pieces, const 
     if (n == 0 && merge.is_string() && merge.get_ref<const std::string&>().starts_with("#version")) continue;
     const auto [first, second] = parts_of(merge, field, n);
     const std::size_t left_out = second.starts_with(prefix) ? prefix.size() : 0;
-    const auto both = static_cast<std::uint32_t>(id_of(first + second.substr(left_out), n));
-    merges.set(pair_key(id_of(first, n), id_of(second, n)), rank++ << kHalf | both);
+    const std::int32_t both = id_of(first + second.substr(left_out), n);
+    merges.set(id_of(first, n), id_of(second, n), rank++, both);
   }
   return merges;
 }
@@ -227,7 +154,7 @@ SubwordModelPtr read_bpe(const JsonField& field) {
     options.unknown = pieces.find(unknown->string());
     if (!options.unknown) unknown->fail("a piece of \"vocab\"");
   }
-  NumberTable merges = read_merges(field.at("merges"), pieces, options.prefix);
+  BpeMerges merges = read_merges(field.at("merges"), pieces, options.prefix);
   return std::make_shared<Bpe>(std::move(pieces), std::move(merges), std::move(options));
 }
 

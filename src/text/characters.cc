@@ -67,6 +67,12 @@ ReadCharacter read_character(std::string_view bytes, std::size_t at) noexcept {
   return {.value = value, .length = bounds.length};
 }
 
+ReadCharacter read_or_one_byte(std::string_view bytes, std::size_t at) noexcept {
+  const ReadCharacter read = read_character(bytes, at);
+  const bool is_broken = read.value == kReplacement && bytes.substr(at, read.length) != "\uFFFD";
+  return is_broken ? ReadCharacter{.value = kReplacement} : read;
+}
+
 char32_t character_at(std::string_view valid, std::size_t at) noexcept {
   const auto byte_at = [&](std::size_t n) { return static_cast<unsigned char>(valid[n]); };
   const char32_t first = byte_at(at);

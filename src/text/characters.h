@@ -18,6 +18,9 @@ struct ReadCharacter {
 };
 [[nodiscard]] ReadCharacter read_character(std::string_view bytes, std::size_t at) noexcept;
 
+/// The same, but of what is no character each byte is U+FFFD.
+[[nodiscard]] ReadCharacter read_or_one_byte(std::string_view bytes, std::size_t at) noexcept;
+
 /// How many bytes the character has that begins with this byte of valid UTF-8.
 [[nodiscard]] inline std::uint32_t character_length(char first) noexcept {
   const auto byte = static_cast<unsigned char>(first);

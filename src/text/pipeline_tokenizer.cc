@@ -9,8 +9,6 @@
 namespace qkv::text {
 namespace {
 
-constexpr std::size_t kLongestText = std::size_t{1} << 32U;
-
 Blanks blanks_of(std::string_view piece) {
   static const std::string kSpace(byte_character(' '));
   const auto is_blank = [&](std::size_t at) {
@@ -31,20 +29,6 @@ void append(Encoding& all, const Encoding& more) {
   all.types.insert(all.types.end(), more.types.begin(), more.types.end());
   all.sources.insert(all.sources.end(), more.sources.begin(), more.sources.end());
 }
-
-// A cache out of the pool, and back into it.
-class BorrowedCache {
- public:
-  explicit BorrowedCache(WordCachePool& pool) : pool_(pool), cache_(pool.take()) {}
-  BorrowedCache(const BorrowedCache&) = delete;
-  BorrowedCache& operator=(const BorrowedCache&) = delete;
-  ~BorrowedCache() { pool_.give_back(std::move(cache_)); }
-  WordCache& operator*() const noexcept { return *cache_; }
-
- private:
-  WordCachePool& pool_;
-  std::unique_ptr<WordCache> cache_;
-};
 
 }  // namespace
 
@@ -79,9 +63,7 @@ std::map<std::string, std::string> PipelineTokenizer::config() const {
 }
 
 EncodedPart PipelineTokenizer::encode_part(std::string_view text, TokenSource source) const {
-  if (text.size() >= kLongestText) {
-    throw InvalidArgument("Tokenizer::encode", "text", "less than 4 GiB", std::to_string(text.size()) + " bytes");
-  }
+  require_short(text);
   Pieces pieces = added_.cut(text);
   if (stages_.pre_tokenizer) stages_.pre_tokenizer->apply(pieces);
   const bool trims = stages_.post_processor && stages_.post_processor->trims();
@@ -93,13 +75,14 @@ EncodedPart PipelineTokenizer::encode_part(std::string_view text, TokenSource so
     if (trims) part.blanks.push_back(blanks_of(shown));
   };
   const BorrowedCache cache(caches_);
+  const auto cut = [&](std::string_view word, std::vector<SubwordToken>& tokens) { stages_.model->cut(word, tokens); };
   for (const Piece& piece : pieces.list) {
     const std::string_view shown = pieces.text_of(piece);
     if (piece.added) {
       add(*piece.added, pieces.text.origin(piece.begin, piece.end), shown);
       continue;
     }
-    for (const SubwordToken& token : (*cache).tokens_of(shown, *stages_.model)) {
+    for (const SubwordToken& token : (*cache).tokens_of(shown, cut)) {
       const OriginalRange range = pieces.text.origin(piece.begin + token.begin, piece.begin + token.end);
       add(token.id, range, stages_.model->pieces().piece(token.id));
     }

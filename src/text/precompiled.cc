@@ -1,10 +1,10 @@
-// SentencePiece's table of replacements: a double array (Darts) of what is replaced, and the replacements, each of
-// which ends with a zero byte. https://github.com/google/sentencepiece/blob/master/src/normalizer.cc
+// Replacements by SentencePiece's table, as the `tokenizers` library applies it.
 #include <utf8proc.h>
 
 #include <optional>
 
 #include "text/base64.h"
+#include "text/chars_map.h"
 #include "text/normalizer.h"
 
 namespace qkv::text {
@@ -12,8 +12,7 @@ namespace {
 
 class Precompiled final : public Normalizer {
  public:
-  Precompiled(std::vector<std::uint32_t> units, std::string replacements)
-      : units_(std::move(units)), replacements_(std::move(replacements)) {}
+  explicit Precompiled(CharsMap map) : map_(std::move(map)) {}
 
   void apply(AlignedText& text) const override {
     std::vector<Rewritten> written;
@@ -67,60 +66,23 @@ class Precompiled final : public Normalizer {
   }
 
   // That of the shortest beginning of `key` which the table has, as its other readers take it.
-  std::optional<std::string_view> replacement_of(std::string_view key) const {
-    std::uint32_t place = 0;
-    if (units_.empty()) return std::nullopt;
-    place ^= offset_of(units_[place]);
-    for (const char byte : key) {
-      const auto label = static_cast<unsigned char>(byte);
-      if (label == 0) return std::nullopt;
-      place ^= label;
-      if (place >= units_.size() || label_of(units_[place]) != label) return std::nullopt;
-      const std::uint32_t unit = units_[place];
-      place ^= offset_of(unit);
-      if (!has_leaf(unit)) continue;
-      if (place >= units_.size()) return std::nullopt;
-      const std::size_t begin = units_[place] & 0x7FFFFFFFU;
-      if (begin >= replacements_.size()) return std::nullopt;
-      return std::string_view(replacements_).substr(begin, replacements_.find('\0', begin) - begin);
-    }
-    return std::nullopt;
+  [[nodiscard]] std::optional<std::string_view> replacement_of(std::string_view key) const {
+    const auto match = map_.shortest(key);
+    return match ? std::optional(match->replacement) : std::nullopt;
   }
 
-  static std::uint32_t offset_of(std::uint32_t unit) noexcept { return (unit >> 10U) << ((unit & (1U << 9U)) >> 6U); }
-  static std::uint32_t label_of(std::uint32_t unit) noexcept { return unit & ((1U << 31U) | 0xFFU); }
-  static bool has_leaf(std::uint32_t unit) noexcept { return ((unit >> 8U) & 1U) != 0; }
-
-  std::vector<std::uint32_t> units_;
-  std::string replacements_;
+  CharsMap map_;
 };
-
-std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t n = 4; n-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[at + n]);
-  return value;
-}
 
 }  // namespace
 
 NormalizerPtr read_precompiled(const JsonField& field) {
   field.require_only({"type", "precompiled_charsmap"});
   const auto table = field.find("precompiled_charsmap");
-  if (!table) return std::make_shared<Precompiled>(std::vector<std::uint32_t>(), std::string());
-  constexpr std::size_t kUnit = 4;
+  if (!table) return std::make_shared<Precompiled>(CharsMap());
   const auto bytes = from_base64(table->string());
   if (!bytes) table->fail("base64");
-  if (bytes->empty()) return std::make_shared<Precompiled>(std::vector<std::uint32_t>(), std::string());
-  const std::size_t size = bytes->size() < kUnit ? 0 : little_endian(*bytes, 0);
-  if (size == 0 || size % kUnit != 0 || size > bytes->size() - kUnit) {
-    table->fail("a double array of whole units within the table",
-                std::to_string(size) + " of " + std::to_string(bytes->size()) + " bytes");
-  }
-  std::vector<std::uint32_t> units(size / kUnit);
-  for (std::size_t n = 0; n < units.size(); ++n) units[n] = little_endian(*bytes, kUnit * (n + 1));
-  std::string replacements = bytes->substr(kUnit + size);
-  if (with_replacements(replacements) != replacements) table->fail("replacements in UTF-8", "other bytes");
-  return std::make_shared<Precompiled>(std::move(units), std::move(replacements));
+  return std::make_shared<Precompiled>(CharsMap(*bytes, table->place()));
 }
 
 }  // namespace qkv::text

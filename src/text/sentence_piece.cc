@@ -1,50 +1,88 @@
 #include "text/sentence_piece.h"
 
-#include <sentencepiece_processor.h>
+#include <utf8.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "qkv/error.h"
 #include "text/aligned_text.h"
 #include "text/base64.h"
+#include "text/sentence_piece_decoder.h"
+#include "text/sentence_piece_file.h"
+#include "text/sentence_piece_model.h"
+#include "text/sentence_piece_normalizer.h"
 
 namespace qkv::text {
 namespace {
 
-class SentencePieceTokenizer final : public Tokenizer {
+using SpaceAt = SentencePieceNormalizer::Space;
+
+// A text as valid UTF-8: itself, or with U+FFFD for what is none.
+class ValidText {
  public:
-  SentencePieceTokenizer(std::string model, SentencePieceEnds ends, const std::string& source)
-      : model_(std::move(model)), ends_(ends) {
-    const auto status = processor_.LoadFromSerializedProto(model_);
-    if (!status.ok()) throw Error(source + ": expected a SentencePiece model: " + status.message());
-    const auto require = [&](int id, const char* name) {
-      if (id < 0) throw Error(source + ": expected a model with a token " + name + ", which is to stand at the end");
-    };
-    if (ends_.bos) require(processor_.bos_id(), "bos");
-    if (ends_.eos) require(processor_.eos_id(), "eos");
-    for (int id = 0; id < processor_.GetPieceSize(); ++id) pieces_.push_back(processor_.IdToPiece(id));
+  explicit ValidText(std::string_view text) : text_(text) {
+    if (!utf8::is_valid(text.begin(), text.end())) written_.emplace(text, 0, text.size());
+  }
+  [[nodiscard]] std::string_view text() const noexcept { return written_ ? std::string_view(written_->text()) : text_; }
+  /// The bytes of the text as it came.
+  [[nodiscard]] TextRange origin(std::size_t begin, std::size_t end) const noexcept {
+    if (!written_) return {.begin = begin, .end = end};
+    if (begin < end) {
+      const OriginalRange range = written_->origin(begin, end);
+      return {.begin = range.begin, .end = range.end};
+    }
+    const std::size_t at = begin < written_->size() ? written_->origin(begin).begin : text_.size();
+    return {.begin = at, .end = at};
   }
 
-  [[nodiscard]] std::int64_t size() const noexcept override { return static_cast<std::int64_t>(pieces_.size()); }
+ private:
+  std::string_view text_;
+  std::optional<AlignedText> written_;
+};
+
+class SentencePieceTokenizer final : public Tokenizer {
+ public:
+  SentencePieceTokenizer(std::string bytes, SentencePieceEnds ends, const std::string& source)
+      : bytes_(std::move(bytes)),
+        ends_(ends),
+        file_(read_sentence_piece_file(bytes_, source)),
+        tree_(tree_of(file_, {Type::normal, Type::user_defined, Type::unused},
+                      {Type::unknown, Type::control, Type::byte})),
+        normalizer_(file_.normalizer, file_.whitespace_as_suffix ? SpaceAt::suffix : SpaceAt::prefix,
+                    tree_of(file_, {Type::user_defined}), source + ": normalizer_spec"),
+        model_(sentence_piece_model(file_)),
+        decoder_(file_, source) {
+    const auto control = [&](bool wanted, const std::string& piece) -> std::optional<std::int32_t> {
+      const auto id = find(piece);
+      if (id && type_of(*id) == Type::control) return id;
+      if (wanted) throw Error(source + ": expected a control piece " + piece + " to put around texts, got none");
+      return std::nullopt;
+    };
+    bos_ = control(ends.bos, file_.bos);
+    eos_ = control(ends.eos, file_.eos);
+  }
+
+  [[nodiscard]] std::int64_t size() const noexcept override { return static_cast<std::int64_t>(file_.pieces.size()); }
   [[nodiscard]] const std::string& piece(std::int32_t id) const override {
     if (id < 0 || id >= size()) {
       throw InvalidArgument("Tokenizer::piece", "id", "from 0 to " + std::to_string(size() - 1), std::to_string(id));
     }
-    return pieces_[static_cast<std::size_t>(id)];
+    return file_.pieces[static_cast<std::size_t>(id)].text;
   }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept override {
-    const int id = processor_.PieceToId(piece);  // that of the unknown token where there is none
-    const bool known = id >= 0 && id < size() && pieces_[static_cast<std::size_t>(id)] == piece;
-    return known ? std::optional<std::int32_t>(id) : std::nullopt;
+    return tree_.find(piece);
   }
   [[nodiscard]] std::map<std::string, std::string> config() const override {
     return {{"kind", kSentencePieceKind},
-            {"model", to_base64(model_)},
+            {"model", to_base64(bytes_)},
             {"add_bos_token", ends_.bos ? "true" : "false"},
             {"add_eos_token", ends_.eos ? "true" : "false"}};
   }
 
  private:
+  using Type = SentencePieceType;
+  [[nodiscard]] Type type_of(std::int32_t id) const noexcept { return file_.pieces[static_cast<std::size_t>(id)].type; }
+
   [[nodiscard]] Encoding encode_text(std::string_view text, const EncodeOptions& options) const override {
     Encoding all;
     add(all, text, TokenSource::text, options.special);
@@ -53,66 +91,84 @@ class SentencePieceTokenizer final : public Tokenizer {
   }
 
   void add(Encoding& all, std::string_view text, TokenSource source, SpecialTokens special) const {
-    const std::int32_t type = source == TokenSource::pair ? 1 : 0;
-    const auto push = [&](int id, TextRange range, TokenSource from) {
-      all.ids.push_back(id);
-      all.offsets.push_back(range);
-      all.types.push_back(type);
-      all.sources.push_back(from);
-    };
+    require_short(text);
     const bool with = special == SpecialTokens::with;
-    if (with && ends_.bos) push(processor_.bos_id(), {}, TokenSource::added);
-    const AlignedText valid(text, 0, text.size());
-    const auto cut = processor_.EncodeAsImmutableProto(valid.text());
-    std::vector<TextRange> ranges;
-    for (const auto& next : cut.pieces()) ranges.push_back(range_of(valid, next.begin(), next.end()));
-    // Of the bytes of a character, the library gives it to the last one alone.
-    for (std::size_t n = ranges.size(); n-- > 1;) {
-      const bool is_empty_byte = processor_.IsByte(static_cast<int>(cut.pieces(static_cast<int>(n - 1)).id())) &&
-                                 ranges[n - 1].begin == ranges[n - 1].end;
-      if (is_empty_byte) ranges[n - 1] = ranges[n];
-    }
-    for (std::size_t n = 0; n < ranges.size(); ++n) {
-      push(static_cast<int>(cut.pieces(static_cast<int>(n)).id()), ranges[n], source);
-    }
-    if (with && ends_.eos) push(processor_.eos_id(), {}, TokenSource::added);
+    const auto push_end = [&](std::int32_t id) {
+      all.ids.push_back(id);
+      all.offsets.emplace_back();
+      all.sources.push_back(TokenSource::added);
+    };
+    if (with && ends_.bos) push_end(*bos_);
+    add_tokens(all, text);
+    all.sources.resize(all.ids.size(), source);
+    if (with && ends_.eos) push_end(*eos_);
+    all.types.resize(all.ids.size(), source == TokenSource::pair ? 1 : 0);
   }
 
-  static TextRange range_of(const AlignedText& valid, std::size_t begin, std::size_t end) {
-    if (begin < end) {
-      const OriginalRange range = valid.origin(begin, end);
-      return {.begin = range.begin, .end = range.end};
+  void add_tokens(Encoding& all, std::string_view text) const {
+    const ValidText valid(text);
+    const SentencePieceText made = normalizer_.apply(valid.text());
+    std::vector<SubwordToken> tokens;
+    model_->cut(made.text, tokens);
+    all.ids.reserve(all.ids.size() + tokens.size());
+    all.offsets.reserve(all.offsets.size() + tokens.size());
+    const std::size_t first = all.ids.size();
+    bool was_unknown = false;
+    for (const SubwordToken& token : tokens) {
+      const TextRange range = valid.origin(made.origins[token.begin], made.origins[token.end]);
+      const bool is_unknown = token.id == kNoPiece;
+      if (is_unknown && file_.byte_fallback) {
+        add_bytes(all, std::string_view(made.text).substr(token.begin, token.end - token.begin), range);
+      } else if (is_unknown && was_unknown) {
+        all.offsets.back().end = range.end;
+      } else {
+        all.ids.push_back(is_unknown ? *file_.unknown : token.id);
+        all.offsets.push_back(range);
+      }
+      was_unknown = is_unknown;
     }
-    const std::size_t at = begin < valid.size() ? valid.origin(begin).begin
-                           : valid.empty()      ? 0
-                                                : valid.origin(valid.size() - 1).end;
-    return {.begin = at, .end = at};
+    if (file_.byte_fallback) give_bytes_a_place(all, first);
+  }
+
+  void add_bytes(Encoding& all, std::string_view text, TextRange range) const {
+    for (const char byte : text) {
+      all.ids.push_back(file_.bytes[static_cast<unsigned char>(byte)]);
+      all.offsets.push_back(range);
+    }
+  }
+
+  // A character that a table put in has no bytes of its own: it goes with what follows.
+  void give_bytes_a_place(Encoding& all, std::size_t first) const {
+    for (std::size_t n = all.ids.size(); n-- > first + 1;) {
+      TextRange& range = all.offsets[n - 1];
+      if (range.begin == range.end && type_of(all.ids[n - 1]) == Type::byte) range = all.offsets[n];
+    }
   }
 
   [[nodiscard]] std::string decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const override {
     std::string text;
-    std::vector<int> held;
-    const auto flush = [&] {
-      text += processor_.DecodeIds(held);
-      held.clear();
-    };
+    std::vector<std::int32_t> held;
     for (const std::int32_t id : ids) {
       const std::string& shown = piece(id);
-      if (!processor_.IsControl(id)) {
+      if (special == SpecialTokens::without || type_of(id) != Type::control) {
         held.push_back(id);
-      } else if (special == SpecialTokens::with) {
-        flush();
-        text += shown;
+        continue;
       }
+      text += decoder_.text_of(held) + shown;
+      held.clear();
     }
-    flush();
-    return text;
+    return text + decoder_.text_of(held);
   }
 
-  std::string model_;
+  std::string bytes_;
   SentencePieceEnds ends_;
-  sentencepiece::SentencePieceProcessor processor_;
-  std::vector<std::string> pieces_;
+  SentencePieceFile file_;
+  PieceTree tree_;  // of all pieces
+  SentencePieceNormalizer normalizer_;
+  SentencePieceModelPtr model_;
+  SentencePieceDecoder decoder_;
+  std::optional<std::int32_t> bos_;
+  std::optional<std::int32_t> eos_;
 };
 
 }  // namespace

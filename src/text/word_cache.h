@@ -16,8 +16,15 @@ namespace qkv::text {
 /// At most kWords words of at most kLongest bytes: some 10 MB. Used by one thread at a time.
 class WordCache {
  public:
-  /// The tokens of a word by the model. They stay until the next call.
-  [[nodiscard]] const std::vector<SubwordToken>& tokens_of(std::string_view word, const SubwordModel& model);
+  /// The tokens that `cut(word, tokens)` appends, which stay until the next call. It is always the same function.
+  template <class Cut>
+  [[nodiscard]] const std::vector<SubwordToken>& tokens_of(std::string_view word, const Cut& cut) {
+    if (const auto found = known_.find(word); found != known_.end()) return found->second;
+    tokens_.clear();
+    cut(word, tokens_);
+    if (word.size() > kLongest || known_.size() >= kWords) return tokens_;
+    return known_.emplace(std::string(word), tokens_).first->second;
+  }
 
  private:
   static constexpr std::size_t kWords = 65536;
@@ -39,6 +46,20 @@ class WordCachePool {
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<WordCache>> free_;
+};
+
+/// A cache out of the pool, and back into it.
+class BorrowedCache {
+ public:
+  explicit BorrowedCache(WordCachePool& pool) : pool_(pool), cache_(pool.take()) {}
+  BorrowedCache(const BorrowedCache&) = delete;
+  BorrowedCache& operator=(const BorrowedCache&) = delete;
+  ~BorrowedCache() { pool_.give_back(std::move(cache_)); }
+  WordCache& operator*() const noexcept { return *cache_; }
+
+ private:
+  WordCachePool& pool_;
+  std::unique_ptr<WordCache> cache_;
 };
 
 }  // namespace qkv::text

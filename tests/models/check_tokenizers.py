@@ -256,10 +256,66 @@ def charsmap_of(model):
     return next(value for number, value in fields(normalizer) if number == 2)
 
 
+USER_DEFINED = ["Yesterday", "Yes", "terday", "▁x==", "привет", "  ", "0"]
+
+
 def train_sentence_piece(prefix, text, kind, **options):
-    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(text), model_prefix=prefix, model_type=kind, vocab_size=2000,
-                                             byte_fallback=True, minloglevel=2, character_coverage=0.99,
+    options = {"vocab_size": 2000, "byte_fallback": True, "character_coverage": 0.99} | options
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(text), model_prefix=prefix, model_type=kind, minloglevel=2,
                                              hard_vocab_limit=False, **options)
+
+
+def bytes_of_varint(value):
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + bytes_of_varint(value >> 7)
+
+
+def with_unused(model, step):
+    """A ModelProto whose normal pieces of more than one character are unused, one of so many."""
+    changed, count = b"", 0
+    for number, value in fields(model):
+        if number == 1:
+            piece = dict(fields(value))
+            if piece.get(3, 1) == 1 and len(piece[1].decode()) > 1:
+                count += 1
+                value += b"\x18\x05" if count % step == 0 else b""  # type: of a field that is there twice, the last counts
+        changed += bytes_of_varint(number << 3 | 2) + bytes_of_varint(len(value)) + value
+    return changed
+
+
+def sentence_piece_kinds():
+    """Names and options of the tokenizer.model files that are trained."""
+    bare = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "normalization_rule_name": "identity"}
+    for kind in ("unigram", "bpe"):
+        yield kind, kind, {}
+        yield kind + "-unknown", kind, {"byte_fallback": False}
+        yield kind + "-identity", kind, {"normalization_rule_name": "identity", "byte_fallback": False}
+        yield kind + "-folded", kind, {"normalization_rule_name": "nmt_nfkc_cf", "denormalization_rule_tsv": "DENORMALIZER"}
+        yield kind + "-suffix", kind, {"treat_whitespace_as_suffix": True}
+        yield kind + "-user", kind, {"user_defined_symbols": USER_DEFINED, "control_symbols": ["<mask>"]}
+        yield kind + "-bare", kind, bare
+        yield kind + "-bare-user", kind, bare | {"user_defined_symbols": USER_DEFINED, "byte_fallback": False}
+        yield kind + "-spaces", kind, {"remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True}
+        yield kind + "-phrases", kind, {"split_by_whitespace": False, "split_by_unicode_script": False}
+        yield kind + "-unused", kind, {"unused": 3}
+    yield "word", "word", {"byte_fallback": False}
+    yield "word-bytes", "word", {"add_dummy_prefix": False}
+    yield "char", "char", {"byte_fallback": False, "user_defined_symbols": USER_DEFINED}
+    yield "char-bytes", "char", {"character_coverage": 0.98}
+
+
+def make_sentence_piece(folder, name, text, kind, options):
+    """The path of a tokenizer.model. `unused`: every so many of its normal pieces are made unused afterwards."""
+    options = dict(options)
+    unused = options.pop("unused", None)
+    if "denormalization_rule_tsv" in options:
+        options["denormalization_rule_tsv"] = f"{folder}/denormalizer.tsv"
+        pathlib.Path(options["denormalization_rule_tsv"]).write_text("61\t41\n74 68\tDE\n", encoding="utf-8")
+    prefix = f"{folder}/{name}"
+    train_sentence_piece(prefix, text, kind, **options)
+    path = pathlib.Path(prefix + ".model")
+    if unused:
+        path.write_bytes(with_unused(path.read_bytes(), unused))
+    return str(path)
 
 
 def all_tokenizers(folder, text):
@@ -309,7 +365,22 @@ def check_lines(qkv, name, path, expected, lines, texts):
             if not same and wrong <= 3:
                 print(f"  {line!r}\n    expected {list(zip(wanted.ids, wanted.tokens, offsets))}"
                       f"\n    got      {list(zip(reply['ids'], reply['pieces'], reply['offsets']))}")
-    print(f"{name:20} {wrong} of {2 * len(lines)} lines differ", flush=True)
+    print(f"{name:24} {wrong} of {2 * len(lines)} lines differ", flush=True)
+    return wrong
+
+
+def check_decoding(qkv, name, path, processor, draw):
+    """Random ids, many of them bytes, as a text."""
+    size, wrong = processor.get_piece_size(), 0
+    for _ in range(100):
+        most = draw.choice([8, 300, size])
+        ids = [draw.randrange(min(most, size)) for _ in range(draw.randint(1, 60))]
+        done = subprocess.run([qkv, "tokens", path, "--ids", " ".join(map(str, ids)), "--json", "--no-specials"], check=True, capture_output=True)
+        got, wanted = json.loads(done.stdout)["text"], processor.decode(ids)
+        if got != wanted:
+            wrong += 1
+            print(f"  {ids}\n    expected {wanted!r}\n    got      {got!r}")
+    print(f"{name:24} {wrong} of 100 lists of ids differ", flush=True)
     return wrong
 
 
@@ -364,12 +435,13 @@ def main():
             tokenizer.no_truncation()
             tokenizer.no_padding()
             wrong += check_lines(options.qkv, path[-20:], path, lambda t, s: tokenizer.encode(t, add_special_tokens=s), lines, texts)
-        for kind in ("unigram", "bpe"):
-            if options.only and options.only not in kind + ".model":
+        for name, kind, choices in sentence_piece_kinds():
+            if options.only and options.only not in name + ".model":
                 continue
-            train_sentence_piece(f"{folder}/{kind}", text, kind)
-            processor = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/{kind}.model")
-            wrong += check_lines(options.qkv, kind + ".model", f"{folder}/{kind}.model", SentencePieces(processor), lines, texts)
+            path = make_sentence_piece(folder, name, text, kind, choices)
+            processor = sentencepiece.SentencePieceProcessor(model_file=path)
+            wrong += check_lines(options.qkv, name + ".model", path, SentencePieces(processor), lines, texts)
+            wrong += check_decoding(options.qkv, name + ".model", path, processor, draw)
     sys.exit(1 if wrong else 0)
 
 

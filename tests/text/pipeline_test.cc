@@ -166,7 +166,7 @@ TEST(Files, AreReadOutOfAFolder) {
   EXPECT_THAT(pieces_of(*read_tokenizer((folder / "vocab.json").string()), "a a"), ElementsAre("a", "Ġa"));
   write_file((folder / "tokenizer.model").string(), "not one");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read_tokenizer((folder / "tokenizer.model").string())); }),
-              HasSubstr("tokenizer.model: expected a SentencePiece model: "));
+              HasSubstr("tokenizer.model: expected a SentencePiece model, got bytes that are none: "));
 }
 
 TEST(TrainTokenizer, MergesTheMostFrequentPairFirst) {

@@ -1,0 +1,29 @@
+// The text of SentencePiece's tokens.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "text/sentence_piece_file.h"
+#include "text/sentence_piece_normalizer.h"
+
+namespace qkv::text {
+
+class SentencePieceDecoder {
+ public:
+  /// The file is borrowed. `source` names it in errors.
+  SentencePieceDecoder(const SentencePieceFile& file, const std::string& source);
+
+  /// Of ids of the file. Control pieces are not shown.
+  [[nodiscard]] std::string text_of(std::span<const std::int32_t> ids) const;
+
+ private:
+  [[nodiscard]] bool show(std::int32_t id, bool is_first, std::string& text) const;
+
+  const SentencePieceFile& file_;
+  std::optional<SentencePieceNormalizer> denormalizer_;
+};
+
+}  // namespace qkv::text
