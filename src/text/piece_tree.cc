@@ -15,7 +15,7 @@ class PieceTreeBuilder {
  public:
   PieceTreeBuilder(std::vector<PieceTree::Entry> entries, std::vector<PieceTree::Node>& nodes)
       : entries_(std::move(entries)), nodes_(nodes) {
-    std::ranges::stable_sort(entries_, {}, &PieceTree::Entry::piece);
+    std::ranges::sort(entries_, {}, &PieceTree::Entry::piece);
   }
 
   void build() {

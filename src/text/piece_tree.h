@@ -22,7 +22,7 @@ class PieceTree {
   };
 
   PieceTree() = default;
-  /// Of entries with one text, the last one counts. The texts are not kept.
+  /// Each text is there once. The texts are not kept.
   explicit PieceTree(std::vector<Entry> entries);
 
   [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }

@@ -46,8 +46,8 @@ class SentencePieceTokenizer final : public Tokenizer {
       : bytes_(std::move(bytes)),
         ends_(ends),
         file_(read_sentence_piece_file(bytes_, source)),
-        tree_(tree_of(file_, {Type::normal, Type::user_defined, Type::unused},
-                      {Type::unknown, Type::control, Type::byte})),
+        marks_(tree_of(file_, {Type::unknown, Type::control, Type::byte})),
+        texts_(tree_of(file_, {Type::normal, Type::user_defined, Type::unused})),
         normalizer_(file_.normalizer, file_.whitespace_as_suffix ? SpaceAt::suffix : SpaceAt::prefix,
                     tree_of(file_, {Type::user_defined}), source + ": normalizer_spec"),
         model_(sentence_piece_model(file_)),
@@ -70,7 +70,8 @@ class SentencePieceTokenizer final : public Tokenizer {
     return file_.pieces[static_cast<std::size_t>(id)].text;
   }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept override {
-    return tree_.find(piece);
+    const auto mark = marks_.find(piece);
+    return mark ? mark : texts_.find(piece);
   }
   [[nodiscard]] std::map<std::string, std::string> config() const override {
     return {{"kind", kSentencePieceKind},
@@ -163,7 +164,8 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::string bytes_;
   SentencePieceEnds ends_;
   SentencePieceFile file_;
-  PieceTree tree_;  // of all pieces
+  PieceTree marks_;  // which may have the text of a piece that stands in texts
+  PieceTree texts_;
   SentencePieceNormalizer normalizer_;
   SentencePieceModelPtr model_;
   SentencePieceDecoder decoder_;

@@ -1,4 +1,4 @@
-// Tokenizers of a tokenizer.model, by the sentencepiece library.
+// Tokenizers of a tokenizer.model, which do what SentencePiece does (Kudo and Richardson 2018).
 #pragma once
 
 #include <map>

@@ -44,6 +44,8 @@ class SentencePieceReader {
   SentencePieceFile read() {
     try {
       while (message_.next()) read_field();
+    } catch (const protozero::end_of_buffer_exception&) {
+      fail("a SentencePiece model", "one that ends within a field");
     } catch (const protozero::exception& error) {
       fail("a SentencePiece model", std::string("bytes that are none: ") + error.what());
     }

@@ -109,15 +109,12 @@ class SentencePieceUnigram final : public SentencePieceModel {
 
 }  // namespace
 
-PieceTree tree_of(const SentencePieceFile& file, std::initializer_list<SentencePieceType> types,
-                  std::initializer_list<SentencePieceType> preferred) {
+PieceTree tree_of(const SentencePieceFile& file, std::initializer_list<SentencePieceType> types) {
   std::vector<PieceTree::Entry> entries;
-  for (const auto& group : {types, preferred}) {
-    for (std::size_t id = 0; id < file.pieces.size(); ++id) {
-      const SentencePiece& piece = file.pieces[id];
-      if (std::ranges::find(group, piece.type) == group.end()) continue;
-      entries.push_back({.piece = piece.text, .id = static_cast<std::int32_t>(id)});
-    }
+  for (std::size_t id = 0; id < file.pieces.size(); ++id) {
+    const SentencePiece& piece = file.pieces[id];
+    if (std::ranges::find(types, piece.type) == types.end()) continue;
+    entries.push_back({.piece = piece.text, .id = static_cast<std::int32_t>(id)});
   }
   return PieceTree(std::move(entries));
 }

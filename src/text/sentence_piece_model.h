@@ -36,8 +36,7 @@ using SentencePieceModelPtr = std::shared_ptr<const SentencePieceModel>;
 [[nodiscard]] SentencePieceModelPtr sentence_piece_unigram(const SentencePieceFile& file);
 [[nodiscard]] SentencePieceModelPtr sentence_piece_bpe(const SentencePieceFile& file);
 
-/// The pieces of these types; of two with one text, that of `preferred`.
-[[nodiscard]] PieceTree tree_of(const SentencePieceFile& file, std::initializer_list<SentencePieceType> types,
-                                std::initializer_list<SentencePieceType> preferred = {});
+/// The pieces of these types.
+[[nodiscard]] PieceTree tree_of(const SentencePieceFile& file, std::initializer_list<SentencePieceType> types);
 
 }  // namespace qkv::text

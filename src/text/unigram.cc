@@ -64,7 +64,8 @@ class Unigram final : public SubwordModel {
 UnigramSearch<double> search_of(const PieceTable& pieces, std::vector<double> scores) {
   std::vector<PieceTree::Entry> entries;
   for (std::int32_t id = 0; id < pieces.size(); ++id) {
-    if (!pieces.piece(id).empty()) entries.push_back({.piece = pieces.piece(id), .id = id});
+    const bool is_found = !pieces.piece(id).empty() && pieces.find(pieces.piece(id)) == id;
+    if (is_found) entries.push_back({.piece = pieces.piece(id), .id = id});
   }
   const auto lowest = std::ranges::min_element(scores);
   const double unknown = (lowest == scores.end() ? 0 : *lowest) - kUnknownPenalty;

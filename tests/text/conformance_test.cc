@@ -8,6 +8,7 @@
 #include "conformance/data_folder.h"
 #include "qkv/text/read_tokenizer.h"
 #include "text/gguf_vocabulary.h"
+#include "text/model_proto.h"
 
 namespace qkv::conformance_test {
 namespace {
@@ -37,6 +38,16 @@ std::vector<std::vector<std::int32_t>> ids_in(const fs::path& path) {
   return all;
 }
 
+void expect_ids(const Tokenizer& tokenizer, const fs::path& folder, const std::string& name) {
+  const std::vector<std::string> texts = parts_of(folder / (name + ".inp"));
+  const auto expected = ids_in(folder / (name + ".out"));
+  ASSERT_EQ(texts.size(), 46U);
+  ASSERT_EQ(expected.size(), texts.size());
+  for (std::size_t n = 0; n < texts.size(); ++n) {
+    EXPECT_EQ(tokenizer.encode(texts[n]).ids, expected[n]) << "string " << n << ": " << texts[n];
+  }
+}
+
 class TokenizerConformance : public testing::TestWithParam<std::string> {};
 
 TEST_P(TokenizerConformance, GivesTheIdsOfLlamaCpp) {
@@ -45,13 +56,22 @@ TEST_P(TokenizerConformance, GivesTheIdsOfLlamaCpp) {
   const std::string name = "ggml-vocab-" + GetParam() + ".gguf";
   const auto tokenizer =
       parse_tokenizer_json(tests::tokenizer_json(tests::read_gguf_vocabulary(*folder / name)).dump(), name);
-  const std::vector<std::string> texts = parts_of(*folder / (name + ".inp"));
-  const auto expected = ids_in(*folder / (name + ".out"));
-  ASSERT_EQ(texts.size(), 46U);
-  ASSERT_EQ(expected.size(), texts.size());
-  for (std::size_t n = 0; n < texts.size(); ++n) {
-    EXPECT_EQ(tokenizer->encode(texts[n]).ids, expected[n]) << "string " << n << ": " << texts[n];
+  expect_ids(*tokenizer, *folder, name);
+}
+
+// The file that the vocabulary was made from: BPE that leaves spaces as they are.
+TEST(TokenizerModelConformance, GivesTheIdsOfLlamaCpp) {
+  const auto folder = conformance::data_folder("tokenizer");
+  if (!folder) GTEST_SKIP() << conformance::missing_data("tokenizer");
+  const std::string name = "ggml-vocab-llama-spm.gguf";
+  const tests::GgufVocabulary vocabulary = tests::read_gguf_vocabulary(*folder / name);
+  tests::ModelProto model{.trainer = {.numbers = {{3, 2}, {35, 1}}}, .normalizer = {.numbers = {{4, 0}}}};
+  for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    model.pieces.push_back({.text = vocabulary.tokens[id],
+                            .score = static_cast<float>(vocabulary.scores[id]),
+                            .type = vocabulary.types[id]});
   }
+  expect_ids(*tests::tokenizer_of(tests::bytes_of(model)), *folder, name);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TokenizerConformance, testing::Values("bert-bge", "gpt-2", "llama-spm"),

@@ -57,6 +57,8 @@ void read_array(GgufReader& reader, const std::string& key, GgufVocabulary& voca
       vocabulary.merges.push_back(reader.text());
     } else if (key == "tokenizer.ggml.scores") {
       vocabulary.scores.push_back(reader.number<float>());
+    } else if (key == "tokenizer.ggml.token_type") {
+      vocabulary.types.push_back(reader.number<std::int32_t>());
     } else {
       reader.skip(type);
     }

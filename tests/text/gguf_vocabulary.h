@@ -1,6 +1,7 @@
 // The vocabulary of a GGUF file (llama.cpp's format), as a tokenizer.json that says the same.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +14,7 @@ struct GgufVocabulary {
   std::vector<std::string> tokens;
   std::vector<std::string> merges;
   std::vector<double> scores;
+  std::vector<std::int32_t> types;  // as SentencePiece numbers them
 };
 
 /// Throws std::runtime_error for a file that is none.

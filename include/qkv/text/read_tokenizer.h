@@ -14,7 +14,7 @@ namespace qkv {
 ///                             model (WordPiece, BPE, Unigram, WordLevel), post-processor, decoder
 ///   vocab.txt                 WordPiece as BERT has it; do_lower_case and the like in tokenizer_config.json
 ///   vocab.json, merges.txt    byte-level BPE as GPT-2 has it
-///   tokenizer.model           SentencePiece, unigram or BPE; add_bos_token and add_eos_token in tokenizer_config.json
+///   tokenizer.model           SentencePiece of any kind; add_bos_token and add_eos_token in tokenizer_config.json
 /// Bytes that are no UTF-8 are read as U+FFFD, one for each maximal part of a sequence, and offsets are those of the
 /// bytes as they came. A text has less than 4 GiB. Padding and truncation of tokenizer.json are read and left to
 /// whoever makes batches. Throws Error naming the file, the place in it, what was expected and what came: for a stage
