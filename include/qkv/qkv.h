@@ -59,6 +59,7 @@
 #include "qkv/model/encoder.h"
 #include "qkv/model/encoder_decoder.h"
 #include "qkv/model/generate.h"
+#include "qkv/model/image_preparation.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/model.h"
 #include "qkv/model/patch_encoder.h"

@@ -105,6 +105,23 @@ std::vector<std::string> ConfigFile::texts(std::string_view word) const {
   return all;
 }
 
+std::vector<double> ConfigFile::numbers(std::string_view word) const {
+  constexpr std::string_view kExpected = "a list of numbers";
+  const nlohmann::json& found = value(word, kExpected);
+  std::vector<double> all;
+  if (!found.is_array()) refuse(word, kExpected);
+  for (const nlohmann::json& one : found) {
+    if (!one.is_number()) refuse(word, kExpected);
+    all.push_back(one.get<double>());
+  }
+  return all;
+}
+
+bool ConfigFile::has_object(std::string_view word) const {
+  const auto found = json_.find(word);
+  return found != json_.end() && found->is_object();
+}
+
 std::vector<std::string> ConfigFile::words() const {
   std::vector<std::string> all;
   for (const auto& [word, found] : json_.items()) all.push_back(word);

@@ -33,9 +33,11 @@ class ConfigFile {
   [[nodiscard]] std::string text(std::string_view word) const;
   [[nodiscard]] std::string text(std::string_view word, std::string_view otherwise) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view word) const;
+  [[nodiscard]] std::vector<double> numbers(std::string_view word) const;
   /// All words that it has.
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] ConfigFile object(std::string_view word) const;
+  [[nodiscard]] bool has_object(std::string_view word) const;
   /// With the words of the other in place of its own.
   [[nodiscard]] ConfigFile updated(const ConfigFile& other) const;
 

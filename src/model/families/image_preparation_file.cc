@@ -1,0 +1,85 @@
+// preprocessor_config.json: what is done to a picture, as the authors of CLIP and SigLIP say it.
+#include <algorithm>
+#include <filesystem>
+
+#include "model/families/config_file.h"
+#include "qkv/model/image_preparation.h"
+
+namespace qkv::families {
+namespace {
+
+// Newer folders have it inside of the config of all that a model reads.
+ConfigFile preparation_in(const std::string& folder) {
+  const std::filesystem::path own = std::filesystem::path(folder) / "preprocessor_config.json";
+  const std::filesystem::path all = std::filesystem::path(folder) / "processor_config.json";
+  const bool is_inside = !std::filesystem::exists(own) && std::filesystem::exists(all);
+  return is_inside ? ConfigFile(all.string()).object("image_processor") : ConfigFile(own.string());
+}
+
+std::int64_t side_in(const ConfigFile& config, std::string_view word) {
+  if (config.integer(word) == 0) config.refuse(word, "1 or more pixels");
+  return config.integer(word);
+}
+
+ImageSize size_in(const ConfigFile& size) {
+  return {.height = side_in(size, "height"), .width = side_in(size, "width")};
+}
+
+ResizeFilter filter_in(const ConfigFile& config) {
+  constexpr std::int64_t kBilinear = 2;
+  constexpr std::int64_t kBicubic = 3;
+  const std::int64_t number = config.integer("resample", kBicubic);
+  if (number != kBilinear && number != kBicubic) config.refuse("resample", "2, bilinear, or 3, bicubic");
+  return number == kBilinear ? ResizeFilter::bilinear : ResizeFilter::bicubic;
+}
+
+void read_size(const ConfigFile& config, ImagePreparation& preparation) {
+  if (!config.has_object("size")) {
+    preparation.shortest_edge = side_in(config, "size");
+    return;
+  }
+  const ConfigFile size = config.object("size");
+  if (size.has("shortest_edge")) {
+    size.require("longest_edge", nullptr);
+    preparation.shortest_edge = side_in(size, "shortest_edge");
+  } else {
+    preparation.size = size_in(size);
+  }
+}
+
+void read_crop(const ConfigFile& config, ImagePreparation& preparation) {
+  if (config.has_object("crop_size")) {
+    preparation.crop = size_in(config.object("crop_size"));
+  } else {
+    const std::int64_t side = side_in(config, "crop_size");
+    preparation.crop = {.height = side, .width = side};
+  }
+}
+
+std::array<double, 3> colours_in(const ConfigFile& config, std::string_view word) {
+  const std::vector<double> numbers = config.numbers(word);
+  if (numbers.size() != 3) config.refuse(word, "a number for red, green and blue each");
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+}  // namespace
+}  // namespace qkv::families
+
+namespace qkv {
+
+ImagePreparation read_image_preparation(const std::string& folder) {
+  const families::ConfigFile config = families::preparation_in(folder);
+  ImagePreparation preparation{.filter = families::filter_in(config)};
+  config.require("do_pad", false);
+  if (config.flag("do_resize", true)) families::read_size(config, preparation);
+  if (config.flag("do_center_crop", config.has("crop_size"))) families::read_crop(config, preparation);
+  preparation.factor = config.flag("do_rescale", true) ? config.number("rescale_factor", 1.0 / 255) : 1;
+  if (config.flag("do_normalize", true)) {
+    preparation.mean = families::colours_in(config, "image_mean");
+    preparation.deviation = families::colours_in(config, "image_std");
+    if (std::ranges::min(preparation.deviation) <= 0) config.refuse("image_std", "numbers above 0");
+  }
+  return preparation;
+}
+
+}  // namespace qkv
