@@ -33,8 +33,8 @@ Taps taps_of(std::int64_t place, std::int64_t in, std::int64_t out, ResizeFilter
   const double stretch = std::max(step, 1.0);
   const double reach = reach_of(filter) * stretch;
   const double centre = (static_cast<double>(place) + 0.5) * step;
-  const auto first = std::max(static_cast<std::int64_t>(centre - reach + 0.5), std::int64_t{0});
-  const auto end = std::min(static_cast<std::int64_t>(centre + reach + 0.5), in);
+  const auto first = std::max(static_cast<std::int64_t>(std::floor(centre - reach + 0.5)), std::int64_t{0});
+  const auto end = std::min(static_cast<std::int64_t>(std::floor(centre + reach + 0.5)), in);
   std::vector<double> shares;
   double sum = 0;
   for (std::int64_t n = first; n < end; ++n) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ namespace {
 constexpr const char* kTwoTower = "TwoTower";
 constexpr double kTemperature = 0.07;    // at the start
 constexpr double kLargestScale = 100.0;  // both as in CLIP
-constexpr double kSigmoidScale = 10.0;
+constexpr double kSigmoidLogScale = std::numbers::ln10;
 constexpr double kSigmoidBias = -10.0;  // both as in SigLIP
 
 std::int64_t image_width(const TwoTowerOptions& options) { return options.image_d_model.value_or(options.d_model); }
@@ -105,7 +106,7 @@ Variable number_parameter(double value, DType dtype) {
 }
 
 double first_scale(const TwoTowerOptions& options) {
-  return options.loss == PairLoss::softmax ? -core::log(kTemperature) : core::log(kSigmoidScale);
+  return options.loss == PairLoss::softmax ? -core::log(kTemperature) : kSigmoidLogScale;
 }
 
 // Rows of length 1.

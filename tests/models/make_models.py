@@ -1,13 +1,14 @@
-"""make_models.py FOLDER: small random models of every family as `transformers` saves them, and what it computes of them.
+"""make_models.py FOLDER: small random models of every family, and what `transformers` computes of them.
 
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
 and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
-has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H, T,
-S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*,
-image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder `gradients`: the same model with the gradient of
-the mean cross-entropy of `logits` and `targets` [B, T], or of the loss of pairs, in place of each weight. Sizes are odd, and each model has another
-option of its config; `-old` ones have it in words of before `transformers` 5.
+has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H,
+T, S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*, those
+of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder
+`gradients`: the same model with the gradient of the mean cross-entropy of `logits` and `targets` [B, T], or of the loss
+of pairs, in place of each weight. Sizes are odd, and each model has another option of its config; `-old` ones have it
+in words of before `transformers` 5.
 """
 import json
 import pathlib
@@ -125,7 +126,7 @@ def t5(kind=t.T5ForConditionalGeneration, **options):
 
 def t5_untied():
     model = t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
-    model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight))
+    model.lm_head.weight = torch.nn.Parameter(0.1 * torch.randn_like(model.lm_head.weight))
     return model
 
 
@@ -151,7 +152,8 @@ END = 5
 
 def clip(text=None, image=None):
     text = {**TEXT_TOWER, "eos_token_id": END, **(text or {})}
-    return t.CLIPModel(t.CLIPConfig(text_config=text, vision_config={**IMAGE_TOWER, **(image or {})}, projection_dim=26))
+    image = {**IMAGE_TOWER, **(image or {})}
+    return t.CLIPModel(t.CLIPConfig(text_config=text, vision_config=image, projection_dim=26))
 
 
 def siglip(text=None, image=None):
@@ -205,7 +207,9 @@ MODELS = {
     "llama-f16": lambda: llama().to(torch.float16),
     "llama-shards": lambda: llama(num_hidden_layers=3),
     "t5": lambda: t5(),
-    "t5-buckets": lambda: t5(relative_attention_num_buckets=6, relative_attention_max_distance=9, layer_norm_epsilon=1e-3),
+    "t5-buckets": lambda: t5(
+        relative_attention_num_buckets=6, relative_attention_max_distance=9, layer_norm_epsilon=1e-3
+    ),
     "t5-gated": lambda: t5_untied(),
     "t5-tied": lambda: t5(feed_forward_proj="gated-silu", tie_word_embeddings=False, decoder_start_token_id=5),
     "t5-old": lambda: t5_untied(),
@@ -229,7 +233,7 @@ OLD = {
         "rope_parameters": None,
         "rope_theta": 50000.0,
         "rope_local_base_freq": 1000.0,
-        "rope_scaling": {"type": "linear", "factor": 8.0},
+        "rope_scaling": {"rope_type": "linear", "factor": 8.0},
     },
 }
 # Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ.
@@ -238,14 +242,19 @@ TWICE = {"t5-tied"}
 
 def in_old_words(path, words):
     config = json.loads(path.read_text()) | words
-    path.write_text(json.dumps({word: value for word, value in config.items() if value is not None or word not in words}))
+    left_out = {word for word, value in words.items() if value is None}
+    path.write_text(json.dumps({word: value for word, value in config.items() if word not in left_out}))
 
 
 def shaken(model):
-    """Biases and norms away from 0 and 1, so that one that is left out is missed."""
+    """Biases and norms away from 0 and 1, so that one that is left out is missed; layers that outweigh the tables, so
+    that not every token writes itself."""
+    tables = [id(module.weight) for module in model.modules() if isinstance(module, torch.nn.Embedding)]
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter) if parameter.ndim == 1 else 0.02 * torch.randn_like(parameter))
+            is_table = id(parameter) in tables
+            parameter.mul_(0.1 if is_table and parameter.std() > 0.5 else 1)
+            parameter.add_((0.02 if is_table else 0.1) * torch.randn_like(parameter))
     return model
 
 
@@ -345,11 +354,12 @@ def main():
         torch.manual_seed(zlib.crc32(name.encode()))
         folder = pathlib.Path(sys.argv[1], name)
         folder.mkdir(parents=True, exist_ok=True)
-        model = shaken(make()).eval()
-        model.set_attn_implementation("eager")
-        model.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
+        made = shaken(make())
+        made.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
         if name in OLD:
             in_old_words(folder / "config.json", OLD[name])
+        # As `transformers` opens it: what is no weight, such as a frequency, stays in f32.
+        model = type(made).from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
         is_f32 = model.dtype == torch.float32
         model = model.float()  # as qkv computes for weights of 16 bits
         has_towers = hasattr(model, "vision_model")
