@@ -56,7 +56,9 @@ void add_commands(CLI::App& app) {
   add_bench(app);
   add_check(app);
   add_cost(app);
+  add_embed(app);
   add_explain(app);
+  add_fill(app);
   add_generate(app);
   add_mask(app);
   add_probe(app);

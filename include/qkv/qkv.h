@@ -56,6 +56,7 @@
 #include "qkv/model/attention_site.h"
 #include "qkv/model/captioner.h"
 #include "qkv/model/decoder.h"
+#include "qkv/model/embed.h"
 #include "qkv/model/encoder.h"
 #include "qkv/model/encoder_decoder.h"
 #include "qkv/model/generate.h"

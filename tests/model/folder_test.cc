@@ -68,6 +68,18 @@ TEST(Folder, OpensWhatItsConfigSays) {
   EXPECT_EQ(model.tokenizers().tokens, nullptr);
 }
 
+TEST(Folder, SaysWhichTokensEndAText) {
+  const std::string config(kConfig, std::string_view(kConfig).size() - 1);
+  const auto ends = [](const Folder& folder) { return Model::open(folder / "").tokenizers().ends; };
+  EXPECT_THAT(ends(Folder(kConfig, weights())), testing::IsEmpty());
+  const Folder folder(config + R"(, "eos_token_id": 4})", weights());
+  EXPECT_THAT(ends(folder), testing::ElementsAre(4));
+  write(folder / "generation_config.json", R"({"eos_token_id": [2, 3]})");
+  EXPECT_THAT(ends(folder), testing::ElementsAre(2, 3));
+  write(folder / "generation_config.json", R"({"eos_token_id": 5})");
+  EXPECT_THAT(folder.error(), HasSubstr("generation_config.json: eos_token_id: expected tokens below vocab_size, 5"));
+}
+
 TEST(Folder, NamesEveryTensorThatDiffers) {
   auto tensors = weights();
   tensors[2].second = {4, 5};

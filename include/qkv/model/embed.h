@@ -1,0 +1,59 @@
+// Texts as vectors: the states of an encoder's last block, pooled; and the words that masked tokens stand for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/model/model.h"
+
+namespace qkv {
+
+/// How the states of a text's tokens, special ones included, become one vector.
+enum class Pooling : std::uint8_t {
+  mean,
+  first,  // of the first token: "[CLS]"
+  last,
+  max,  // of each number the largest
+};
+/// "mean", "first", "last", "max"
+[[nodiscard]] std::string_view name_of(Pooling pooling) noexcept;
+/// Throws InvalidArgument for another word, with the words that there are.
+[[nodiscard]] Pooling pooling_named(std::string_view name);
+
+struct EmbedOptions {
+  Pooling pooling = Pooling::mean;
+  bool normalised = false;  // to a length of 1
+  std::optional<DType> dtype = std::nullopt;
+};
+
+/// What a folder of a sentence transformer says in modules.json and the config of its pooling; the defaults where it
+/// says nothing, or for a file. Throws Error naming the file and a pooling, or a module, that is not known.
+[[nodiscard]] EmbedOptions embed_options_of(const std::string& folder);
+
+/// A vector a text, f32 [texts, d_model], in their order. An encoder's last states, pooled; of two towers what
+/// TwoTower::embed_texts() gives. Texts of the same number of tokens share their passes, so that no padding is
+/// computed. Throws InvalidArgument naming model for another kind, or texts[n] with more tokens than the model has
+/// positions.
+[[nodiscard]] Tensor embed_texts(const Model& model, std::span<const std::string> texts,
+                                 const EmbedOptions& options = {});
+
+/// A piece that may stand at a masked token.
+struct MaskFilling {
+  std::int32_t token = 0;
+  double probability = 0;
+};
+
+/// A masked token of a text, and what it may be, the likeliest first.
+struct FilledMask {
+  std::int64_t place = 0;  // of the encoding's tokens
+  std::vector<MaskFilling> fillings;
+};
+
+/// The `count` likeliest pieces for each "[MASK]" or "<mask>" of a text, by an encoder with an output map. Throws
+/// InvalidArgument naming model, or text if it has no mask.
+[[nodiscard]] std::vector<FilledMask> fill_masks(const Model& model, std::string_view text, std::int64_t count);
+
+}  // namespace qkv
