@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Trains the models in the box, or those that are named, and writes what each scores.
 
-    scripts/train_models.py [--qkv PATH] [TASK...]
+    scripts/train_models.py [--qkv PATH] [TASK... | gpt]
 
 For each task: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
 models/README.md, README.md and docs/training.md, which are made of all cards. A model that misses its task's goal is not put in the box.
+`gpt` is the small language model of docs/gpt.md, which learns the prose of scripts/prose: an hour, so only where it is named.
 """
 
 import argparse
@@ -32,6 +33,25 @@ def train(qkv: str, task: str) -> dict:
     shutil.copy(place / "model.safetensors", BOX / f"{task}.safetensors")
     (BOX / f"{task}.json").write_text(json.dumps(card, indent=1) + "\n")
     return card
+
+
+GPT = ["--layers", "4", "--d-model", "256", "--heads", "8", "--length", "256", "--batch", "8", "--steps", "6000"]
+GPT += ["--learning-rate", "2e-3", "--warm-up", "200", "--dtype", "bf16", "--store", "f16", "--examples", "64"]
+
+
+def train_gpt(qkv: str) -> None:
+    # From the tree, so that the model's file names no place of this machine.
+    place = pathlib.Path("build/models")
+    shutil.rmtree(ROOT / place / "gpt", ignore_errors=True)
+    subprocess.run(["scripts/prose", place / "prose.txt"], cwd=ROOT, check=True)
+    tokenizer = place / "prose-tokenizer.json"
+    text = place / "prose.txt"
+    subprocess.run([qkv, "train", "tokenizer", text, "--size", "8000", "--out", tokenizer], cwd=ROOT, check=True)
+    command = [qkv, "train", "text", text, "--tokenizer", tokenizer, *GPT, "--out", place / "gpt", "--json"]
+    card = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    shutil.copy(ROOT / place / "gpt/model.safetensors", BOX / "gpt.safetensors")
+    shutil.copy(ROOT / place / "gpt/loss.svg", ROOT / "docs/images/gpt-loss.svg")
+    (BOX / "gpt.json").write_text(json.dumps(json.loads(card), indent=1) + "\n")
 
 
 def time(seconds: float) -> str:
@@ -116,10 +136,15 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="all where none is named")
     arguments = parser.parse_args()
     names = [task["name"] for task in json.loads(output([arguments.qkv, "task", "--json"]))["tasks"]]
-    unknown = set(arguments.tasks) - set(names)
+    unknown = set(arguments.tasks) - set(names) - {"gpt"}
     if unknown:
         parser.error(f"no such task: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     BOX.mkdir(exist_ok=True)
+    if "gpt" in arguments.tasks:
+        train_gpt(str(pathlib.Path(arguments.qkv).resolve()))
+        arguments.tasks.remove("gpt")
+        if not arguments.tasks:
+            return
     for name in [] if arguments.table else arguments.tasks or names:
         card = train(arguments.qkv, name)
         print(f"{name}: {100 * card['accuracy']:.2f} % in {time(card['seconds'])}; {shown(card)}", flush=True)

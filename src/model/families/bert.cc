@@ -76,7 +76,7 @@ EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
   config.require("is_decoder", false);
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings") - skipped,
-                         .layers = config.integer("num_hidden_layers"),
+                         .layers = config.layers("num_hidden_layers"),
                          .d_model = config.integer("hidden_size"),
                          .heads = config.integer("num_attention_heads"),
                          .d_ff = config.integer("intermediate_size"),
@@ -104,7 +104,7 @@ Model::Network roberta_network(const ConfigFile& config, const Init& init, DType
 Model::Network distilbert_network(const ConfigFile& config, const Init& init, DType dtype) {
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings"),
-                         .layers = config.integer("n_layers"),
+                         .layers = config.layers("n_layers"),
                          .d_model = config.integer("dim"),
                          .heads = config.integer("n_heads"),
                          .d_ff = config.integer("hidden_dim"),

@@ -50,6 +50,17 @@ std::int64_t ConfigFile::integer(std::string_view word, std::int64_t otherwise) 
   return has(word) ? integer(word) : otherwise;
 }
 
+std::int64_t ConfigFile::layers(std::string_view word) const {
+  constexpr std::int64_t kMost = 16384;
+  const std::int64_t count = integer(word);
+  if (count < 1 || count > kMost) refuse(word, "a whole number from 1 to " + std::to_string(kMost));
+  return count;
+}
+
+std::int64_t ConfigFile::layers(std::string_view word, std::int64_t otherwise) const {
+  return has(word) ? layers(word) : otherwise;
+}
+
 std::vector<std::int64_t> ConfigFile::integers(std::string_view word) const {
   if (!has(word)) return {};
   if (!value(word, "").is_array()) return {integer(word)};

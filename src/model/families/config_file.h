@@ -23,6 +23,9 @@ class ConfigFile {
   [[nodiscard]] bool has(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word, std::int64_t otherwise) const;
+  /// How many blocks there are: at most as many as a model can have been meant to have, so that a lie costs no memory.
+  [[nodiscard]] std::int64_t layers(std::string_view word) const;
+  [[nodiscard]] std::int64_t layers(std::string_view word, std::int64_t otherwise) const;
   /// One, or a list of them; none where the word is not there.
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view word) const;
   [[nodiscard]] double number(std::string_view word) const;

@@ -27,7 +27,7 @@ Model::Network gpt2_network(const ConfigFile& config, const Init& init, DType dt
   config.require("add_cross_attention", false);
   DecoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("n_positions"),
-                         .layers = config.integer("n_layer"),
+                         .layers = config.layers("n_layer"),
                          .d_model = config.integer("n_embd"),
                          .heads = config.integer("n_head"),
                          .positions = Positions::learned,

@@ -49,7 +49,7 @@ void read_rotary(const ConfigFile& config, DecoderOptions& options) {
 DecoderOptions llama_options(const ConfigFile& config) {
   DecoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings"),
-                         .layers = config.integer("num_hidden_layers"),
+                         .layers = config.layers("num_hidden_layers"),
                          .d_model = config.integer("hidden_size"),
                          .heads = config.integer("num_attention_heads"),
                          .d_ff = config.integer("intermediate_size"),

@@ -70,11 +70,11 @@ bool scales_output(const ConfigFile& config) {
 Model::Network t5_network(const ConfigFile& config, const Init& init, DType dtype) {
   config.require("is_encoder_decoder", true);
   const std::int64_t vocabulary = config.integer("vocab_size");
-  const std::int64_t layers = config.integer("num_layers");
+  const std::int64_t layers = config.layers("num_layers");
   EncoderDecoderOptions options{.source_vocabulary = vocabulary,
                                 .vocabulary = vocabulary,
                                 .encoder_layers = layers,
-                                .layers = config.integer("num_decoder_layers", layers),
+                                .layers = config.layers("num_decoder_layers", layers),
                                 .d_model = config.integer("d_model"),
                                 .heads = config.integer("num_heads"),
                                 .d_ff = config.integer("d_ff"),
