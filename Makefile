@@ -13,8 +13,11 @@ demo:
 	cmake --build --preset release --target qkv_cli
 	mkdir -p build/demo
 	$(QKV) explain "The cat sat down" --causal --print --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
+	$(QKV) explain --model gpt "The cat sat down because it was tired" --html build/demo/gpt.html
+	$(QKV) generate gpt "The cat sat down" --tokens 24
 	@echo
 	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
+	@echo "A trained model's heads on a sentence: build/demo/gpt.html"
 
 test:
 	scripts/install-packages build test

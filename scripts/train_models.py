@@ -50,7 +50,7 @@ def train_gpt(qkv: str) -> None:
     command = [qkv, "train", "text", text, "--tokenizer", tokenizer, *GPT, "--out", place / "gpt", "--json"]
     card = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     shutil.copy(ROOT / place / "gpt/model.safetensors", BOX / "gpt.safetensors")
-    shutil.copy(ROOT / place / "gpt/loss.svg", ROOT / "docs/images/gpt-loss.svg")
+    shutil.copy(ROOT / place / "gpt/loss.png", ROOT / "docs/images/gpt-loss.png")
     (BOX / "gpt.json").write_text(json.dumps(json.loads(card), indent=1) + "\n")
 
 

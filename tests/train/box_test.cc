@@ -89,6 +89,27 @@ TEST(BoxOfModels, TakesLittleRoom) {
   EXPECT_LE(bytes, 6U << 20U);
 }
 
+// The mean of -log p over a text's tokens after the first.
+double loss_of(const TrainedModel& gpt, const std::string& text) {
+  const TaskExample example = gpt.example_of(text);
+  const Tensor says = gpt.probabilities(example);
+  double sum = 0;
+  for (std::size_t n = 1; n < example.tokens.size(); ++n) {
+    sum -= std::log(says.at({static_cast<std::int64_t>(n) - 1, example.tokens[n]}));
+  }
+  return sum / static_cast<double>(example.tokens.size() - 1);
+}
+
+// docs/gpt.md has its perplexity on what was held out, which is not here.
+TEST(SmallGpt, KnowsEnglishFromItsWords) {
+  const TrainedModel gpt = TrainedModel::read(trained_model_path("gpt"));
+  EXPECT_LE(std::filesystem::file_size(kBox / "gpt.safetensors"), 12'000'000U);
+  EXPECT_EQ(gpt.model().parameters().front().value.dtype(), DType::f16);
+  EXPECT_LT(loss_of(gpt, "She was very glad to see them again in the house."),
+            loss_of(gpt, "House the in again them see to glad very was she.") - 1);
+  EXPECT_LT(loss_of(gpt, " And God said unto him, I am the LORD."), 4);
+}
+
 TEST(BoxOfModels, IsInTheTables) {
   for (const char* path : {"README.md", "models/README.md"}) {
     std::stringstream text;
