@@ -16,6 +16,7 @@ struct Exit {
   int code = kSuccess;
 };
 
+void add_analyze(CLI::App& app);
 void add_attend(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_check(CLI::App& app);

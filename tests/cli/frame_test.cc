@@ -60,7 +60,7 @@ TEST_P(EachCommand, LaysItsHelpOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachCommand,
-                         testing::Values("attend", "bench", "check", "cost", "explain", "mask", "probe", "task",
+                         testing::Values("analyze", "attend", "bench", "check", "cost", "explain", "mask", "probe", "task",
                                          "tokens", "train", "info", "help"),
                          [](const auto& item) { return item.param; });
 

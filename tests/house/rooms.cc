@@ -103,9 +103,13 @@ const std::vector<Room>& rooms() {
       {"train",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
        {"fmt/", "nlohmann/", "utf8.h", "fcntl.h", "sys/file.h", "unistd.h"}},
+      {"insight",
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
+        "picture"},
+       {"fmt/", "nlohmann/"}},
       {"explain",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
-        "text", "picture"},
+        "text", "picture", "insight"},
        {"fmt/", "nlohmann/", "utf8.h"}},
       {"study",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
@@ -113,7 +117,7 @@ const std::vector<Room>& rooms() {
        {"fmt/", "nlohmann/"}},
       {"view",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
-        "text", "picture", "explain", "study"},
+        "text", "picture", "insight", "explain", "study"},
        {"fmt/", "nlohmann/"}},
   };
   return kRooms;

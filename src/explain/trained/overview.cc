@@ -3,61 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
+#include <map>
 
 #include "explain/numbers.h"
 #include "explain/trained/model_run.h"
 #include "explain/words.h"
+#include "qkv/insight/heads.h"
 
 namespace qkv::explain_detail {
 namespace {
 
-constexpr double kShown = 0.5;    // mean weight from which a head is said to show a pattern
-constexpr double kUniform = 0.9;  // entropy as a share of the largest that the visible keys allow
-constexpr int kFewestRows = 2;    // a pattern that is no task's needs as many to be told from chance
-
-using Keys = std::function<std::vector<std::size_t>(const SiteWeights& site, std::size_t query)>;
-
-// Patterns that any text may have: the keys of a query, none if it has no such key.
-struct Pattern {
-  std::string_view name;
-  bool is_self = true;  // of self-attention
-  Keys keys;
-};
-
-std::vector<std::size_t> at(const SiteWeights& site, std::ptrdiff_t key) {
-  if (key < 0 || key >= static_cast<std::ptrdiff_t>(site.keys.size())) return {};
-  return {static_cast<std::size_t>(key)};
-}
-
-std::vector<std::size_t> same_token(const SiteWeights& site, std::size_t query) {
-  std::vector<std::size_t> keys;
-  for (std::size_t key = 0; key < site.keys.size(); ++key) {
-    if (key != query && site.keys[key] == site.queries[query]) keys.push_back(key);
-  }
-  return keys;
-}
-
-std::vector<std::size_t> after_same_token(const SiteWeights& site, std::size_t query) {
-  std::vector<std::size_t> keys;
-  for (const std::size_t key : same_token(site, query)) {
-    if (key < query) keys.push_back(key + 1);
-  }
-  return keys;
-}
-
-const std::vector<Pattern>& patterns() {
-  using Site = const SiteWeights&;
-  static const std::vector<Pattern> kPatterns = {
-      {"previous token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) - 1); }},
-      {"next token", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q) + 1); }},
-      {"itself", true, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q)); }},
-      {"first token", true, [](Site s, std::size_t q) { return q > 0 ? at(s, 0) : std::vector<std::size_t>(); }},
-      {"same token", true, same_token},
-      {"after the same token", true, after_same_token},
-      {"same place", false, [](Site s, std::size_t q) { return at(s, static_cast<std::ptrdiff_t>(q)); }},
-      {"last key", false, [](Site s, std::size_t) { return at(s, static_cast<std::ptrdiff_t>(s.keys.size()) - 1); }}};
-  return kPatterns;
+// The tokens of a site as numbers: equal ones for equal tokens.
+PatternTokens tokens_of(const SiteWeights& site) {
+  PatternTokens tokens;
+  tokens.is_self = site.queries == site.keys;
+  std::map<std::string, std::int64_t> numbers;
+  const auto number_of = [&](const std::string& token) {
+    return numbers.try_emplace(token, static_cast<std::int64_t>(numbers.size())).first->second;
+  };
+  std::ranges::transform(site.queries, std::back_inserter(tokens.queries), number_of);
+  std::ranges::transform(site.keys, std::back_inserter(tokens.keys), number_of);
+  return tokens;
 }
 
 struct Shown {
@@ -66,19 +33,19 @@ struct Shown {
 };
 
 Shown best_of_any_text(const SiteWeights& site, const std::vector<double>& weights) {
-  const bool is_self = site.queries == site.keys;
   Shown best;
-  for (const Pattern& pattern : patterns()) {
-    if (pattern.is_self != is_self || site.key_columns > 0) continue;
-    double sum = 0;
-    int rows = 0;
+  if (site.key_columns > 0) return best;
+  const PatternTokens tokens = tokens_of(site);
+  for (const TextPattern& pattern : text_patterns()) {
+    if (!(tokens.is_self ? pattern.of_self : pattern.of_cross)) continue;
+    PatternShare share;
     for (std::size_t query = 0; query < site.queries.size(); ++query) {
-      const std::vector<std::size_t> keys = pattern.keys(site, query);
+      const std::vector<std::size_t> keys = pattern.keys(tokens, query);
       if (keys.empty()) continue;
-      ++rows;
-      for (const std::size_t key : keys) sum += weights[query * site.keys.size() + key];
+      ++share.rows;
+      for (const std::size_t key : keys) share.weight_sum += weights[query * site.keys.size() + key];
     }
-    if (rows >= kFewestRows && sum / rows > best.weight) best = {std::string(pattern.name), sum / rows};
+    if (share.rows >= kFewestRows && share.mean() > best.weight) best = {std::string(pattern.name), share.mean()};
   }
   return best;
 }
@@ -108,11 +75,11 @@ Shown pattern_of(const SiteWeights& site, std::size_t layer, std::size_t head, c
   Shown best = best_of_any_text(site, weights);
   for (const SitePattern& relation : site.relations) {  // the task's own word for it goes first
     const double weight = relation.layers[layer][head];
-    if (weight >= kShown && weight + 0.01 >= best.weight) best = {relation.name, weight};
+    if (weight >= kShowsPattern && weight + 0.01 >= best.weight) best = {relation.name, weight};
   }
-  if (best.weight >= kShown) return best;
+  if (best.weight >= kShowsPattern) return best;
   const double evenness = evenness_of(site, weights);
-  return evenness >= kUniform ? Shown{"uniform", evenness} : Shown{};
+  return evenness >= kIsBroad ? Shown{"uniform", evenness} : Shown{};
 }
 
 void add_head(Section& step, Table& table, const SiteWeights& site, std::size_t layer, std::size_t head) {

@@ -1,0 +1,157 @@
+// qkv analyze: what the heads of a model do, over many texts.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "common_options.h"
+#include "lines.h"
+#include "misuse.h"
+#include "output.h"
+#include "progress.h"
+#include "qkv/files.h"
+#include "qkv/insight/report.h"
+#include "qkv/insight/texts.h"
+#include "qkv/threads.h"
+
+namespace qkv::cli {
+namespace {
+
+constexpr std::int64_t kMostTexts = 100000;
+
+struct AnalyzeArguments {
+  std::string model;
+  std::string text_file;
+  std::optional<std::string> site;
+  std::int64_t count = 64;
+  std::int64_t importance = HeadOptions().importance_texts;
+  std::string seed = "0";
+  std::string csv, svg, png;
+  std::optional<int> threads;
+  bool json = false;
+};
+
+void require_places(const AnalyzeArguments& arguments) {
+  if (!arguments.csv.empty()) require_writable(arguments.csv);
+  for (const std::string& folder : {arguments.svg, arguments.png}) {
+    if (folder.empty()) continue;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw Error(folder + ": " + error.message());
+  }
+}
+
+HeadTexts texts_for(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+  if (arguments.text_file.empty()) return of_option("MODEL", [&] { return head_texts(trained, arguments.count); });
+  return of_option("--text", [&] { return head_texts(trained, lines_of(arguments.text_file)); });
+}
+
+HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts) {
+  HeadOptions options;
+  options.importance_texts = arguments.importance;
+  options.repeats = texts.repeats;
+  options.repeats.seed = seed_of(arguments.seed);
+  if (arguments.site) {
+    std::erase_if(options.sites, [&](AttentionSite site) { return name_of(site) != *arguments.site; });
+  }
+  return options;
+}
+
+FileContent file_of(const std::string& path, const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {path, {bytes.begin(), bytes.end()}};
+}
+
+// grid, classes, distances and entropy of each site, in each format that has a folder.
+std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const HeadAnalysis& analysis) {
+  std::vector<FileContent> files;
+  const auto add = [&](AttentionSite site, std::string_view what, const auto& drawn) {
+    const std::string name = fmt::format("/{}-{}", name_of(site), what);
+    if (!arguments.svg.empty()) files.push_back(file_of(arguments.svg + name + ".svg", to_svg(drawn)));
+    if (!arguments.png.empty()) files.push_back(file_of(arguments.png + name + ".png", to_png(drawn)));
+  };
+  for (const SiteHeads& site : analysis.sites) {
+    add(site.site, "grid", heads_grid(site));
+    add(site.site, "classes", classes_by_layer(site));
+    add(site.site, "distances", head_distances(site));
+    add(site.site, "entropy", entropy_by_depth(site));
+  }
+  return files;
+}
+
+void write_all(const AnalyzeArguments& arguments, const HeadAnalysis& analysis) {
+  std::vector<FileContent> files = pictures_of(arguments, analysis);
+  if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, heads_csv(analysis)));
+  write_files(files);
+  if (arguments.json) return;
+  for (const FileContent& file : files) print(fmt::format("written   {}\n", file.path));
+}
+
+void run(const AnalyzeArguments& arguments) {
+  if (arguments.threads) set_threads(*arguments.threads);
+  require_places(arguments);
+  const TrainedModel trained = TrainedModel::read(trained_model_path(arguments.model));
+  const HeadTexts texts = texts_for(arguments, trained);
+  HeadOptions options = options_of(arguments, texts);
+  const HeadAnalysis analysis = [&] {
+    Progress line;
+    options.doing = [&](const std::string& what) { line.show(what); };
+    try {
+      return analyze_heads(trained.model(), texts.texts, options);
+    } catch (const InvalidArgument& error) {
+      if (error.argument() == "sites") misuse("--site", error.expected(), error.got());
+      if (error.function() == "threads") throw;
+      misuse(arguments.text_file.empty() ? "MODEL" : "--text", error.expected(), error.got());
+    }
+  }();
+  if (arguments.json) {
+    print(heads_json(analysis, arguments.model, texts.described));
+  } else {
+    print(heads_table(analysis, arguments.model, texts.described));
+  }
+  write_all(arguments, analysis);
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("analyze", "What the heads of a model do, over many texts");
+  command->group("Learn");
+  command->footer(
+      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+      "published. Without --text it reads held-out examples of its task, or English\n"
+      "sentences. docs/insight.md says what each column means.\n"
+      "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --text mine.txt --csv heads.csv\n"
+      "  qkv analyze english --svg pictures");
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  command->add_option("MODEL", arguments->model, "Whose heads")->required();
+  CLI::Option* text =
+      command->add_option("--text", arguments->text_file, "Read each line of a file")->type_name("FILE");
+  command->add_option("--count", arguments->count, "Examples or sentences, without --text")
+      ->type_name("N")
+      ->check(between(1, kMostTexts))
+      ->capture_default_str()
+      ->excludes(text);
+  command->add_option("--site", arguments->site, "One site: tokens, source or cross")
+      ->type_name("SITE")
+      ->check(one_of({"tokens", "source", "cross"}));
+  command->add_option("--importance", arguments->importance, "Measure the loss without each head on N texts; 0: not")
+      ->type_name("N")
+      ->check(between(0, kMostTexts))
+      ->capture_default_str();
+  add_seed_option(*command, arguments->seed, "Of the random tokens that come twice")->capture_default_str();
+  command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
+  command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
+  command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  add_threads_option(*command, arguments->threads);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,32 @@
+// What heads do, as a table, CSV, JSON and pictures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+#include "qkv/picture/chart.h"
+#include "qkv/picture/heatmap.h"
+
+namespace qkv {
+
+/// For people, in at most 80 columns but for names: what was read, and of each site how often each class is and two
+/// lines a head.
+/// `model` and `texts` say whose heads, and over which texts.
+[[nodiscard]] std::string heads_table(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
+/// A line for each head, after one of names; a field without a value is empty.
+[[nodiscard]] std::string heads_csv(const HeadAnalysis& analysis);
+/// All of it, with the distances between heads.
+[[nodiscard]] std::string heads_json(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
+
+/// Layers x heads of each measure: evenness, the shares of all patterns that some head has, induction on repeated
+/// tokens, removal and gradient.
+[[nodiscard]] Panel heads_grid(const SiteHeads& site);
+/// How many heads of each layer are of each class.
+[[nodiscard]] Panel classes_by_layer(const SiteHeads& site);
+/// The distances between the heads of each layer.
+[[nodiscard]] Panel head_distances(const SiteHeads& site);
+/// Mean, lowest and highest entropy of the heads of each layer.
+[[nodiscard]] Chart entropy_by_depth(const SiteHeads& site);
+
+}  // namespace qkv

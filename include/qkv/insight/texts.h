@@ -1,0 +1,28 @@
+// Texts for analyze_heads(): the reader's own, a task's held-out examples, or built-in sentences.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+
+struct HeadTexts {
+  std::vector<HeadText> texts;
+  RepeatedTokens repeats;  // for options.repeats: tokens of these texts or, of a model of no task, all but separators
+  std::string described;   // "64 held-out examples of induction"
+};
+
+/// The reader's own texts. Targets are those that the model's task asks for, of another decoder each next token.
+/// Throws InvalidArgument naming texts if there are none, or the model reads images, and as TrainedModel::example_of().
+[[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts);
+
+/// The first `count` held-out examples of the model's task; of a model without examples of its own as many sentences of
+/// the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model reads images and
+/// has no examples.
+[[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::int64_t count);
+
+}  // namespace qkv

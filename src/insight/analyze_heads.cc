@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "insight/importance.h"
+#include "insight/text_batch.h"
+#include "qkv/random.h"
+
+namespace qkv {
+namespace {
+
+using insight::TextBatch;
+
+struct MeasuredSite {
+  SiteScope scope;
+  AttentionSite site = AttentionSite::tokens;
+  std::vector<LayerHeads> layers = {};  // made when the first weights say how many heads there are
+};
+
+std::vector<MeasuredSite> sites_to_measure(const Model& model, const HeadOptions& options) {
+  std::vector<MeasuredSite> sites;
+  for (const AttentionSite site : options.sites) {
+    const std::optional<SiteScope> scope = model.scope_of(site);
+    if (!scope) continue;
+    const auto is_same = [&](const MeasuredSite& other) { return other.scope.name(0) == scope->name(0); };
+    if (std::ranges::none_of(sites, is_same)) sites.push_back({.scope = *scope, .site = site});
+  }
+  if (sites.empty()) throw InvalidArgument("analyze_heads", "sites", "a site that the model has", "none of them");
+  return sites;
+}
+
+// As far as the call is over the tokens of texts: an image, or a tower with a token of its own, is not.
+PatternTokens pattern_tokens(const HeadText& text, AttentionSite site, std::int64_t Tq, std::int64_t Tk) {
+  PatternTokens tokens;
+  tokens.is_self = site != AttentionSite::cross;
+  tokens.queries = site == AttentionSite::source ? text.source : text.ids;
+  tokens.keys = site == AttentionSite::tokens ? text.ids : text.source;
+  tokens.roles = site == AttentionSite::tokens ? text.roles : text.source_roles;
+  const bool is_text =
+      static_cast<std::int64_t>(tokens.queries.size()) == Tq && static_cast<std::int64_t>(tokens.keys.size()) == Tk;
+  return is_text ? tokens : PatternTokens{.queries = {}, .keys = {}};
+}
+
+// b8 [Tq, Tk] of each text, or one for all; empty where the mask hides nothing.
+Tensor hidden_places(const Trace::Attention& call, std::int64_t b) {
+  const Mask& mask = call.options.mask;
+  if (mask.is_all()) return {};
+  const MaskShape shape{call.q.dim(0), call.q.dim(1), call.q.dim(2), call.k.dim(2)};
+  Tensor hidden(DType::b8, {shape.Tq, shape.Tk});
+  const auto values = hidden.values<bool>();
+  std::size_t cell = 0;
+  for (std::int64_t i = 0; i < shape.Tq; ++i) {
+    for (std::int64_t j = 0; j < shape.Tk; ++j) values[cell++] = !mask.allows(Place{.b = b, .i = i, .j = j}, shape);
+  }
+  return hidden;
+}
+
+void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSite>& sites) {
+  std::vector<std::string> names;
+  for (const MeasuredSite& site : sites) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      names.push_back(site.scope.name(static_cast<std::size_t>(layer), "weights"));
+    }
+  }
+  Trace trace(names);
+  model.run(batch.input(), trace);
+  for (MeasuredSite& site : sites) {
+    for (std::size_t layer = 0; layer < static_cast<std::size_t>(site.scope.layers); ++layer) {
+      const Tensor weights = trace[site.scope.name(layer, "weights")];  // of this layer alone
+      const Trace::Attention& call = trace.attention(site.scope.name(layer));
+      if (site.layers.size() <= layer) site.layers.emplace_back(weights.dim(1));
+      for (std::size_t b = 0; b < batch.texts.size(); ++b) {
+        const auto at = static_cast<std::int64_t>(b);
+        const Tensor hidden = hidden_places(call, at);
+        site.layers[layer].add(weights.view().select(0, at),
+                               pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
+                               hidden.empty() ? TensorView() : hidden.view());
+      }
+    }
+  }
+}
+
+void measure_all(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
+                 std::vector<MeasuredSite>& sites) {
+  constexpr std::int64_t kHeads = 16;  // as many as weights are usually kept of
+  std::size_t done = 0;
+  for (const TextBatch& batch : insight::batches_of(texts, kHeads)) {
+    measure(model, batch, sites);
+    done += batch.texts.size();
+    if (options.doing) options.doing(fmt::format("{} of {} texts", done, texts.size()));
+  }
+}
+
+std::vector<HeadText> repeated_texts(const RepeatedTokens& repeats) {
+  Generator generator(repeats.seed);
+  std::vector<HeadText> texts;
+  for (std::int64_t n = 0; n < repeats.count; ++n) {
+    const Tensor drawn = generator.randint(0, static_cast<std::int64_t>(repeats.tokens.size()), {repeats.half});
+    HeadText text;
+    if (repeats.begin) text.ids.push_back(*repeats.begin);
+    for (int time = 0; time < 2; ++time) {
+      for (const std::int64_t at : drawn.values<std::int64_t>()) {
+        text.ids.push_back(repeats.tokens[static_cast<std::size_t>(at)]);
+      }
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+void add_repeats(const Model& model, const HeadOptions& options, HeadAnalysis& analysis) {
+  if (options.repeats.tokens.empty() || model.kind() != ModelKind::decoder) return;
+  std::vector<MeasuredSite> sites = sites_to_measure(model, options);
+  measure_all(model, repeated_texts(options.repeats), {}, sites);
+  const std::size_t induction = text_pattern_named("induction");
+  const std::size_t duplicate = text_pattern_named("duplicate");
+  for (std::size_t s = 0; s < sites.size(); ++s) {
+    auto to = analysis.sites[s].all.begin();
+    for (const LayerHeads& layer : sites[s].layers) {
+      for (const HeadStatistics& head : layer.statistics()) {
+        to->repeat_induction = head.shares[induction].mean();
+        to->repeat_duplicate = head.shares[duplicate].mean();
+        ++to;
+      }
+    }
+  }
+}
+
+SiteHeads heads_of(const MeasuredSite& measured) {
+  SiteHeads site{.site = measured.site, .layers = measured.scope.layers};
+  for (std::size_t layer = 0; layer < measured.layers.size(); ++layer) {
+    std::vector<HeadStatistics> heads = measured.layers[layer].statistics();
+    for (HeadStatistics& head : heads) head.layer = static_cast<std::int64_t>(layer);
+    site.heads = static_cast<std::int64_t>(heads.size());
+    site.all.insert(site.all.end(), heads.begin(), heads.end());
+    site.distances.push_back(measured.layers[layer].distances());
+  }
+  return site;
+}
+
+}  // namespace
+
+HeadAnalysis analyze_heads(const Model& model, std::span<const HeadText> texts, const HeadOptions& options) {
+  if (texts.empty()) throw InvalidArgument("analyze_heads", "texts", "one or more", "none");
+  std::vector<MeasuredSite> sites = sites_to_measure(model, options);
+  measure_all(model, texts, options, sites);
+  HeadAnalysis analysis{.texts = static_cast<std::int64_t>(texts.size())};
+  for (const HeadText& text : texts) analysis.tokens += static_cast<std::int64_t>(text.ids.size() + text.source.size());
+  for (const MeasuredSite& site : sites) analysis.sites.push_back(heads_of(site));
+  add_repeats(model, options, analysis);
+  insight::add_importance(model, texts, options, analysis);
+  for (SiteHeads& site : analysis.sites) {
+    for (HeadStatistics& head : site.all) head.shown = class_of(head);
+  }
+  return analysis;
+}
+
+}  // namespace qkv

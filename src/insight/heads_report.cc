@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "insight/classes.h"
+#include "qkv/insight/report.h"
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Number>
+std::string or_dash(const std::optional<Number>& value, const char* format) {
+  return value ? fmt::format(fmt::runtime(format), *value) : "-";
+}
+
+std::string head_name(const HeadStatistics& head) { return fmt::format("{}.{}", head.layer, head.head); }
+
+std::string statistics_table(const SiteHeads& site) {
+  std::string text = fmt::format("{:<5} {:<11}  {:>5}  {:>7}  {:>8}  {:>8}  {:>7}  {:>8}  {:>6}\n", "head", "class",
+                                 "by", "entropy", "evenness", "distance", "removal", "gradient", "like");
+  for (const HeadStatistics& head : site.all) {
+    const std::string like = head.nearest ? fmt::format("{}.{}", head.layer, *head.nearest) : "-";
+    text +=
+        fmt::format("{:<5} {:<11}  {:>5.2f}  {:>7.2f}  {:>8.2f}  {:>8}  {:>7}  {:>8}  {:>6}\n", head_name(head),
+                    head.shown.word, head.shown.weight, head.entropy, head.evenness, or_dash(head.distance, "{:.1f}"),
+                    or_dash(head.removal, "{:+.3f}"), or_dash(head.gradient, "{:.4f}"), like);
+  }
+  return text;
+}
+
+std::string shares_table(const SiteHeads& site) {
+  const std::vector<std::size_t> patterns = insight::patterns_of(site);
+  if (patterns.empty()) return {};
+  const bool has_repeats = site.all.front().repeat_induction.has_value();
+  std::string text = fmt::format("\n{:<6}", "head");
+  for (const std::size_t p : patterns) text += fmt::format(" {:>7}", text_patterns()[p].column);
+  text += has_repeats ? fmt::format(" {:>7}\n", "repeats") : "\n";
+  for (const HeadStatistics& head : site.all) {
+    text += fmt::format("{:<6}", head_name(head));
+    for (const std::size_t p : patterns) {
+      text += fmt::format(" {:>7}", head.shares[p].rows > 0 ? fmt::format("{:.2f}", head.shares[p].mean()) : "-");
+    }
+    text += has_repeats ? fmt::format(" {:>7.2f}\n", *head.repeat_induction) : "\n";
+  }
+  return text;
+}
+
+std::string classes_line(const SiteHeads& site) {
+  std::string text;
+  for (const std::string& word : insight::classes_of(site)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", insight::heads_of_class(site, word), word);
+  }
+  return text;
+}
+
+std::string importance_line(const HeadAnalysis& analysis) {
+  if (!analysis.loss) return fmt::format("No importance: {}.\n", analysis.no_importance);
+  return fmt::format("Loss {:.4f} nats over {} texts; removal is its rise without the head.\n",
+                     *analysis.loss, analysis.importance_texts);
+}
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json json_of_head(const HeadStatistics& head) {
+  Json shares = Json::object();
+  for (std::size_t p = 0; p < head.shares.size(); ++p) {
+    if (head.shares[p].rows == 0) continue;
+    shares[std::string(text_patterns()[p].word)] = {
+        {"weight", head.shares[p].mean()}, {"even", head.shares[p].even()}, {"rows", head.shares[p].rows}};
+  }
+  return {{"layer", head.layer},
+          {"head", head.head},
+          {"class", head.shown.word},
+          {"evidence", head.shown.evidence},
+          {"rows", head.rows},
+          {"entropy", head.entropy},
+          {"evenness", head.evenness},
+          {"distance", or_null(head.distance)},
+          {"shares", std::move(shares)},
+          {"repeat_induction", or_null(head.repeat_induction)},
+          {"repeat_duplicate", or_null(head.repeat_duplicate)},
+          {"removal", or_null(head.removal)},
+          {"gradient", or_null(head.gradient)},
+          {"nearest", head.nearest ? Json(*head.nearest) : Json()},
+          {"nearest_distance", head.nearest ? Json(head.nearest_distance) : Json()}};
+}
+
+Json rows_of(const Tensor& matrix) {
+  Json rows = Json::array();
+  for (std::int64_t row = 0; row < matrix.dim(0); ++row) rows.push_back(matrix.view().select(0, row).to_vector());
+  return rows;
+}
+
+std::string field(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
+
+}  // namespace
+
+std::string heads_table(const HeadAnalysis& analysis, const std::string& model, const std::string& texts) {
+  std::string text =
+      fmt::format("Heads of {} over {} ({} tokens)\n{}", model, texts, analysis.tokens, importance_line(analysis));
+  for (const SiteHeads& site : analysis.sites) {
+    text += fmt::format("\n{}: {} layers of {} heads\n{}\n\n", name_of(site.site), site.layers, site.heads,
+                        classes_line(site));
+    text += statistics_table(site) + shares_table(site);
+  }
+  return text;
+}
+
+std::string heads_csv(const HeadAnalysis& analysis) {
+  std::string text = "site,layer,head,class,weight,rows,entropy,evenness,distance";
+  for (const TextPattern& pattern : text_patterns()) text += fmt::format(",{}", pattern.word);
+  text += ",repeat_induction,repeat_duplicate,removal,gradient,nearest,nearest_distance\n";
+  for (const SiteHeads& site : analysis.sites) {
+    for (const HeadStatistics& head : site.all) {
+      text +=
+          fmt::format("{},{},{},{},{:.6g},{},{:.6g},{:.6g},{}", name_of(site.site), head.layer, head.head,
+                      head.shown.word, head.shown.weight, head.rows, head.entropy, head.evenness, field(head.distance));
+      for (const PatternShare& share : head.shares) {
+        text += "," + field(share.rows > 0 ? std::optional(share.mean()) : std::nullopt);
+      }
+      text +=
+          fmt::format(",{},{},{},{},{},{}\n", field(head.repeat_induction), field(head.repeat_duplicate),
+                      field(head.removal), field(head.gradient), head.nearest ? fmt::format("{}", *head.nearest) : "",
+                      field(head.nearest ? std::optional(head.nearest_distance) : std::nullopt));
+    }
+  }
+  return text;
+}
+
+std::string heads_json(const HeadAnalysis& analysis, const std::string& model, const std::string& texts) {
+  Json json = {{"model", model},
+               {"texts", texts},
+               {"text_count", analysis.texts},
+               {"tokens", analysis.tokens},
+               {"loss", or_null(analysis.loss)},
+               {"importance_texts", analysis.importance_texts}};
+  if (!analysis.loss) json["no_importance"] = analysis.no_importance;
+  json["sites"] = Json::array();
+  for (const SiteHeads& site : analysis.sites) {
+    Json entry = {{"site", name_of(site.site)}, {"layers", site.layers}, {"heads", site.heads}};
+    entry["statistics"] = Json::array();
+    for (const HeadStatistics& head : site.all) entry["statistics"].push_back(json_of_head(head));
+    entry["distances"] = Json::array();
+    for (const Tensor& layer : site.distances) entry["distances"].push_back(rows_of(layer));
+    json["sites"].push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace qkv

@@ -1,0 +1,115 @@
+#include "insight/importance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/softmax.h"
+
+namespace qkv::insight {
+namespace {
+
+// Mean loss over the targets of all batches.
+double loss_of(const Model& model, const std::vector<TextBatch>& batches, Trace* trace) {
+  const NoGradient constant;
+  double sum = 0;
+  double asked = 0;
+  for (const TextBatch& batch : batches) {
+    const Variable scores = model.forward(batch.input(), {.dtype = model.dtype(), .trace = trace});
+    const auto count = static_cast<double>(batch.all_asked());
+    sum += cross_entropy(scores, batch.targets).item() * count;
+    asked += count;
+  }
+  return sum / asked;
+}
+
+// One head's output times 0, the others' times 1.
+Variable without(const Variable& heads, std::int64_t removed) {
+  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
+  keep[static_cast<std::size_t>(removed)] = 0;
+  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
+}
+
+double product_of(const TensorView& a, const TensorView& b) {
+  const std::vector<double> x = a.to_vector();
+  const std::vector<double> y = b.to_vector();
+  double sum = 0;
+  for (std::size_t n = 0; n < x.size(); ++n) sum += x[n] * y[n];
+  return sum;
+}
+
+std::string heads_at(const Model& model, const SiteHeads& site, std::int64_t layer) {
+  return model.scope_of(site.site)->name(static_cast<std::size_t>(layer), "heads");
+}
+
+// |sum of gradient x output| of each text's own mean loss. A text's loss depends on its own places only, so that the
+// gradient of the batch's mean is that of the text, times its share of the targets.
+void add_gradients(const TextBatch& batch, const Trace& trace, const std::string& name, std::span<HeadStatistics> heads,
+                   double texts) {
+  const Tensor outputs = trace[name];
+  const Tensor gradients = trace.gradient(name);
+  for (std::size_t b = 0; b < batch.texts.size(); ++b) {
+    const auto at = static_cast<std::int64_t>(b);
+    const double share = static_cast<double>(batch.all_asked()) / static_cast<double>(batch.asked[b]);
+    for (HeadStatistics& head : heads) {
+      const double sum = product_of(outputs.view().select(0, at).select(0, head.head),
+                                    gradients.view().select(0, at).select(0, head.head));
+      head.gradient = head.gradient.value_or(0) + std::abs(sum) * share / texts;
+    }
+  }
+}
+
+std::span<HeadStatistics> layer_of(SiteHeads& site, std::int64_t layer) {
+  return std::span(site.all).subspan(static_cast<std::size_t>(layer * site.heads),
+                                     static_cast<std::size_t>(site.heads));
+}
+
+void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, HeadAnalysis& analysis) {
+  std::vector<std::string> names;
+  for (const SiteHeads& site : analysis.sites) {
+    for (std::int64_t layer = 0; layer < site.layers; ++layer) names.push_back(heads_at(model, site, layer));
+  }
+  for (const TextBatch& batch : batches) {
+    Trace trace(names);
+    backward(cross_entropy(model.forward(batch.input(), {.dtype = model.dtype(), .trace = &trace}), batch.targets));
+    for (SiteHeads& site : analysis.sites) {
+      for (std::int64_t layer = 0; layer < site.layers; ++layer) {
+        add_gradients(batch, trace, heads_at(model, site, layer), layer_of(site, layer),
+                      static_cast<double>(analysis.importance_texts));
+      }
+    }
+  }
+  for (const Parameter& parameter : model.parameters()) parameter.value.clear_gradient();
+}
+
+}  // namespace
+
+void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
+                    HeadAnalysis& analysis) {
+  std::vector<HeadText> asked;
+  for (const HeadText& text : texts) {
+    const bool has_target = std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
+    if (has_target && static_cast<std::int64_t>(asked.size()) < options.importance_texts) asked.push_back(text);
+  }
+  if (asked.empty()) {
+    analysis.no_importance = options.importance_texts <= 0 ? "not asked for" : "no text asks the model for a token";
+    return;
+  }
+  analysis.importance_texts = static_cast<std::int64_t>(asked.size());
+  const std::vector<TextBatch> batches = batches_of(asked, 1);
+  gradient_pass(model, batches, analysis);
+  analysis.loss = loss_of(model, batches, nullptr);
+  for (SiteHeads& site : analysis.sites) {
+    for (HeadStatistics& head : site.all) {
+      if (options.doing)
+        options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)));
+      Trace trace(std::vector<std::string>{});
+      trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without(all, head.head); });
+      head.removal = loss_of(model, batches, &trace) - *analysis.loss;
+    }
+  }
+}
+
+}  // namespace qkv::insight

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "qkv/insight/heads.h"
+
+namespace qkv {
+
+// What the heads of a layer make of one query.
+struct LayerHeads::Row {
+  std::size_t query = 0;
+  double place = 0;                            // of the query among the keys
+  bool has_distance = false;                   // a text attends to itself
+  std::vector<std::size_t> visible = {};       // keys
+  std::vector<std::vector<double>> weights;    // [H][Tk]
+  std::vector<double> entropies;               // [H], in nats
+  std::vector<std::vector<std::size_t>> keys;  // of each pattern, those that are visible
+};
+
+namespace {
+
+constexpr const char* kAdd = "LayerHeads::add";
+
+void require_shapes(const TensorView& weights, std::size_t heads, const PatternTokens& tokens,
+                    const TensorView& hidden) {
+  if (weights.rank() != 3 || weights.dim(0) != static_cast<std::int64_t>(heads)) {
+    throw InvalidArgument(kAdd, "weights", "[" + std::to_string(heads) + ", Tq, Tk]", weights.shape().to_string());
+  }
+  const std::int64_t Tq = weights.dim(1);
+  const std::int64_t Tk = weights.dim(2);
+  const auto fits = [](std::size_t count, std::int64_t extent) { return static_cast<std::int64_t>(count) == extent; };
+  const bool is_text = !tokens.queries.empty();
+  if (is_text && (!fits(tokens.queries.size(), Tq) || !fits(tokens.keys.size(), Tk) ||
+                  (!tokens.roles.empty() && !fits(tokens.roles.size(), Tk)))) {
+    throw InvalidArgument(kAdd, "tokens", std::to_string(Tq) + " queries and " + std::to_string(Tk) + " keys",
+                          std::to_string(tokens.queries.size()) + " and " + std::to_string(tokens.keys.size()));
+  }
+  if (hidden.data() != nullptr && hidden.shape() != Shape{Tq, Tk}) {
+    throw InvalidArgument(kAdd, "hidden", Shape({Tq, Tk}).to_string(), hidden.shape().to_string());
+  }
+}
+
+std::vector<bool> visible_keys(const TensorView& hidden, std::int64_t query, std::int64_t Tk) {
+  std::vector<bool> visible(static_cast<std::size_t>(Tk), true);
+  if (hidden.data() == nullptr) return visible;
+  for (std::int64_t j = 0; j < Tk; ++j) visible[static_cast<std::size_t>(j)] = hidden.at({query, j}) == 0;
+  return visible;
+}
+
+double entropy_of(const std::vector<double>& row) {
+  double entropy = 0;
+  for (const double weight : row) {
+    if (weight > 0) entropy -= weight * std::log(weight);
+  }
+  return entropy;
+}
+
+// The entropy of the mean of two rows, over the keys that they see.
+double entropy_between(const std::vector<double>& a, const std::vector<double>& b,
+                       const std::vector<std::size_t>& keys) {
+  double entropy = 0;
+  for (const std::size_t key : keys) {
+    const double mean = 0.5 * (a[key] + b[key]);
+    if (mean > 0) entropy -= mean * std::log(mean);
+  }
+  return entropy;
+}
+
+}  // namespace
+
+LayerHeads::LayerHeads(std::int64_t heads)
+    : sums_(static_cast<std::size_t>(heads)), distances_(static_cast<std::size_t>(heads * heads)) {
+  for (std::size_t h = 0; h < sums_.size(); ++h) {
+    sums_[h].head = static_cast<std::int64_t>(h);
+    sums_[h].shares.resize(text_patterns().size());
+    sums_[h].distance = 0;
+  }
+}
+
+void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden) {
+  require_shapes(weights, sums_.size(), tokens, hidden);
+  const std::int64_t Tq = weights.dim(1);
+  const std::int64_t Tk = weights.dim(2);
+  const auto patterns = text_patterns();
+  const bool is_text = !tokens.queries.empty();
+  for (std::int64_t i = 0; i < Tq; ++i) {
+    const std::vector<bool> visible = visible_keys(hidden, i, Tk);
+    const auto query = static_cast<std::size_t>(i);
+    Row row{.query = query,
+            .place = static_cast<double>(i + Tk - Tq),
+            .has_distance = is_text && tokens.is_self,
+            .weights = std::vector(sums_.size(), std::vector<double>(static_cast<std::size_t>(Tk))),
+            .entropies = {},
+            .keys = std::vector<std::vector<std::size_t>>(patterns.size())};
+    for (std::size_t key = 0; key < visible.size(); ++key) {
+      if (visible[key]) row.visible.push_back(key);
+    }
+    if (row.visible.size() < 2) continue;
+    for (std::size_t p = 0; is_text && p < patterns.size(); ++p) {
+      if (!(tokens.is_self ? patterns[p].of_self : patterns[p].of_cross)) continue;
+      row.keys[p] = patterns[p].keys(tokens, query);
+      std::erase_if(row.keys[p], [&](std::size_t key) { return !visible[key]; });
+    }
+    for (std::size_t h = 0; h < sums_.size(); ++h) {
+      weights.load_row(std::array{static_cast<std::int64_t>(h), i}, row.weights[h]);
+      row.entropies.push_back(entropy_of(row.weights[h]));
+    }
+    add_row(row);
+    add_distances(row);
+  }
+}
+
+void LayerHeads::add_row(const Row& row) {
+  for (std::size_t h = 0; h < sums_.size(); ++h) {
+    HeadStatistics& sum = sums_[h];
+    ++sum.rows;
+    sum.entropy += row.entropies[h];
+    sum.evenness += row.entropies[h] / std::log(static_cast<double>(row.visible.size()));
+    for (const std::size_t key : row.visible) {
+      if (row.has_distance) *sum.distance += row.weights[h][key] * std::abs(row.place - static_cast<double>(key));
+    }
+    for (std::size_t p = 0; p < row.keys.size(); ++p) {
+      if (row.keys[p].empty()) continue;
+      ++sum.shares[p].rows;
+      sum.shares[p].even_sum += static_cast<double>(row.keys[p].size()) / static_cast<double>(row.visible.size());
+      for (const std::size_t key : row.keys[p]) sum.shares[p].weight_sum += row.weights[h][key];
+    }
+  }
+  if (row.has_distance) ++distance_rows_;
+}
+
+// Divergence: the entropy of the mean less the mean of the entropies.
+void LayerHeads::add_distances(const Row& row) {
+  const std::size_t heads = sums_.size();
+  for (std::size_t a = 0; a < heads; ++a) {
+    for (std::size_t b = a + 1; b < heads; ++b) {
+      const double nats =
+          entropy_between(row.weights[a], row.weights[b], row.visible) - 0.5 * (row.entropies[a] + row.entropies[b]);
+      distances_[a * heads + b] += std::sqrt(std::clamp(nats / std::numbers::ln2, 0.0, 1.0));
+    }
+  }
+}
+
+Tensor LayerHeads::distances() const {
+  const auto heads = static_cast<std::int64_t>(sums_.size());
+  const double rows = std::max<double>(1, sums_.empty() ? 0 : static_cast<double>(sums_.front().rows));
+  Tensor all(DType::f64, {heads, heads});
+  for (std::int64_t a = 0; a < heads; ++a) {
+    for (std::int64_t b = a + 1; b < heads; ++b) {
+      const double mean = distances_[static_cast<std::size_t>(a * heads + b)] / rows;
+      all.set({a, b}, mean);
+      all.set({b, a}, mean);
+    }
+  }
+  return all;
+}
+
+std::vector<HeadStatistics> LayerHeads::statistics() const {
+  std::vector<HeadStatistics> all = sums_;
+  const Tensor between = distances();
+  for (HeadStatistics& head : all) {
+    const double rows = std::max<double>(1, static_cast<double>(head.rows));
+    head.entropy /= rows;
+    head.evenness /= rows;
+    head.distance =
+        distance_rows_ > 0 ? std::optional(*head.distance / static_cast<double>(distance_rows_)) : std::nullopt;
+    for (std::int64_t other = 0; head.rows > 0 && other < between.dim(0); ++other) {
+      if (other == head.head) continue;
+      const double distance = between.at({head.head, other});
+      if (head.nearest && distance >= head.nearest_distance) continue;
+      head.nearest = other;
+      head.nearest_distance = distance;
+    }
+  }
+  return all;
+}
+
+}  // namespace qkv

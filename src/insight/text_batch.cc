@@ -1,0 +1,78 @@
+#include "insight/text_batch.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace qkv::insight {
+namespace {
+
+constexpr std::int64_t kMostTexts = 32;
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 24;  // of a layer and batch
+
+template <class RowOf>
+Tensor rows_of(const std::vector<const HeadText*>& texts, const RowOf& row_of) {
+  const auto width = static_cast<std::int64_t>(row_of(*texts.front()).size());
+  Tensor all(DType::i64, {static_cast<std::int64_t>(texts.size()), width});
+  auto to = all.values<std::int64_t>().begin();
+  for (const HeadText* text : texts) to = std::ranges::copy(row_of(*text), to).out;
+  return all;
+}
+
+Tensor images_of(const std::vector<const HeadText*>& texts) {
+  const Tensor& first = texts.front()->image;
+  Tensor all(DType::f32, first.shape().inserted(0, static_cast<std::int64_t>(texts.size())));
+  auto to = all.values<float>().begin();
+  for (const HeadText* text : texts) to = std::ranges::copy(text->image.values<float>(), to).out;
+  return all;
+}
+
+TextBatch batch_of_texts(std::vector<const HeadText*> texts) {
+  TextBatch batch;
+  batch.texts = std::move(texts);
+  batch.ids = rows_of(batch.texts, [](const HeadText& text) { return text.ids; });
+  const HeadText& first = *batch.texts.front();
+  if (!first.types.empty()) batch.types = rows_of(batch.texts, [](const HeadText& text) { return text.types; });
+  if (!first.source.empty()) batch.source = rows_of(batch.texts, [](const HeadText& text) { return text.source; });
+  if (!first.image.empty()) batch.images = images_of(batch.texts);
+  batch.targets = rows_of(batch.texts, [](const HeadText& text) {
+    return text.targets.empty() ? std::vector<std::int64_t>(text.ids.size(), -100) : text.targets;
+  });
+  for (const HeadText* text : batch.texts) {
+    batch.asked.push_back(std::ranges::count_if(text->targets, [](std::int64_t target) { return target >= 0; }));
+  }
+  return batch;
+}
+
+}  // namespace
+
+ModelInput TextBatch::input() const {
+  return {.ids = ids,
+          .types = types.empty() ? TensorView() : types.view(),
+          .source = source.empty() ? TensorView() : source.view(),
+          .images = images.empty() ? TensorView() : images.view()};
+}
+
+std::int64_t TextBatch::all_asked() const { return std::accumulate(asked.begin(), asked.end(), std::int64_t{0}); }
+
+std::vector<TextBatch> batches_of(std::span<const HeadText> texts, std::int64_t heads) {
+  std::map<std::tuple<std::size_t, std::size_t, bool>, std::vector<const HeadText*>> by_length;
+  for (const HeadText& text : texts) {
+    by_length[{text.ids.size(), text.source.size(), !text.types.empty()}].push_back(&text);
+  }
+  std::vector<TextBatch> batches;
+  for (const auto& [sizes, members] : by_length) {
+    const auto longest = static_cast<std::int64_t>(std::max(std::get<0>(sizes), std::get<1>(sizes)));
+    const auto most = static_cast<std::ptrdiff_t>(
+        std::clamp<std::int64_t>(kMostWeights / std::max<std::int64_t>(1, heads * longest * longest), 1, kMostTexts));
+    for (auto begin = members.begin(); begin != members.end();) {
+      const auto end = begin + std::min<std::ptrdiff_t>(most, members.end() - begin);
+      batches.push_back(batch_of_texts({begin, end}));
+      begin = end;
+    }
+  }
+  return batches;
+}
+
+}  // namespace qkv::insight

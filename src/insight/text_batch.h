@@ -1,0 +1,30 @@
+// Texts of one length side by side, as a model reads them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+
+namespace qkv::insight {
+
+/// B texts without padding.
+struct TextBatch {
+  std::vector<const HeadText*> texts;
+  Tensor ids;                       // i64 [B, T]
+  Tensor types = {};                // i64 [B, T]; empty where no text has any
+  Tensor source = {};               // i64 [B, S]; empty without
+  Tensor images = {};               // f32 [B, 3, side, side]; empty without
+  Tensor targets;                   // i64 [B, T]
+  std::vector<std::int64_t> asked;  // [B]: targets of each text
+
+  [[nodiscard]] ModelInput input() const;
+  [[nodiscard]] std::int64_t all_asked() const;
+};
+
+/// Each text in one batch, in the order in which their lengths come. A batch has so few that the T x T matrices of
+/// `heads` heads stay small.
+[[nodiscard]] std::vector<TextBatch> batches_of(std::span<const HeadText> texts, std::int64_t heads);
+
+}  // namespace qkv::insight

@@ -1,0 +1,170 @@
+#include "qkv/insight/texts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+namespace qkv {
+namespace {
+
+constexpr std::array<std::string_view, 8> kSeparators = {"<s>",   "</s>",  "<pad>", "<unknown>",
+                                                         "[CLS]", "[SEP]", "[PAD]", "<|endoftext|>"};
+
+// A piece without what marks its place in a word.
+std::string_view bare(std::string_view piece) {
+  for (const std::string_view mark : {"##", "▁", " "}) {
+    if (piece.size() > mark.size() && piece.starts_with(mark)) piece.remove_prefix(mark.size());
+  }
+  return piece;
+}
+
+bool is_punctuation(char letter) {
+  const bool is_visible = letter > ' ' && letter < 127;
+  const bool is_digit = letter >= '0' && letter <= '9';
+  const bool is_letter = (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
+  return is_visible && !is_digit && !is_letter;
+}
+
+TokenRole role_of(const Tokenizer& tokenizer, std::int32_t id) {
+  const std::string& piece = tokenizer.piece(id);
+  const bool is_known = std::ranges::find(kSeparators, std::string_view(piece)) != kSeparators.end();
+  const bool is_special = piece.size() > 1 && tokenizer.decode(std::span(&id, 1)).empty() &&
+                          !tokenizer.decode(std::span(&id, 1), SpecialTokens::with).empty();
+  if (is_known || is_special) return TokenRole::separator;
+  const std::string bytes = tokenizer.bytes(id);
+  const std::string_view text = bare(bytes);
+  return !text.empty() && std::ranges::all_of(text, is_punctuation) ? TokenRole::punctuation : TokenRole::word;
+}
+
+std::vector<std::int64_t> numbers_in(const TensorView& row) {
+  const std::vector<double> values = row.to_vector();
+  return {values.begin(), values.end()};
+}
+
+// In a joined text the source's tokens may be numbered after the others.
+std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<std::int64_t>& ids,
+                                const Tokenizer& tokenizer) {
+  std::vector<TokenRole> roles;
+  for (const std::int64_t id : ids) {
+    const bool is_source = id >= tokenizer.size();
+    const Tokenizer& own = is_source ? trained.task().source_vocabulary() : tokenizer;
+    const std::int64_t number = is_source ? id - tokenizer.size() : id;
+    roles.push_back(number < own.size() ? role_of(own, static_cast<std::int32_t>(number)) : TokenRole::word);
+  }
+  return roles;
+}
+
+HeadText text_of(const TrainedModel& trained, const TaskExample& example) {
+  const TaskBatch batch = trained.batch_of(example);
+  HeadText text;
+  text.ids = numbers_in(batch.ids.view().select(0, 0));
+  text.roles = roles_of(trained, text.ids, trained.task().vocabulary());
+  if (!batch.source.empty()) {
+    text.source = numbers_in(batch.source.view().select(0, 0));
+    text.source_roles = roles_of(trained, text.source, trained.task().source_vocabulary());
+  }
+  text.image = example.image;
+  if (trained.kind() == ModelKind::two_tower) return text;
+  text.targets = numbers_in(batch.targets.view().select(0, 0));
+  const bool asks = std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
+  if (!asks) text.targets.clear();
+  if (!asks && trained.kind() == ModelKind::decoder) {
+    text.targets.assign(text.ids.begin() + 1, text.ids.end());
+    text.targets.push_back(kNothingAsked);
+  }
+  return text;
+}
+
+// Every text begins with this separator.
+std::optional<std::int64_t> common_begin(const std::vector<HeadText>& texts) {
+  const HeadText& first = texts.front();
+  if (first.roles.front() != TokenRole::separator) return std::nullopt;
+  const auto begins_so = [&](const HeadText& text) { return text.ids.front() == first.ids.front(); };
+  return std::ranges::all_of(texts, begins_so) ? std::optional(first.ids.front()) : std::nullopt;
+}
+
+std::vector<std::int64_t> tokens_to_draw(const TrainedModel& trained, const std::vector<HeadText>& texts) {
+  std::vector<std::int64_t> tokens;
+  if (!trained.has_task()) {
+    const Tokenizer& tokenizer = trained.task().vocabulary();
+    for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
+      if (role_of(tokenizer, id) != TokenRole::separator) tokens.push_back(id);
+    }
+    return tokens;
+  }
+  std::set<std::int64_t> seen;
+  for (const HeadText& text : texts) {
+    for (std::size_t p = 0; p < text.ids.size(); ++p) {
+      if (text.roles[p] == TokenRole::word) seen.insert(text.ids[p]);
+    }
+  }
+  return {seen.begin(), seen.end()};
+}
+
+RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadText>& texts) {
+  RepeatedTokens repeats;
+  if (trained.kind() != ModelKind::decoder) return repeats;
+  repeats.tokens = tokens_to_draw(trained, texts);
+  repeats.begin = common_begin(texts);
+  const TaskLengths& lengths = trained.task().lengths();
+  const std::int64_t places = lengths.tokens + lengths.source;
+  if (places > 0) repeats.half = std::min(repeats.half, (places - (repeats.begin ? 1 : 0)) / 2);
+  if (repeats.half < 2) repeats.tokens.clear();
+  return repeats;
+}
+
+HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, std::string described) {
+  HeadTexts all{.texts = std::move(texts), .repeats = {}, .described = std::move(described)};
+  all.repeats = repeats_of(trained, all.texts);
+  return all;
+}
+
+HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> texts, std::string described) {
+  std::vector<HeadText> all;
+  for (const std::string& text : texts) {
+    TaskExample example = trained.example_of(text);
+    if (trained.has_task()) trained.task().mark(example);
+    all.push_back(text_of(trained, example));
+  }
+  return collected(trained, std::move(all), std::move(described));
+}
+
+std::string counted_texts(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts) {
+  if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
+  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
+    throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
+                          std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
+  }
+  return own_texts(trained, texts, counted_texts(texts.size(), "text"));
+}
+
+HeadTexts head_texts(const TrainedModel& trained, std::int64_t count) {
+  if (count < 1) throw InvalidArgument("head_texts", "count", "1 or more", std::to_string(count));
+  if (trained.has_examples()) {
+    const Task& task = trained.task();
+    std::vector<HeadText> all;
+    const std::int64_t most = std::min(count, task.count(Split::test).value_or(count));
+    for (std::int64_t n = 0; n < most; ++n) all.push_back(text_of(trained, task.example(Split::test, n)));
+    return collected(trained, std::move(all),
+                     counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + task.info().name);
+  }
+  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
+    throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
+                          "a " + std::string(name_of(trained.kind())) + " without");
+  }
+  const std::unique_ptr<const Task> english = make_task("english");
+  std::vector<std::string> sentences;
+  for (std::int64_t n = 0; n < count; ++n) sentences.push_back(english->example(Split::test, n).syntax->sentence);
+  return own_texts(trained, sentences, counted_texts(sentences.size(), "sentence") + " of the task english");
+}
+
+}  // namespace qkv

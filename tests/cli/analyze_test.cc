@@ -1,0 +1,64 @@
+// qkv analyze.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv::analyze_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+using Json = nlohmann::json;
+
+TEST(AnalyzeCommand, SaysWhatEachHeadDoes) {
+  const Outcome outcome = run_qkv({"analyze", "previous", "--count", "4"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("Heads of previous over 4 held-out examples of previous ("));
+  EXPECT_THAT(outcome.out, HasSubstr("\n0.0   previous      1.00"));
+}
+
+TEST(AnalyzeCommand, WritesTableAndPictures) {
+  const tests::TemporaryDirectory directory;
+  const std::string csv = directory / "heads.csv";
+  const std::string folder = directory / "pictures/of heads";
+  const Outcome outcome = run_qkv({"analyze", "reverse", "--count", "4", "--site", "cross", "--importance", "0",
+                                   "--csv", csv, "--svg", folder, "--png", folder, "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json["sites"].size(), 1U);
+  EXPECT_EQ(json["sites"][0]["site"], "cross");
+  EXPECT_EQ(json["no_importance"], "not asked for");
+  EXPECT_TRUE(std::filesystem::exists(csv));
+  for (const std::string what : {"grid", "classes", "distances", "entropy"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder + "/cross-" + what + ".svg")) << what;
+    EXPECT_TRUE(std::filesystem::exists(folder + "/cross-" + what + ".png")) << what;
+  }
+}
+
+TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
+  const tests::TemporaryDirectory directory;
+  const std::string file = directory / "texts.txt";
+  write_file(file, std::string("abcabc\n\nqwertyqwerty\n"));
+  const Outcome outcome = run_qkv({"analyze", "induction", "--text", file, "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["tokens"], 18);
+}
+
+TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
+  const Outcome site = run_qkv({"analyze", "english", "--site", "cross"});
+  EXPECT_EQ(site.code, 2);
+  EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has, got none of them"));
+  EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
+  EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);
+  EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--text", "x"}).code, 2);
+}
+
+}  // namespace
+}  // namespace qkv::analyze_test

@@ -1,0 +1,172 @@
+// The models of the box have heads that are known.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/insight/texts.h"
+
+namespace qkv::box_test {
+namespace {
+
+using testing::HasSubstr;
+
+HeadAnalysis analysed(const TrainedModel& trained, std::int64_t count = 16) {
+  const HeadTexts texts = head_texts(trained, count);
+  HeadOptions options;
+  options.repeats = texts.repeats;
+  return analyze_heads(trained.model(), texts.texts, options);
+}
+
+TrainedModel from_box(std::string_view name) { return TrainedModel::read(trained_model_path(name)); }
+
+TEST(BoxOfModels, HasTheInductionHeadOfInduction) {
+  const HeadAnalysis analysis = analysed(from_box("induction"));
+  ASSERT_EQ(analysis.sites.size(), 1U);
+  const SiteHeads& site = analysis.sites.front();
+  ASSERT_EQ(site.all.size(), 2U);
+  const HeadStatistics& head = site.all[1];
+  EXPECT_EQ(head.shown.word, "induction");
+  EXPECT_GT(head.shares[text_pattern_named("induction")].mean(), 0.95);
+  EXPECT_GT(*head.repeat_induction, 0.95);
+  EXPECT_LT(*site.all[0].repeat_induction, 0.3);
+  EXPECT_LT(*analysis.loss, 0.1);
+  EXPECT_GT(*head.removal, 1.0);  // nothing else finds the pair
+  EXPECT_GT(*head.gradient, 0.0);
+}
+
+TEST(BoxOfModels, HasThePreviousTokenHeadOfPrevious) {
+  const HeadAnalysis analysis = analysed(from_box("previous"));
+  const HeadStatistics& head = analysis.sites.front().all.front();
+  EXPECT_EQ(head.shown.word, "previous");
+  EXPECT_GT(head.shown.weight, 0.95);
+  EXPECT_NEAR(*head.distance, 1, 0.1);
+  EXPECT_GT(*head.removal, 1.0);
+}
+
+// A head of the last layer that the model hardly leans on, beside one of the first that it does.
+TEST(BoxOfModels, LosesMuchWithoutSomeHeadsAndNothingWithoutOthers) {
+  const HeadAnalysis analysis = analysed(from_box("brackets"));
+  double least = 1;
+  double most = 0;
+  for (const HeadStatistics& head : analysis.sites.front().all) {
+    least = std::min(least, std::abs(*head.removal));
+    most = std::max(most, *head.removal);
+  }
+  EXPECT_LT(least, 0.01);
+  EXPECT_GT(most, 0.5);
+}
+
+TEST(BoxOfModels, HasThreeSitesInAnEncoderDecoder) {
+  const HeadAnalysis analysis = analysed(from_box("reverse"));
+  ASSERT_EQ(analysis.sites.size(), 3U);
+  EXPECT_EQ(analysis.sites[2].site, AttentionSite::cross);
+  EXPECT_FALSE(analysis.sites[2].all.front().distance);
+  EXPECT_TRUE(analysis.sites[2].all.front().removal);
+}
+
+TEST(BoxOfModels, HasPatchesThatAreNoText) {
+  const HeadAnalysis analysis = analysed(from_box("shapes"), 4);
+  for (const SiteHeads& site : analysis.sites) {
+    const bool is_text = site.site == AttentionSite::tokens;
+    EXPECT_EQ(site.all.front().distance.has_value(), is_text);
+    EXPECT_GT(site.all.front().rows, 0);
+  }
+}
+
+// Encoder: next and previous both have rows, and hidden forms are its targets.
+TEST(BoxOfModels, HasAnEncoderWithTargets) {
+  const HeadAnalysis analysis = analysed(from_box("english"));
+  const HeadStatistics& head = analysis.sites.front().all.front();
+  EXPECT_GT(head.shares[text_pattern_named("next")].rows, 0);
+  EXPECT_FALSE(head.repeat_induction);
+  EXPECT_TRUE(head.removal);
+}
+
+TEST(AnalyzeHeads, LeavesTheModelsGradientsClear) {
+  const TrainedModel trained = from_box("previous");
+  static_cast<void>(analysed(trained, 2));
+  for (const Parameter& parameter : trained.model().parameters()) EXPECT_FALSE(parameter.value.has_gradient());
+}
+
+TEST(AnalyzeHeads, GivesTheSameForTextsTogetherAndApart) {
+  const TrainedModel trained = from_box("induction");
+  const HeadTexts texts = head_texts(trained, 3);
+  LayerHeads apart(1);
+  for (const HeadText& text : texts.texts) {
+    const Tensor ids(text.ids, {1, static_cast<std::int64_t>(text.ids.size())});
+    Trace trace({"blocks.0.attn"});
+    trained.model().run({.ids = ids}, trace);
+    Tensor hidden(DType::b8, {ids.dim(1), ids.dim(1)});
+    for (std::int64_t i = 0; i < ids.dim(1); ++i) {
+      for (std::int64_t j = i + 1; j < ids.dim(1); ++j) hidden.set({i, j}, 1);
+    }
+    apart.add(trace["blocks.0.attn.weights"].view().select(0, 0),
+              {.queries = text.ids, .keys = text.ids, .roles = text.roles}, hidden);
+  }
+  const HeadAnalysis together = analyze_heads(trained.model(), texts.texts, {.importance_texts = 0});
+  EXPECT_NEAR(together.sites.front().all.front().entropy, apart.statistics().front().entropy, 1e-6);
+  EXPECT_EQ(together.no_importance, "not asked for");
+}
+
+// The head's output times s: the slope of the text's loss at s = 1.
+TEST(AnalyzeHeads, MeasuresGradientAsTheSlopeOfTheLoss) {
+  const TrainedModel trained = from_box("previous");
+  const Model model = trained.model().to(DType::f64);
+  const HeadTexts texts = head_texts(trained, 1);
+  const HeadText& text = texts.texts.front();
+  const Shape shape = {1, static_cast<std::int64_t>(text.ids.size())};
+  const auto loss_at = [&](double scale) {
+    Trace trace(std::vector<std::string>{});
+    trace.edit("blocks.0.attn.heads", [&](const Variable& heads) { return heads * scale; });
+    const Tensor ids(text.ids, shape);
+    return cross_entropy(model.forward({.ids = ids}, {.trace = &trace}), Tensor(text.targets, shape)).item();
+  };
+  const double step = 1e-4;
+  const double slope = std::abs(loss_at(1 + step) - loss_at(1 - step)) / (2 * step);
+  const HeadAnalysis analysis = analyze_heads(model, texts.texts);
+  EXPECT_NEAR(*analysis.sites.front().all.front().gradient, slope, 1e-6 * slope + 1e-9);
+  EXPECT_NEAR(*analysis.sites.front().all.front().removal, loss_at(0) - loss_at(1), 1e-12);
+}
+
+template <class Call>
+std::string said(const Call& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AnalyzeHeads, RefusesNoTextsAndSitesThatAreNone) {
+  const TrainedModel trained = from_box("english");
+  EXPECT_THAT(said([&] { static_cast<void>(analyze_heads(trained.model(), {})); }),
+              HasSubstr("texts: expected one or more, got none"));
+  const HeadTexts texts = head_texts(trained, 1);
+  EXPECT_THAT(
+      said([&] { static_cast<void>(analyze_heads(trained.model(), texts.texts, {.sites = {AttentionSite::cross}})); }),
+      HasSubstr("sites: expected a site that the model has"));
+}
+
+TEST(HeadTexts, AreTheReadersOwn) {
+  const TrainedModel trained = from_box("english");
+  const std::vector<std::string> own = {"the cat sleeps", "the cat sees the dog"};
+  const HeadTexts texts = head_texts(trained, own);
+  ASSERT_EQ(texts.texts.size(), 2U);
+  EXPECT_EQ(texts.texts[0].ids.size(), 3U);
+  EXPECT_EQ(texts.described, "2 texts");
+  EXPECT_TRUE(texts.repeats.tokens.empty());
+}
+
+TEST(HeadTexts, RefuseTextsOfAModelThatReadsImages) {
+  const std::vector<std::string> own = {"a red square"};
+  EXPECT_THAT(said([&] { static_cast<void>(head_texts(from_box("shapes"), own)); }),
+              HasSubstr("none of a model that reads images"));
+  EXPECT_THAT(said([] { static_cast<void>(head_texts(from_box("english"), 0)); }),
+              HasSubstr("count: expected 1 or more"));
+}
+
+}  // namespace
+}  // namespace qkv::box_test

@@ -1,0 +1,152 @@
+// Weights that a hand can add up.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "qkv/insight/heads.h"
+
+namespace qkv::layer_heads_test {
+namespace {
+
+using testing::HasSubstr;
+
+// A decoder over <s> a , a: head 0 on the previous token, head 1 even, head 2 on the first.
+constexpr std::int64_t kHeads = 3;
+constexpr std::int64_t kTokens = 4;
+
+Tensor weights() {
+  Tensor all(DType::f32, {kHeads, kTokens, kTokens});
+  for (std::int64_t i = 0; i < kTokens; ++i) {
+    all.set({0, i, std::max<std::int64_t>(0, i - 1)}, 1);
+    for (std::int64_t j = 0; j <= i; ++j) all.set({1, i, j}, 1.0 / static_cast<double>(i + 1));
+    all.set({2, i, 0}, 1);
+  }
+  return all;
+}
+
+Tensor hidden() {
+  Tensor places(DType::b8, {kTokens, kTokens});
+  for (std::int64_t i = 0; i < kTokens; ++i) {
+    for (std::int64_t j = i + 1; j < kTokens; ++j) places.set({i, j}, 1);
+  }
+  return places;
+}
+
+PatternTokens text() {
+  const std::vector<std::int64_t> ids = {0, 7, 2, 7};
+  return {.queries = ids,
+          .keys = ids,
+          .roles = {TokenRole::separator, TokenRole::word, TokenRole::punctuation, TokenRole::word}};
+}
+
+std::vector<HeadStatistics> measured() {
+  LayerHeads layer(kHeads);
+  layer.add(weights(), text(), hidden());
+  return layer.statistics();
+}
+
+double share(const HeadStatistics& head, std::string_view word) { return head.shares[text_pattern_named(word)].mean(); }
+std::int64_t rows(const HeadStatistics& head, std::string_view word) {
+  return head.shares[text_pattern_named(word)].rows;
+}
+
+// Row 0 sees one key and is left out.
+TEST(LayerHeads, GiveEntropyAndDistanceOverRowsThatSeeTwoKeys) {
+  const std::vector<HeadStatistics> heads = measured();
+  EXPECT_EQ(heads[0].rows, 3);
+  EXPECT_DOUBLE_EQ(heads[0].entropy, 0);
+  EXPECT_DOUBLE_EQ(*heads[0].distance, 1);
+  EXPECT_NEAR(heads[1].entropy, (std::log(2) + std::log(3) + std::log(4)) / 3, 1e-7);
+  EXPECT_NEAR(heads[1].evenness, 1, 1e-7);
+  EXPECT_NEAR(*heads[1].distance, (0.5 + 1 + 1.5) / 3, 1e-7);
+  EXPECT_DOUBLE_EQ(*heads[2].distance, 2);
+}
+
+TEST(LayerHeads, GiveTheShareOfEachPattern) {
+  const std::vector<HeadStatistics> heads = measured();
+  EXPECT_DOUBLE_EQ(share(heads[0], "previous"), 1);
+  EXPECT_DOUBLE_EQ(share(heads[0], "self"), 0);
+  EXPECT_NEAR(share(heads[0], "first"), 1.0 / 3, 1e-7);
+  EXPECT_NEAR(share(heads[1], "previous"), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-7);
+  EXPECT_NEAR(heads[2].shares[text_pattern_named("first")].even(), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-7);
+  EXPECT_DOUBLE_EQ(share(heads[2], "first"), 1);
+  EXPECT_DOUBLE_EQ(share(heads[2], "separator"), 1);
+  EXPECT_NEAR(share(heads[0], "punctuation"), 0.5, 1e-7);
+  EXPECT_EQ(rows(heads[0], "punctuation"), 2);  // places 2 and 3 see it
+  EXPECT_EQ(rows(heads[0], "next"), 0);         // a decoder sees none
+  EXPECT_EQ(rows(heads[0], "duplicate"), 1);
+  EXPECT_DOUBLE_EQ(share(heads[0], "duplicate"), 0);
+  EXPECT_DOUBLE_EQ(share(heads[0], "induction"), 1);  // "," follows the first a
+}
+
+TEST(LayerHeads, SumsOverTexts) {
+  LayerHeads layer(kHeads);
+  layer.add(weights(), text(), hidden());
+  layer.add(weights(), text(), hidden());
+  const std::vector<HeadStatistics> heads = layer.statistics();
+  EXPECT_EQ(heads[0].rows, 6);
+  EXPECT_DOUBLE_EQ(*heads[0].distance, 1);
+  EXPECT_DOUBLE_EQ(share(heads[0], "previous"), 1);
+}
+
+// Head 0 and 2 agree in row 1 and are disjoint in rows 2 and 3: distance 1, the largest.
+TEST(LayerHeads, GiveTheJensenShannonDistanceOfHeads) {
+  LayerHeads layer(kHeads);
+  layer.add(weights(), text(), hidden());
+  const Tensor distances = layer.distances();
+  EXPECT_NEAR(distances.at({0, 2}), 2.0 / 3, 1e-7);
+  EXPECT_DOUBLE_EQ(distances.at({2, 0}), distances.at({0, 2}));
+  EXPECT_DOUBLE_EQ(distances.at({1, 1}), 0);
+  double sum = 0;  // one key against n even ones: the mean is (n + 1) / 2n there and 1 / 2n elsewhere
+  for (const double n : {2.0, 3.0, 4.0}) {
+    const double own = (n + 1) / (2 * n);
+    const double nats = -own * std::log(own) + (n - 1) / (2 * n) * std::log(2 * n) - 0.5 * std::log(n);
+    sum += std::sqrt(nats / std::numbers::ln2);
+  }
+  EXPECT_NEAR(distances.at({0, 1}), sum / 3, 1e-6);
+  const std::vector<HeadStatistics> heads = layer.statistics();
+  EXPECT_EQ(heads[0].nearest, 1);
+  EXPECT_DOUBLE_EQ(heads[0].nearest_distance, distances.at({0, 1}));
+}
+
+TEST(LayerHeads, HaveNoPatternsOverPlacesThatAreNoText) {
+  LayerHeads layer(kHeads);
+  layer.add(weights(), {.queries = {}, .keys = {}});
+  const HeadStatistics head = layer.statistics().front();
+  EXPECT_EQ(head.rows, 4);
+  EXPECT_FALSE(head.distance);
+  for (const PatternShare& one : head.shares) EXPECT_EQ(one.rows, 0);
+}
+
+TEST(LayerHeads, HaveNoRowsWhereEachQuerySeesOneKey) {
+  LayerHeads layer(1);
+  layer.add(Tensor(std::vector<float>{1}, {1, 1, 1}), {.queries = {3}, .keys = {3}});
+  const HeadStatistics head = layer.statistics().front();
+  EXPECT_EQ(head.rows, 0);
+  EXPECT_FALSE(head.nearest);
+  EXPECT_EQ(class_of(head).word, "-");
+}
+
+template <class Call>
+std::string said(const Call& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LayerHeads, RefuseOtherShapes) {
+  LayerHeads layer(2);
+  EXPECT_THAT(said([&] { layer.add(weights(), text()); }), HasSubstr("weights: expected [2, Tq, Tk], got [3, 4, 4]"));
+  LayerHeads fitting(kHeads);
+  EXPECT_THAT(said([&] { fitting.add(weights(), {.queries = {1}, .keys = {1}}); }),
+              HasSubstr("tokens: expected 4 queries and 4 keys, got 1 and 1"));
+  EXPECT_THAT(said([&] { fitting.add(weights(), text(), Tensor(DType::b8, {2, 4})); }),
+              HasSubstr("hidden: expected [4, 4], got [2, 4]"));
+}
+
+}  // namespace
+}  // namespace qkv::layer_heads_test
