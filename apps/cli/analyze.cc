@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
+#include "qkv/insight/rollout.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
 
@@ -68,9 +69,11 @@ FileContent file_of(const std::string& path, const std::string& text) {
   return {path, {bytes.begin(), bytes.end()}};
 }
 
-// grid, classes, distances and entropy of each site, in each format that has a folder.
-std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const HeadAnalysis& analysis) {
+// Of each site, in each format that has a folder; of the first text its rollout over tokens.
+std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const Model& model, const HeadTexts& texts,
+                                     const HeadAnalysis& analysis) {
   std::vector<FileContent> files;
+  if (arguments.svg.empty() && arguments.png.empty()) return files;
   const auto add = [&](AttentionSite site, std::string_view what, const auto& drawn) {
     const std::string name = fmt::format("/{}-{}", name_of(site), what);
     if (!arguments.svg.empty()) files.push_back(file_of(arguments.svg + name + ".svg", to_svg(drawn)));
@@ -81,12 +84,15 @@ std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const He
     add(site.site, "classes", classes_by_layer(site));
     add(site.site, "distances", head_distances(site));
     add(site.site, "entropy", entropy_by_depth(site));
+    if (site.site != AttentionSite::tokens || model.kind() == ModelKind::two_tower) continue;
+    add(site.site, "rollout", rollout_maps(attention_rollout(model, texts.texts.front()), texts.shown));
   }
   return files;
 }
 
-void write_all(const AnalyzeArguments& arguments, const HeadAnalysis& analysis) {
-  std::vector<FileContent> files = pictures_of(arguments, analysis);
+void write_all(const AnalyzeArguments& arguments, const Model& model, const HeadTexts& texts,
+               const HeadAnalysis& analysis) {
+  std::vector<FileContent> files = pictures_of(arguments, model, texts, analysis);
   if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, heads_csv(analysis)));
   write_files(files);
   if (arguments.json) return;
@@ -115,7 +121,7 @@ void run(const AnalyzeArguments& arguments) {
   } else {
     print(heads_table(analysis, arguments.model, texts.described));
   }
-  write_all(arguments, analysis);
+  write_all(arguments, trained.model(), texts, analysis);
 }
 
 }  // namespace

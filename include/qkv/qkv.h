@@ -56,6 +56,7 @@
 #include "qkv/insight/heads.h"
 #include "qkv/insight/patterns.h"
 #include "qkv/insight/report.h"
+#include "qkv/insight/rollout.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/attention_site.h"
 #include "qkv/model/captioner.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "insight/classes.h"
 #include "qkv/insight/report.h"
@@ -93,6 +94,18 @@ Panel head_distances(const SiteHeads& site) {
     map.value_name = "Jensen-Shannon distance";
     map.low = 0;
     map.high = 1;
+    panel.heatmaps.push_back(std::move(map));
+  }
+  return panel;
+}
+
+Panel rollout_maps(const std::vector<Tensor>& rollout, const std::vector<std::string>& tokens) {
+  Panel panel{.title = "Attention rollout", .heatmaps = {}};
+  for (const std::size_t layer : std::set<std::size_t>{0, rollout.size() / 2, rollout.size() - 1}) {
+    Heatmap map = map_of(fmt::format("up to layer {}", layer), rollout[layer], "place", "token");
+    map.row_labels = map.column_labels = tokens;
+    map.value_name = "share";
+    map.low = 0;
     panel.heatmaps.push_back(std::move(map));
   }
   return panel;

@@ -58,8 +58,8 @@ std::string classes_line(const SiteHeads& site) {
 
 std::string importance_line(const HeadAnalysis& analysis) {
   if (!analysis.loss) return fmt::format("No importance: {}.\n", analysis.no_importance);
-  return fmt::format("Loss {:.4f} nats over {} texts; removal is its rise without the head.\n",
-                     *analysis.loss, analysis.importance_texts);
+  return fmt::format("Loss {:.4f} nats over {} texts; removal is its rise without the head.\n", *analysis.loss,
+                     analysis.importance_texts);
 }
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }

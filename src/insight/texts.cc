@@ -116,9 +116,21 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
   return repeats;
 }
 
+std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
+  const Tokenizer& own = trained.task().vocabulary();
+  std::vector<std::string> shown;
+  for (const std::int64_t id : text.ids) {
+    const bool is_source = id >= own.size();
+    const Tokenizer& tokenizer = is_source ? trained.task().source_vocabulary() : own;
+    shown.push_back(shown_token(tokenizer, static_cast<std::int32_t>(is_source ? id - own.size() : id)));
+  }
+  return shown;
+}
+
 HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, std::string described) {
   HeadTexts all{.texts = std::move(texts), .repeats = {}, .described = std::move(described)};
   all.repeats = repeats_of(trained, all.texts);
+  all.shown = shown_tokens(trained, all.texts.front());
   return all;
 }
 

@@ -42,6 +42,13 @@ TEST(AnalyzeCommand, WritesTableAndPictures) {
   }
 }
 
+TEST(AnalyzeCommand, DrawsTheRolloutOfTheFirstText) {
+  const tests::TemporaryDirectory directory;
+  const std::string folder = directory / "pictures";
+  EXPECT_EQ(run_qkv({"analyze", "brackets", "--count", "2", "--importance", "0", "--svg", folder}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/tokens-rollout.svg"));
+}
+
 TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "texts.txt";

@@ -26,6 +26,8 @@ namespace qkv {
 [[nodiscard]] Panel classes_by_layer(const SiteHeads& site);
 /// The distances between the heads of each layer.
 [[nodiscard]] Panel head_distances(const SiteHeads& site);
+/// The rollout of one text by the first, a middle and the last layer; `tokens` are its labels.
+[[nodiscard]] Panel rollout_maps(const std::vector<Tensor>& rollout, const std::vector<std::string>& tokens);
 /// Mean, lowest and highest entropy of the heads of each layer.
 [[nodiscard]] Chart entropy_by_depth(const SiteHeads& site);
 

@@ -14,6 +14,7 @@ struct HeadTexts {
   std::vector<HeadText> texts;
   RepeatedTokens repeats;  // for options.repeats: tokens of these texts or, of a model of no task, all but separators
   std::string described;   // "64 held-out examples of induction"
+  std::vector<std::string> shown = {};  // the tokens of the first text, as shown_token() has them
 };
 
 /// The reader's own texts. Targets are those that the model's task asks for, of another decoder each next token.
