@@ -104,8 +104,7 @@ Panel rollout_maps(const std::vector<Tensor>& rollout, const std::vector<std::st
   for (const std::size_t layer : std::set<std::size_t>{0, rollout.size() / 2, rollout.size() - 1}) {
     Heatmap map = map_of(fmt::format("up to layer {}", layer), rollout[layer], "place", "token");
     map.row_labels = map.column_labels = tokens;
-    map.value_name = "share";
-    map.low = 0;
+    map = share_map(std::move(map));
     panel.heatmaps.push_back(std::move(map));
   }
   return panel;
