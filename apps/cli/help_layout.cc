@@ -14,7 +14,7 @@ constexpr int kWidth = 80;
 constexpr int kOptionColumn = 28;
 constexpr int kCommandColumn = 13;
 
-std::string lines_of(const std::string& text) {
+std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : wrapped(text, kWidth)) out += (out.empty() ? "" : "\n") + line;
   return out;
@@ -66,12 +66,12 @@ std::string HelpLayout::make_help(const CLI::App* app, std::string name, CLI::Ap
 }
 
 std::string HelpLayout::make_description(const CLI::App* app) const {
-  return lines_of(app->get_description()) + "\n\n";
+  return wrapped_text(app->get_description()) + "\n\n";
 }
 
 std::string HelpLayout::make_group(std::string group, bool is_positional,
                                    std::vector<const CLI::Option*> options) const {
-  std::string out = "\n" + lines_of(group + ":") + "\n";
+  std::string out = "\n" + wrapped_text(group + ":") + "\n";
   for (const CLI::Option* option : options) out += make_option(option, is_positional);
   return out;
 }
