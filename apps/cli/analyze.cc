@@ -18,6 +18,7 @@
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
+#include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
 
@@ -29,6 +30,7 @@ constexpr std::int64_t kMostTexts = 100000;
 struct AnalyzeArguments {
   std::string model;
   std::string text_file;
+  std::string trees;  // "english", or a CoNLL-U file; empty: no syntax
   std::optional<std::string> site;
   std::int64_t count = 64;
   std::int64_t importance = HeadOptions().importance_texts;
@@ -99,10 +101,30 @@ void write_all(const AnalyzeArguments& arguments, const Model& model, const Head
   for (const FileContent& file : files) print(fmt::format("written   {}\n", file.path));
 }
 
+std::vector<ParsedSentence> trees_of(const AnalyzeArguments& arguments) {
+  if (arguments.trees == "english") return english_trees(arguments.count);
+  const std::vector<std::byte> bytes = read_file(arguments.trees);
+  try {
+    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    throw Error(arguments.trees + ": " + error.what());
+  }
+}
+
+void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+  constexpr std::int64_t kFewestPairs = 10;
+  const std::vector<ParsedSentence> sentences = trees_of(arguments);
+  const SyntaxAnalysis analysis = of_option("--syntax", [&] { return analyze_syntax(trained, sentences); });
+  if (!arguments.csv.empty()) write_file(arguments.csv, syntax_csv(analysis));
+  print(arguments.json ? syntax_json(analysis, arguments.model)
+                       : syntax_table(analysis, arguments.model, kFewestPairs));
+}
+
 void run(const AnalyzeArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_places(arguments);
   const TrainedModel trained = TrainedModel::read(trained_model_path(arguments.model));
+  if (!arguments.trees.empty()) return run_syntax(arguments, trained);
   const HeadTexts texts = texts_for(arguments, trained);
   HeadOptions options = options_of(arguments, texts);
   const HeadAnalysis analysis = [&] {
@@ -144,17 +166,23 @@ void add_analyze(CLI::App& app) {
       ->check(between(1, kMostTexts))
       ->capture_default_str()
       ->excludes(text);
-  command->add_option("--site", arguments->site, "One site: tokens, source or cross")
-      ->type_name("SITE")
-      ->check(one_of({"tokens", "source", "cross"}));
+  CLI::Option* syntax =
+      command
+          ->add_option("--syntax", arguments->trees, "Instead: hold heads against trees, a CoNLL-U file's or english")
+          ->type_name("TREES")
+          ->excludes(text);
+  CLI::Option* site = command->add_option("--site", arguments->site, "One site: tokens, source or cross")
+                          ->type_name("SITE")
+                          ->check(one_of({"tokens", "source", "cross"}));
   command->add_option("--importance", arguments->importance, "Measure the loss without each head on N texts; 0: not")
       ->type_name("N")
       ->check(between(0, kMostTexts))
       ->capture_default_str();
   add_seed_option(*command, arguments->seed, "Of the random tokens that come twice")->capture_default_str();
   command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
-  command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
-  command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
+  CLI::Option* svg = command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
+  CLI::Option* png = command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
+  for (CLI::Option* other : {site, svg, png}) syntax->excludes(other);
   command->add_flag("--json", arguments->json, "Print JSON");
   add_threads_option(*command, arguments->threads);
   command->callback([arguments] { run(*arguments); });

@@ -57,6 +57,7 @@
 #include "qkv/insight/patterns.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
+#include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/attention_site.h"
 #include "qkv/model/captioner.h"

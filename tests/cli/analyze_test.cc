@@ -58,11 +58,25 @@ TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
   EXPECT_EQ(Json::parse(outcome.out)["tokens"], 18);
 }
 
+TEST(AnalyzeCommand, HoldsHeadsAgainstTrees) {
+  const tests::TemporaryDirectory directory;
+  const std::string csv = directory / "trees.csv";
+  const Outcome outcome = run_qkv({"analyze", "english", "--syntax", "english", "--count", "20", "--csv", csv});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("Grammar in the heads of english: 20 sentences"));
+  EXPECT_TRUE(std::filesystem::exists(csv));
+  const std::string file = directory / "broken.conllu";
+  write_file(file, std::string("1\ta\n"));
+  EXPECT_THAT(run_qkv({"analyze", "english", "--syntax", file}).err,
+              HasSubstr("broken.conllu: CoNLL-U, line 1: expected"));
+}
+
 TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   const Outcome site = run_qkv({"analyze", "english", "--site", "cross"});
   EXPECT_EQ(site.code, 2);
   EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has, got none of them"));
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
+  EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--svg", "x"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--text", "x"}).code, 2);
 }

@@ -1,0 +1,109 @@
+#include <array>
+
+#include "qkv/insight/syntax.h"
+#include "qkv/number_text.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::size_t kColumns = 10;  // ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
+
+using Columns = std::array<std::string_view, kColumns>;
+
+[[noreturn]] void fail(std::size_t line, const std::string& expected, std::string_view got) {
+  throw Error("CoNLL-U, line " + std::to_string(line) + ": expected " + expected + ", got \"" + std::string(got) +
+              "\"");
+}
+
+std::string_view next_part(std::string_view& rest, char end) {
+  const std::size_t at = rest.find(end);
+  const std::string_view part = rest.substr(0, at);
+  rest.remove_prefix(at == std::string_view::npos ? rest.size() : at + 1);
+  return part;
+}
+
+Columns columns_of(std::string_view text, std::size_t line) {
+  Columns columns;
+  std::string_view rest = text;
+  for (std::string_view& column : columns) column = next_part(rest, '\t');
+  if (columns.back().empty() || !rest.empty()) fail(line, "10 columns with tabs between them", text);
+  return columns;
+}
+
+// A sentence as its lines come.
+class Sentence {
+ public:
+  void add(const Columns& columns, std::size_t line) {
+    if (columns[0].find_first_of("-.") != std::string_view::npos) return;
+    const auto number = static_cast<std::int64_t>(sentence_.words.size()) + 1;
+    if (number_from<std::int64_t>(columns[0]) != number) fail(line, "word " + std::to_string(number), columns[0]);
+    const auto head = number_from<std::int64_t>(columns[6]);
+    if (!head || *head < 0 || *head == number) fail(line, "the number of another word, or 0, in column 7", columns[6]);
+    if (columns[1].empty()) fail(line, "a word in column 2", columns[1]);
+    if (has_space_) sentence_.text += ' ';
+    const std::size_t begin = sentence_.text.size();
+    sentence_.text += columns[1];
+    sentence_.words.push_back({begin, sentence_.text.size()});
+    sentence_.dependencies.push_back({.head = *head > 0 ? std::optional(*head - 1) : std::nullopt,
+                                      .label = std::string(columns[7].substr(0, columns[7].find(':')))});
+    has_space_ = columns[9].find("SpaceAfter=No") == std::string_view::npos;
+  }
+
+  // The sentence is over.
+  void move_to(std::vector<ParsedSentence>& all, std::size_t line) {
+    if (sentence_.words.empty()) return;
+    const auto words = static_cast<std::int64_t>(sentence_.words.size());
+    for (const Dependency& word : sentence_.dependencies) {
+      if (word.head && *word.head >= words) {
+        fail(line, "heads among " + std::to_string(words) + " words above", std::to_string(*word.head + 1));
+      }
+    }
+    all.push_back(std::move(sentence_));
+    *this = {};
+  }
+
+ private:
+  ParsedSentence sentence_;
+  bool has_space_ = false;
+};
+
+}  // namespace
+
+std::vector<ParsedSentence> parse_conllu(std::string_view text) {
+  std::vector<ParsedSentence> all;
+  Sentence sentence;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    std::string_view line = next_part(text, '\n');
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) {
+      sentence.move_to(all, number);
+    } else if (line.front() != '#') {
+      sentence.add(columns_of(line, number), number);
+    }
+  }
+  sentence.move_to(all, number);
+  if (all.empty()) throw Error("CoNLL-U: expected a sentence, got none");
+  return all;
+}
+
+std::vector<ParsedSentence> english_trees(std::int64_t count) {
+  if (count < 1) throw InvalidArgument("english_trees", "count", "1 or more", std::to_string(count));
+  const std::unique_ptr<const Task> english = make_task("english");
+  std::vector<ParsedSentence> all;
+  for (std::int64_t n = 0; n < count; ++n) {
+    const TaskExample example = english->example(Split::test, n);
+    ParsedSentence sentence{
+        .text = example.syntax->sentence, .words = {}, .dependencies = example.syntax->dependencies};
+    for (std::size_t begin = 0; begin < sentence.text.size();) {
+      const std::size_t end = std::min(sentence.text.find(' ', begin), sentence.text.size());
+      sentence.words.push_back({begin, end});
+      begin = end + 1;
+    }
+    all.push_back(std::move(sentence));
+  }
+  return all;
+}
+
+}  // namespace qkv

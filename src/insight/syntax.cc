@@ -1,0 +1,185 @@
+#include "qkv/insight/syntax.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "insight/text_batch.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kSyntax = "analyze_syntax";
+
+using WordWeights = std::vector<std::vector<double>>;  // [words][words]
+
+/// A sentence as the model reads it.
+struct ReadSentence {
+  const ParsedSentence* parsed = nullptr;
+  std::vector<std::vector<std::size_t>> tokens;  // of each word
+};
+
+HeadText read_sentence(const TrainedModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
+  const TaskExample example = trained.example_of(sentence.text);
+  const Encoding encoding = trained.task().vocabulary().encode(sentence.text);
+  const std::size_t before = example.tokens.size() - encoding.ids.size();  // "<s>" of a task
+  read = {.parsed = &sentence, .tokens = std::vector<std::vector<std::size_t>>(sentence.words.size())};
+  std::size_t word = 0;
+  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
+    if (encoding.sources[n] != TokenSource::text || encoding.offsets[n].end == 0) continue;
+    // A token may begin with the space before its word, so that its last byte tells.
+    while (word + 1 < sentence.words.size() && encoding.offsets[n].end > sentence.words[word].end) ++word;
+    read.tokens[word].push_back(before + n);
+  }
+  HeadText text;
+  text.ids.assign(example.tokens.begin(), example.tokens.end());
+  return text;
+}
+
+WordWeights between_words(const TensorView& weights, const ReadSentence& sentence) {
+  const std::size_t words = sentence.tokens.size();
+  WordWeights between(words, std::vector<double>(words));
+  std::vector<double> row(static_cast<std::size_t>(weights.dim(1)));
+  for (std::size_t a = 0; a < words; ++a) {
+    for (const std::size_t token : sentence.tokens[a]) {
+      weights.load_row(std::array{static_cast<std::int64_t>(token)}, row);
+      for (std::size_t b = 0; b < words; ++b) {
+        for (const std::size_t key : sentence.tokens[b]) {
+          between[a][b] += row[key] / static_cast<double>(sentence.tokens[a].size());
+        }
+      }
+    }
+  }
+  return between;
+}
+
+// The word that this one looks at most, itself left out; none where it looks at no other.
+std::optional<std::int64_t> looked_at(const WordWeights& weights, std::int64_t from) {
+  std::optional<std::int64_t> best;
+  double most = 0;
+  const std::vector<double>& row = weights[static_cast<std::size_t>(from)];
+  for (std::int64_t to = 0; to < static_cast<std::int64_t>(row.size()); ++to) {
+    if (to == from || row[static_cast<std::size_t>(to)] <= most) continue;
+    best = to;
+    most = row[static_cast<std::size_t>(to)];
+  }
+  return best;
+}
+
+struct Pair {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+Pair pair_of(std::int64_t word, std::int64_t head, TreeDirection direction) {
+  return direction == TreeDirection::to_head ? Pair{word, head} : Pair{head, word};
+}
+
+constexpr std::array kDirections = {TreeDirection::to_head, TreeDirection::to_dependent};
+
+class Counts {
+ public:
+  // Calls visit(relation, pair) for both directions of each word that has a head.
+  template <class Visit>
+  void each(const ParsedSentence& sentence, const Visit& visit) {
+    for (std::size_t word = 0; word < sentence.dependencies.size(); ++word) {
+      const Dependency& dependency = sentence.dependencies[word];
+      if (!dependency.head) continue;
+      for (const TreeDirection direction : kDirections) {
+        visit(relations_[{dependency.label, direction}],
+              pair_of(static_cast<std::int64_t>(word), *dependency.head, direction));
+      }
+    }
+  }
+
+  void add_sentence(const ParsedSentence& sentence) {
+    each(sentence, [](Count& count, const Pair& pair) {
+      ++count.accuracy.pairs;
+      ++count.offsets[pair.to - pair.from];
+    });
+  }
+
+  void add_head(const ParsedSentence& sentence, const WordWeights& weights, std::size_t head) {
+    each(sentence, [&](Count& count, const Pair& pair) {
+      if (count.accuracy.right.size() <= head) count.accuracy.right.resize(head + 1);
+      if (looked_at(weights, pair.from) == pair.to) ++count.accuracy.right[head];
+    });
+  }
+
+  [[nodiscard]] std::vector<RelationAccuracy> relations(std::size_t heads) const {
+    std::vector<RelationAccuracy> all;
+    for (const auto& [key, count] : relations_) {
+      RelationAccuracy one = count.accuracy;
+      one.label = key.first;
+      one.direction = key.second;
+      one.right.resize(heads);
+      one.best = std::ranges::max_element(one.right) - one.right.begin();
+      for (const auto& [offset, pairs] : count.offsets) {
+        if (pairs <= one.offset_right) continue;
+        one.offset = offset;
+        one.offset_right = pairs;
+      }
+      all.push_back(std::move(one));
+    }
+    std::ranges::stable_sort(all, std::ranges::greater(), &RelationAccuracy::pairs);
+    return all;
+  }
+
+ private:
+  struct Count {
+    RelationAccuracy accuracy;
+    std::map<std::int64_t, std::int64_t> offsets;  // pairs of each distance
+  };
+
+  std::map<std::pair<std::string, TreeDirection>, Count> relations_;
+};
+
+void require_reader_of_text(const TrainedModel& trained) {
+  const bool is_one = trained.kind() == ModelKind::encoder || trained.kind() == ModelKind::decoder;
+  if (is_one && trained.task().lengths().source == 0) return;
+  throw InvalidArgument(kSyntax, "trained", "an encoder or a decoder that reads a text alone",
+                        "one of kind " + std::string(name_of(trained.kind())));
+}
+
+}  // namespace
+
+std::string_view name_of(TreeDirection direction) noexcept {
+  return direction == TreeDirection::to_head ? "to head" : "to dependent";
+}
+
+SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const ParsedSentence> sentences) {
+  if (sentences.empty()) throw InvalidArgument(kSyntax, "sentences", "one or more", "none");
+  require_reader_of_text(trained);
+  std::vector<HeadText> texts;
+  std::vector<ReadSentence> read(sentences.size());
+  SyntaxAnalysis analysis{.sentences = static_cast<std::int64_t>(sentences.size()), .relations = {}};
+  Counts counts;
+  for (std::size_t n = 0; n < sentences.size(); ++n) {
+    texts.push_back(read_sentence(trained, sentences[n], read[n]));
+    counts.add_sentence(sentences[n]);
+    analysis.words += static_cast<std::int64_t>(sentences[n].words.size());
+  }
+  const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
+  analysis.layers = scope.layers;
+  constexpr std::int64_t kHeads = 16;
+  for (const insight::TextBatch& batch : insight::batches_of(texts, kHeads)) {
+    Trace trace({"*" + scope.part});
+    trained.model().run(batch.input(), trace);
+    for (std::int64_t layer = 0; layer < scope.layers; ++layer) {
+      const Tensor weights = trace[scope.name(static_cast<std::size_t>(layer), "weights")];
+      analysis.heads = weights.dim(1);
+      for (std::size_t b = 0; b < batch.texts.size(); ++b) {
+        const ReadSentence& sentence = read[static_cast<std::size_t>(batch.texts[b] - texts.data())];
+        const TensorView own = weights.view().select(0, static_cast<std::int64_t>(b));
+        for (std::int64_t h = 0; h < weights.dim(1); ++h) {
+          counts.add_head(*sentence.parsed, between_words(own.select(0, h), sentence),
+                          static_cast<std::size_t>(layer * weights.dim(1) + h));
+        }
+      }
+    }
+  }
+  analysis.relations = counts.relations(static_cast<std::size_t>(analysis.layers * analysis.heads));
+  return analysis;
+}
+
+}  // namespace qkv

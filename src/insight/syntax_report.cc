@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "qkv/insight/syntax.h"
+
+namespace qkv {
+namespace {
+
+using SyntaxJson = nlohmann::ordered_json;
+
+double share_of(std::int64_t right, std::int64_t pairs) {
+  return pairs > 0 ? static_cast<double>(right) / static_cast<double>(pairs) : 0;
+}
+
+std::string place_of_head(const SyntaxAnalysis& analysis, std::int64_t head) {
+  return fmt::format("{}.{}", head / analysis.heads, head % analysis.heads);
+}
+
+}  // namespace
+
+std::string syntax_table(const SyntaxAnalysis& analysis, const std::string& model, std::int64_t fewest) {
+  std::string text =
+      fmt::format("Grammar in the heads of {}: {} sentences, {} words\n\n", model, analysis.sentences, analysis.words);
+  text += fmt::format("{:<12} {:<13} {:>6}  {:>6}  {:>8}  {:>6}  {:>8}\n", "relation", "direction", "pairs", "head",
+                      "accuracy", "offset", "accuracy");
+  for (const RelationAccuracy& relation : analysis.relations) {
+    if (relation.pairs < fewest) continue;
+    text += fmt::format("{:<12} {:<13} {:>6}  {:>6}  {:>8.2f}  {:>+6}  {:>8.2f}\n", relation.label,
+                        name_of(relation.direction), relation.pairs, place_of_head(analysis, relation.best),
+                        share_of(relation.right[static_cast<std::size_t>(relation.best)], relation.pairs),
+                        relation.offset, share_of(relation.offset_right, relation.pairs));
+  }
+  return text + "\nhead: the best of all; offset: the best guess at a fixed distance.\n";
+}
+
+std::string syntax_csv(const SyntaxAnalysis& analysis) {
+  std::string text = "relation,direction,pairs,layer,head,accuracy,offset,offset_accuracy\n";
+  for (const RelationAccuracy& relation : analysis.relations) {
+    for (std::size_t n = 0; n < relation.right.size(); ++n) {
+      const auto head = static_cast<std::int64_t>(n);
+      text +=
+          fmt::format("{},{},{},{},{},{:.6g},{},{:.6g}\n", relation.label, name_of(relation.direction), relation.pairs,
+                      head / analysis.heads, head % analysis.heads, share_of(relation.right[n], relation.pairs),
+                      relation.offset, share_of(relation.offset_right, relation.pairs));
+    }
+  }
+  return text;
+}
+
+std::string syntax_json(const SyntaxAnalysis& analysis, const std::string& model) {
+  SyntaxJson json = {{"model", model},          {"sentences", analysis.sentences},
+                     {"words", analysis.words}, {"layers", analysis.layers},
+                     {"heads", analysis.heads}, {"relations", SyntaxJson::array()}};
+  for (const RelationAccuracy& relation : analysis.relations) {
+    SyntaxJson accuracies = SyntaxJson::array();
+    for (const std::int64_t right : relation.right) accuracies.push_back(share_of(right, relation.pairs));
+    json["relations"].push_back(
+        {{"relation", relation.label},
+         {"direction", name_of(relation.direction)},
+         {"pairs", relation.pairs},
+         {"best", {{"layer", relation.best / analysis.heads}, {"head", relation.best % analysis.heads}}},
+         {"accuracies", std::move(accuracies)},
+         {"offset", relation.offset},
+         {"offset_accuracy", share_of(relation.offset_right, relation.pairs)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace qkv

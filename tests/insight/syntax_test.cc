@@ -1,0 +1,121 @@
+#include "qkv/insight/syntax.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace qkv::syntax_test {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kFile =
+    "# sent_id = 1\n"
+    "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    "1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\tSpaceAfter=No\n"
+    "2\tn't\tnot\tPART\t_\t_\t3\tadvmod:neg\t_\t_\n"
+    "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+    "3.1\tthere\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "\r\n"
+    "1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_\n";
+
+TEST(ConllU, GivesSentencesWithTheirTrees) {
+  const std::vector<ParsedSentence> all = parse_conllu(kFile);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].text, "don't go");
+  ASSERT_EQ(all[0].words.size(), 3U);
+  EXPECT_EQ(all[0].words[2], (TextRange{6, 8}));
+  EXPECT_EQ(all[0].dependencies[1].label, "advmod");
+  EXPECT_EQ(all[0].dependencies[1].head, 2);
+  EXPECT_FALSE(all[0].dependencies[2].head);
+  EXPECT_EQ(all[1].text, "Yes");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    static_cast<void>(parse_conllu(text));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ConllU, NamesTheLineThatIsWrong) {
+  EXPECT_EQ(complaint("# nothing\n"), "CoNLL-U: expected a sentence, got none");
+  EXPECT_THAT(complaint("1\ta\n"), HasSubstr("line 1: expected 10 columns with tabs between them"));
+  EXPECT_THAT(complaint("2\ta\t_\t_\t_\t_\t0\troot\t_\t_\n"), HasSubstr("line 1: expected word 1, got \"2\""));
+  EXPECT_THAT(complaint("1\ta\t_\t_\t_\t_\t1\tdet\t_\t_\n"), HasSubstr("the number of another word, or 0"));
+  EXPECT_THAT(complaint("1\ta\t_\t_\t_\t_\t2\tdet\t_\t_\n"), HasSubstr("heads among 1 words above, got \"2\""));
+}
+
+TEST(EnglishTrees, HaveAWordForEachDependency) {
+  for (const ParsedSentence& sentence : english_trees(20)) {
+    EXPECT_EQ(sentence.words.size(), sentence.dependencies.size()) << sentence.text;
+  }
+}
+
+// Determiners look at nouns in the task: some head of its model finds them, and both directions count the same pairs.
+TEST(AnalyzeSyntax, FindsTheHeadOfARelation) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const SyntaxAnalysis analysis = analyze_syntax(trained, english_trees(40));
+  EXPECT_EQ(analysis.layers, 2);
+  EXPECT_EQ(analysis.heads, 8);
+  std::int64_t to_head = 0;
+  std::int64_t to_dependent = 0;
+  for (const RelationAccuracy& relation : analysis.relations) {
+    EXPECT_EQ(relation.right.size(), 16U);
+    EXPECT_LE(relation.offset_right, relation.pairs);
+    for (const std::int64_t right : relation.right)
+      EXPECT_LE(right, relation.right[static_cast<std::size_t>(relation.best)]);
+    (relation.direction == TreeDirection::to_head ? to_head : to_dependent) += relation.pairs;
+    if (relation.label != "det" || relation.direction != TreeDirection::to_head) continue;
+    EXPECT_EQ(relation.offset, 1);
+    EXPECT_GT(relation.right[static_cast<std::size_t>(relation.best)] * 2, relation.pairs);
+  }
+  EXPECT_EQ(to_head, to_dependent);
+  EXPECT_THAT(syntax_table(analysis, "english", 10), HasSubstr("det          to head"));
+  EXPECT_THAT(syntax_csv(analysis), HasSubstr("\ndet,to head,"));
+  EXPECT_EQ(nlohmann::json::parse(syntax_json(analysis, "english"))["relations"].size(), analysis.relations.size());
+}
+
+// A model whose only head looks at the previous token finds each pair whose other word is the one before.
+TEST(AnalyzeSyntax, OfAPreviousTokenHeadIsTheOffsetMinusOne) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("previous"));
+  ParsedSentence letters{.text = "abcdef", .words = {}, .dependencies = {}};
+  for (std::size_t n = 0; n < 6; ++n) {
+    letters.words.push_back({n, n + 1});
+    letters.dependencies.push_back(
+        {.head = n > 0 ? std::optional(static_cast<std::int64_t>(n) - 1) : std::nullopt, .label = "chain"});
+  }
+  const SyntaxAnalysis analysis = analyze_syntax(trained, std::vector{letters});
+  ASSERT_EQ(analysis.relations.size(), 2U);
+  const RelationAccuracy& to_head = analysis.relations[0];
+  EXPECT_EQ(to_head.direction, TreeDirection::to_head);
+  EXPECT_EQ(to_head.pairs, 5);
+  EXPECT_EQ(to_head.right.front(), 5);
+  EXPECT_EQ(to_head.offset, -1);
+  EXPECT_EQ(to_head.offset_right, 5);
+  EXPECT_EQ(analysis.relations[1].right.front(), 0);  // a decoder does not see what follows
+}
+
+TEST(AnalyzeSyntax, RefusesOtherKindsAndNoSentences) {
+  const auto said = [](std::string_view model, std::span<const ParsedSentence> sentences) -> std::string {
+    try {
+      static_cast<void>(analyze_syntax(TrainedModel::read(trained_model_path(model)), sentences));
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(said("english", {}), HasSubstr("sentences: expected one or more, got none"));
+  EXPECT_THAT(said("reverse", english_trees(1)), HasSubstr("trained: expected an encoder or a decoder"));
+  try {
+    static_cast<void>(english_trees(0));
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("count: expected 1 or more, got 0"));
+  }
+}
+
+}  // namespace
+}  // namespace qkv::syntax_test
