@@ -3,7 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/parallel.h"
 #include "qkv/insight/heads.h"
+#include "qkv/threads.h"
 
 namespace qkv {
 
@@ -21,6 +23,7 @@ struct LayerHeads::Row {
 namespace {
 
 constexpr const char* kAdd = "LayerHeads::add";
+constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // logarithms, below which threads cost more than they save
 
 void require_shapes(const TensorView& weights, std::size_t heads, const PatternTokens& tokens,
                     const TensorView& hidden) {
@@ -133,13 +136,15 @@ void LayerHeads::add_row(const Row& row) {
 // Divergence: the entropy of the mean less the mean of the entropies.
 void LayerHeads::add_distances(const Row& row) {
   const std::size_t heads = sums_.size();
-  for (std::size_t a = 0; a < heads; ++a) {
+  const bool is_long = heads * heads * row.visible.size() >= kWorthThreads;
+  core::parallel_for(is_long ? threads() : 1, static_cast<std::int64_t>(heads), [&](int, std::int64_t task) {
+    const auto a = static_cast<std::size_t>(task);
     for (std::size_t b = a + 1; b < heads; ++b) {
       const double nats =
           entropy_between(row.weights[a], row.weights[b], row.visible) - 0.5 * (row.entropies[a] + row.entropies[b]);
       distances_[a * heads + b] += std::sqrt(std::clamp(nats / std::numbers::ln2, 0.0, 1.0));
     }
-  }
+  });
 }
 
 Tensor LayerHeads::distances() const {
