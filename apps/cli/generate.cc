@@ -42,8 +42,9 @@ std::vector<std::string> prompts_of(const GenerateArguments& arguments) {
   }
   const std::vector<std::string> texts = arguments.text ? std::vector{*arguments.text} : lines_of(arguments.file);
   std::vector<std::string> prompts;
-  for (const std::string& text : texts)
+  for (const std::string& text : texts) {
     prompts.insert(prompts.end(), static_cast<std::size_t>(arguments.samples), text);
+  }
   return prompts;
 }
 

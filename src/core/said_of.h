@@ -7,8 +7,8 @@
 
 namespace qkv::core {
 
-/// Runs `body`. An InvalidArgument of any function and argument becomes one of these, with the same expected and got; but
-/// that of threads(), whose value is of the environment.
+/// Runs `body`. An InvalidArgument of any function and argument becomes one of these, with the same expected and got;
+/// but that of threads(), whose value is of the environment.
 template <class Body>
 auto said_of(std::string_view function, std::string_view argument, const Body& body) {
   try {

@@ -60,8 +60,8 @@ TEST_P(EachCommand, LaysItsHelpOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachCommand,
-                         testing::Values("analyze", "attend", "bench", "check", "cost", "explain", "mask", "probe", "task",
-                                         "tokens", "train", "info", "help"),
+                         testing::Values("analyze", "attend", "bench", "check", "cost", "explain", "mask", "probe",
+                                         "task", "tokens", "train", "info", "help"),
                          [](const auto& item) { return item.param; });
 
 TEST(Frame, LaysTheHelpOfANestedCommandOut) {

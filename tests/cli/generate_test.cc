@@ -64,8 +64,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
             "qkv generate: --temperature: expected more than 0 beside top_k, top_p and min_p, got 0\n");
   EXPECT_EQ(message({"sort", "abc", "--temperature", "1", "--beams", "2"}),
             "qkv generate: --temperature: expected 0 beside several beams, got 1.000000\n");
-  EXPECT_EQ(message({"sort", "ab9"}),
-            "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");
+  EXPECT_EQ(message({"sort", "ab9"}), "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class ModelReader {
     } else if (says_tokens()) {
       add_answers();
     } else {
-      run_.notes.push_back("a model of states alone: it says no tokens");
+      run_.notes.emplace_back("a model of states alone: it says no tokens");
     }
     if (!question_.example) add_warnings();
     run_.image = shown().image;
