@@ -162,6 +162,9 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
     throw InvalidArgument("write_texts", "model", "one that writes",
                           "one of kind " + std::string(name_of(model.kind())));
   }
+  if (model.task().lengths().image_side > 0) {
+    throw InvalidArgument("write_texts", "model", "one that reads texts", "one that reads images");
+  }
   for (const std::string& stop : options.stops) {
     if (stop.empty()) throw InvalidArgument("write_texts", "stops", "texts of a character or more", "an empty one");
   }

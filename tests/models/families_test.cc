@@ -140,6 +140,19 @@ TEST_P(Families, WriteTheSameText) {
   EXPECT_EQ(all, greedy.to_vector());
 }
 
+TEST_P(Families, FindTheSameBeams) {
+  const Safetensors wanted = expected();
+  if (!wanted.contains("beams")) GTEST_SKIP() << "it writes no text, or not in f32";
+  const Tensor beams = wanted.load("beams");
+  const GenerateOptions options{.ends = {7}, .most = beams.dim(1), .beams = 4};
+  const NewTokens written = Model::open(folder()).generate(Inputs(wanted).to_write_from(), options);
+  for (std::size_t b = 0; b < written.size(); ++b) {
+    std::vector<double> text(written[b].begin(), written[b].end());
+    text.resize(static_cast<std::size_t>(beams.dim(1)), -1);
+    EXPECT_EQ(text, beams.view().select(0, static_cast<std::int64_t>(b)).to_vector()) << "text " << b;
+  }
+}
+
 TEST_P(Families, HaveTheGradientOfEachParameter) {
   if (!std::filesystem::exists(folder() + "/gradients")) GTEST_SKIP() << "none were made of it";
   const Safetensors wanted = expected();

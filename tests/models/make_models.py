@@ -2,8 +2,8 @@
 
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
-and greedy [B, 64], the ids that it writes after `ids`; types [B, T] where it tells texts apart. A model without a head
-has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H,
+and greedy [B, 64], the ids that it writes after `ids`, and beams [B, 16], those of four beams up to the end 7; types [B, T]
+where it tells texts apart. A model without a head has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H,
 T, S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*, those
 of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder
 `gradients`: the same model with the gradient of the mean cross-entropy of `logits` and `targets` [B, T], or of the loss
@@ -24,6 +24,7 @@ from safetensors.torch import save_file
 VOCABULARY = 97
 SHAPE = (2, 11)
 WRITTEN = 64
+BEAM_TOKENS, BEAM_END = 16, 7
 TEXT = "The bank by the river was steep; the other bank lent nobody money, naïve as 東京 sounds."
 LLAMA = {
     "vocab_size": VOCABULARY,
@@ -266,6 +267,21 @@ def written(scores, ids):
     return text[:, ids.shape[1] :].contiguous()
 
 
+def by_beams(model, ids, read=None):
+    """What four beams find, -1 after its end: beam search rounds, so of f32 alone."""
+    if model.dtype != torch.float32:
+        return {}
+    inputs = read or {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    ends = {"max_new_tokens": BEAM_TOKENS, "eos_token_id": BEAM_END, "pad_token_id": 0}
+    found = model.generate(**inputs, **ends, num_beams=4, do_sample=False, use_cache=False)[:, 1 if read else ids.shape[1] :]
+    texts = torch.full((len(found), BEAM_TOKENS), -1)
+    for row, text in enumerate(found):
+        ends = (text == BEAM_END).nonzero()
+        length = ends[0, 0].item() if len(ends) else len(text)
+        texts[row, :length] = text[:length]
+    return {"beams": texts}
+
+
 def numbered(name, tensors):
     return {f"{name}.{n}": tensor for n, tensor in enumerate(tensors)}
 
@@ -283,6 +299,7 @@ def expected_of_both(model, ids):
     start = torch.full((2, 1), model.config.decoder_start_token_id)
     tensors = {"ids": ids, "source": source, "lengths": lengths, "logits": found.logits}
     tensors["greedy"] = written(lambda text: model(**read, decoder_input_ids=text).logits, start)
+    tensors |= by_beams(model, ids, {word: read[word] for word in ("input_ids", "attention_mask")})
     tensors |= numbered("source.hidden", found.encoder_hidden_states)
     tensors |= numbered("source.weights", found.encoder_attentions)
     tensors |= numbered("hidden", found.decoder_hidden_states)
@@ -302,6 +319,7 @@ def expected_of_one(model, ids):
         tensors["logits"] = logits
     if model.can_generate():
         tensors["greedy"] = written(lambda text: model(text, use_cache=False).logits, ids)
+        tensors |= by_beams(model, ids)
     tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
     return tensors, token_loss(lambda: model(ids, use_cache=False).logits, tensors)
 

@@ -94,6 +94,8 @@ TEST(WriteTexts, RefuseWhatHasNoMeaning) {
   };
   EXPECT_EQ(message(boxed("english"), {"the cat"}, {}),
             "write_texts: model: expected one that writes, got one of kind encoder");
+  EXPECT_EQ(message(boxed("shapes"), {"a"}, {}),
+            "write_texts: model: expected one that reads texts, got one that reads images");
   EXPECT_EQ(message(of_bytes(), {"a", ""}, {}), "write_texts: prompts[1]: expected a token or more, got none");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.stops = {""}}),
             "write_texts: stops: expected texts of a character or more, got an empty one");
