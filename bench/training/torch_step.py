@@ -18,15 +18,15 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.ln1, self.ln2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.attention = nn.ModuleDict({name: nn.Linear(WIDTH, WIDTH) for name in ("q", "k", "v", "out")})
-        self.feed_forward = nn.ModuleDict({"up": nn.Linear(WIDTH, 4 * WIDTH), "down": nn.Linear(4 * WIDTH, WIDTH)})
+        self.attn = nn.ModuleDict({name: nn.Linear(WIDTH, WIDTH) for name in ("q", "k", "v", "out")})
+        self.ffn = nn.ModuleDict({"up": nn.Linear(WIDTH, 4 * WIDTH), "down": nn.Linear(4 * WIDTH, WIDTH)})
 
     def forward(self, x):
         y = self.ln1(x)
-        q, k, v = (self.attention[name](y).view(BATCH, LENGTH, HEADS, -1).transpose(1, 2) for name in "qkv")
+        q, k, v = (self.attn[name](y).view(BATCH, LENGTH, HEADS, -1).transpose(1, 2) for name in "qkv")
         attended = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.attention["out"](attended.transpose(1, 2).reshape(x.shape))
-        return x + self.feed_forward["down"](functional.gelu(self.feed_forward["up"](self.ln2(x))))
+        x = x + self.attn["out"](attended.transpose(1, 2).reshape(x.shape))
+        return x + self.ffn["down"](functional.gelu(self.ffn["up"](self.ln2(x))))
 
 
 class Model(nn.Module):
