@@ -103,8 +103,9 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   analysis.loss = loss_of(model, batches, nullptr);
   for (SiteHeads& site : analysis.sites) {
     for (HeadStatistics& head : site.all) {
-      if (options.doing)
+      if (options.doing) {
         options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)));
+      }
       Trace trace(std::vector<std::string>{});
       trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without(all, head.head); });
       head.removal = loss_of(model, batches, &trace) - *analysis.loss;

@@ -70,7 +70,7 @@ std::vector<Tensor> attention_rollout(std::span<const TensorView> layers) {
 
 std::vector<Tensor> attention_rollout(const Model& model, const HeadText& text, AttentionSite site) {
   if (site == AttentionSite::cross || !model.scope_of(site)) {
-    throw InvalidArgument(kRollout, "site", "self-attention that the model has", std::string(name_of(site)));
+    throw InvalidArgument(kRollout, "site", "self-attention that the model has", name_of(site));
   }
   const insight::TextBatch batch = insight::batches_of(std::span(&text, 1), 1).front();
   const std::vector<Tensor> weights = model.weights(batch.input(), site);

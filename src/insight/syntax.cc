@@ -121,7 +121,11 @@ class Counts {
       }
       all.push_back(std::move(one));
     }
-    std::ranges::stable_sort(all, std::ranges::greater(), &RelationAccuracy::pairs);
+    // Not by stable_sort: Clang warns of libstdc++ 12's.
+    std::ranges::sort(all, [](const RelationAccuracy& a, const RelationAccuracy& b) {
+      if (a.pairs != b.pairs) return a.pairs > b.pairs;
+      return a.label != b.label ? a.label < b.label : a.direction < b.direction;
+    });
     return all;
   }
 

@@ -52,7 +52,7 @@ TEST(AnalyzeCommand, DrawsTheRolloutOfTheFirstText) {
 TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "texts.txt";
-  write_file(file, std::string("abcabc\n\nqwertyqwerty\n"));
+  write_file(file, "abcabc\n\nqwertyqwerty\n");
   const Outcome outcome = run_qkv({"analyze", "induction", "--text", file, "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(Json::parse(outcome.out)["tokens"], 18);
@@ -66,7 +66,7 @@ TEST(AnalyzeCommand, HoldsHeadsAgainstTrees) {
   EXPECT_THAT(outcome.out, StartsWith("Grammar in the heads of english: 20 sentences"));
   EXPECT_TRUE(std::filesystem::exists(csv));
   const std::string file = directory / "broken.conllu";
-  write_file(file, std::string("1\ta\n"));
+  write_file(file, "1\ta\n");
   EXPECT_THAT(run_qkv({"analyze", "english", "--syntax", file}).err,
               HasSubstr("broken.conllu: CoNLL-U, line 1: expected"));
 }

@@ -27,7 +27,7 @@ TEST(GenerateCommand, AnswersOneText) {
 TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "prompts.txt";
-  write_file(file, std::string("abxkcdef\n\nqwertyui\r\n"));
+  write_file(file, "abxkcdef\n\nqwertyui\r\n");
   const Outcome outcome = run_qkv({"generate", "reverse", "--file", file, "--json"});
   const std::size_t end = outcome.out.find('\n');
   EXPECT_EQ(Json::parse(outcome.out.substr(0, end))["text"], "fedckxba");

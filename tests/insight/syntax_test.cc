@@ -65,8 +65,9 @@ TEST(AnalyzeSyntax, FindsTheHeadOfARelation) {
   for (const RelationAccuracy& relation : analysis.relations) {
     EXPECT_EQ(relation.right.size(), 16U);
     EXPECT_LE(relation.offset_right, relation.pairs);
-    for (const std::int64_t right : relation.right)
+    for (const std::int64_t right : relation.right) {
       EXPECT_LE(right, relation.right[static_cast<std::size_t>(relation.best)]);
+    }
     (relation.direction == TreeDirection::to_head ? to_head : to_dependent) += relation.pairs;
     if (relation.label != "det" || relation.direction != TreeDirection::to_head) continue;
     EXPECT_EQ(relation.offset, 1);

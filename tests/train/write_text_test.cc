@@ -10,7 +10,6 @@
 namespace qkv::write_text_test {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using tests::TemporaryDirectory;
 
