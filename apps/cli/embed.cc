@@ -35,13 +35,6 @@ struct EmbedArguments {
   std::optional<int> threads;
 };
 
-std::vector<std::string> texts_of(const EmbedArguments& arguments) {
-  if (arguments.text.has_value() != arguments.file.empty()) {
-    misuse("TEXT", "one of TEXT and --file", arguments.text ? "both" : "none");
-  }
-  return arguments.text ? std::vector{*arguments.text} : lines_of(arguments.file);
-}
-
 EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path) {
   EmbedOptions options = embed_options_of(path);
   if (arguments.pooling) options.pooling = pooling_named(*arguments.pooling);
@@ -68,7 +61,7 @@ Tensor vectors_of(const EmbedArguments& arguments, const std::vector<std::string
 
 void run_embed(const EmbedArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
-  const std::vector<std::string> texts = texts_of(arguments);
+  const std::vector<std::string> texts = texts_from(arguments.text, arguments.file);
   if (!arguments.out.empty()) require_writable_tensors(std::span(&arguments.out, 1));
   const Tensor vectors = vectors_of(arguments, texts);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);

@@ -37,12 +37,8 @@ struct GenerateArguments {
 };
 
 std::vector<std::string> prompts_of(const GenerateArguments& arguments) {
-  if (arguments.text.has_value() != arguments.file.empty()) {
-    misuse("TEXT", "one of TEXT and --file", arguments.text ? "both" : "none");
-  }
-  const std::vector<std::string> texts = arguments.text ? std::vector{*arguments.text} : lines_of(arguments.file);
   std::vector<std::string> prompts;
-  for (const std::string& text : texts) {
+  for (const std::string& text : texts_from(arguments.text, arguments.file)) {
     prompts.insert(prompts.end(), static_cast<std::size_t>(arguments.samples), text);
   }
   return prompts;

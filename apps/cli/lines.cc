@@ -1,11 +1,18 @@
 #include "lines.h"
 
+#include <algorithm>
 #include <string_view>
 
+#include "misuse.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
 namespace qkv::cli {
+
+std::vector<std::string> texts_from(const std::optional<std::string>& text, const std::string& file) {
+  if (text.has_value() != file.empty()) misuse("TEXT", "one of TEXT and --file", text ? "both" : "none");
+  return text ? std::vector{*text} : lines_of(file);
+}
 
 std::vector<std::string> lines_of(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);

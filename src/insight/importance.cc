@@ -25,13 +25,6 @@ double loss_of(const Model& model, const std::vector<TextBatch>& batches, Trace*
   return sum / asked;
 }
 
-// One head's output times 0, the others' times 1.
-Variable without(const Variable& heads, std::int64_t removed) {
-  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
-  keep[static_cast<std::size_t>(removed)] = 0;
-  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
-}
-
 double product_of(const TensorView& a, const TensorView& b) {
   const std::vector<double> x = a.to_vector();
   const std::vector<double> y = b.to_vector();
@@ -86,6 +79,12 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
 
 }  // namespace
 
+Variable without_head(const Variable& heads, std::int64_t removed) {
+  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
+  keep[static_cast<std::size_t>(removed)] = 0;
+  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
+}
+
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {
   std::vector<HeadText> asked;
@@ -107,7 +106,7 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
         options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)));
       }
       Trace trace(std::vector<std::string>{});
-      trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without(all, head.head); });
+      trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without_head(all, head.head); });
       head.removal = loss_of(model, batches, &trace) - *analysis.loss;
     }
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "model/mask_token.h"
 #include "qkv/error.h"
 #include "qkv/softmax.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr const char* kEmbed = "embed_texts";
 constexpr std::array<std::string_view, 4> kPoolings = {"mean", "first", "last", "max"};
-constexpr std::array<std::string_view, 2> kMasks = {"[MASK]", "<mask>"};
 constexpr std::size_t kTokensOfAPass = 4096;
 
 const Tokenizer& tokenizer_of(const Model& model, const char* function) {
@@ -100,8 +100,7 @@ Tensor part_of(const std::vector<std::int64_t>& all, std::size_t first, std::siz
 std::vector<std::int64_t> masks_in(const Tokenizer& tokenizer, const Encoding& encoding) {
   std::vector<std::int64_t> places;
   for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
-    const std::string& piece = tokenizer.piece(encoding.ids[n]);
-    if (std::ranges::find(kMasks, piece) != kMasks.end()) places.push_back(static_cast<std::int64_t>(n));
+    if (is_mask_token(tokenizer.piece(encoding.ids[n]))) places.push_back(static_cast<std::int64_t>(n));
   }
   return places;
 }

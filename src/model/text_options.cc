@@ -39,7 +39,7 @@ void require_sound(std::string_view model, const TextOptions& options) {
   if (options.positions == Positions::rotary) {
     require(head_width(options) % 2 == 0, "heads",
             "heads of even width, which rotary positions turn in pairs; d_model is " + width, options.heads);
-    // A frequency for each pair is kept: a file that lies is not to cost the memory of its lie.
+    // A frequency for each pair is kept: a wrong config.json must not cost gigabytes.
     constexpr std::int64_t kWidest = std::int64_t{1} << 16;
     require(head_width(options) <= kWidest, "heads", "heads of at most 65536 numbers, which rotary positions turn",
             head_width(options));

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "model/mask_token.h"
 #include "qkv/number_text.h"
 
 namespace qkv::training {
@@ -53,10 +54,7 @@ class ForeignTask final : public Task {
   [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
     if (info_.kind != TaskKind::encoder) return {};
     std::vector<bool> places;
-    for (const std::int32_t token : example.tokens) {
-      const std::string& piece = vocabulary().piece(token);
-      places.push_back(piece == "[MASK]" || piece == "<mask>");
-    }
+    for (const std::int32_t token : example.tokens) places.push_back(is_mask_token(vocabulary().piece(token)));
     return std::ranges::find(places, true) == places.end() ? std::vector<bool>() : places;
   }
 

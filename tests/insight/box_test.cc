@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/insight/texts.h"
@@ -130,24 +131,15 @@ TEST(AnalyzeHeads, MeasuresGradientAsTheSlopeOfTheLoss) {
   EXPECT_NEAR(*analysis.sites.front().all.front().removal, loss_at(0) - loss_at(1), 1e-12);
 }
 
-template <class Call>
-std::string said(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(AnalyzeHeads, RefusesNoTextsAndSitesThatAreNone) {
   const TrainedModel trained = from_box("english");
-  EXPECT_THAT(said([&] { static_cast<void>(analyze_heads(trained.model(), {})); }),
+  EXPECT_THAT(error_message([&] { static_cast<void>(analyze_heads(trained.model(), {})); }),
               HasSubstr("texts: expected one or more, got none"));
   const HeadTexts texts = head_texts(trained, 1);
-  EXPECT_THAT(
-      said([&] { static_cast<void>(analyze_heads(trained.model(), texts.texts, {.sites = {AttentionSite::cross}})); }),
-      HasSubstr("sites: expected a site that the model has"));
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(analyze_heads(trained.model(), texts.texts, {.sites = {AttentionSite::cross}}));
+              }),
+              HasSubstr("sites: expected a site that the model has"));
 }
 
 TEST(HeadTexts, AreTheReadersOwn) {
@@ -162,9 +154,9 @@ TEST(HeadTexts, AreTheReadersOwn) {
 
 TEST(HeadTexts, RefuseTextsOfAModelThatReadsImages) {
   const std::vector<std::string> own = {"a red square"};
-  EXPECT_THAT(said([&] { static_cast<void>(head_texts(from_box("shapes"), own)); }),
+  EXPECT_THAT(error_message([&] { static_cast<void>(head_texts(from_box("shapes"), own)); }),
               HasSubstr("none of a model that reads images"));
-  EXPECT_THAT(said([] { static_cast<void>(head_texts(from_box("english"), 0)); }),
+  EXPECT_THAT(error_message([] { static_cast<void>(head_texts(from_box("english"), 0)); }),
               HasSubstr("count: expected 1 or more"));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/error_message.h"
 #include "qkv/insight/heads.h"
 
 namespace qkv::layer_heads_test {
@@ -128,23 +129,14 @@ TEST(LayerHeads, HaveNoRowsWhereEachQuerySeesOneKey) {
   EXPECT_EQ(class_of(head).word, "-");
 }
 
-template <class Call>
-std::string said(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(LayerHeads, RefuseOtherShapes) {
   LayerHeads layer(2);
-  EXPECT_THAT(said([&] { layer.add(weights(), text()); }), HasSubstr("weights: expected [2, Tq, Tk], got [3, 4, 4]"));
+  EXPECT_THAT(error_message([&] { layer.add(weights(), text()); }),
+              HasSubstr("weights: expected [2, Tq, Tk], got [3, 4, 4]"));
   LayerHeads fitting(kHeads);
-  EXPECT_THAT(said([&] { fitting.add(weights(), {.queries = {1}, .keys = {1}}); }),
+  EXPECT_THAT(error_message([&] { fitting.add(weights(), {.queries = {1}, .keys = {1}}); }),
               HasSubstr("tokens: expected 4 queries and 4 keys, got 1 and 1"));
-  EXPECT_THAT(said([&] { fitting.add(weights(), text(), Tensor(DType::b8, {2, 4})); }),
+  EXPECT_THAT(error_message([&] { fitting.add(weights(), text(), Tensor(DType::b8, {2, 4})); }),
               HasSubstr("hidden: expected [4, 4], got [2, 4]"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/error_message.h"
 #include "qkv/insight/texts.h"
 
 namespace qkv::rollout_test {
@@ -45,28 +46,19 @@ TEST(AttentionRollout, OfAModelHasRowsThatSumToOne) {
   EXPECT_EQ(rollout[2].at({0, 1}), 0);  // a decoder sees nothing that follows
 }
 
-template <class Call>
-std::string said(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(AttentionRollout, RefusesWhatIsNoSelfAttention) {
-  EXPECT_THAT(said([] { static_cast<void>(attention_rollout(std::vector<TensorView>())); }),
+  EXPECT_THAT(error_message([] { static_cast<void>(attention_rollout(std::vector<TensorView>())); }),
               HasSubstr("layers: expected one or more, got none"));
   const Tensor wide(DType::f32, {1, 2, 3});
   const std::vector<TensorView> layers = {wide};
-  EXPECT_THAT(said([&] { static_cast<void>(attention_rollout(layers)); }),
+  EXPECT_THAT(error_message([&] { static_cast<void>(attention_rollout(layers)); }),
               HasSubstr("layers: expected [H, T, T] with one T, got [1, 2, 3]"));
   const TrainedModel trained = TrainedModel::read(trained_model_path("previous"));
   const HeadTexts texts = head_texts(trained, 1);
-  EXPECT_THAT(
-      said([&] { static_cast<void>(attention_rollout(trained.model(), texts.texts.front(), AttentionSite::cross)); }),
-      HasSubstr("site: expected self-attention that the model has, got cross"));
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(attention_rollout(trained.model(), texts.texts.front(), AttentionSite::cross));
+              }),
+              HasSubstr("site: expected self-attention that the model has, got cross"));
 }
 
 }  // namespace

@@ -9,19 +9,12 @@
 #include "explain/drawing.h"
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
-#include "qkv/autograd/arithmetic.h"
+#include "insight/importance.h"
 
 namespace qkv::explain_detail {
 namespace {
 
 constexpr double kFaint = 0.01;  // smaller changes have no colour
-
-// One head's output times 0, the others' times 1.
-Variable without_head(const Variable& heads, std::int64_t removed) {
-  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
-  keep[static_cast<std::size_t>(removed)] = 0;
-  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
-}
 
 using Measure = std::function<double(const Trace&)>;
 
@@ -34,7 +27,7 @@ Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std:
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
     for (std::int64_t h = 0; h < heads; ++h) {
       Trace without(kept);
-      without.edit(scope.name(layer, "heads"), [h](const Variable& value) { return without_head(value, h); });
+      without.edit(scope.name(layer, "heads"), [h](const Variable& value) { return insight::without_head(value, h); });
       ran.trained.model().run(input_of(ran.batch), without);
       changes.push_back(measure(without) - before);
     }

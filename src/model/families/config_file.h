@@ -23,7 +23,7 @@ class ConfigFile {
   [[nodiscard]] bool has(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word, std::int64_t otherwise) const;
-  /// How many blocks there are: at most as many as a model can have been meant to have, so that a lie costs no memory.
+  /// How many blocks there are, 1 to 16384: a wrong number must not cost minutes and gigabytes.
   [[nodiscard]] std::int64_t layers(std::string_view word) const;
   [[nodiscard]] std::int64_t layers(std::string_view word, std::int64_t otherwise) const;
   /// One, or a list of them; none where the word is not there.
