@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
+constexpr double kGentleRate = 1e-4;  // of a model that has learnt already
 
 struct TrainArguments {
   TrainSettings settings;
@@ -48,6 +49,7 @@ void require_data(const TrainSettings& settings) {
   } else if (settings.length) {
     misuse("--length", "none for pictures", std::to_string(*settings.length));
   }
+  if (settings.task != "text" && settings.from) misuse("--from", "none but for text", *settings.from);
   if (settings.task != "text" && settings.tokenizer) misuse("--tokenizer", "none but for text", *settings.tokenizer);
   if (!takes_data(settings.task) && !settings.data.empty()) {
     misuse("DATA", "none for the built-in task " + settings.task, settings.data);
@@ -63,7 +65,29 @@ void require_alone(const CLI::App& command) {
   }
 }
 
-// What the command line did not say follows from the task.
+// What a run says of a setting, "train: warm_up: expected …", said of its option.
+template <class Body>
+auto of_settings(const Body& body) {
+  try {
+    return body();
+  } catch (const InvalidArgument& error) {
+    if (error.function() != "train") throw;
+    std::string option = "--" + error.argument();
+    std::ranges::replace(option, '_', '-');
+    if (option == "--task") option = "TASK";
+    misuse(option, error.expected(), error.got());
+  }
+}
+
+// The model's own beside one to go on from.
+void require_no_model_options(const CLI::App& command) {
+  for (const char* const name :
+       {"--model", "--layers", "--d-model", "--heads", "--d-ff", "--positions", "--tokenizer"}) {
+    if (command.count(name) > 0) misuse(name, "nothing of the model beside --from", "one");
+  }
+}
+
+// What the command line did not say follows from the task, or from the model that it goes on from.
 TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   const TrainSettings recipe = recipe_for(settings.task);
   const auto fill = [&](const char* option, auto& value, const auto& usual) {
@@ -77,22 +101,10 @@ TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
   fill("--positions", settings.positions, recipe.positions);
   fill("--steps", settings.steps, recipe.steps);
   fill("--batch", settings.batch, recipe.batch);
-  fill("--learning-rate", settings.learning_rate, recipe.learning_rate);
-  return settings;
-}
-
-// What a run says of a setting, "train: warm_up: expected …", said of its option.
-template <class Body>
-auto of_settings(const Body& body) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    if (error.function() != "train") throw;
-    std::string option = "--" + error.argument();
-    std::ranges::replace(option, '_', '-');
-    if (option == "--task") option = "TASK";
-    misuse(option, error.expected(), error.got());
-  }
+  fill("--learning-rate", settings.learning_rate, settings.from ? kGentleRate : recipe.learning_rate);
+  if (!settings.from) return settings;
+  require_no_model_options(command);
+  return of_settings([&] { return with_starting_model(settings); });
 }
 
 struct Start {
@@ -248,6 +260,7 @@ void add_train(CLI::App& app) {
       "Ctrl-C saves and ends with 130.\n"
       "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
       "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
+      "  qkv train text book.txt --from gpt --steps 200\n"
       "  qkv train pictures photos --model two-tower\n"
       "  qkv train tokenizer book.txt --size 4000 --out tokenizer.json");
   const auto arguments = std::make_shared<TrainArguments>();
@@ -263,6 +276,11 @@ void add_train(CLI::App& app) {
       ->add_option("--tokenizer", arguments->settings.tokenizer,
                    "Of text: tokens of this file or model folder [characters]")
       ->type_name("PATH")
+      ->group("The model");
+  command
+      ->add_option("--from", arguments->settings.from,
+                   "Of text: go on from this model of the box, file or folder, with its tokenizer")
+      ->type_name("MODEL")
       ->group("The model");
   add_model_options(*command, arguments->settings);
   add_training_options(*command, arguments->settings);

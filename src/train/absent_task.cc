@@ -13,6 +13,14 @@ namespace {
 constexpr std::array<TaskKind, 4> kKinds = {TaskKind::decoder, TaskKind::encoder, TaskKind::encoder_decoder,
                                             TaskKind::image_text};
 
+// An encoder is asked where its text has a gap; everywhere where it has none.
+std::vector<bool> gaps_asked(TaskKind kind, const Tokenizer& tokenizer, const TaskExample& example) {
+  if (kind != TaskKind::encoder) return {};
+  std::vector<bool> places;
+  for (const std::int32_t token : example.tokens) places.push_back(is_mask_token(tokenizer.piece(token)));
+  return std::ranges::find(places, true) == places.end() ? std::vector<bool>() : places;
+}
+
 class AbsentTask final : public Task {
  public:
   AbsentTask(TaskInfo info, TaskLengths lengths, std::shared_ptr<const Tokenizer> tokenizer)
@@ -24,6 +32,9 @@ class AbsentTask final : public Task {
   [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return *tokenizer_; }
   [[nodiscard]] TaskExample example(Split /*split*/, std::int64_t /*n*/) const override {
     throw Error("the examples of " + info_.name + " are not in its model's file");
+  }
+  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+    return gaps_asked(info_.kind, *tokenizer_, example);
   }
 
  private:
@@ -52,10 +63,7 @@ class ForeignTask final : public Task {
     throw Error("a model of others has no examples");
   }
   [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
-    if (info_.kind != TaskKind::encoder) return {};
-    std::vector<bool> places;
-    for (const std::int32_t token : example.tokens) places.push_back(is_mask_token(vocabulary().piece(token)));
-    return std::ranges::find(places, true) == places.end() ? std::vector<bool>() : places;
+    return gaps_asked(info_.kind, vocabulary(), example);
   }
 
  private:
@@ -111,6 +119,7 @@ std::size_t index_of(const Words& words, const std::string& word, const Names& a
 void describe(const Task& task, Words& words) {
   words["kind"] = name_of(task.info().kind);
   words["tokens"] = std::to_string(task.lengths().tokens);
+  if (task.lengths().source > 0) words["source"] = std::to_string(task.lengths().source);
   words["image_side"] = std::to_string(task.lengths().image_side);
   words["patch_side"] = std::to_string(task.lengths().patch_side);
 }
@@ -122,7 +131,7 @@ std::unique_ptr<const Task> make_absent_task(const std::string& name, const Word
   return std::make_unique<AbsentTask>(
       TaskInfo{.name = name, .description = "", .kind = kind, .accuracy = 0, .length = std::nullopt},
       TaskLengths{.tokens = number_of(words, "tokens"),
-                  .source = 0,
+                  .source = words.contains("source") ? number_of(words, "source") : 0,
                   .image_side = number_of(words, "image_side"),
                   .patch_side = number_of(words, "patch_side")},
       std::move(tokenizer));

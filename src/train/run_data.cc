@@ -15,6 +15,7 @@
 #include "qkv/train/picture_task.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
+#include "train/starting_model.h"
 
 namespace qkv {
 namespace {
@@ -69,7 +70,9 @@ bool takes_data(std::string_view task) { return task == "text" || task == "pictu
 std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   if (settings.task == "text") {
     const std::vector<std::byte> bytes = read_file(settings.data);
-    return make_text_task({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data,
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (settings.from) return training::text_task_for(training::starting_model(settings), text, settings);
+    return make_text_task(text, settings.data,
                           {.seed = settings.seed,
                            .length = settings.length.value_or(kTextLength),
                            .tokenizer = settings.tokenizer ? read_tokenizer(*settings.tokenizer) : nullptr});
@@ -87,6 +90,7 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
 
 Model model_of(const TrainSettings& settings, const Task& task) {
   require_batch(settings, task);
+  if (settings.from) return training::starting_model(settings).to(DType::f32);
   Generator generator(settings.seed);
   try {
     return make_task_model({.kind = model_kind_named(settings.model),

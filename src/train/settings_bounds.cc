@@ -19,6 +19,10 @@ constexpr std::int64_t kMostLayers = 1024;
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
 constexpr std::int64_t kMostParameters = std::int64_t{1} << 31;
 
+[[noreturn]] void refuse_from(const char* expected, const std::string& got) {
+  throw InvalidArgument(kSettings, "from", expected, got);
+}
+
 void require_between(const char* member, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   throw InvalidArgument(kSettings, member, fmt::format("a whole number from {} to {}", least, most),
@@ -81,6 +85,8 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
   require_between("examine_every", reporting.examine_every, 1, kMostSteps);
   require_between("save_every", reporting.save_every, 1, kMostSteps);
   require_between("examples", reporting.examples, 1, kMost);
+  if (settings.from && settings.task != "text") refuse_from("none but for text", *settings.from);
+  if (settings.from && settings.tokenizer) refuse_from("no tokenizer beside it: the model has its own", *settings.from);
   require_words(settings);
   require_numbers(settings);
   require_sizes(settings);

@@ -14,6 +14,7 @@ void for_each_member(Settings& s, const Each& each) {
   each("task", s.task);
   each("data", s.data);
   each("tokenizer", s.tokenizer);
+  each("from", s.from);
   each("length", s.length);
   each("image_side", s.image_side);
   each("patch_side", s.patch_side);

@@ -63,10 +63,11 @@ std::unique_ptr<const Task> task_of(const std::string& name, const Words& words,
 }
 
 // The token with which an encoder-decoder of others begins to write.
-std::int32_t start_of(const Model& model) {
+std::optional<std::int32_t> start_of(const Model& model) {
   const ModelConfig config = model.config();
   const auto start = config.find("start");
-  return start == config.end() ? 0 : number_from<std::int32_t>(start->second).value_or(0);
+  if (start == config.end()) return std::nullopt;
+  return number_from<std::int32_t>(start->second);
 }
 
 void blank(TaskExample& example) {
@@ -121,12 +122,13 @@ TaskExample TrainedModel::example_of(std::string_view text) const {
     example.source = task_->source_vocabulary().encode(text).ids;
     if (example.source.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
     const auto end = task_->source_vocabulary().find("</s>");
-    if (has_task() && end) example.source.push_back(*end);
+    if (has_task() && end && example.source.back() != *end) example.source.push_back(*end);
   } else {
     example.tokens = tokens.encode(text).ids;
   }
-  if (!has_task() && kind() == ModelKind::encoder_decoder) example.tokens = {start_of(model_)};
-  if (has_task() && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
+  const std::optional<std::int32_t> start = start_of(model_);
+  if (start) example.tokens = {*start};
+  if (has_task() && !start && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
   if (example.tokens.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");

@@ -188,6 +188,34 @@ TEST(Train, LearnsATextOfTheReaders) {
               HasSubstr("gives other examples than those that the checkpoint was trained on"));
 }
 
+TEST(Train, GoesOnFromAModelOfTheBox) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "text.txt";
+  std::string text;
+  for (int n = 0; n < 300; ++n) text += "the zebra sat down on the moon. ";
+  write_file(file, text);
+  const std::string out = directory / "run";
+  const Words words = {"train",   "text",       file,      "--from", "gpt",       "--length", "24",
+                       "--steps", "8",          "--batch", "4",      "--warm-up", "2",        "--learning-rate",
+                       "1e-3",    "--examples", "4",       "--json", "--out",     out};
+  const Outcome outcome = run_qkv(words);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["model"]["layers"], "4");
+  const auto lines = log_of(out + "/log.jsonl");
+  EXPECT_LT(lines.back()["loss"].get<double>(), 0.7 * lines.front()["loss"].get<double>());
+  EXPECT_THAT(run_qkv({"generate", out + "/model.safetensors", "the zebra sat", "--tokens", "4"}).out,
+              HasSubstr("the zebra sat down"));
+  const auto refused = [&](const Words& more) {
+    Words all = {"train", "text", file, "--from", "gpt", "--out", directory / "none"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_qkv(all).err;
+  };
+  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: expected nothing of the model beside --from, got one\n");
+  EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
+            "qkv train: --from: expected none but for text, got gpt\n");
+}
+
 TEST(Train, LearnsPicturesOfTheReaders) {
   const TemporaryDirectory directory;
   const std::string pictures = directory / "pictures";

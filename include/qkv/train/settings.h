@@ -17,6 +17,7 @@ struct TrainSettings {
   std::string task;
   std::string data = {};                                  // of "text" a file, of "pictures" a directory
   std::optional<std::string> tokenizer = std::nullopt;    // of "text", as read_tokenizer(); none: cut at characters
+  std::optional<std::string> from = std::nullopt;         // of "text", a model to go on from: a name, file or folder
   std::optional<std::int64_t> length = std::nullopt;      // the task's own by default
   std::optional<std::int64_t> image_side = std::nullopt;  // pixels that "pictures" are brought to
   std::optional<std::int64_t> patch_side = std::nullopt;
@@ -33,7 +34,7 @@ struct TrainSettings {
   double clip = 1.0;  // largest norm of the gradients
   double dropout = 0.0;
   std::string dtype = "f32";                         // that the model computes in: f32 or bf16
-  std::optional<std::string> stored = std::nullopt;  // dtype of model.safetensors: f32, bf16 or f16; f32 by default
+  std::optional<std::string> stored = std::nullopt;  // dtype of model.safetensors: f32, bf16 or f16
   std::string model = "decoder";
   std::int64_t layers = 2;  // of each stack
   std::int64_t d_model = 64;
@@ -53,6 +54,11 @@ struct TrainReporting {
 /// settings that no task in particular has.
 [[nodiscard]] TrainSettings recipe_for(std::string_view task);
 
+/// With what the model of `from` says of kind and sizes and, where `stored` is open, of the dtype of its file; as they
+/// are without one. Opens the model. Throws Error as Model::open(), and InvalidArgument("train", "from", …) for a model
+/// that scores no tokens, or has no tokenizer.
+[[nodiscard]] TrainSettings with_starting_model(TrainSettings settings);
+
 /// Throws InvalidArgument("train", name of the member, …) for values without a meaning, or beyond what a machine can
 /// have been meant for.
 void require_sound(const TrainSettings& settings, const TrainReporting& reporting);
@@ -62,8 +68,8 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
 
 /// Throws Error if the data cannot be read, InvalidArgument as make_task() and the tasks do, with "task" or "length".
 [[nodiscard]] std::unique_ptr<const Task> task_of(const TrainSettings& settings);
-/// Draws the parameters. Throws InvalidArgument("train", …) naming batch, if no machine holds one, or model, if it
-/// cannot read the task; and as the model's own options do.
+/// Draws the parameters; those of `from` are copied into f32. Throws InvalidArgument("train", …) naming batch, if no
+/// machine holds one, or model, if it cannot read the task; and as the model's own options do.
 [[nodiscard]] Model model_of(const TrainSettings& settings, const Task& task);
 
 }  // namespace qkv

@@ -41,7 +41,10 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
 // examples do not hold it, nor need a model have a vector for its place.
 void write_answer(const TrainedModel& trained, const ModelQuestion& question, Asked& asked) {
   std::int64_t most = question.answer.value_or(0);
-  if (!question.answer && !trained.has_task()) {
+  // A text of the reader's own goes on for ever.
+  const TaskLengths& lengths = trained.task().lengths();
+  const bool ends = trained.has_examples() || lengths.source > 0 || lengths.image_side > 0;
+  if (!question.answer && (!trained.has_task() || !ends)) {
     most = 0;
   } else if (!question.answer && trained.task().vocabulary().find("</s>")) {
     most = trained.task().lengths().tokens - static_cast<std::int64_t>(asked.shown.tokens.size());

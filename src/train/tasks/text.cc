@@ -6,6 +6,7 @@
 
 #include "qkv/train/text_task.h"
 #include "train/tasks/generated_task.h"
+#include "train/tasks/text_window.h"
 
 namespace qkv {
 namespace {
@@ -68,11 +69,12 @@ CutText cut_text(std::string_view text, const std::string& name, const TextTaskO
 
 class TextTask final : public Task {
  public:
-  TextTask(TaskInfo info, CutText text, const TextTaskOptions& options)
+  TextTask(TaskInfo info, CutText text, training::TextWindow window, std::uint64_t seed)
       : info_(std::move(info)),
-        lengths_{.tokens = options.length},
+        window_(std::move(window)),
+        lengths_(window_.lengths()),
         tokenizer_(std::move(text.tokenizer)),
-        seed_(options.seed),
+        seed_(seed),
         tokens_(std::move(text.tokens)),
         held_out_(static_cast<std::int64_t>(tokens_.size() - tokens_.size() / 8)) {}
 
@@ -83,14 +85,14 @@ class TextTask final : public Task {
 
   [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override {
     if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
-    const std::int64_t length = lengths_.tokens;
     const std::int64_t begin = split == Split::train ? drawn(n) : held_out(n);
-    TaskExample example;
     const auto first = tokens_.begin() + begin;
-    example.tokens.assign(first, first + length);
-    example.labels.assign(first + 1, first + length + 1);
-    example.scored.assign(static_cast<std::size_t>(length), true);
-    return example;
+    training::TaskRandom random({.seed = seed_,
+                                 .task = training::task_number(info_.name),
+                                 .split = split == Split::train ? 0U : 1U,
+                                 .n = n,
+                                 .attempt = 1});
+    return window_.example({first, first + window_.size() + 1}, random);
   }
 
   [[nodiscard]] std::optional<std::int64_t> count(Split split) const noexcept override {
@@ -105,17 +107,18 @@ class TextTask final : public Task {
  private:
   [[nodiscard]] std::int64_t drawn(std::int64_t n) const {
     training::TaskRandom random({.seed = seed_, .task = training::task_number(info_.name), .n = n});
-    return random.between(0, held_out_ - lengths_.tokens - 1);
+    return random.between(0, held_out_ - window_.size() - 1);
   }
 
   // That the last eighth holds.
   [[nodiscard]] std::int64_t windows() const noexcept {
-    return (static_cast<std::int64_t>(tokens_.size()) - held_out_ - 1) / lengths_.tokens;
+    return (static_cast<std::int64_t>(tokens_.size()) - held_out_ - 1) / window_.size();
   }
 
-  [[nodiscard]] std::int64_t held_out(std::int64_t n) const { return held_out_ + n % windows() * lengths_.tokens; }
+  [[nodiscard]] std::int64_t held_out(std::int64_t n) const { return held_out_ + n % windows() * window_.size(); }
 
   TaskInfo info_;
+  training::TextWindow window_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
   std::shared_ptr<const Tokenizer> tokenizer_;
@@ -124,24 +127,48 @@ class TextTask final : public Task {
   std::int64_t held_out_;  // the first of the last eighth
 };
 
+std::string described(TextObjective objective, const std::string& unit, const std::string& name) {
+  switch (objective) {
+    case TextObjective::masked:
+      return "Say the " + unit + "s of " + name + " that were changed";
+    case TextObjective::continued:
+      return "Go on with " + name;
+    case TextObjective::next:
+      break;
+  }
+  return "Say the next " + unit + " of " + name;
+}
+
+TaskKind kind_of(TextObjective objective) {
+  switch (objective) {
+    case TextObjective::masked:
+      return TaskKind::encoder;
+    case TextObjective::continued:
+      return TaskKind::encoder_decoder;
+    case TextObjective::next:
+      break;
+  }
+  return TaskKind::decoder;
+}
+
 }  // namespace
 
 std::unique_ptr<const Task> make_text_task(std::string_view text, const std::string& name,
                                            const TextTaskOptions& options) {
-  if (options.length < 1) throw InvalidArgument(kMakeTextTask, "length", "1 or more", std::to_string(options.length));
+  training::TextWindow window(options);
   CutText cut = cut_text(text, name, options);
-  if (static_cast<std::int64_t>(cut.tokens.size() / 8) <= options.length) {
+  if (static_cast<std::int64_t>(cut.tokens.size() / 8) <= window.size()) {
     throw InvalidArgument(kMakeTextTask, name,
-                          "at least " + std::to_string(8 * (options.length + 1)) + " " + cut.unit +
-                              "s, of which an eighth is held out, for examples of " + std::to_string(options.length),
+                          "at least " + std::to_string(8 * (window.size() + 1)) + " " + cut.unit +
+                              "s, of which an eighth is held out, for examples of " + std::to_string(window.size()),
                           std::to_string(cut.tokens.size()));
   }
   TaskInfo info{.name = "text",
-                .description = std::string("Say the next ") + cut.unit + " of " + name,
-                .kind = TaskKind::decoder,
+                .description = described(options.objective, cut.unit, name),
+                .kind = kind_of(options.objective),
                 .accuracy = 0,
                 .length = std::nullopt};
-  return std::make_unique<TextTask>(std::move(info), std::move(cut), options);
+  return std::make_unique<TextTask>(std::move(info), std::move(cut), std::move(window), options.seed);
 }
 
 }  // namespace qkv

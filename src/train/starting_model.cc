@@ -1,0 +1,98 @@
+#include "train/starting_model.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/words.h"
+#include "qkv/error.h"
+#include "qkv/number_text.h"
+#include "qkv/train/text_task.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::int64_t kUsualLength = 128;
+
+std::string word_in(const ModelConfig& config, const std::string& word) {
+  const auto found = config.find(word);
+  return found == config.end() ? "" : found->second;
+}
+
+std::int64_t number_in_config(const ModelConfig& config, const std::string& word) {
+  return number_from<std::int64_t>(word_in(config, word)).value_or(0);
+}
+
+void require_scores(const Model& model, const std::string& from) {
+  const bool is_of_text = model.kind() == ModelKind::decoder || model.kind() == ModelKind::encoder ||
+                          model.kind() == ModelKind::encoder_decoder;
+  if (!is_of_text) {
+    throw InvalidArgument("train", "from", "a model that reads texts alone",
+                          from + ", of kind " + std::string(name_of(model.kind())));
+  }
+  if (model.tokenizers().tokens == nullptr) {
+    throw InvalidArgument("train", "from", "a model with its tokenizer", from + ", which has none");
+  }
+  if (word_in(model.config(), "head") == name_of(EncoderHead::none)) {
+    throw InvalidArgument("train", "from", "a model that scores tokens",
+                          from + ", which gives states alone: it was published without its head for masked tokens");
+  }
+}
+
+TextObjective objective_of(ModelKind kind) {
+  if (kind == ModelKind::encoder) return TextObjective::masked;
+  return kind == ModelKind::encoder_decoder ? TextObjective::continued : TextObjective::next;
+}
+
+// Learned positions end somewhere; those of a model of the box, where its examples did.
+std::optional<std::int64_t> most_tokens(const ModelConfig& config) {
+  if (word_in(config, "positions") != "learned") return std::nullopt;
+  return number_in_config(config, "length");
+}
+
+}  // namespace
+
+Model training::starting_model(const TrainSettings& settings) {
+  Model model = Model::open(trained_model_path(*settings.from));
+  require_scores(model, *settings.from);
+  return model;
+}
+
+std::unique_ptr<const Task> training::text_task_for(const Model& model, std::string_view text,
+                                                    const TrainSettings& settings) {
+  const ModelConfig config = model.config();
+  const std::optional<std::int64_t> most = most_tokens(config);
+  const std::int64_t length = settings.length.value_or(std::min(kUsualLength, most.value_or(kUsualLength)));
+  if (most && length > *most) {
+    throw InvalidArgument("train", "length", "at most the " + std::to_string(*most) + " positions of " + *settings.from,
+                          std::to_string(length));
+  }
+  try {
+    return make_text_task(text, settings.data,
+                          {.seed = settings.seed,
+                           .length = length,
+                           .tokenizer = model.tokenizers().tokens,
+                           .objective = objective_of(model.kind()),
+                           .start = static_cast<std::int32_t>(number_in_config(config, "start"))});
+  } catch (const InvalidArgument& error) {
+    if (error.argument() == settings.data) throw;
+    throw InvalidArgument("train", error.argument() == "length" ? "length" : "from", error.expected(), error.got());
+  }
+}
+
+TrainSettings with_starting_model(TrainSettings settings) {
+  if (!settings.from) return settings;
+  const Model model = training::starting_model(settings);
+  const ModelConfig config = model.config();
+  settings.model = name_of(model.kind());
+  settings.layers = number_in_config(config, "layers");
+  settings.d_model = number_in_config(config, "d_model");
+  settings.heads = number_in_config(config, "heads");
+  settings.d_ff = number_in_config(config, "d_ff");
+  settings.positions = word_in(config, "positions");
+  if (!settings.stored) settings.stored = name_of(model.parameters().front().value.dtype());
+  return settings;
+}
+
+}  // namespace qkv
