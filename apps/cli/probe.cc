@@ -147,7 +147,8 @@ void add_probe(CLI::App& app) {
       "  qkv probe --q q.npy --k k.npy --causal --map 1024 --png map.png\n"
       "  qkv probe --q q.npy --k k.npy --lse lse.npy --causal --head all --stats\n"
       "  qkv probe --random 1,8,2,4096,4096,64 --causal --row 4095\n"
-      "  qkv probe --q q.npy --k k.npy --v v.npy --d-out d_out.npy --stage ds --map 512");
+      "  qkv probe --q q.npy --k k.npy --v v.npy --d-out d_out.npy --stage ds --map 512\n"
+      "  qkv probe --model gpt --text \"The cat sat down\" --layer 1 --head 4 --top-k 2");
   const auto flags = std::make_shared<ProbeFlags>();
   add_fields<ProbeRequest>(*command, *flags, probe_fields());
   command->get_option("--seed")->remove_needs(command->get_option("--dropout"));

@@ -18,6 +18,36 @@ void add_inputs(Fields<Request>& fields) {
                               .group = inputs});
 }
 
+void add_model(Fields<Request>& fields) {
+  const char* const group = "Instead of inputs, a model that reads a text: its own q, k, v and options";
+  fields
+      .add(&Request::model, {.name = "model",
+                             .form = "MODEL",
+                             .meaning = "A model of the box, a file of qkv's, or a folder of others",
+                             .group = group})
+      .add(&Request::text,
+           {.name = "text", .form = "TEXT", .meaning = "What it reads", .group = group, .needs = {"model"}})
+      .add(&Request::text_file,
+           {.name = "text_file", .form = "FILE", .meaning = "The same from a file", .group = group, .needs = {"model"}})
+      .add(&Request::picture, {.name = "picture",
+                               .form = "FILE",
+                               .meaning = "A PNG, for a model that reads images",
+                               .group = group,
+                               .needs = {"model"}})
+      .add(&Request::example, {.name = "example",
+                               .form = "N",
+                               .meaning = "Or a held-out example of its task",
+                               .group = group,
+                               .needs = {"model"}})
+      .add(&Request::layer,
+           {.name = "layer", .form = "N", .meaning = "Which layer", .group = group, .least = 0, .needs = {"model"}})
+      .add(&Request::site, {.name = "site",
+                            .form = "SITE",
+                            .meaning = "Which attention: tokens, source or cross [cross, else tokens]",
+                            .group = group,
+                            .needs = {"model"}});
+}
+
 void add_places(Fields<Request>& fields) {
   fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
       .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0]", .group = kWhat})
@@ -67,6 +97,7 @@ const Fields<ProbeRequest>& probe_fields() {
     Fields<ProbeRequest> fields;
     fields.add(problem_fields());
     add_inputs(fields);
+    add_model(fields);
     add_places(fields);
     add_numbers(fields);
     return fields;

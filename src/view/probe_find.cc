@@ -111,7 +111,7 @@ ProbeReply probe(const ProbeRequest& request, const ProbeInputs& inputs, const P
     refuse("batch", "0 to " + std::to_string(reply.shape.B - 1), std::to_string(reply.b));
   }
   const std::vector<std::int64_t> heads = view_detail::heads_of(request, reply.shape.H);
-  if (lse) view_detail::check_lse(request.lse, inputs.lse, problem, reply.b, heads);
+  if (!request.lse.empty()) view_detail::check_lse(request.lse, inputs.lse, problem, reply.b, heads);
   const Gradients gradients(inputs);
   const Finder finder(probe, gradients.probe(), reply, report);
   if (reply.choice.map && reply.choice.average) reply.average = finder.map(heads);

@@ -63,6 +63,9 @@ std::string as_json(const ProbeInputs& inputs, const ProbeReply& reply) {
   const auto [B, H, Tq, Tk] = reply.shape;
   Json json{{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}, {"batch", reply.b}, {"heads", Json::array()}};
   for (const ProbeHead& head : reply.heads) json["heads"].push_back(head.h);
+  if (!inputs.source.empty()) {
+    json.update(Json{{"model", inputs.source}, {"queries", inputs.queries}, {"keys", inputs.keys}});
+  }
   json.update(view_detail::applied_as_json(inputs.problem));
   json["stage"] = reply.choice.stage.name();
   if (reply.choice.stats) {

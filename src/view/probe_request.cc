@@ -73,7 +73,7 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   const bool shown = choice.row || choice.tile;
   if (choice.stage.gradient) {
     if (!shown && !choice.map) refuse("stage", "`map`, `row` or `tile`, which show dp and ds", "none");
-    const bool named = !request.v.empty() && !request.d_out.empty();
+    const bool named = (!request.v.empty() && !request.d_out.empty()) || !request.model.empty();
     if (!named && request.random.empty()) {
       refuse("v, d_out", "both for stage dp and ds, or `random`", given_of("v", request.v, "d_out", request.d_out));
     }
@@ -90,9 +90,10 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
 
 // What is drawn, and what is read.
 void check_sources(const ProbeRequest& request) {
+  if (!request.model.empty()) return view_detail::check_model(request);
   const bool both = !request.q.empty() && !request.k.empty();
   if (!both && request.random.empty()) {
-    refuse("q, k", "both, or `random`", given_of("q", request.q, "k", request.k));
+    refuse("q, k", "both, `random` or `model`", given_of("q", request.q, "k", request.k));
   }
   if (!request.random.empty()) {
     const bool alone = request.q.empty() && request.k.empty() && request.v.empty() && request.past_k.empty() &&
@@ -170,6 +171,7 @@ std::vector<std::int64_t> view_detail::heads_of(const ProbeRequest& request, std
 }
 
 ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
+  if (!request.model.empty()) return view_detail::load_model_inputs(request, choice);
   Generator generator(request.seed.value_or(0));
   ProbeInputs inputs;
   AttentionProblem& problem = inputs.problem;

@@ -55,11 +55,14 @@ std::vector<std::int64_t> largest_places(const std::vector<double>& values) {
 }
 
 // By `sizes`, which are the values or how large these are.
-std::string largest_lines(const std::vector<double>& values, const std::vector<double>& sizes, std::string_view what) {
+std::string largest_lines(const std::vector<double>& values, const std::vector<double>& sizes, std::string_view what,
+                          const std::vector<std::string>& keys) {
   std::string text = fmt::format("{:>10}  {}\n", "key", what);
   const auto places = largest_places(sizes);
   for (const std::int64_t j : places) {
-    text += fmt::format("{:>10}  {}\n", j, four_digits(values[static_cast<std::size_t>(j)]));
+    const auto at = static_cast<std::size_t>(j);
+    text += keys.empty() ? fmt::format("{:>10}  {}\n", j, four_digits(values[at]))
+                         : fmt::format("{:>10}  {:<10}  {}\n", j, four_digits(values[at]), keys[at]);
   }
   if (static_cast<std::int64_t>(values.size()) > kMostLines) {
     text += fmt::format("the {} largest of {}\n", places.size(), values.size());
@@ -67,16 +70,16 @@ std::string largest_lines(const std::vector<double>& values, const std::vector<d
   return text;
 }
 
-std::string row_lines(const Tensor& row, const ProbeStage& stage) {
+std::string row_lines(const Tensor& row, const ProbeStage& stage, const std::vector<std::string>& keys) {
   const std::vector<double> values = row.to_vector();
   std::vector<double> sizes = values;
   if (stage.gradient) {
     for (double& size : sizes) size = size == 0 ? -HUGE_VAL : std::fabs(size);  // 0: nothing is said of it
   }
-  return largest_lines(values, sizes, stage.name());
+  return largest_lines(values, sizes, stage.name(), keys);
 }
 
-std::string top_lines(const TopKeys& top, std::int64_t h, int width) {
+std::string top_lines(const TopKeys& top, std::int64_t h, const ProbeInputs& inputs, int width) {
   const std::int64_t Tq = top.keys.dim(0);
   const std::int64_t lines = std::min(Tq, kMostLines);
   std::string text = fmt::format("\nhead {}: the keys of largest weight\n{:>10}  key: weight\n", h, "query");
@@ -84,8 +87,9 @@ std::string top_lines(const TopKeys& top, std::int64_t h, int width) {
     const std::int64_t i = lines < 2 ? 0 : line * (Tq - 1) / (lines - 1);
     std::string keys;
     for (std::int64_t n = 0; n < top.keys.dim(1) && top.weights.at({i, n}) != 0; ++n) {
-      keys += fmt::format("{}{}: {}", n > 0 ? "  " : "", static_cast<std::int64_t>(top.keys.at({i, n})),
-                          four_digits(top.weights.at({i, n})));
+      const auto j = static_cast<std::int64_t>(top.keys.at({i, n}));
+      const std::string token = inputs.keys.empty() ? "" : " " + inputs.keys[static_cast<std::size_t>(j)];
+      keys += fmt::format("{}{}{}: {}", n > 0 ? "  " : "", j, token, four_digits(top.weights.at({i, n})));
     }
     text += prose(keys, width, kKeyColumn).replace(0, kKeyColumn, fmt::format("{:>10}  ", i));
   }
@@ -119,27 +123,33 @@ std::string tile_lines(const ProbeHead& head, const ProbeChoice& choice, int wid
   return text + view_detail::matrix_lines(*head.tile, head.hidden, tile.i_begin, tile.j_begin, width);
 }
 
-std::string head_lines(const ProbeHead& head, const ProbeChoice& choice, int width) {
+std::string head_lines(const ProbeHead& head, const ProbeChoice& choice, const ProbeInputs& inputs, int width) {
   std::string text;
   if (head.row) {
-    text += fmt::format("\nhead {}, query {}\n", head.h, *choice.row) + row_lines(*head.row, choice.stage);
+    const std::string token =
+        inputs.queries.empty() ? "" : ", " + inputs.queries[static_cast<std::size_t>(*choice.row)];
+    text += fmt::format("\nhead {}, query {}{}\n", head.h, *choice.row, token) +
+            row_lines(*head.row, choice.stage, inputs.keys);
   }
   if (head.tile) text += tile_lines(head, choice, width);
-  if (head.top) text += top_lines(*head.top, head.h, width);
+  if (head.top) text += top_lines(*head.top, head.h, inputs, width);
   if (!head.key_totals) return text;
   const std::vector<double> totals = head.key_totals->to_vector();
   return text + fmt::format("\nhead {}: weight on each key, summed over queries\n", head.h) +
-         largest_lines(totals, totals, "total");
+         largest_lines(totals, totals, "total", inputs.keys);
 }
 
 std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, int width) {
   std::string text;
+  if (!inputs.source.empty()) text += named_lines("model", inputs.source, width);
   const auto add = [&](std::string_view name, const Tensor& tensor, const std::string& source) {
     if (tensor.empty()) return;
-    const bool drawn = source.empty() || source == kDrawn;
+    const bool drawn = (source.empty() && inputs.source.empty()) || source == kDrawn;
     text += named_lines(name,
                         fmt::format("{} {}{}", tensor.shape().to_string(), name_of(tensor.dtype()),
-                                    drawn ? ", drawn at random" : "  " + source),
+                                    drawn            ? ", drawn at random"
+                                    : source.empty() ? ""
+                                                     : "  " + source),
                         width);
   };
   add("q", inputs.problem.q, request.q);
@@ -147,7 +157,8 @@ std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, 
   add("v", inputs.problem.v, request.v);
   add("d_out", inputs.upstream.d_out, request.d_out);
   add("d_lse", inputs.upstream.d_lse, request.d_lse);
-  return text + named_lines("lse", request.lse.empty() ? "computed" : request.lse, width);
+  const bool is_of_model = !inputs.source.empty();
+  return text + named_lines("lse", is_of_model ? "as it ran" : request.lse.empty() ? "computed" : request.lse, width);
 }
 
 }  // namespace
@@ -161,7 +172,7 @@ std::string as_text(const ProbeRequest& request, const ProbeInputs& inputs, cons
   for (const ProbeHead& head : reply.heads) {
     if (head.map) text += map_lines(*head.map, fmt::format("head {}", head.h), choice, width);
   }
-  for (const ProbeHead& head : reply.heads) text += head_lines(head, choice, width);
+  for (const ProbeHead& head : reply.heads) text += head_lines(head, choice, inputs, width);
   if (choice.stats) text += statistics_table(reply, width);
   return text;
 }

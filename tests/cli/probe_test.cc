@@ -98,8 +98,9 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, or --random, got neither\n");
-  EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}), "qkv probe: --q, --k: expected both, or --random, got --k alone\n");
+  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, --random or --model, got neither\n");
+  EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}),
+            "qkv probe: --q, --k: expected both, --random or --model, got --k alone\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "all"}),
             "qkv probe: --average: expected no --head beside it, for it is the mean of all heads, got all\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
@@ -284,8 +285,20 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, or --random"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, --random or --model"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
+}
+
+TEST_F(ProbeCommand, LooksAtAModelsAttention) {
+  const Outcome outcome = tests::run_qkv({"probe", "--model", "gpt", "--text", "The cat sat down because it was tired",
+                                          "--layer", "1", "--head", "4", "--row", "5", "--top-k", "1"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  // Head 1.4 looks at the token before.
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("model     gpt, blocks.1.attn"), HasSubstr("head 4, query 5, ␣it"),
+                                 HasSubstr("         4  1           ␣because"), HasSubstr("5  4 ␣because: 1")));
+  EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--row", "0"}).err,
+            "qkv probe: --model: expected --text, --text-file, --picture or --example beside it, one of them, got "
+            "none\n");
 }
 
 }  // namespace

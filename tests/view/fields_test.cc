@@ -82,6 +82,15 @@ TEST(Fields, AreThoseOfTheDocument) {
   }
 }
 
+std::string of_model() {
+  ProbeRequest request;
+  request.model = "previous";
+  request.example = 0;
+  request.row = 3;
+  const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
+  return as_json(inputs, probe(request, inputs));
+}
+
 TEST(Replies, HaveTheKeysOfTheDocument) {
   const std::string text = document();
   ProbeRequest probed;
@@ -95,7 +104,7 @@ TEST(Replies, HaveTheKeysOfTheDocument) {
   costed.preset = "gpt2";
   for (const std::string& reply :
        {as_json(inputs, probe(probed, inputs)), as_json(mask(masked)), as_json(masked, mask_word_list(masked)),
-        as_json(cost(cost_config(costed))), as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
+        of_model(), as_json(cost(cost_config(costed))), as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
     const auto json = nlohmann::json::parse(reply);
     for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
   }

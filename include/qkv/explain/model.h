@@ -29,6 +29,10 @@ struct ModelQuestion {
   bool whys = false;                                // answer why, from the numbers of the head's layer
 };
 
+/// What the model reads of a question: the example, with the answer that the model writes where its task wants one.
+/// Throws as explain_model().
+[[nodiscard]] TaskExample shown_example(const TrainedModel& model, const ModelQuestion& question);
+
 /// Runs the model and shows what ran, in its own dtype: what it says, one head, how well each head shows the patterns
 /// of the task, the image if there is one, every head, each step of the layer of that head, its block with the residual
 /// stream, the scores and probabilities of one answer (at the query; else where the pattern or the task asks for one),

@@ -19,6 +19,10 @@ namespace qkv {
 /// What `probe` is asked; an empty text is a field that was not given.
 struct ProbeRequest : ProblemRequest {
   std::string random, lse;
+  std::string model, text, text_file, picture;  // instead of tensors: a model that reads a text or a picture …
+  std::optional<std::int64_t> example;          // … or a held-out example of its task
+  std::string site;                             // of its attention: cross, else tokens
+  std::int64_t layer = 0;
   std::int64_t batch = 0;
   std::string head;  // head 0, or all beside `average`
   std::string map;
@@ -72,11 +76,17 @@ struct ProbeChoice {
 struct ProbeInputs {
   AttentionProblem problem;
   Upstream upstream;  // d_out is empty() unless gradients are asked for
-  Tensor lse;         // empty() unless given
+  Tensor lse;         // empty() unless given, or known from a model's run
+  // Of a model: what it was and which attention, and the tokens at each query and key; else empty.
+  std::string source = {};
+  std::vector<std::string> queries = {};
+  std::vector<std::string> keys = {};
 };
 
 /// From files or texts or, with `random`, drawn: normal numbers for q, k and, for gradients, v as wide as q and d_out.
-/// Throws as load_problem().
+/// With `model` the model reads the text once, and q, k, v, lse and all options are those of the attention that ran,
+/// d_out that of the task's loss or, of a decoder's text, of the cross entropy of each next token. Throws as
+/// load_problem(), and Error for a model that cannot be read.
 [[nodiscard]] ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& choice);
 
 /// WeightMap or GradientMap.

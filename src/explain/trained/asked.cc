@@ -133,3 +133,7 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
 }
 
 }  // namespace qkv::explain_detail
+
+qkv::TaskExample qkv::shown_example(const TrainedModel& model, const ModelQuestion& question) {
+  return explain_detail::asked_of(model, question).shown;
+}
