@@ -1,9 +1,9 @@
-# `cmake --install`, find_package(qkv [COMPONENTS files picture explain learn view]) and pkg-config.
+# `cmake --install`, find_package(qkv [COMPONENTS files hub picture explain learn view]) and pkg-config.
 
 include(CMakePackageConfigHelpers)
 include(QkvPkgConfig)
 
-set(components qkv files picture explain learn view)
+set(components qkv files hub picture explain learn view)
 if(QKV_ENGINE_ONLY)
   set(components qkv)
 endif()
@@ -22,6 +22,7 @@ endforeach()
 qkv_pkg_config(qkv "${PROJECT_DESCRIPTION}" LIBRARIES -lstdc++ -lm -pthread)
 if(NOT QKV_ENGINE_ONLY)
   qkv_pkg_config(qkv-files "npy, npz, safetensors and PNG files for qkv" USES qkv PACKAGES libpng libzip)
+  qkv_pkg_config(qkv-hub "Models from a hub for qkv" USES qkv PACKAGES libcurl libcrypto)
   qkv_pkg_config(qkv-picture "Heatmaps and charts of qkv" USES qkv PACKAGES cairo libpng)
   qkv_pkg_config(qkv-learn "Autograd, layers, models and training of qkv" USES qkv-files
                  PACKAGES libpcre2-8 libutf8proc LIBRARIES -ldnnl -lgomp)

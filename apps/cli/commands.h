@@ -23,6 +23,7 @@ void add_check(CLI::App& app);
 void add_cost(CLI::App& app);
 void add_embed(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_fetch(CLI::App& app);
 void add_fill(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_help(CLI::App& app);

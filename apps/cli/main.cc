@@ -58,6 +58,7 @@ void add_commands(CLI::App& app) {
   add_cost(app);
   add_embed(app);
   add_explain(app);
+  add_fetch(app);
   add_fill(app);
   add_generate(app);
   add_mask(app);

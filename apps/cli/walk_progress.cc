@@ -21,9 +21,10 @@ struct sigaction noting() {
   return action;
 }
 
-std::string rate(double pairs_per_second) {
-  if (pairs_per_second >= 1e9) return fmt::format("{:.1f} G pairs/s", pairs_per_second / 1e9);
-  return fmt::format("{:.0f} M pairs/s", pairs_per_second / 1e6);
+std::string rate_text(double rate, Unit unit) {
+  if (unit == Unit::bytes) return fmt::format("{:.1f} MB/s", rate / 1e6);
+  if (rate >= 1e9) return fmt::format("{:.1f} G pairs/s", rate / 1e9);
+  return fmt::format("{:.0f} M pairs/s", rate / 1e6);
 }
 
 }  // namespace
@@ -42,34 +43,35 @@ InterruptWatch::~InterruptWatch() {
 
 bool InterruptWatch::interrupted() { return signal_came != 0; }
 
-WalkProgress::WalkProgress(std::string label, Speech speech)
-    : label_(std::move(label)), speech_(speech), terminal_(::isatty(STDERR_FILENO) == 1) {}
+WalkProgress::WalkProgress(std::string label, Speech speech, Unit unit)
+    : label_(std::move(label)), speech_(speech), unit_(unit), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void WalkProgress::show(std::int64_t done, std::int64_t total) {
   if (speech_ == Speech::off || total <= 0) return;
+  if (!before_) before_ = unit_ == Unit::bytes ? done : 0;
   const Clock::time_point now = Clock::now();
-  const std::chrono::duration<double> since_begin = now - begin_;
+  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  const double rate = static_cast<double>(done - *before_) / seconds;
+  const double left = rate > 0 ? static_cast<double>(total - done) / rate : 0;
   const double share = static_cast<double>(done) / static_cast<double>(total);
-  if (!terminal_) return write_line(share, since_begin.count(), done);
+  if (!terminal_) return write_line(share, left, rate);
   if (now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  draw_bar(share, since_begin.count(), done);
+  draw_bar(share, left, rate);
 }
 
-void WalkProgress::draw_bar(double share, double seconds, std::int64_t done) {
+void WalkProgress::draw_bar(double share, double left, double rate) {
   constexpr int kWidth = 24;
   const auto filled = static_cast<std::size_t>(share * kWidth);
   line_.show(fmt::format("{}  [{}{}] {:3.0f} %  {}  {} left", label_, std::string(filled, '#'),
-                         std::string(kWidth - filled, '.'), 100 * share, rate(static_cast<double>(done) / seconds),
-                         duration_text(seconds * (1 - share) / share)));
+                         std::string(kWidth - filled, '.'), 100 * share, rate_text(rate, unit_), duration_text(left)));
 }
 
-void WalkProgress::write_line(double share, double seconds, std::int64_t done) {
+void WalkProgress::write_line(double share, double left, double rate) {
   const int tenths = static_cast<int>(10 * share);
   if (tenths <= tenths_ || tenths == 10) return;
   tenths_ = tenths;
-  line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, rate(static_cast<double>(done) / seconds),
-                         duration_text(seconds * (1 - share) / share)));
+  line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, rate_text(rate, unit_), duration_text(left)));
 }
 
 }  // namespace qkv::cli

@@ -1,9 +1,10 @@
-// How far a walk over a matrix is, on standard error; and Ctrl-C, which ends it.
+// How far a walk over a matrix, or a transfer, is, on standard error; and Ctrl-C, which ends it.
 #pragma once
 
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "progress.h"
@@ -27,23 +28,28 @@ class InterruptWatch {
 
 enum class Speech : std::uint8_t { on, off };
 
+/// What is counted.
+enum class Unit : std::uint8_t { pairs, bytes };
+
 /// On a terminal a bar with rate and time left, which goes when it ends; elsewhere a line for each tenth, of a
 /// computation that takes more than a few seconds.
 class WalkProgress {
  public:
-  WalkProgress(std::string label, Speech speech);
+  WalkProgress(std::string label, Speech speech, Unit unit = Unit::pairs);
 
-  /// `done` of `total` pairs. Not for two threads at once.
+  /// `done` of `total`; of bytes, those of the first call were there already. Not for two threads at once.
   void show(std::int64_t done, std::int64_t total);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void draw_bar(double share, double seconds, std::int64_t done);
-  void write_line(double share, double seconds, std::int64_t done);
+  void draw_bar(double share, double left, double rate);
+  void write_line(double share, double left, double rate);
 
   std::string label_;
   Speech speech_;
+  Unit unit_;
+  std::optional<std::int64_t> before_;  // that were there
   bool terminal_;
   Progress line_;
   Clock::time_point begin_ = Clock::now();

@@ -52,6 +52,7 @@
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
+#include "qkv/hub/fetch.h"
 #include "qkv/image.h"
 #include "qkv/insight/heads.h"
 #include "qkv/insight/patterns.h"

@@ -93,6 +93,7 @@ const std::vector<Room>& rooms() {
       {"files",
        {"core"},
        {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
+      {"hub", {"core"}, {"curl/", "fmt/", "nlohmann/", "openssl/", "fcntl.h", "sys/file.h", "unistd.h"}},
       {"text", {"core", "files"}, {"fmt/", "nlohmann/", "pcre2.h", "protozero/", "utf8.h", "utf8proc.h"}},
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo", "png.h"}},
       {"autograd", {"core", "mask", "kernels", "attention"}, {"oneapi/dnnl/"}},

@@ -1,0 +1,101 @@
+#include "hub/listing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace qkv::hub {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::string_view, 21> kRead = {"config.json",
+                                                    "generation_config.json",
+                                                    "tokenizer.json",
+                                                    "tokenizer_config.json",
+                                                    "special_tokens_map.json",
+                                                    "added_tokens.json",
+                                                    "tokenizer.model",
+                                                    "spiece.model",
+                                                    "vocab.txt",
+                                                    "vocab.json",
+                                                    "merges.txt",
+                                                    "preprocessor_config.json",
+                                                    "modules.json",
+                                                    "sentence_bert_config.json",
+                                                    "config_sentence_transformers.json",
+                                                    "1_Pooling/config.json",
+                                                    "LICENSE",
+                                                    "LICENSE.txt",
+                                                    "LICENSE.md",
+                                                    "NOTICE",
+                                                    "USE_POLICY.md"};
+constexpr std::string_view kWhole = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+// "model-00001-of-00003.safetensors"
+bool is_shard(std::string_view name) {
+  constexpr std::string_view kForm = "model-00000-of-00000.safetensors";
+  if (name.size() != kForm.size()) return false;
+  return std::ranges::equal(
+      name, kForm, [](char got, char wanted) { return wanted == '0' ? got >= '0' && got <= '9' : got == wanted; });
+}
+
+bool is_hash(std::string_view text) {
+  const bool has_digits =
+      std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return has_digits && (text.size() == 40 || text.size() == 64);
+}
+
+HubFile file_of(const Json& entry) {
+  HubFile file{.name = entry.at("rfilename").get<std::string>()};
+  const bool is_large = entry.contains("lfs") && entry["lfs"].is_object();
+  const Json& where = is_large ? entry["lfs"] : entry;
+  file.size = where.at("size").get<std::int64_t>();
+  file.hash = where.at(is_large ? "sha256" : "blobId").get<std::string>();
+  if (file.size < 0 || !is_hash(file.hash)) throw Error("of " + file.name + ": no size and hash");
+  return file;
+}
+
+bool is_read(const HubFile& file) { return std::ranges::find(kRead, std::string_view(file.name)) != kRead.end(); }
+
+}  // namespace
+
+HubModel parse_listing(std::string_view json, const std::string& name, const std::string& source) {
+  try {
+    const Json reply = Json::parse(json);
+    HubModel model{.name = name, .revision = reply.at("sha").get<std::string>(), .files = {}};
+    if (!is_hash(model.revision)) throw Error("a revision that is no commit: " + model.revision);
+    for (const Json& entry : reply.at("siblings")) {
+      const std::string file = entry.at("rfilename").get<std::string>();
+      const bool is_weights = file == kWhole || file == kIndex || is_shard(file);
+      if (is_weights || is_read({.name = file})) model.files.push_back(file_of(entry));
+    }
+    return model;
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("{}: expected what a hub says of a model, got: {}", source, error.what()));
+  }
+}
+
+std::vector<HubFile> files_to_fetch(const HubModel& model) {
+  std::vector<HubFile> small;
+  std::vector<HubFile> whole;
+  std::vector<HubFile> shards;
+  for (const HubFile& file : model.files) {
+    if (is_read(file)) small.push_back(file);
+    if (file.name == kWhole) whole.push_back(file);
+    if (file.name == kIndex || is_shard(file.name)) shards.push_back(file);
+  }
+  const std::vector<HubFile>& weights = whole.empty() ? shards : whole;
+  const auto has = [&](std::string_view name) { return std::ranges::find(small, name, &HubFile::name) != small.end(); };
+  if (weights.empty()) {
+    throw Error(model.name + " has no model.safetensors and no shards of one, which is what qkv reads");
+  }
+  if (!has("config.json")) throw Error(model.name + " has no config.json, which says what its weights are");
+  small.insert(small.end(), weights.begin(), weights.end());
+  return small;
+}
+
+}  // namespace qkv::hub
