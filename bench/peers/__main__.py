@@ -18,14 +18,15 @@ def arguments():
         prog="bench-peers",
         description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
     )
-    parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; training is a whole step)")
+    parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; training is a whole step, models are embeddings, prompts and tokens)")
     parser.add_argument("--shapes", help="letters (default: ABCDEFG; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
     parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s; the backward takes f32, bf16)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; no training, nothing further")
+    parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/llama-bench in it, to time beside models")
+    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; no training, no models, nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
     parser.add_argument("--ceilings", help="takes them from this file, which `make ceilings` wrote")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
@@ -43,7 +44,7 @@ def arguments():
     unknown = set(options.directions.split(",")) - set(shapes.DIRECTIONS)
     if unknown:
         parser.error(f"no direction {' '.join(sorted(unknown))}; there are {' '.join(shapes.DIRECTIONS)}")
-    timed = [direction for direction in options.directions.split(",") if direction == "training" or shapes.timed(direction, options.shapes)]
+    timed = [direction for direction in options.directions.split(",") if direction in shapes.WITHOUT_SHAPES or shapes.timed(direction, options.shapes)]
     if not timed:
         parser.error(f"{options.directions} at {options.shapes}: nothing to time; the backward takes {shapes.BACKWARD_SHAPES}")
     return options
@@ -73,8 +74,8 @@ def higher(first, second):
 def measure_peers(options, threads, further):
     path = pathlib.Path(options.out, f"threads-{threads}.json")
     command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
-    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "build"):
-        command += ["--" + name, str(getattr(options, name))]
+    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "build", "out", "llama_cpp"):
+        command += ["--" + name.replace("_", "-"), str(getattr(options, name))]
     command += ["--further"] if further else []
     subprocess.run(command, check=True)
     return json.loads(path.read_text())
@@ -90,7 +91,7 @@ def ceiling_cells(machine):
     return [[c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in rows]
 
 
-def report(options, machine, results, further, memory, training):
+def report(options, machine, results, further, memory, training, models):
     ceilings = table.Ceilings(machine["ceilings"])
     shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
 
@@ -119,6 +120,9 @@ def report(options, machine, results, further, memory, training):
         if training:
             parts += ["Training:", draw(table.TRAINING, table.training_cells(training))]
             parts.append("\n".join(item + line for line in table.training_notes(options.rounds)))
+        if models:
+            parts += ["Models:", draw(table.MODELS, table.model_cells(models, ceilings))]
+            parts.append("\n".join(item + line for line in table.model_notes(options)))
         return "\n\n".join(parts) + "\n"
 
     text = whole(table.as_text, "")
@@ -137,19 +141,20 @@ def main():
         for headings, rows in ((CEILINGS, ceiling_cells(machine)), (table.ROOFLINE, roofline(options, machine))):
             print(table.as_markdown(headings, rows) + "\n")
         return
-    results, further, memory, training = [], [], [], []
+    results, further, memory, training, models = [], [], [], [], []
     for count in threads:
         found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
         results += found["shapes"]
         further += found.get("further", [])
         memory += found.get("memory", [])
         training += found.get("training", [])
+        models += found.get("models", [])
     if not options.ceilings:
         machine = higher(machine, measure_ceilings(options, threads))
     results.sort(key=lambda result: (result["shape"], result["threads"]))
-    whole = {**machine, "results": results, "further": further, "memory": memory, "training": training}
+    whole = {**machine, "results": results, "further": further, "memory": memory, "training": training, "models": models}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
-    report(options, machine, results, further, memory, training)
+    report(options, machine, results, further, memory, training, models)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,15 @@ def arguments():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
-    parser.add_argument("--directions", required=True, help="of forward, backward, training; with commas")
+    parser.add_argument("--directions", required=True, help="of forward, backward, training, models; with commas")
     parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, qkv; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
     parser.add_argument("--further", action="store_true", help="also what qkv alone is asked")
     parser.add_argument("--onednn", default="", help="where oneDNN is installed; empty: it is not")
     parser.add_argument("--build", required=True, help="where the programs were built")
+    parser.add_argument("--out", required=True, help="where models are kept from run to run")
+    parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, built; empty: it is not timed")
     parser.add_argument("--json", required=True)
     return parser.parse_args()
 
@@ -138,7 +140,7 @@ def main():
     options = arguments()
     keep_to_processors(options.threads)
     limit_memory()
-    from . import further, shapes, training
+    from . import further, models, shapes, training
 
     results = []
     for direction in options.directions.split(","):
@@ -148,6 +150,8 @@ def main():
     answers = further.measure(options) if options.further else {}
     if "training" in options.directions.split(","):
         answers["training"] = training.measure(options)
+    if "models" in options.directions.split(","):
+        answers["models"] = models.measure(options)
     with open(options.json, "w") as file:
         json.dump({"shapes": results, **answers}, file)
 

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 
 SEED = 0
-DIRECTIONS = ("forward", "backward", "training")
+DIRECTIONS = ("forward", "backward", "training", "models")
+WITHOUT_SHAPES = ("training", "models")
 PRODUCTS = {"forward": 2, "backward": 5}
 
 
@@ -77,7 +78,7 @@ BACKWARD_DTYPES = ("f32", "bf16")
 
 def timed(direction, names):
     """Of the shapes called so, those that are timed in this direction. A training step has its own."""
-    chosen = {"forward": SHAPES, "backward": BACKWARD_SHAPES, "training": ""}[direction]
+    chosen = {"forward": SHAPES, "backward": BACKWARD_SHAPES}.get(direction, "")
     return [SHAPES[name] for name in names if name in chosen]
 
 
