@@ -19,6 +19,7 @@ struct Exit {
 void add_analyze(CLI::App& app);
 void add_attend(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_change(CLI::App& app);
 void add_check(CLI::App& app);
 void add_cost(CLI::App& app);
 void add_embed(CLI::App& app);

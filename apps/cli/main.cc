@@ -67,6 +67,7 @@ void add_commands(CLI::App& app) {
   add_tokens(app);
   add_train(app);
   add_analyze(app);
+  add_change(app);
   add_info(app);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {

@@ -235,7 +235,7 @@ Formula written_out(const HeadTrace& trace) {
 
 }  // namespace
 
-Section query_section(const Scene& scene, const QueryChoice& query) {
+Section query_section(const Scene& scene, const insight::TokenChoice& query) {
   const Run& run = *scene.run;
   const std::string& token = run.queries.tokens[static_cast<std::size_t>(query.index)];
   Section section;

@@ -8,6 +8,7 @@
 #include "explain/model.h"
 #include "explain/run.h"
 #include "explain/words.h"
+#include "insight/find_token.h"
 #include "qkv/explain.h"
 
 namespace qkv::explain_detail {
@@ -37,7 +38,7 @@ struct LazyStep {
 [[nodiscard]] std::vector<Section> block_steps(const Scene& scene);        // the rest of a block
 
 /// One token's sum, written out term by term.
-[[nodiscard]] Section query_section(const Scene& scene, const QueryChoice& query);
+[[nodiscard]] Section query_section(const Scene& scene, const insight::TokenChoice& query);
 
 [[nodiscard]] std::vector<Section> whys_about_scaling(const Scene& scene);
 [[nodiscard]] std::vector<Section> whys_about_order(const Scene& scene);

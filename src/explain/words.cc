@@ -1,7 +1,6 @@
 #include "explain/words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <utf8.h>
 
 #include <algorithm>
@@ -9,12 +8,9 @@
 
 #include "qkv/error.h"
 #include "qkv/explain.h"
-#include "qkv/number_text.h"
 
 namespace qkv::explain_detail {
 namespace {
-
-constexpr std::size_t kTokensInMessage = 40;
 
 void require_utf8(std::string_view argument, std::string_view text) {
   const auto* const bad = utf8::find_invalid(text.begin(), text.end());
@@ -28,22 +24,6 @@ void require_utf8(std::string_view argument, std::string_view text) {
 bool is_space(char32_t c) {
   return c == U' ' || (c >= U'\t' && c <= U'\r') || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-std::string listed(const std::vector<std::string>& tokens) {
-  std::string list;
-  for (std::size_t i = 0; i < std::min(tokens.size(), kTokensInMessage); ++i) {
-    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, tokens[i]);
-  }
-  return tokens.size() > kTokensInMessage ? list + ", …" : list;
-}
-
-// A word of a tokenizer has its space in front: "␣cat", of SentencePiece "▁cat".
-std::string_view without_space(std::string_view token) {
-  for (const std::string_view space : {"␣", "▁"}) {
-    if (token.size() > space.size() && token.starts_with(space)) return token.substr(space.size());
-  }
-  return token;
 }
 
 }  // namespace
@@ -102,21 +82,6 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& tokens) 
     names.push_back(counts[tokens[i]] == 1 ? tokens[i] : fmt::format("{}@{}", tokens[i], i));
   }
   return names;
-}
-
-QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens) {
-  const auto found = std::ranges::find(tokens, query);
-  if (found != tokens.end()) return {found - tokens.begin(), std::ranges::count(tokens, query) > 1};
-  const auto word = std::ranges::find(tokens, query, without_space);
-  if (word != tokens.end()) return {word - tokens.begin(), std::ranges::count(tokens, query, without_space) > 1};
-  const auto at = query.rfind('@');  // none: npos + 1 is 0, and all of it is an index
-  const auto index = number_from<std::size_t>(query.substr(at + 1));
-  const bool is_index = index && *index < tokens.size();
-  if (is_index && (at == std::string_view::npos || tokens[*index] == query.substr(0, at))) {
-    return {static_cast<std::int64_t>(*index), false};
-  }
-  throw InvalidArgument("explain", "query", "one of the tokens, by word or by index: " + listed(tokens),
-                        "\"" + std::string(query) + "\"");
 }
 
 }  // namespace qkv::explain_detail

@@ -29,13 +29,4 @@ class Vocabulary {
 /// The tokens, where one occurs several times each with its index: "the@0", "cat", "the@2".
 [[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string>& tokens);
 
-/// Where the reader's query is: a word of the text (its first occurrence; with or without the space that a token has in
-/// front), an index, or both, "the@2".
-struct QueryChoice {
-  std::int64_t index = 0;
-  bool is_ambiguous = false;  // the reader gave a word that occurs several times
-};
-/// Throws InvalidArgument listing the tokens.
-[[nodiscard]] QueryChoice find_query(std::string_view query, const std::vector<std::string>& tokens);
-
 }  // namespace qkv::explain_detail

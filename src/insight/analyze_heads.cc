@@ -19,11 +19,10 @@ struct MeasuredSite {
 
 std::vector<MeasuredSite> sites_to_measure(const Model& model, const HeadOptions& options) {
   std::vector<MeasuredSite> sites;
-  for (const AttentionSite site : options.sites) {
-    const std::optional<SiteScope> scope = model.scope_of(site);
-    if (!scope) continue;
-    const auto is_same = [&](const MeasuredSite& other) { return other.scope.name(0) == scope->name(0); };
-    if (std::ranges::none_of(sites, is_same)) sites.push_back({.scope = *scope, .site = site});
+  for (const insight::OwnSite& own : insight::sites_of(model)) {
+    if (std::ranges::find(options.sites, own.site) != options.sites.end()) {
+      sites.push_back({.scope = own.scope, .site = own.site});
+    }
   }
   if (sites.empty()) throw InvalidArgument("analyze_heads", "sites", "a site that the model has", "none of them");
   return sites;

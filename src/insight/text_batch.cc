@@ -75,4 +75,19 @@ std::vector<TextBatch> batches_of(std::span<const HeadText> texts, std::int64_t 
   return batches;
 }
 
+std::vector<OwnSite> sites_of(const Model& model) {
+  std::vector<OwnSite> sites;
+  for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
+    const std::optional<SiteScope> scope = model.scope_of(site);
+    if (!scope) continue;
+    const auto is_same = [&](const OwnSite& other) { return other.scope.name(0) == scope->name(0); };
+    if (std::ranges::none_of(sites, is_same)) sites.push_back({.site = site, .scope = *scope});
+  }
+  return sites;
+}
+
+void run_text(const Model& model, const HeadText& text, Trace& trace) {
+  model.run(batches_of(std::span(&text, 1), 1).front().input(), trace);
+}
+
 }  // namespace qkv::insight

@@ -27,4 +27,14 @@ struct TextBatch {
 /// `heads` heads stay small.
 [[nodiscard]] std::vector<TextBatch> batches_of(std::span<const HeadText> texts, std::int64_t heads);
 
+/// A site whose heads are no other's: a decoder has one, its text.
+struct OwnSite {
+  AttentionSite site = AttentionSite::tokens;
+  SiteScope scope;
+};
+[[nodiscard]] std::vector<OwnSite> sites_of(const Model& model);
+
+/// One text by itself, in model.dtype().
+void run_text(const Model& model, const HeadText& text, Trace& trace);
+
 }  // namespace qkv::insight

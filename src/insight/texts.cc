@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "insight/asked_text.h"
+
 namespace qkv {
 namespace {
 
@@ -57,7 +59,11 @@ std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<s
   return roles;
 }
 
-HeadText text_of(const TrainedModel& trained, const TaskExample& example) {
+}  // namespace
+
+namespace insight {
+
+HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   const TaskBatch batch = trained.batch_of(example);
   HeadText text;
   text.ids = numbers_in(batch.ids.view().select(0, 0));
@@ -69,14 +75,34 @@ HeadText text_of(const TrainedModel& trained, const TaskExample& example) {
   text.image = example.image;
   if (trained.kind() == ModelKind::two_tower) return text;
   text.targets = numbers_in(batch.targets.view().select(0, 0));
+  for (const std::int64_t is_scored : numbers_in(batch.scored.view().select(0, 0)))
+    text.scored.push_back(is_scored != 0);
   const bool asks = std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
-  if (!asks) text.targets.clear();
+  if (!asks) {
+    text.targets.clear();
+    text.scored.clear();
+  }
   if (!asks && trained.kind() == ModelKind::decoder) {
     text.targets.assign(text.ids.begin() + 1, text.ids.end());
     text.targets.push_back(kNothingAsked);
   }
   return text;
 }
+
+std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
+  const Tokenizer& own = trained.task().vocabulary();
+  std::vector<std::string> shown;
+  for (const std::int64_t id : text.ids) {
+    const bool is_source = id >= own.size();
+    const Tokenizer& tokenizer = is_source ? trained.task().source_vocabulary() : own;
+    shown.push_back(shown_token(tokenizer, static_cast<std::int32_t>(is_source ? id - own.size() : id)));
+  }
+  return shown;
+}
+
+}  // namespace insight
+
+namespace {
 
 // Every text begins with this separator.
 std::optional<std::int64_t> common_begin(const std::vector<HeadText>& texts) {
@@ -116,21 +142,10 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
   return repeats;
 }
 
-std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
-  const Tokenizer& own = trained.task().vocabulary();
-  std::vector<std::string> shown;
-  for (const std::int64_t id : text.ids) {
-    const bool is_source = id >= own.size();
-    const Tokenizer& tokenizer = is_source ? trained.task().source_vocabulary() : own;
-    shown.push_back(shown_token(tokenizer, static_cast<std::int32_t>(is_source ? id - own.size() : id)));
-  }
-  return shown;
-}
-
 HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, std::string described) {
   HeadTexts all{.texts = std::move(texts), .repeats = {}, .described = std::move(described)};
   all.repeats = repeats_of(trained, all.texts);
-  all.shown = shown_tokens(trained, all.texts.front());
+  all.shown = insight::shown_tokens(trained, all.texts.front());
   return all;
 }
 
@@ -139,7 +154,7 @@ HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> te
   for (const std::string& text : texts) {
     TaskExample example = trained.example_of(text);
     if (trained.has_task()) trained.task().mark(example);
-    all.push_back(text_of(trained, example));
+    all.push_back(insight::head_text_of(trained, example));
   }
   return collected(trained, std::move(all), std::move(described));
 }
@@ -165,7 +180,7 @@ HeadTexts head_texts(const TrainedModel& trained, std::int64_t count) {
     const Task& task = trained.task();
     std::vector<HeadText> all;
     const std::int64_t most = std::min(count, task.count(Split::test).value_or(count));
-    for (std::int64_t n = 0; n < most; ++n) all.push_back(text_of(trained, task.example(Split::test, n)));
+    for (std::int64_t n = 0; n < most; ++n) all.push_back(insight::head_text_of(trained, task.example(Split::test, n)));
     return collected(trained, std::move(all),
                      counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + task.info().name);
   }

@@ -45,24 +45,6 @@ std::map<std::size_t, Alike> by_length(const Tokenizer& tokenizer, std::span<con
   return all;
 }
 
-// Of states [T, d].
-std::vector<double> pooled(const TensorView& states, Pooling pooling) {
-  const std::int64_t T = states.dim(0);
-  if (pooling == Pooling::first || pooling == Pooling::last) {
-    return states.select(0, pooling == Pooling::first ? 0 : T - 1).to_vector();
-  }
-  const bool is_mean = pooling == Pooling::mean;
-  std::vector<double> all(static_cast<std::size_t>(states.dim(1)),
-                          is_mean ? 0 : -std::numeric_limits<double>::infinity());
-  for (std::int64_t t = 0; t < T; ++t) {
-    const std::vector<double> row = states.select(0, t).to_vector();
-    for (std::size_t n = 0; n < row.size(); ++n) {
-      all[n] = is_mean ? all[n] + row[n] / static_cast<double>(T) : std::max(all[n], row[n]);
-    }
-  }
-  return all;
-}
-
 void normalise(std::vector<double>& vector) {
   const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
   for (double& number : vector) number = length > 0 ? number / length : 0;
@@ -82,7 +64,7 @@ std::vector<std::vector<double>> vectors_of(const Model& model, const Tensor& id
     const Variable states =
         encoder.hidden({.ids = ids, .types = encoder.options().types > 0 ? types.view() : none.view()}, call);
     for (std::int64_t b = 0; b < ids.dim(0); ++b) {
-      vectors.push_back(pooled(states.value().select(0, b), options.pooling));
+      vectors.push_back(pooled_states(states.value().select(0, b), options.pooling));
     }
   }
   for (std::vector<double>& vector : vectors) {
@@ -120,6 +102,23 @@ std::vector<MaskFilling> likeliest_of(const std::vector<double>& probabilities, 
 }  // namespace
 
 std::string_view name_of(Pooling pooling) noexcept { return kPoolings[static_cast<std::size_t>(pooling)]; }
+
+std::vector<double> pooled_states(const TensorView& states, Pooling pooling) {
+  const std::int64_t T = states.dim(0);
+  if (pooling == Pooling::first || pooling == Pooling::last) {
+    return states.select(0, pooling == Pooling::first ? 0 : T - 1).to_vector();
+  }
+  const bool is_mean = pooling == Pooling::mean;
+  std::vector<double> all(static_cast<std::size_t>(states.dim(1)),
+                          is_mean ? 0 : -std::numeric_limits<double>::infinity());
+  for (std::int64_t t = 0; t < T; ++t) {
+    const std::vector<double> row = states.select(0, t).to_vector();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      all[n] = is_mean ? all[n] + row[n] / static_cast<double>(T) : std::max(all[n], row[n]);
+    }
+  }
+  return all;
+}
 
 Pooling pooling_named(std::string_view name) {
   const auto* const found = std::ranges::find(kPoolings, name);

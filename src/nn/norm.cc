@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "nn/require.h"
+#include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/norm.h"
+#include "qkv/autograd/reduce.h"
 
 namespace qkv {
 namespace {
@@ -54,7 +56,21 @@ Norm::Norm(double epsilon, Variable weight, Variable bias)
   if (!bias_.empty()) nn::require_shape("Norm", "bias", weight_.shape(), bias_.shape());
 }
 
+// The norm step by step, for a trace that looks at its divisor or holds it.
+Variable Norm::forward_by_divisor(const Variable& x) const {
+  const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Variable wide = cast(x, dtype);
+  const Variable centred = kind_ == NormKind::layer ? wide - mean(wide, {-1}, ReducedAxes::keep) : wide;
+  const Variable squares = mean(centred * centred, {-1}, ReducedAxes::keep);
+  const Variable divisor =
+      nn::traced("divisor", sqrt(squares + Variable(Tensor(std::vector{epsilon_}, {1}).to(dtype))));
+  const Variable weight = cast(kind_ == NormKind::rms_plus_one ? plus_one(weight_) : weight_, dtype);
+  const Variable scaled = centred / divisor * weight;
+  return cast(bias_.empty() ? scaled : scaled + cast(bias_, dtype), x.dtype());
+}
+
 Variable Norm::forward(const Variable& x) const {
+  if (nn::is_named("divisor")) return forward_by_divisor(x);
   if (kind_ == NormKind::layer) return layer_norm(x, weight_, bias_, epsilon_);
   return rms_norm(x, kind_ == NormKind::rms ? weight_ : plus_one(weight_), epsilon_);
 }

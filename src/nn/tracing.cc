@@ -1,5 +1,6 @@
 #include "nn/tracing.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "autograd/scope.h"
@@ -72,6 +73,17 @@ Variable Tracing::result(Variable x) const {
 }
 
 bool is_traced() noexcept { return current() != nullptr; }
+
+bool is_named(std::string_view leaf) {
+  if (!is_traced()) return false;
+  const Record& record = *current();
+  const std::string name = name_of_leaf(leaf);
+  const auto means = [&](const std::string& pattern) {
+    return std::string_view(pattern).ends_with(leaf) && trace_detail::matches(pattern, name);
+  };
+  return std::ranges::any_of(record.patterns, means) ||
+         std::ranges::any_of(record.edits, means, &trace_detail::ValueEdit::pattern);
+}
 
 Variable traced(std::string_view leaf, Variable value) {
   if (!is_traced()) return value;

@@ -29,6 +29,10 @@ class Tracing {
 
 [[nodiscard]] bool is_traced() noexcept;
 
+/// Whether a pattern of the trace that ends in this leaf, not in `*`, means the value `leaf` of the current scope: for
+/// values that are computed only where they are asked for.
+[[nodiscard]] bool is_named(std::string_view leaf);
+
 /// `x`, or what the trace makes of it, as the value `leaf` of the current scope; the scope's own with an empty leaf.
 [[nodiscard]] Variable traced(std::string_view leaf, Variable x);
 

@@ -98,6 +98,7 @@ struct HeadText {
   std::vector<TokenRole> source_roles = {};
   Tensor image = {};                       // f32 [3, side, side]
   std::vector<std::int64_t> targets = {};  // of ids: the token to be said at each place, -100 for none; empty: none
+  std::vector<bool> scored = {};           // of ids: whether the target counts in an accuracy; empty: all do
 };
 
 /// The usual test for induction: random tokens, and the same once more (Olsson et al. 2022, section 4.1).

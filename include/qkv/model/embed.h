@@ -33,6 +33,9 @@ struct EmbedOptions {
 /// says nothing, or for a file. Throws Error naming the file and a pooling, or a module, that is not known.
 [[nodiscard]] EmbedOptions embed_options_of(const std::string& folder);
 
+/// States [T, d] as one vector [d], in f64, not normalised.
+[[nodiscard]] std::vector<double> pooled_states(const TensorView& states, Pooling pooling);
+
 /// A vector a text, f32 [texts, d_model], in their order. An encoder's last states, pooled; of two towers what
 /// TwoTower::embed_texts() gives. Texts of the same number of tokens share their passes, so that no padding is
 /// computed. Throws InvalidArgument naming model for another kind, or texts[n] with more tokens than the model has

@@ -30,7 +30,8 @@ class Norm {
   /// Weight [width]; bias likewise, or empty for an RMSNorm. Throws InvalidArgument naming weight, bias or epsilon.
   Norm(double epsilon, Variable weight, Variable bias = {});
 
-  /// x [..., width] -> the same shape and dtype, as layer_norm() and rms_norm() of autograd/norm.h.
+  /// x [..., width] -> the same shape and dtype, as layer_norm() and rms_norm() of autograd/norm.h. A trace that keeps
+  /// or edits "<norm>.divisor" has it, [..., 1] in f64 for f64, else f32; the norm is then computed by plain operations.
   [[nodiscard]] Variable forward(const Variable& x) const;
   [[nodiscard]] Parameters parameters() const;
 
@@ -39,6 +40,8 @@ class Norm {
   [[nodiscard]] double epsilon() const noexcept { return epsilon_; }
 
  private:
+  [[nodiscard]] Variable forward_by_divisor(const Variable& x) const;
+
   NormKind kind_;
   double epsilon_;
   Variable weight_;

@@ -7,6 +7,7 @@
 #include "explain/formula.h"
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
+#include "insight/asked_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -32,10 +33,7 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
   for (const std::size_t place : std::views::reverse(chosen.queries)) {
     if (is_asked(place)) return place;
   }
-  for (std::size_t place = ran.example.tokens.size(); place-- > 0;) {
-    if (is_asked(place) && (ran.example.scored[place] || is_unknown(place))) return place;
-  }
-  return ran.example.tokens.size() - 1;
+  return insight::asked_place(ran.trained, ran.example);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "insight/asked_text.h"
 #include "qkv/image.h"
 #include "qkv/number_text.h"
 
@@ -35,25 +36,6 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
   if (is_picture) refuse("picture", "a text: this model reads no images", "a picture");
   if (!is_text) refuse("text", "a text, or an example", "none");
   return said_of("text", [&] { return trained.example_of(*question.text); });
-}
-
-// Lets the model write as many tokens as the question or the task wants. The last token of a sum is said, but the
-// examples do not hold it, nor need a model have a vector for its place.
-void write_answer(const TrainedModel& trained, const ModelQuestion& question, Asked& asked) {
-  std::int64_t most = question.answer.value_or(0);
-  // A text of the reader's own goes on for ever.
-  const TaskLengths& lengths = trained.task().lengths();
-  const bool ends = trained.has_examples() || lengths.source > 0 || lengths.image_side > 0;
-  if (!question.answer && (!trained.has_task() || !ends)) {
-    most = 0;
-  } else if (!question.answer && trained.task().vocabulary().find("</s>")) {
-    most = trained.task().lengths().tokens - static_cast<std::int64_t>(asked.shown.tokens.size());
-  } else if (!question.answer) {
-    const std::int64_t length = trained.answer_length(asked.shown.tokens.back());
-    asked.is_open = length > 0;
-    most = length - 1;
-  }
-  trained.answer(asked.shown, {.most = std::max<std::int64_t>(most, 0)});
 }
 
 // A count in the model's config, such as its learned positions; none without such positions.
@@ -103,17 +85,12 @@ void refuse(const char* argument, const std::string& expected, const std::string
 
 bool is_pair(const TrainedModel& trained) { return trained.kind() == ModelKind::two_tower; }
 
-bool labels_tokens(const TrainedModel& trained) {
-  return trained.kind() == ModelKind::encoder || trained.task().info().kind == TaskKind::encoder;
-}
-
-bool is_writer(const TrainedModel& trained) { return !is_pair(trained) && !labels_tokens(trained); }
-
 Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   const std::string kind(name_of(trained.kind()));
   if (!question.captions.empty() && !is_pair(trained)) refuse("captions", "a two-tower model", "one of kind " + kind);
-  if (question.answer && !is_writer(trained)) {
-    refuse("answer", "a model that writes", labels_tokens(trained) ? "one that labels tokens" : "one of kind " + kind);
+  if (question.answer && !insight::is_writer(trained)) {
+    refuse("answer", "a model that writes",
+           insight::labels_tokens(trained) ? "one that labels tokens" : "one of kind " + kind);
   }
   if (question.answer && question.example) refuse("answer", "a text: an example brings its answer", "an example");
   Asked asked{.shown = given_example(trained, question)};
@@ -123,7 +100,8 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     asked.shown = asked.pairs.front();
   } else if (!question.example) {
     require_source_fits(trained, asked.shown.source);
-    if (is_writer(trained)) said_of("text", [&] { write_answer(trained, question, asked); });
+    if (insight::is_writer(trained))
+      said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
     if (asked.shown.source.empty()) {
       require_room("text", asked.prompt, asked.shown.tokens.size() - asked.prompt, positions_in(trained, "length"));
     }

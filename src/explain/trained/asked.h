@@ -21,10 +21,6 @@ struct Asked {
 
 [[nodiscard]] bool is_pair(const TrainedModel& trained);
 
-/// Its task asks for a label of tokens, not for the next one: the model, which may be a decoder, writes nothing.
-[[nodiscard]] bool labels_tokens(const TrainedModel& trained);
-[[nodiscard]] bool is_writer(const TrainedModel& trained);
-
 /// Lets the model write where it is asked to, and marks what the task asks of a text. Throws InvalidArgument naming the
 /// member of the question.
 [[nodiscard]] Asked asked_of(const TrainedModel& trained, const ModelQuestion& question);

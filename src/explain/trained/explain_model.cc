@@ -8,6 +8,8 @@
 #include "explain/trained/path.h"
 #include "explain/trained/sites.h"
 #include "explain/words.h"
+#include "insight/asked_text.h"
+#include "insight/find_token.h"
 #include "qkv/explain/model.h"
 
 namespace qkv {
@@ -84,7 +86,7 @@ class ModelReader {
     }
     if (question_.example) {
       note_expected();
-    } else if (labels_tokens(trained_)) {
+    } else if (insight::labels_tokens(trained_)) {
       note_labels();
     } else {
       note_written();
@@ -161,8 +163,9 @@ class ModelReader {
       predicted.push_back(likeliest_at(p));
       expected.push_back(*shown().labels[p]);
     }
-    run_.notes.push_back(fmt::format(
-        "predicted{}: {}", is_writer(trained_) ? ", given the correct preceding tokens" : "", line_of(predicted)));
+    run_.notes.push_back(fmt::format("predicted{}: {}",
+                                     insight::is_writer(trained_) ? ", given the correct preceding tokens" : "",
+                                     line_of(predicted)));
     run_.notes.push_back("expected: " + line_of(expected));
   }
 
@@ -235,7 +238,8 @@ class ModelReader {
   [[nodiscard]] std::optional<std::size_t> asked_place() const {
     if (!question_.query) return std::nullopt;
     const TracedSite& site = sites_[chosen_.site];
-    auto place = static_cast<std::size_t>(find_query(*question_.query, site.shown.queries).index);
+    auto place =
+        static_cast<std::size_t>(insight::find_token("explain", "query", *question_.query, site.shown.queries).index);
     if (site.shown.name == name_of(AttentionSite::source)) return std::nullopt;
     const std::size_t before = site.is_whole ? shown().source.size() : 0;
     return place < before ? std::nullopt : std::optional(place - before);

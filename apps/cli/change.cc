@@ -1,0 +1,206 @@
+// qkv change: what a model says when something inside it is changed.
+#include "qkv/insight/change.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands.h"
+#include "common_options.h"
+#include "lines.h"
+#include "misuse.h"
+#include "output.h"
+#include "pictures.h"
+#include "progress.h"
+#include "qkv/insight/texts.h"
+#include "qkv/picture/terminal.h"
+#include "qkv/threads.h"
+#include "terminal.h"
+
+namespace qkv::cli {
+namespace {
+
+constexpr std::int64_t kMostExamples = 100000;
+
+struct ChangeArguments {
+  std::string model;
+  std::optional<std::string> text;
+  std::optional<std::int64_t> example;
+  std::string file;
+  std::optional<std::int64_t> examples;
+  std::vector<std::string> removed, patterns, cuts, patches;
+  bool freezes = false;
+  std::optional<std::string> from_text, query, token, against;
+  std::string sweep;
+  PicturePaths pictures;
+  std::string color = "auto";
+  std::optional<int> width;
+  std::optional<int> threads;
+  bool json = false;
+};
+
+// Patches and removals count in their order; the order of the options is that of the kinds.
+std::vector<Intervention> interventions_of(const ChangeArguments& arguments) {
+  std::vector<Intervention> all;
+  const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      all.push_back(
+          of_option(std::string("--") + kind, [&] { return parse_intervention(std::string(kind) + " " + text); }));
+    }
+  };
+  add("patch", arguments.patches);
+  add("remove", arguments.removed);
+  add("cut", arguments.cuts);
+  add("pattern", arguments.patterns);
+  if (arguments.freezes) all.emplace_back(FrozenNorms{});
+  return all;
+}
+
+ChangeQuestion question_of(const ChangeArguments& arguments) {
+  ChangeQuestion question;
+  question.of = {.text = arguments.text,
+                 .example = arguments.example,
+                 .query = arguments.query,
+                 .token = arguments.token,
+                 .against = arguments.against};
+  question.from_text = arguments.from_text;
+  question.interventions = interventions_of(arguments);
+  return question;
+}
+
+// What has no meaning together; CLI11 would say it of options alone.
+void require_together(const ChangeArguments& arguments) {
+  const bool is_many = !arguments.file.empty() || arguments.examples;
+  const int sources = (arguments.text ? 1 : 0) + (arguments.example ? 1 : 0) + (arguments.file.empty() ? 0 : 1) +
+                      (arguments.examples ? 1 : 0);
+  if (sources != 1) {
+    misuse("TEXT", "one of TEXT, --example, --file and --examples", sources == 0 ? "none" : "several");
+  }
+  if (is_many && !arguments.sweep.empty()) {
+    misuse("--sweep", "one text; `qkv analyze` measures each head's removal over many", "many");
+  }
+  const std::pair<const char*, bool> of_one[] = {{"--query", arguments.query.has_value()},
+                                                 {"--token", arguments.token.has_value()},
+                                                 {"--against", arguments.against.has_value()}};
+  for (const auto& [name, is_given] : of_one) {
+    if (is_many && is_given) misuse(name, "one text", "many");
+  }
+  if (!arguments.pictures.empty() && arguments.sweep.empty())
+    misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
+}
+
+std::string sweep_title(const ChangeArguments& arguments) {
+  return arguments.sweep == "heads" ? fmt::format("{}: each head removed", arguments.model)
+                                    : fmt::format("{}: each state from the other text", arguments.model);
+}
+
+void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, const ChangeQuestion& question) {
+  require_writable(arguments.pictures);
+  const Sweep sweep = [&] {
+    Progress line;
+    const auto doing = [&](const std::string& what) { line.show(what); };
+    return arguments.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
+  }();
+  const Panel panel = sweep_panel(sweep, sweep_title(arguments));
+  write_pictures(arguments.pictures, panel);
+  if (arguments.json) return print(sweep_json(sweep, question, arguments.model));
+  std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
+  if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
+  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.color, arguments.width)));
+  print(pictures_report(arguments.pictures));
+}
+
+HeadTexts texts_of(const ChangeArguments& arguments, const TrainedModel& trained) {
+  if (!arguments.file.empty())
+    return of_option("--file", [&] { return head_texts(trained, lines_of(arguments.file)); });
+  return of_option("--examples", [&] { return head_texts(trained, *arguments.examples); });
+}
+
+void run(const ChangeArguments& arguments) {
+  if (arguments.threads) set_threads(*arguments.threads);
+  require_together(arguments);
+  ChangeQuestion question = question_of(arguments);
+  const std::string path = trained_model_path(arguments.model);
+  const TrainedModel trained = TrainedModel::read(path);
+  if (trained.kind() == ModelKind::encoder) question.pooling = embed_options_of(path).pooling;
+  if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
+  if (arguments.text || arguments.example) {
+    const TextChange change = change_text(trained, question);
+    return print(arguments.json ? change_json(change, question, arguments.model)
+                                : change_table(change, question, arguments.model));
+  }
+  const LossChange change = change_texts(trained, texts_of(arguments, trained).texts, question);
+  print(arguments.json ? change_json(change, question, arguments.model)
+                       : change_table(change, question, arguments.model));
+}
+
+void add_interventions(CLI::App& command, ChangeArguments& arguments) {
+  const std::string group = "What is changed";
+  const auto many = [&](const char* name, std::vector<std::string>& texts, const char* form, const char* meaning) {
+    command.add_option(name, texts, meaning)->type_name(form)->allow_extra_args(false)->group(group);
+  };
+  many("--remove", arguments.removed, "1.0", "Head 0 of layer 1 gives zeros; 1.* is every head of it");
+  many("--pattern", arguments.patterns, "2.3=uniform",
+       "The head's weights: uniform, previous, self, a key's number, or text: those on --from-text");
+  many("--cut", arguments.cuts, "7:3", "Query 7 no longer sees key 3, in any head; 1.0=7:3 in one head");
+  many("--patch", arguments.patches, "blocks.1@5",
+       "A value of --from-text: all of it, at place 5, of one head (blocks.1.attn.heads.0)");
+  command.add_option("--from-text", arguments.from_text, "The other text, of as many tokens")
+      ->type_name("TEXT")
+      ->group(group);
+  command.add_flag("--freeze-norms", arguments.freezes, "Each norm divides by what it divided by before")->group(group);
+}
+
+void add_looks(CLI::App& command, ChangeArguments& arguments) {
+  const std::string group = "Where it is looked at";
+  const auto text = [&](const char* name, std::optional<std::string>& value, const char* type, const char* meaning) {
+    command.add_option(name, value, meaning)->type_name(type)->group(group);
+  };
+  text("--query", arguments.query, "TOKEN", "A token or its number [the last that is asked]");
+  text("--token", arguments.token, "TOKEN", "The answer [the expected token, or the likeliest]");
+  text("--against", arguments.against, "TOKEN", "Its contrast [what the model says of --from-text]");
+  command.add_option("--sweep", arguments.sweep, "Each in turn: heads removed; places patched from --from-text")
+      ->type_name("heads|places")
+      ->check(one_of({"heads", "places"}))
+      ->group(group);
+}
+
+}  // namespace
+
+void add_change(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("change", "What a model says when something inside it is changed");
+  command->group("Learn");
+  command->footer(
+      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+      "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
+      "option of a change may be given again. docs/interventions.md has them all.\n"
+      "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
+      "  qkv change induction --examples 64 --remove 1.0\n"
+      "  qkv change gpt \"The cat sat on\" --pattern 1.4=uniform --freeze-norms\n"
+      "  qkv change gpt \"The cats\" --from-text \"The cat\" --sweep places --png a.png");
+  const auto arguments = std::make_shared<ChangeArguments>();
+  command->add_option("MODEL", arguments->model, "Whose text")->required();
+  command->add_option("TEXT", arguments->text, "What it reads");
+  command->add_option("--example", arguments->example, "Or held-out example N of its task")
+      ->type_name("N")
+      ->check(between(0, std::int64_t{1} << 40));
+  command->add_option("--file", arguments->file, "Or a text on each line: the mean loss")->type_name("FILE");
+  command->add_option("--examples", arguments->examples, "Or N held-out examples, likewise")
+      ->type_name("N")
+      ->check(between(1, kMostExamples));
+  add_interventions(*command, *arguments);
+  add_looks(*command, *arguments);
+  command->add_flag("--json", arguments->json, "Print JSON");
+  add_threads_option(*command, arguments->threads);
+  add_pictures(*command, arguments->pictures, "Pictures of a sweep");
+  add_terminal_options(*command, arguments->color, arguments->width, "Pictures of a sweep");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,44 @@
+#include "insight/asked_text.h"
+
+#include <algorithm>
+
+namespace qkv::insight {
+
+bool labels_tokens(const TrainedModel& trained) {
+  return trained.kind() == ModelKind::encoder || trained.task().info().kind == TaskKind::encoder;
+}
+
+bool is_writer(const TrainedModel& trained) {
+  return trained.kind() != ModelKind::two_tower && !labels_tokens(trained);
+}
+
+// The examples of a sum do not hold its last token, nor need a model have a vector for its place.
+bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example) {
+  bool is_open = false;
+  // A text of the reader's own goes on for ever.
+  const TaskLengths& lengths = trained.task().lengths();
+  const bool ends = trained.has_examples() || lengths.source > 0 || lengths.image_side > 0;
+  if (!most && (!trained.has_task() || !ends)) {
+    most = 0;
+  } else if (!most && trained.task().vocabulary().find("</s>")) {
+    most = trained.task().lengths().tokens - static_cast<std::int64_t>(example.tokens.size());
+  } else if (!most) {
+    const std::int64_t length = trained.answer_length(example.tokens.back());
+    is_open = length > 0;
+    most = length - 1;
+  }
+  trained.answer(example, {.most = std::max<std::int64_t>(*most, 0)});
+  return is_open;
+}
+
+std::size_t asked_place(const TrainedModel& trained, const TaskExample& example) {
+  const std::vector<bool> asked = trained.task().asked(example);  // perhaps for an answer that nobody gave
+  for (std::size_t place = example.tokens.size(); place-- > 0;) {
+    const bool has_label = place < example.labels.size() && example.labels[place].has_value();
+    if (has_label && example.scored[place]) return place;
+    if (!has_label && place < asked.size() && asked[place]) return place;
+  }
+  return example.tokens.size() - 1;
+}
+
+}  // namespace qkv::insight

@@ -1,0 +1,30 @@
+// A text as a model reads it, with what the model is asked there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::insight {
+
+/// Its task asks for a label of tokens, not for the next one: the model, which may be a decoder, writes nothing.
+[[nodiscard]] bool labels_tokens(const TrainedModel& trained);
+[[nodiscard]] bool is_writer(const TrainedModel& trained);
+
+/// Lets the model write as many tokens after those of the example as `most` or the task wants. True if the task asks
+/// for one more, which is said at the last place: the last token of a sum.
+bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example);
+
+/// The last place of the example's tokens where the task asks for something, answered or not; else the last.
+[[nodiscard]] std::size_t asked_place(const TrainedModel& trained, const TaskExample& example);
+
+/// With the targets of the example; of a decoder whose example asks for nothing, each next token.
+[[nodiscard]] HeadText head_text_of(const TrainedModel& trained, const TaskExample& example);
+/// The text's tokens as shown_token() has them.
+[[nodiscard]] std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text);
+
+}  // namespace qkv::insight

@@ -1,0 +1,362 @@
+#include "qkv/insight/change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/said_of.h"
+#include "insight/question.h"
+#include "insight/text_batch.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/softmax.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::size_t kMoved = 5;
+
+// [T, vocabulary] or [T, d], f64.
+Tensor ran(const Model& model, const HeadText& text, const std::string& name, Trace& trace) {
+  insight::run_text(model, text, trace);
+  return {trace[name].view().select(0, 0), DType::f64};
+}
+
+Tensor ran_as_it_is(const Model& model, const HeadText& text, const std::string& name, const char* argument) {
+  Trace trace({name});
+  return core::said_of(insight::kQuestion, argument, [&] { return ran(model, text, name, trace); });
+}
+
+std::int64_t rank_of(const std::vector<double>& scores, std::int32_t token) {
+  const double own = scores[static_cast<std::size_t>(token)];
+  return 1 + std::ranges::count_if(scores, [own](double score) { return score > own; });
+}
+
+// What is said at one place, before and after.
+struct Place {
+  std::vector<double> before, after;  // logits
+  std::vector<double> probabilities_before, probabilities_after;
+};
+
+Place place_in(const Tensor& before, const Tensor& after, std::int64_t place) {
+  const auto row = [&](const Tensor& all) { return all.view().select(0, place); };
+  return {row(before).to_vector(), row(after).to_vector(), softmax(row(before), -1).to_vector(),
+          softmax(row(after), -1).to_vector()};
+}
+
+TokenChange change_of(const TrainedModel& trained, const Place& place, std::int32_t token) {
+  const auto at = static_cast<std::size_t>(token);
+  return {.token = token,
+          .shown = insight::shown_answer(trained, token),
+          .before = {place.before[at], place.probabilities_before[at], rank_of(place.before, token)},
+          .after = {place.after[at], place.probabilities_after[at], rank_of(place.after, token)}};
+}
+
+// The tokens with the largest of a measure.
+template <class Measure>
+std::vector<TokenChange> most_by(const TrainedModel& trained, const Place& place, const Measure& measure) {
+  std::vector<std::int32_t> order(place.before.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(kMoved, order.size()));
+  const auto at = [&](std::int32_t token) { return measure(static_cast<std::size_t>(token)); };
+  std::ranges::partial_sort(order, end,
+                            [&](std::int32_t a, std::int32_t b) { return at(a) != at(b) ? at(a) > at(b) : a < b; });
+  std::vector<TokenChange> all;
+  for (auto token = order.begin(); token != end; ++token) all.push_back(change_of(trained, place, *token));
+  return all;
+}
+
+double divergence_of(const TensorView& before, const TensorView& after) {
+  const std::vector<double> p = log_softmax(before, -1).to_vector();
+  const std::vector<double> q = log_softmax(after, -1).to_vector();
+  double sum = 0;
+  for (std::size_t n = 0; n < p.size(); ++n) {
+    if (std::exp(p[n]) > 0) sum += std::exp(p[n]) * (p[n] - q[n]);
+  }
+  return std::max(sum, 0.0);  // rounding
+}
+
+double cosine_between(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto product = [](const auto& x, const auto& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+  };
+  if (a == b) return 1;
+  return product(a, b) / std::sqrt(product(a, a) * product(b, b));
+}
+
+struct Cosines {
+  std::vector<double> states;
+  double vector = 0;
+};
+
+Cosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling) {
+  Cosines cosines;
+  for (std::int64_t t = 0; t < before.dim(0); ++t) {
+    const auto row = [t](const Tensor& states) { return states.view().select(0, t).to_vector(); };
+    cosines.states.push_back(cosine_between(row(before), row(after)));
+  }
+  cosines.vector = cosine_between(pooled_states(before, pooling), pooled_states(after, pooling));
+  return cosines;
+}
+
+// The question, read, with what the model does before anything is changed.
+class Asked {
+ public:
+  Asked(const TrainedModel& trained, const ChangeQuestion& question)
+      : trained_(trained),
+        question_(question),
+        name_(insight::has_scores(trained) ? insight::logits_name(trained.model())
+                                           : insight::last_state_name(trained.model())),
+        read_(insight::read_question(trained, question.of)),
+        before_(ran_as_it_is(trained.model(), read_.text, name_, "text")) {
+    if (question.from_text) {
+      other_ = core::said_of(insight::kQuestion, "from_text",
+                             [&] { return insight::read_question(trained, {.text = question.from_text}); });
+    }
+    intervener_.emplace(trained.model(), read_.text, other_ ? &other_->text : nullptr);
+    if (insight::has_scores(trained)) find_tokens();
+  }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  [[nodiscard]] const insight::ReadText& read() const { return read_; }
+  [[nodiscard]] const std::optional<insight::ReadText>& other() const { return other_; }
+  [[nodiscard]] const Tensor& before() const { return before_; }
+  [[nodiscard]] std::int32_t answer() const { return answer_; }
+  [[nodiscard]] std::optional<std::int32_t> against() const { return against_; }
+  [[nodiscard]] Intervener& intervener() { return *intervener_; }
+
+  [[nodiscard]] Tensor after(std::span<const Intervention> all) {
+    Trace trace({name_});
+    intervener_->add(all, trace);
+    return ran(trained_.model(), read_.text, name_, trace);
+  }
+
+  /// Scores of the other text.
+  [[nodiscard]] Tensor of_other() const { return ran_as_it_is(trained_.model(), other_->text, name_, "from_text"); }
+
+  /// The measure of sweeps, of scores [T, vocabulary].
+  [[nodiscard]] double measure(const Tensor& scores) const {
+    const TensorView row = scores.view().select(0, read_.place);
+    if (against_) return row.at({answer_}) - row.at({*against_});
+    return log_softmax(row, -1).at({answer_});
+  }
+  [[nodiscard]] std::string measure_name() const {
+    const std::string answer = insight::shown_answer(trained_, answer_);
+    if (!against_) return fmt::format("log-probability of “{}”", answer);
+    return fmt::format("logit of “{}” less that of “{}”", answer, insight::shown_answer(trained_, *against_));
+  }
+
+ private:
+  void find_tokens() {
+    const auto row = [&](const Tensor& scores) { return scores.view().select(0, read_.place).to_vector(); };
+    const TextQuestion& of = question_.of;
+    answer_ = of.token         ? insight::token_named(trained_, "token", *of.token)
+              : read_.expected ? *read_.expected
+                               : insight::likeliest(trained_, row(before_));
+    if (of.against) {
+      against_ = insight::token_named(trained_, "against", *of.against);
+    } else if (other_ && other_->text.ids.size() == read_.text.ids.size()) {
+      const std::int32_t said = insight::likeliest(trained_, row(of_other()));
+      if (said != answer_) against_ = said;
+    }
+  }
+
+  const TrainedModel& trained_;
+  const ChangeQuestion& question_;
+  std::string name_;
+  insight::ReadText read_;
+  Tensor before_;
+  std::optional<insight::ReadText> other_;
+  std::optional<Intervener> intervener_;
+  std::int32_t answer_ = 0;
+  std::optional<std::int32_t> against_;
+};
+
+void require_scores(const TrainedModel& trained) {
+  if (insight::has_scores(trained)) return;
+  throw InvalidArgument("sweep", "model", "one that says tokens", "an encoder that gives states alone");
+}
+
+std::vector<std::string> counted_to(std::int64_t count) {
+  std::vector<std::string> labels;
+  for (std::int64_t n = 0; n < count; ++n) labels.push_back(fmt::format("{}", n));
+  return labels;
+}
+
+void add_scores(const TrainedModel& trained, Asked& asked, const Tensor& after, TextChange& change) {
+  const Place place = place_in(asked.before(), after, change.place);
+  change.answer = change_of(trained, place, asked.answer());
+  change.is_expected = asked.read().expected == asked.answer();
+  if (asked.against()) change.against = change_of(trained, place, *asked.against());
+  change.moved = most_by(trained, place, [&](std::size_t n) {
+    return std::abs(place.probabilities_after[n] - place.probabilities_before[n]);
+  });
+  change.risen = most_by(trained, place, [&](std::size_t n) { return place.after[n] - place.before[n]; });
+  change.fallen = most_by(trained, place, [&](std::size_t n) { return place.before[n] - place.after[n]; });
+  for (std::int64_t t = 0; t < after.dim(0); ++t) {
+    change.divergence.push_back(divergence_of(asked.before().view().select(0, t), after.view().select(0, t)));
+  }
+}
+
+}  // namespace
+
+TextChange change_text(const TrainedModel& trained, const ChangeQuestion& question) {
+  Asked asked(trained, question);
+  const Tensor after = asked.after(question.interventions);
+  TextChange change{.tokens = asked.read().tokens, .place = asked.read().place};
+  if (asked.other()) change.from = asked.other()->tokens;
+  if (insight::has_scores(trained)) {
+    add_scores(trained, asked, after, change);
+  } else {
+    Cosines cosines = cosines_of(asked.before(), after, question.pooling);
+    change.state_cosines = std::move(cosines.states);
+    change.vector_cosine = cosines.vector;
+  }
+  return change;
+}
+
+Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
+                  const std::function<void(const std::string&)>& doing) {
+  require_scores(trained);
+  Asked asked(trained, question);
+  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
+  for (const auto& [site, scope] : insight::sites_of(trained.model())) {
+    Trace counted({scope.name(0, "heads")});
+    insight::run_text(trained.model(), asked.read().text, counted);
+    const std::int64_t heads = counted[scope.name(0, "heads")].dim(1);
+    SweepMap map{.name = std::string(name_of(site)), .changes = Tensor(DType::f64, {scope.layers, heads})};
+    map.rows = counted_to(scope.layers);
+    map.columns = counted_to(heads);
+    for (std::int64_t layer = 0; layer < scope.layers; ++layer) {
+      for (std::int64_t h = 0; h < heads; ++h) {
+        std::vector<Intervention> all = question.interventions;
+        all.emplace_back(RemovedHead{{.site = site, .layer = layer, .head = h}});
+        if (doing) doing(to_string(all.back()));
+        map.changes.set({layer, h}, asked.measure(asked.after(all)) - sweep.before);
+      }
+    }
+    sweep.maps.push_back(std::move(map));
+  }
+  return sweep;
+}
+
+Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
+                   const std::function<void(const std::string&)>& doing) {
+  require_scores(trained);
+  if (!question.from_text) throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
+  Asked asked(trained, question);
+  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
+  const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
+  std::vector<std::string> names = {fmt::format("{}blocks.0.resid_pre", scope.stack)};
+  for (std::int64_t n = 0; n < scope.layers; ++n) names.push_back(fmt::format("{}blocks.{}", scope.stack, n));
+  std::vector<Intervention> patches;
+  for (const std::string& name : names) patches.emplace_back(PatchedValue{.name = name});
+  asked.intervener().prepare(patches);
+  const auto T = static_cast<std::int64_t>(asked.read().tokens.size());
+  SweepMap map{.name = "resid_post", .changes = Tensor(DType::f64, {std::ssize(names), T})};
+  map.rows = counted_to(scope.layers);
+  map.rows.insert(map.rows.begin(), "input");
+  map.columns = asked.read().tokens;
+  for (std::int64_t n = 0; n < std::ssize(names); ++n) {
+    for (std::int64_t place = 0; place < T; ++place) {
+      std::vector<Intervention> all = question.interventions;
+      all.emplace_back(PatchedValue{.name = names[static_cast<std::size_t>(n)], .place = place});
+      if (doing) doing(to_string(all.back()));
+      map.changes.set({n, place}, asked.measure(asked.after(all)) - sweep.before);
+    }
+  }
+  sweep.other = asked.measure(asked.of_other());
+  sweep.maps.push_back(std::move(map));
+  return sweep;
+}
+
+namespace {
+
+// Sums over the targets of one text.
+struct Said {
+  double loss = 0;
+  double right = 0;
+};
+
+Said said_of_text(const HeadText& text, const Tensor& scores) {
+  Said said;
+  for (std::int64_t t = 0; t < scores.dim(0); ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    const std::int64_t target = text.targets[at];
+    if (target < 0) continue;
+    const TensorView row = scores.view().select(0, t);
+    said.loss -= log_softmax(row, -1).at({target});
+    const std::vector<double> all = row.to_vector();
+    const bool is_right = std::ranges::max_element(all) - all.begin() == target;
+    if (is_right && (text.scored.empty() || text.scored[at])) ++said.right;
+  }
+  return said;
+}
+
+std::int64_t scored_of(const HeadText& text) {
+  std::int64_t count = 0;
+  for (std::size_t t = 0; t < text.targets.size(); ++t) {
+    if (text.targets[t] >= 0 && (text.scored.empty() || text.scored[t])) ++count;
+  }
+  return count;
+}
+
+void add_text(const HeadText& text, const Tensor& before, const Tensor& after, LossChange& change) {
+  const Said first = said_of_text(text, before);
+  const Said then = said_of_text(text, after);
+  change.asked += std::ranges::count_if(text.targets, [](std::int64_t target) { return target >= 0; });
+  change.scored += scored_of(text);
+  change.loss_before += first.loss;
+  change.loss_after += then.loss;
+  change.accuracy_before += first.right;
+  change.accuracy_after += then.right;
+  if (then.loss > first.loss) ++change.worse;
+}
+
+}  // namespace
+
+LossChange change_texts(const TrainedModel& trained, std::span<const HeadText> texts, const ChangeQuestion& question) {
+  if (texts.empty()) throw InvalidArgument("change_texts", "texts", "one or more", "none");
+  const Model& model = trained.model();
+  const bool says = insight::has_scores(trained);
+  const std::string name = says ? insight::logits_name(model) : insight::last_state_name(model);
+  std::optional<insight::ReadText> other;
+  if (question.from_text) other = insight::read_question(trained, {.text = question.from_text});
+  LossChange change{.texts = std::ssize(texts)};
+  double state_sum = 0;
+  double vector_sum = 0;
+  double states = 0;
+  for (const HeadText& text : texts) {
+    if (says && text.targets.empty()) continue;
+    const Tensor before = ran_as_it_is(model, text, name, "text");
+    Intervener intervener(model, text, other ? &other->text : nullptr);
+    Trace trace({name});
+    intervener.add(question.interventions, trace);
+    const Tensor after = ran(model, text, name, trace);
+    if (says) {
+      add_text(text, before, after, change);
+      continue;
+    }
+    const Cosines cosines = cosines_of(before, after, question.pooling);
+    state_sum = std::accumulate(cosines.states.begin(), cosines.states.end(), state_sum);
+    states += static_cast<double>(cosines.states.size());
+    vector_sum += cosines.vector;
+  }
+  if (!says) {
+    change.state_cosine = state_sum / states;
+    change.vector_cosine = vector_sum / static_cast<double>(texts.size());
+    return change;
+  }
+  if (change.asked == 0) {
+    throw InvalidArgument("change_texts", "texts", "a text that asks the model for a token", "none that does");
+  }
+  for (double* sum : {&change.loss_before, &change.loss_after}) *sum /= static_cast<double>(change.asked);
+  for (double* sum : {&change.accuracy_before, &change.accuracy_after}) {
+    *sum /= static_cast<double>(std::max<std::int64_t>(change.scored, 1));
+  }
+  return change;
+}
+
+}  // namespace qkv

@@ -1,0 +1,229 @@
+// What interventions do, as tables, JSON and pictures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "insight/report_text.h"
+#include "qkv/insight/change.h"
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using insight::left_in;
+
+constexpr std::size_t kMostPlaces = 24;  // of a table; of a longer text those that change most
+constexpr int kTokenColumn = 16;
+
+std::string listed_interventions(const ChangeQuestion& question) {
+  std::string all;
+  for (const Intervention& each : question.interventions) all += (all.empty() ? "" : ", ") + to_string(each);
+  return all.empty() ? "nothing changed" : all;
+}
+
+std::string heading_of(const ChangeQuestion& question, const std::string& model) {
+  std::string text = fmt::format("{}: {}\n", model, listed_interventions(question));
+  if (question.from_text) text += fmt::format("from the text “{}”\n", *question.from_text);
+  return text;
+}
+
+std::string score_row(const TokenChange& token, std::string_view note) {
+  return fmt::format("{} {:>7.4f} → {:<7.4f} {:>8.3f} → {:<8.3f} {:>6} → {:<6} {}\n",
+                     left_in(token.shown, kTokenColumn), token.before.probability, token.after.probability,
+                     token.before.logit, token.after.logit, token.before.rank, token.after.rank, note);
+}
+
+std::string score_header() {
+  return fmt::format("{} {:^17} {:^19} {:^15}\n", left_in("token", kTokenColumn), "probability", "logit", "rank");
+}
+
+std::string trimmed(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      while (out.ends_with(' ')) out.pop_back();
+    }
+    out += c;
+  }
+  return out;
+}
+
+std::string moved_logits(const std::vector<TokenChange>& tokens, std::string_view word) {
+  std::string text = fmt::format("logits {} most:", word);
+  for (const TokenChange& token : tokens) {
+    text += fmt::format(" {} {:+.2f}", token.shown, token.after.logit - token.before.logit);
+  }
+  return text + "\n";
+}
+
+std::string places_table(const std::vector<std::string>& tokens, const std::vector<double>& values,
+                         std::string_view name, double unchanged) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::string text;
+  if (order.size() > kMostPlaces) {
+    const auto far = [&](std::size_t n) { return std::abs(values[n] - unchanged); };
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return far(a) != far(b) ? far(a) > far(b) : a < b; });
+    order.resize(kMostPlaces);
+    std::ranges::sort(order);
+    text = fmt::format("\nThe {} of {} places that change most\n", kMostPlaces, values.size());
+  }
+  text += fmt::format("\nplace  {} {}\n", left_in("token", kTokenColumn), name);
+  for (const std::size_t n : order) {
+    text += fmt::format("{:>5}  {} {:.4f}\n", n, left_in(tokens[n], kTokenColumn), values[n]);
+  }
+  return text;
+}
+
+std::string answer_table(const TextChange& change) {
+  std::string text = fmt::format("\nWhat is said at {} “{}”\n\n{}", change.place,
+                                 change.tokens[static_cast<std::size_t>(change.place)], score_header());
+  text += score_row(*change.answer, change.is_expected ? "expected" : "");
+  if (change.against) {
+    text += score_row(*change.against, "against");
+    const auto less = [&](TokenScore TokenChange::* when) {
+      return ((*change.answer).*when).logit - ((*change.against).*when).logit;
+    };
+    text += fmt::format("{} {:17} {:>8.3f} → {:<8.3f}\n", left_in("difference", kTokenColumn), "",
+                        less(&TokenChange::before), less(&TokenChange::after));
+  }
+  text += "\nProbabilities that change most\n\n" + score_header();
+  for (const TokenChange& token : change.moved) text += score_row(token, "");
+  text += "\n" + moved_logits(change.risen, "risen") + moved_logits(change.fallen, "fallen");
+  return text + places_table(change.tokens, change.divergence, "KL(before, after), nats", 0);
+}
+
+Json json_of_score(const TokenScore& score) {
+  return {{"logit", score.logit}, {"probability", score.probability}, {"rank", score.rank}};
+}
+
+Json json_of_token(const TokenChange& token) {
+  return {{"token", token.token},
+          {"piece", token.shown},
+          {"before", json_of_score(token.before)},
+          {"after", json_of_score(token.after)}};
+}
+
+Json json_of_tokens(const std::vector<TokenChange>& tokens) {
+  Json all = Json::array();
+  for (const TokenChange& token : tokens) all.push_back(json_of_token(token));
+  return all;
+}
+
+Json json_of_question(const ChangeQuestion& question, const std::string& model) {
+  Json json = {{"model", model}, {"interventions", Json::array()}};
+  for (const Intervention& each : question.interventions) json["interventions"].push_back(to_string(each));
+  if (question.from_text) json["from_text"] = *question.from_text;
+  return json;
+}
+
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json rows_of_map(const Tensor& matrix) {
+  Json rows = Json::array();
+  for (std::int64_t row = 0; row < matrix.dim(0); ++row) rows.push_back(matrix.view().select(0, row).to_vector());
+  return rows;
+}
+
+}  // namespace
+
+std::string change_table(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
+  const std::string text = heading_of(question, model);
+  if (change.answer) return trimmed(text + answer_table(change));
+  return trimmed(text + fmt::format("\nThe text's vector: cosine {:.4f} of before and after\n", *change.vector_cosine) +
+                 places_table(change.tokens, change.state_cosines, "cosine of the last state", 1));
+}
+
+std::string change_json(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
+  Json json = json_of_question(question, model);
+  json["tokens"] = change.tokens;
+  if (!change.from.empty()) json["from_tokens"] = change.from;
+  if (!change.answer) {
+    json["state_cosines"] = change.state_cosines;
+    json["vector_cosine"] = *change.vector_cosine;
+    return dumped(json);
+  }
+  json["place"] = change.place;
+  json["answer"] = json_of_token(*change.answer);
+  json["is_expected"] = change.is_expected;
+  if (change.against) json["against"] = json_of_token(*change.against);
+  json["moved"] = json_of_tokens(change.moved);
+  json["risen"] = json_of_tokens(change.risen);
+  json["fallen"] = json_of_tokens(change.fallen);
+  json["divergence"] = change.divergence;
+  return dumped(json);
+}
+
+std::string change_table(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
+  std::string text = heading_of(question, model);
+  if (change.vector_cosine) {
+    return text + fmt::format("\n{} texts; cosine of before and after, mean:\nvectors {:.4f}, last states {:.4f}\n",
+                              change.texts, *change.vector_cosine, *change.state_cosine);
+  }
+  text +=
+      fmt::format("\n{} texts, {} tokens asked for, {} of them scored\n\n", change.texts, change.asked, change.scored);
+  text += fmt::format("{:<12} {:>9} {:>9} {:>9}\n", "", "before", "after", "change");
+  text += fmt::format("{:<12} {:>9.4f} {:>9.4f} {:>+9.4f}  nats a token\n", "mean loss", change.loss_before,
+                      change.loss_after, change.loss_after - change.loss_before);
+  text += fmt::format("{:<12} {:>8.2f}% {:>8.2f}% {:>+8.2f}%\n", "accuracy", 100 * change.accuracy_before,
+                      100 * change.accuracy_after, 100 * (change.accuracy_after - change.accuracy_before));
+  return text + fmt::format("{} of {} texts have a larger loss\n", change.worse, change.texts);
+}
+
+std::string change_json(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
+  Json json = json_of_question(question, model);
+  json["texts"] = change.texts;
+  if (change.vector_cosine) {
+    json["vector_cosine"] = *change.vector_cosine;
+    json["state_cosine"] = *change.state_cosine;
+    return dumped(json);
+  }
+  json["asked"] = change.asked;
+  json["scored"] = change.scored;
+  json["loss"] = {{"before", change.loss_before}, {"after", change.loss_after}};
+  json["accuracy"] = {{"before", change.accuracy_before}, {"after", change.accuracy_after}};
+  json["worse"] = change.worse;
+  return dumped(json);
+}
+
+std::string sweep_json(const Sweep& sweep, const ChangeQuestion& question, const std::string& model) {
+  Json json = json_of_question(question, model);
+  json["measure"] = sweep.measure;
+  json["before"] = sweep.before;
+  if (sweep.other) json["other"] = *sweep.other;
+  json["maps"] = Json::array();
+  for (const SweepMap& map : sweep.maps) {
+    json["maps"].push_back(
+        {{"name", map.name}, {"rows", map.rows}, {"columns", map.columns}, {"changes", rows_of_map(map.changes)}});
+  }
+  return dumped(json);
+}
+
+Panel sweep_panel(const Sweep& sweep, const std::string& title) {
+  Panel panel{.title = title, .heatmaps = {}};
+  double largest = 1e-6;
+  for (const SweepMap& map : sweep.maps) {
+    for (const double change : map.changes.to_vector()) largest = std::max(largest, std::abs(change));
+  }
+  for (const SweepMap& map : sweep.maps) {
+    const bool is_places = map.name == "resid_post";
+    Heatmap heatmap;
+    heatmap.title = is_places ? "patched from the other text" : map.name;
+    heatmap.values = map.changes;
+    heatmap.row_labels = map.rows;
+    heatmap.column_labels = map.columns;
+    heatmap.row_axis = "layer";
+    heatmap.column_axis = is_places ? "place" : "head";
+    heatmap.value_name = "change";
+    heatmap.colours = ColourMap::diverging;
+    heatmap.low = -largest;
+    heatmap.high = largest;
+    panel.heatmaps.push_back(std::move(heatmap));
+  }
+  return panel;
+}
+
+}  // namespace qkv

@@ -1,0 +1,106 @@
+#include "insight/question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/said_of.h"
+#include "insight/asked_text.h"
+#include "insight/find_token.h"
+
+namespace qkv::insight {
+namespace {
+
+[[noreturn]] void refuse_question(const char* argument, const std::string& expected, const std::string& got) {
+  throw InvalidArgument(kQuestion, argument, expected, got);
+}
+
+TaskExample asked_example(const TrainedModel& trained, const TextQuestion& question) {
+  if (trained.kind() == ModelKind::two_tower) {
+    refuse_question("model", "one that says tokens, or gives states of a text", "two towers");
+  }
+  if (question.text.has_value() == question.example.has_value()) {
+    refuse_question("text", "a text or an example", question.text ? "both" : "none");
+  }
+  if (question.example) {
+    if (!trained.has_examples()) refuse_question("example", "a text: this model's examples are not here", "a number");
+    return trained.task().example(Split::test, *question.example);
+  }
+  if (trained.kind() == ModelKind::captioner) {
+    refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
+  }
+  return core::said_of(kQuestion, "text", [&] {
+    TaskExample example = trained.example_of(*question.text);
+    if (is_writer(trained)) write_answer(trained, std::nullopt, example);
+    trained.task().mark(example);
+    return example;
+  });
+}
+
+std::string without_marks(std::string text) {
+  constexpr std::string_view kSpace = "␣";
+  for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at)) {
+    text.replace(at, kSpace.size(), " ");
+  }
+  return text;
+}
+
+}  // namespace
+
+ReadText read_question(const TrainedModel& trained, const TextQuestion& question) {
+  const TaskExample example = asked_example(trained, question);
+  ReadText read{.text = head_text_of(trained, example), .tokens = {}};
+  read.tokens = shown_tokens(trained, read.text);
+  const auto before = static_cast<std::int64_t>(read.text.ids.size() - example.tokens.size());
+  if (question.query) {
+    read.place = find_token(kQuestion, "query", *question.query, read.tokens).index;
+  } else {
+    read.place = before + static_cast<std::int64_t>(asked_place(trained, example));
+  }
+  const std::int64_t own = read.place - before;
+  if (own >= 0 && own < std::ssize(example.labels)) read.expected = example.labels[static_cast<std::size_t>(own)];
+  return read;
+}
+
+std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text) {
+  const Tokenizer& vocabulary = trained.task().vocabulary();
+  if (const auto token = vocabulary.find(text)) return *token;
+  const std::vector<std::int32_t> ids = core::said_of(kQuestion, argument, [&] {
+    return vocabulary.encode(without_marks(text), {.special = SpecialTokens::without}).ids;
+  });
+  if (ids.size() == 1) return ids.front();
+  std::string parts;
+  for (const std::int32_t id : ids) parts += (parts.empty() ? "" : ", ") + shown_token(vocabulary, id);
+  refuse_question(argument, "one token of the model",
+                  fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
+}
+
+bool has_scores(const TrainedModel& trained) {
+  const auto* encoder = std::get_if<Encoder>(&trained.model().network());
+  return encoder == nullptr || encoder->options().head != EncoderHead::none;
+}
+
+std::string logits_name(const Model& model) { return model.scope_of(AttentionSite::tokens)->stack + "logits"; }
+
+std::string last_state_name(const Model& model) {
+  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  const ModelConfig config = model.config();
+  const auto order = config.find("order");
+  if (order == config.end() || order->second != "post") return scope.stack + "ln_final";
+  return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
+}
+
+std::string shown_answer(const TrainedModel& trained, std::int32_t token) {
+  const Tokenizer& own = trained.task().vocabulary();
+  if (token < own.size()) return shown_token(own, token);
+  const Tokenizer& source = trained.task().source_vocabulary();
+  const auto number = static_cast<std::int32_t>(token - own.size());
+  return number < source.size() ? shown_token(source, number) : fmt::format("#{}", token);
+}
+
+std::int32_t likeliest(const TrainedModel& trained, const std::vector<double>& scores) {
+  const auto own = std::min<std::int64_t>(trained.task().vocabulary().size(), std::ssize(scores));
+  return static_cast<std::int32_t>(std::max_element(scores.begin(), scores.begin() + own) - scores.begin());
+}
+
+}  // namespace qkv::insight
