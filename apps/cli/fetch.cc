@@ -71,7 +71,7 @@ void print_files(const FetchArguments& arguments, const HubModel& model) {
 
 FetchReport fetched(const FetchArguments& arguments, const FetchOptions& options, const std::string& folder) {
   const InterruptWatch interrupts;
-  WalkProgress progress(arguments.name, arguments.quiet ? Speech::off : Speech::on, Unit::bytes);
+  WalkProgress progress(arguments.name, arguments.quiet ? Speech::off : Speech::on, WalkUnit::bytes);
   const FetchWatch watch = [&](const FetchProgress& at) {
     progress.show(at.done, at.total);
     return !InterruptWatch::interrupted();

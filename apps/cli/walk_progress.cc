@@ -21,8 +21,8 @@ struct sigaction noting() {
   return action;
 }
 
-std::string rate_text(double rate, Unit unit) {
-  if (unit == Unit::bytes) return fmt::format("{:.1f} MB/s", rate / 1e6);
+std::string rate_text(double rate, WalkUnit unit) {
+  if (unit == WalkUnit::bytes) return fmt::format("{:.1f} MB/s", rate / 1e6);
   if (rate >= 1e9) return fmt::format("{:.1f} G pairs/s", rate / 1e9);
   return fmt::format("{:.0f} M pairs/s", rate / 1e6);
 }
@@ -43,12 +43,12 @@ InterruptWatch::~InterruptWatch() {
 
 bool InterruptWatch::interrupted() { return signal_came != 0; }
 
-WalkProgress::WalkProgress(std::string label, Speech speech, Unit unit)
+WalkProgress::WalkProgress(std::string label, Speech speech, WalkUnit unit)
     : label_(std::move(label)), speech_(speech), unit_(unit), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void WalkProgress::show(std::int64_t done, std::int64_t total) {
   if (speech_ == Speech::off || total <= 0) return;
-  if (!before_) before_ = unit_ == Unit::bytes ? done : 0;
+  if (!before_) before_ = unit_ == WalkUnit::bytes ? done : 0;
   const Clock::time_point now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   const double rate = static_cast<double>(done - *before_) / seconds;

@@ -29,13 +29,13 @@ class InterruptWatch {
 enum class Speech : std::uint8_t { on, off };
 
 /// What is counted.
-enum class Unit : std::uint8_t { pairs, bytes };
+enum class WalkUnit : std::uint8_t { pairs, bytes };
 
 /// On a terminal a bar with rate and time left, which goes when it ends; elsewhere a line for each tenth, of a
 /// computation that takes more than a few seconds.
 class WalkProgress {
  public:
-  WalkProgress(std::string label, Speech speech, Unit unit = Unit::pairs);
+  WalkProgress(std::string label, Speech speech, WalkUnit unit = WalkUnit::pairs);
 
   /// `done` of `total`; of bytes, those of the first call were there already. Not for two threads at once.
   void show(std::int64_t done, std::int64_t total);
@@ -48,7 +48,7 @@ class WalkProgress {
 
   std::string label_;
   Speech speech_;
-  Unit unit_;
+  WalkUnit unit_;
   std::optional<std::int64_t> before_;  // that were there
   bool terminal_;
   Progress line_;
