@@ -26,6 +26,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr std::int64_t kMostTexts = 100000;
+constexpr std::size_t kMostFlow = 32;  // tokens: a flow for each pair of them takes too long beyond
 
 struct AnalyzeArguments {
   std::string model;
@@ -87,9 +88,16 @@ std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const Mo
     add(site.site, "distances", head_distances(site));
     add(site.site, "entropy", entropy_by_depth(site));
     if (site.site != AttentionSite::tokens || model.kind() == ModelKind::two_tower) continue;
-    add(site.site, "rollout", rollout_maps(attention_rollout(model, texts.texts.front()), texts.shown));
+    const HeadText& first = texts.texts.front();
+    add(site.site, "rollout", rollout_maps(attention_rollout(model, first), texts.shown));
+    if (first.ids.size() <= kMostFlow) add(site.site, "flow", flow_map(attention_flow(model, first), texts.shown));
   }
   return files;
+}
+
+void say_written(const AnalyzeArguments& arguments, const std::vector<FileContent>& files) {
+  if (arguments.json) return;
+  for (const FileContent& file : files) print(fmt::format("written   {}\n", file.path));
 }
 
 void write_all(const AnalyzeArguments& arguments, const Model& model, const HeadTexts& texts,
@@ -97,8 +105,7 @@ void write_all(const AnalyzeArguments& arguments, const Model& model, const Head
   std::vector<FileContent> files = pictures_of(arguments, model, texts, analysis);
   if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, heads_csv(analysis)));
   write_files(files);
-  if (arguments.json) return;
-  for (const FileContent& file : files) print(fmt::format("written   {}\n", file.path));
+  say_written(arguments, files);
 }
 
 std::vector<ParsedSentence> trees_of(const AnalyzeArguments& arguments) {
@@ -115,9 +122,15 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
   constexpr std::int64_t kFewestPairs = 10;
   const std::vector<ParsedSentence> sentences = trees_of(arguments);
   const SyntaxAnalysis analysis = of_option("--syntax", [&] { return analyze_syntax(trained, sentences); });
-  if (!arguments.csv.empty()) write_file(arguments.csv, syntax_csv(analysis));
+  std::vector<FileContent> files;
+  if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, syntax_csv(analysis)));
+  const Panel maps = relations_by_head(analysis, kFewestPairs);
+  if (!arguments.svg.empty()) files.push_back(file_of(arguments.svg + "/relations.svg", to_svg(maps)));
+  if (!arguments.png.empty()) files.push_back(file_of(arguments.png + "/relations.png", to_png(maps)));
+  write_files(files);
   print(arguments.json ? syntax_json(analysis, arguments.model)
                        : syntax_table(analysis, arguments.model, kFewestPairs));
+  say_written(arguments, files);
 }
 
 void run(const AnalyzeArguments& arguments) {
@@ -180,9 +193,9 @@ void add_analyze(CLI::App& app) {
       ->capture_default_str();
   add_seed_option(*command, arguments->seed, "Of the random tokens that come twice")->capture_default_str();
   command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
-  CLI::Option* svg = command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
-  CLI::Option* png = command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
-  for (CLI::Option* other : {site, svg, png}) syntax->excludes(other);
+  command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
+  command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
+  syntax->excludes(site);
   command->add_flag("--json", arguments->json, "Print JSON");
   add_threads_option(*command, arguments->threads);
   command->callback([arguments] { run(*arguments); });

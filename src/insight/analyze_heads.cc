@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "insight/importance.h"
+#include "insight/likeness.h"
 #include "insight/text_batch.h"
 #include "qkv/random.h"
 
@@ -54,16 +55,30 @@ Tensor hidden_places(const Trace::Attention& call, std::int64_t b) {
   return hidden;
 }
 
+// Between the embeddings of each text's tokens; none of cross-attention and of images.
+std::vector<Tensor> token_cosines(const Trace& trace, const MeasuredSite& site, std::size_t texts) {
+  const std::string name = site.scope.stack + "embedding";
+  std::vector<Tensor> cosines;
+  if (site.site == AttentionSite::cross || !trace.contains(name)) return cosines;
+  const Tensor embeddings = trace[name];
+  for (std::size_t b = 0; b < texts; ++b) {
+    cosines.push_back(insight::cosines_between(embeddings.view().select(0, static_cast<std::int64_t>(b))));
+  }
+  return cosines;
+}
+
 void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSite>& sites) {
   std::vector<std::string> names;
   for (const MeasuredSite& site : sites) {
     for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
       names.push_back(site.scope.name(static_cast<std::size_t>(layer), "weights"));
     }
+    if (site.site != AttentionSite::cross) names.push_back(site.scope.stack + "embedding");
   }
   Trace trace(names);
   model.run(batch.input(), trace);
   for (MeasuredSite& site : sites) {
+    const std::vector<Tensor> cosines = token_cosines(trace, site, batch.texts.size());
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(site.scope.layers); ++layer) {
       const Tensor weights = trace[site.scope.name(layer, "weights")];  // of this layer alone
       const Trace::Attention& call = trace.attention(site.scope.name(layer));
@@ -71,9 +86,9 @@ void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSit
       for (std::size_t b = 0; b < batch.texts.size(); ++b) {
         const auto at = static_cast<std::int64_t>(b);
         const Tensor hidden = hidden_places(call, at);
-        site.layers[layer].add(weights.view().select(0, at),
-                               pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
-                               hidden.empty() ? TensorView() : hidden.view());
+        site.layers[layer].add(
+            weights.view().select(0, at), pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
+            hidden.empty() ? TensorView() : hidden.view(), cosines.empty() ? TensorView() : cosines[b].view());
       }
     }
   }

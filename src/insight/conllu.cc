@@ -94,8 +94,10 @@ std::vector<ParsedSentence> english_trees(std::int64_t count) {
   std::vector<ParsedSentence> all;
   for (std::int64_t n = 0; n < count; ++n) {
     const TaskExample example = english->example(Split::test, n);
-    ParsedSentence sentence{
-        .text = example.syntax->sentence, .words = {}, .dependencies = example.syntax->dependencies};
+    ParsedSentence sentence{.text = example.syntax->sentence,
+                            .words = {},
+                            .dependencies = example.syntax->dependencies,
+                            .coreferences = example.syntax->coreferences};
     for (std::size_t begin = 0; begin < sentence.text.size();) {
       const std::size_t end = std::min(sentence.text.find(' ', begin), sentence.text.size());
       sentence.words.push_back({begin, end});

@@ -58,6 +58,14 @@ Panel heads_grid(const SiteHeads& site) {
     panel.heatmaps.push_back(
         share_map(map_of(site, "induction, random tokens repeated", [](Head head) { return *head.repeat_induction; })));
   }
+  if (site.all.front().similarity) {
+    Heatmap similarity = map_of(site, "attention and likeness of tokens", [](Head head) { return *head.similarity; });
+    similarity.value_name = "rank correlation";
+    similarity.colours = ColourMap::diverging;
+    similarity.low = -1;
+    similarity.high = 1;
+    panel.heatmaps.push_back(std::move(similarity));
+  }
   if (site.all.front().removal) {
     Heatmap removal = map_of(site, "rise of the loss without the head", [](Head head) { return *head.removal; });
     removal.value_name = "nats";
@@ -106,6 +114,31 @@ Panel rollout_maps(const std::vector<Tensor>& rollout, const std::vector<std::st
     map.row_labels = map.column_labels = tokens;
     map = share_map(std::move(map));
     panel.heatmaps.push_back(std::move(map));
+  }
+  return panel;
+}
+
+Panel flow_map(const Tensor& flow, const std::vector<std::string>& tokens) {
+  Heatmap map = map_of("through all layers", flow, "place", "token");
+  map.row_labels = map.column_labels = tokens;
+  map.value_name = "largest flow";
+  map.low = 0;
+  return {.title = "Attention flow", .heatmaps = {std::move(map)}};
+}
+
+Panel relations_by_head(const SyntaxAnalysis& analysis, std::int64_t fewest) {
+  Panel panel{.title = "Share of pairs that a head finds", .heatmaps = {}};
+  for (const RelationAccuracy& relation : analysis.relations) {
+    if (relation.pairs < fewest) continue;
+    std::vector<double> shares;
+    for (const std::int64_t right : relation.right) {
+      shares.push_back(static_cast<double>(right) / static_cast<double>(relation.pairs));
+    }
+    const double offset = static_cast<double>(relation.offset_right) / static_cast<double>(relation.pairs);
+    const std::string title =
+        fmt::format("{} {}, {:+}: {:.2f}", relation.label, name_of(relation.direction), relation.offset, offset);
+    panel.heatmaps.push_back(
+        share_map(map_of(title, Tensor(shares, {analysis.layers, analysis.heads}), "layer", "head")));
   }
   return panel;
 }

@@ -19,14 +19,14 @@ std::string or_dash(const std::optional<Number>& value, const char* format) {
 std::string head_name(const HeadStatistics& head) { return fmt::format("{}.{}", head.layer, head.head); }
 
 std::string statistics_table(const SiteHeads& site) {
-  std::string text = fmt::format("{:<5} {:<11}  {:>5}  {:>7}  {:>8}  {:>8}  {:>7}  {:>8}  {:>6}\n", "head", "class",
-                                 "by", "entropy", "evenness", "distance", "removal", "gradient", "like");
+  std::string text = fmt::format("{:<5} {:<11}  {:>5}  {:>7}  {:>5}  {:>5}  {:>7}  {:>8}  {:>5}  {:>5}\n", "head",
+                                 "class", "by", "entropy", "even", "dist", "removal", "gradient", "sim", "like");
   for (const HeadStatistics& head : site.all) {
     const std::string like = head.nearest ? fmt::format("{}.{}", head.layer, *head.nearest) : "-";
-    text +=
-        fmt::format("{:<5} {:<11}  {:>5.2f}  {:>7.2f}  {:>8.2f}  {:>8}  {:>7}  {:>8}  {:>6}\n", head_name(head),
-                    head.shown.word, head.shown.weight, head.entropy, head.evenness, or_dash(head.distance, "{:.1f}"),
-                    or_dash(head.removal, "{:+.3f}"), or_dash(head.gradient, "{:.4f}"), like);
+    text += fmt::format("{:<5} {:<11}  {:>5.2f}  {:>7.2f}  {:>5.2f}  {:>5}  {:>7}  {:>8}  {:>5}  {:>5}\n",
+                        head_name(head), head.shown.word, head.shown.weight, head.entropy, head.evenness,
+                        or_dash(head.distance, "{:.1f}"), or_dash(head.removal, "{:+.3f}"),
+                        or_dash(head.gradient, "{:.4f}"), or_dash(head.similarity, "{:+.2f}"), like);
   }
   return text;
 }
@@ -82,6 +82,7 @@ Json json_of_head(const HeadStatistics& head) {
           {"shares", std::move(shares)},
           {"repeat_induction", or_null(head.repeat_induction)},
           {"repeat_duplicate", or_null(head.repeat_duplicate)},
+          {"similarity", or_null(head.similarity)},
           {"removal", or_null(head.removal)},
           {"gradient", or_null(head.gradient)},
           {"nearest", head.nearest ? Json(*head.nearest) : Json()},
@@ -112,7 +113,7 @@ std::string heads_table(const HeadAnalysis& analysis, const std::string& model, 
 std::string heads_csv(const HeadAnalysis& analysis) {
   std::string text = "site,layer,head,class,weight,rows,entropy,evenness,distance";
   for (const TextPattern& pattern : text_patterns()) text += fmt::format(",{}", pattern.word);
-  text += ",repeat_induction,repeat_duplicate,removal,gradient,nearest,nearest_distance\n";
+  text += ",repeat_induction,repeat_duplicate,similarity,removal,gradient,nearest,nearest_distance\n";
   for (const SiteHeads& site : analysis.sites) {
     for (const HeadStatistics& head : site.all) {
       text +=
@@ -121,10 +122,10 @@ std::string heads_csv(const HeadAnalysis& analysis) {
       for (const PatternShare& share : head.shares) {
         text += "," + field(share.rows > 0 ? std::optional(share.mean()) : std::nullopt);
       }
-      text +=
-          fmt::format(",{},{},{},{},{},{}\n", field(head.repeat_induction), field(head.repeat_duplicate),
-                      field(head.removal), field(head.gradient), head.nearest ? fmt::format("{}", *head.nearest) : "",
-                      field(head.nearest ? std::optional(head.nearest_distance) : std::nullopt));
+      text += fmt::format(",{},{},{},{},{},{},{}\n", field(head.repeat_induction), field(head.repeat_duplicate),
+                          field(head.similarity), field(head.removal), field(head.gradient),
+                          head.nearest ? fmt::format("{}", *head.nearest) : "",
+                          field(head.nearest ? std::optional(head.nearest_distance) : std::nullopt));
     }
   }
   return text;

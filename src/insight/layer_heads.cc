@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "insight/likeness.h"
 #include "qkv/insight/heads.h"
 #include "qkv/threads.h"
 
@@ -18,6 +19,8 @@ struct LayerHeads::Row {
   std::vector<std::vector<double>> weights;    // [H][Tk]
   std::vector<double> entropies;               // [H], in nats
   std::vector<std::vector<std::size_t>> keys;  // of each pattern, those that are visible
+  std::vector<std::size_t> words = {};         // visible keys that are other words, where it is known …
+  std::vector<double> cosines = {};            // … how alike they are to the query
 };
 
 namespace {
@@ -25,8 +28,8 @@ namespace {
 constexpr const char* kAdd = "LayerHeads::add";
 constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // logarithms, below which threads cost more than they save
 
-void require_shapes(const TensorView& weights, std::size_t heads, const PatternTokens& tokens,
-                    const TensorView& hidden) {
+void require_shapes(const TensorView& weights, std::size_t heads, const PatternTokens& tokens, const TensorView& hidden,
+                    const TensorView& cosines) {
   if (weights.rank() != 3 || weights.dim(0) != static_cast<std::int64_t>(heads)) {
     throw InvalidArgument(kAdd, "weights", "[" + std::to_string(heads) + ", Tq, Tk]", weights.shape().to_string());
   }
@@ -39,8 +42,9 @@ void require_shapes(const TensorView& weights, std::size_t heads, const PatternT
     throw InvalidArgument(kAdd, "tokens", std::to_string(Tq) + " queries and " + std::to_string(Tk) + " keys",
                           std::to_string(tokens.queries.size()) + " and " + std::to_string(tokens.keys.size()));
   }
-  if (hidden.data() != nullptr && hidden.shape() != Shape{Tq, Tk}) {
-    throw InvalidArgument(kAdd, "hidden", Shape({Tq, Tk}).to_string(), hidden.shape().to_string());
+  for (const auto& [name, view] : {std::pair("hidden", &hidden), std::pair("cosines", &cosines)}) {
+    if (view->data() == nullptr || view->shape() == Shape{Tq, Tk}) continue;
+    throw InvalidArgument(kAdd, name, Shape({Tq, Tk}).to_string(), view->shape().to_string());
   }
 }
 
@@ -81,8 +85,9 @@ LayerHeads::LayerHeads(std::int64_t heads)
   }
 }
 
-void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden) {
-  require_shapes(weights, sums_.size(), tokens, hidden);
+void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden,
+                     const TensorView& cosines) {
+  require_shapes(weights, sums_.size(), tokens, hidden, cosines);
   const std::int64_t Tq = weights.dim(1);
   const std::int64_t Tk = weights.dim(2);
   const auto patterns = text_patterns();
@@ -109,8 +114,17 @@ void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, con
       weights.load_row(std::array{static_cast<std::int64_t>(h), i}, row.weights[h]);
       row.entropies.push_back(entropy_of(row.weights[h]));
     }
+    const auto is_word = [&](std::size_t place) {
+      return tokens.roles.empty() || tokens.roles[place] == TokenRole::word;
+    };
+    for (const std::size_t key : row.visible) {
+      if (cosines.data() == nullptr || !row.has_distance || key == query || !is_word(key) || !is_word(query)) continue;
+      row.words.push_back(key);
+      row.cosines.push_back(cosines.at({i, static_cast<std::int64_t>(key)}));
+    }
     add_row(row);
     add_distances(row);
+    add_similarities(row);
   }
 }
 
@@ -131,6 +145,17 @@ void LayerHeads::add_row(const Row& row) {
     }
   }
   if (row.has_distance) ++distance_rows_;
+}
+
+void LayerHeads::add_similarities(const Row& row) {
+  constexpr std::size_t kFewestWords = 3;
+  if (row.words.size() < kFewestWords) return;
+  ++similarity_rows_;
+  std::vector<double> weights(row.words.size());
+  for (std::size_t h = 0; h < sums_.size(); ++h) {
+    for (std::size_t n = 0; n < weights.size(); ++n) weights[n] = row.weights[h][row.words[n]];
+    sums_[h].similarity = sums_[h].similarity.value_or(0) + insight::rank_correlation(weights, row.cosines);
+  }
 }
 
 // Divergence: the entropy of the mean less the mean of the entropies.
@@ -168,6 +193,7 @@ std::vector<HeadStatistics> LayerHeads::statistics() const {
     const double rows = std::max<double>(1, static_cast<double>(head.rows));
     head.entropy /= rows;
     head.evenness /= rows;
+    if (head.similarity) *head.similarity /= static_cast<double>(similarity_rows_);
     head.distance =
         distance_rows_ > 0 ? std::optional(*head.distance / static_cast<double>(distance_rows_)) : std::nullopt;
     for (std::int64_t other = 0; head.rows > 0 && other < between.dim(0); ++other) {

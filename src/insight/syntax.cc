@@ -79,16 +79,20 @@ constexpr std::array kDirections = {TreeDirection::to_head, TreeDirection::to_de
 
 class Counts {
  public:
-  // Calls visit(relation, pair) for both directions of each word that has a head.
+  // Calls visit(relation, pair) for both directions of each word that has a head, and of each pronoun.
   template <class Visit>
   void each(const ParsedSentence& sentence, const Visit& visit) {
+    const auto both_ways = [&](const std::string& label, std::int64_t word, std::int64_t head) {
+      for (const TreeDirection direction : kDirections) {
+        visit(relations_[{label, direction}], pair_of(word, head, direction));
+      }
+    };
     for (std::size_t word = 0; word < sentence.dependencies.size(); ++word) {
       const Dependency& dependency = sentence.dependencies[word];
-      if (!dependency.head) continue;
-      for (const TreeDirection direction : kDirections) {
-        visit(relations_[{dependency.label, direction}],
-              pair_of(static_cast<std::int64_t>(word), *dependency.head, direction));
-      }
+      if (dependency.head) both_ways(dependency.label, static_cast<std::int64_t>(word), *dependency.head);
+    }
+    for (const Coreference& pronoun : sentence.coreferences) {
+      both_ways(std::string(kPronoun), pronoun.mention, pronoun.antecedent);
     }
   }
 

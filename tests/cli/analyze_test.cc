@@ -47,6 +47,10 @@ TEST(AnalyzeCommand, DrawsTheRolloutOfTheFirstText) {
   const std::string folder = directory / "pictures";
   EXPECT_EQ(run_qkv({"analyze", "brackets", "--count", "2", "--importance", "0", "--svg", folder}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder + "/tokens-rollout.svg"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/tokens-flow.svg"));
+  const Outcome trees = run_qkv({"analyze", "english", "--syntax", "english", "--count", "20", "--svg", folder});
+  EXPECT_THAT(trees.out, HasSubstr("written   " + folder + "/relations.svg"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/relations.svg"));
 }
 
 TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
@@ -76,7 +80,7 @@ TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(site.code, 2);
   EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has, got none of them"));
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
-  EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--svg", "x"}).code, 2);
+  EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--site", "tokens"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--text", "x"}).code, 2);
 }

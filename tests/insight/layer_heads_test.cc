@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/error_message.h"
+#include "insight/likeness.h"
 #include "qkv/insight/heads.h"
 
 namespace qkv::layer_heads_test {
@@ -138,6 +139,43 @@ TEST(LayerHeads, RefuseOtherShapes) {
               HasSubstr("tokens: expected 4 queries and 4 keys, got 1 and 1"));
   EXPECT_THAT(error_message([&] { fitting.add(weights(), text(), Tensor(DType::b8, {2, 4})); }),
               HasSubstr("hidden: expected [4, 4], got [2, 4]"));
+}
+
+// Five words, of which the last looks at the others: with the order of their likeness, against it, and at all alike.
+TEST(LayerHeads, SayWhetherLikeTokensAreLookedAt) {
+  Tensor all(DType::f64, {3, 5, 5});
+  Tensor cosines(DType::f64, {5, 5});
+  const std::vector<double> rising = {0.1, 0.2, 0.3, 0.4, 0};
+  for (std::int64_t i = 0; i < 5; ++i) {
+    for (std::int64_t j = 0; j < 5; ++j) {
+      const double value = rising[static_cast<std::size_t>(j)];
+      all.set({0, i, j}, value);
+      all.set({1, i, j}, 0.25 - value / 2);
+      all.set({2, i, j}, 0.2);
+      cosines.set({i, j}, value * value);  // the order counts, not the size
+    }
+  }
+  Tensor above(DType::b8, {5, 5});
+  for (std::int64_t i = 0; i < 5; ++i) {
+    for (std::int64_t j = i + 1; j < 5; ++j) above.set({i, j}, 1);
+  }
+  const std::vector<std::int64_t> ids = {1, 2, 3, 4, 5};
+  const PatternTokens words{.queries = ids, .keys = ids, .roles = {}};
+  LayerHeads layer(3);
+  layer.add(all, words, above, cosines);
+  const std::vector<HeadStatistics> heads = layer.statistics();
+  EXPECT_DOUBLE_EQ(heads[0].similarity.value(), 1);
+  EXPECT_DOUBLE_EQ(heads[1].similarity.value(), -1);
+  EXPECT_DOUBLE_EQ(heads[2].similarity.value(), 0);
+  EXPECT_FALSE(measured().front().similarity) << "no cosines";
+  EXPECT_THAT(error_message([&] { layer.add(all, words, above, weights()); }), HasSubstr("cosines: expected [5, 5]"));
+}
+
+// Ranks of equals are their mean: scipy.stats.spearmanr([1, 2, 2, 5], [3, 1, 4, 8]) is 0.632455532.
+TEST(LayerHeads, RankCorrelationIsSpearmans) {
+  EXPECT_NEAR(insight::rank_correlation(std::vector<double>{1, 2, 2, 5}, std::vector<double>{3, 1, 4, 8}), 0.632455532,
+              1e-9);
+  EXPECT_EQ(insight::rank_correlation(std::vector<double>{1, 1, 1}, std::vector<double>{3, 1, 4}), 0);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include "core/error_message.h"
 #include "qkv/insight/texts.h"
+#include "qkv/random.h"
+#include "qkv/softmax.h"
 
 namespace qkv::rollout_test {
 namespace {
@@ -44,6 +46,71 @@ TEST(AttentionRollout, OfAModelHasRowsThatSumToOne) {
     EXPECT_NEAR(sum, 1, 1e-5);
   }
   EXPECT_EQ(rollout[2].at({0, 1}), 0);  // a decoder sees nothing that follows
+}
+
+// Two layers of two tokens, one head: what passes from a place of the upper layer to a token below is the smaller of
+// each pair of pipes, added up over the places between.
+TEST(AttentionFlow, IsTheNarrowestPipeOfEachPath) {
+  const Tensor below(std::vector<double>{1, 0, 0.6, 0.4}, {1, 2, 2});
+  const Tensor above(std::vector<double>{0.8, 0.2, 0, 1}, {1, 2, 2});
+  const std::vector<TensorView> layers = {below, above};
+  // With the residual: below (1, 0; 0.3, 0.7), above (0.9, 0.1; 0, 1).
+  const Tensor flow = attention_flow(layers);
+  EXPECT_NEAR(flow.at({0, 0}), 0.9 + 0.1, 1e-12);
+  EXPECT_NEAR(flow.at({0, 1}), 0.1, 1e-12);
+  EXPECT_NEAR(flow.at({1, 0}), 0.3, 1e-12);
+  EXPECT_NEAR(flow.at({1, 1}), 0.7, 1e-12);
+}
+
+// The least cut of a network is its largest flow (Ford and Fulkerson 1956): all cuts of a small one, one by one.
+TEST(AttentionFlow, IsTheLeastCut) {
+  constexpr std::int64_t kTokens = 3;
+  constexpr std::int64_t kLayers = 3;
+  Generator generator(4);
+  std::vector<Tensor> weights;
+  for (std::int64_t n = 0; n < kLayers; ++n) {
+    weights.push_back(softmax(generator.randn({2, kTokens, kTokens}, DType::f64), -1));
+  }
+  const std::vector<TensorView> layers(weights.begin(), weights.end());
+  const Tensor flow = attention_flow(layers);
+  const auto width = [&](std::int64_t layer, std::int64_t i, std::int64_t j) {
+    const Tensor& one = weights[static_cast<std::size_t>(layer)];
+    return 0.25 * (one.at({0, i, j}) + one.at({1, i, j})) + (i == j ? 0.5 : 0);
+  };
+  constexpr unsigned kNodes = kTokens * (kLayers + 1);
+  for (unsigned from = 0; from < kTokens; ++from) {
+    for (unsigned to = 0; to < kTokens; ++to) {
+      double least = 1e9;
+      for (unsigned side = 0; side < 1U << kNodes; ++side) {  // the nodes beside the source
+        const auto is_beside = [&](std::int64_t layer, std::int64_t token) {
+          return (side >> (layer * kTokens + token) & 1U) != 0;
+        };
+        if (!is_beside(kLayers, from) || is_beside(0, to)) continue;
+        double cut = 0;
+        for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+          for (std::int64_t i = 0; i < kTokens; ++i) {
+            for (std::int64_t j = 0; j < kTokens; ++j) {
+              if (is_beside(layer + 1, i) && !is_beside(layer, j)) cut += width(layer, i, j);
+            }
+          }
+        }
+        least = std::min(least, cut);
+      }
+      EXPECT_NEAR(flow.at({from, to}), least, 1e-9) << from << " " << to;
+    }
+  }
+}
+
+TEST(AttentionFlow, OfADecoderIsNothingFromWhatFollows) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("brackets"));
+  const HeadTexts texts = head_texts(trained, 1);
+  const Tensor flow = attention_flow(trained.model(), texts.texts.front());
+  EXPECT_EQ(flow.at({0, 1}), 0);
+  EXPECT_NEAR(flow.at({0, 0}), 1, 1e-6);
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(attention_flow(trained.model(), texts.texts.front(), AttentionSite::cross));
+              }),
+              HasSubstr("attention_flow: site: expected self-attention that the model has, got cross"));
 }
 
 TEST(AttentionRollout, RefusesWhatIsNoSelfAttention) {

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "qkv/insight/report.h"
 
 namespace qkv::syntax_test {
 namespace {
@@ -97,6 +100,28 @@ TEST(AnalyzeSyntax, OfAPreviousTokenHeadIsTheOffsetMinusOne) {
   EXPECT_EQ(to_head.offset, -1);
   EXPECT_EQ(to_head.offset_right, 5);
   EXPECT_EQ(analysis.relations[1].right.front(), 0);  // a decoder does not see what follows
+}
+
+TEST(AnalyzeSyntax, CountsPronounsBesideTheTrees) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const std::vector<ParsedSentence> sentences = english_trees(60);
+  std::int64_t pronouns = 0;
+  for (const ParsedSentence& sentence : sentences) {
+    for (const Coreference& pronoun : sentence.coreferences) {
+      ++pronouns;
+      EXPECT_LT(pronoun.antecedent, static_cast<std::int64_t>(sentence.words.size()));
+    }
+  }
+  ASSERT_GT(pronouns, 10);
+  const SyntaxAnalysis analysis = analyze_syntax(trained, sentences);
+  const auto found = std::ranges::find(analysis.relations, kPronoun, &RelationAccuracy::label);
+  ASSERT_NE(found, analysis.relations.end());
+  EXPECT_EQ(found->pairs, pronouns);
+  // The task asks for the noun behind a pronoun, so some head finds it better than any distance.
+  EXPECT_GT(found->right[static_cast<std::size_t>(found->best)], found->offset_right);
+  const Panel maps = relations_by_head(analysis, 10);
+  EXPECT_EQ(maps.heatmaps.front().values.shape(), Shape({2, 8}));
+  EXPECT_THAT(maps.heatmaps.front().title, HasSubstr(" to "));
 }
 
 TEST(AnalyzeSyntax, RefusesOtherKindsAndNoSentences) {

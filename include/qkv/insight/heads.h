@@ -50,6 +50,9 @@ struct HeadStatistics {
   /// On random tokens that come twice (RepeatedTokens): on the token after the same one, and on the same one.
   std::optional<double> repeat_induction = std::nullopt;
   std::optional<double> repeat_duplicate = std::nullopt;
+  /// Spearman's correlation of the weights with how alike the tokens' embeddings are, mean over rows of three other
+  /// words or more; self-attention over text only.
+  std::optional<double> similarity = std::nullopt;
   std::optional<double> removal = std::nullopt;        // rise of the mean loss if the head gives zeros, in nats
   std::optional<double> gradient = std::nullopt;       // mean over texts of |sum of gradient x output|
   std::optional<std::int64_t> nearest = std::nullopt;  // the head of its layer whose weights are most alike
@@ -63,9 +66,11 @@ class LayerHeads {
   explicit LayerHeads(std::int64_t heads);
 
   /// Adds one text: weights [H, Tq, Tk], floating, any strides. `hidden`, b8 [Tq, Tk], is true where the mask hides;
-  /// empty: nowhere. Tokens without queries stand for places that are no text: no patterns and no distance. Throws
-  /// InvalidArgument naming weights, tokens or hidden for another shape. Allocates O(H * Tk).
-  void add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden = {});
+  /// empty: nowhere. `cosines`, f64 [Tq, Tk], say how alike tokens are; empty: it is not known. Tokens without queries
+  /// stand for places that are no text: no patterns and no distance. Throws InvalidArgument naming weights, tokens,
+  /// hidden or cosines for another shape. Allocates O(H * Tk).
+  void add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden = {},
+           const TensorView& cosines = {});
 
   /// Means so far, one a head; with nearest, without classes and all that needs a model.
   [[nodiscard]] std::vector<HeadStatistics> statistics() const;
@@ -78,10 +83,12 @@ class LayerHeads {
 
   void add_row(const Row& row);
   void add_distances(const Row& row);
+  void add_similarities(const Row& row);
 
   std::vector<HeadStatistics> sums_;
   std::vector<double> distances_;   // [H, H], above the diagonal
   std::int64_t distance_rows_ = 0;  // of self-attention over text
+  std::int64_t similarity_rows_ = 0;
 };
 
 /// The pattern with the largest share, of those with kShowsPattern or more and at least twice what an even head would

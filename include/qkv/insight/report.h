@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "qkv/insight/heads.h"
+#include "qkv/insight/syntax.h"
 #include "qkv/picture/chart.h"
 #include "qkv/picture/heatmap.h"
 
@@ -28,6 +29,11 @@ namespace qkv {
 [[nodiscard]] Panel head_distances(const SiteHeads& site);
 /// The rollout of one text by the first, a middle and the last layer; `tokens` are its labels.
 [[nodiscard]] Panel rollout_maps(const std::vector<Tensor>& rollout, const std::vector<std::string>& tokens);
+/// The flow of one text; `tokens` are its labels.
+[[nodiscard]] Panel flow_map(const Tensor& flow, const std::vector<std::string>& tokens);
+/// Layers x heads of the accuracy on each relation and direction with at least `fewest` pairs; the best fixed offset
+/// and its accuracy stand in the title.
+[[nodiscard]] Panel relations_by_head(const SyntaxAnalysis& analysis, std::int64_t fewest);
 /// Mean, lowest and highest entropy of the heads of each layer.
 [[nodiscard]] Chart entropy_by_depth(const SiteHeads& site);
 

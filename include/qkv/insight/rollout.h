@@ -19,4 +19,14 @@ namespace qkv {
 [[nodiscard]] std::vector<Tensor> attention_rollout(const Model& model, const HeadText& text,
                                                     AttentionSite site = AttentionSite::tokens);
 
+/// Attention flow (Abnar and Zuidema 2020, section 3.2): A_l of each layer as the capacities of pipes from each place
+/// to those below it; cell (i, j) is the largest flow from place i of the last layer to token j, f64 [T, T]. A path is
+/// no wider than its narrowest layer, where rollout multiplies; rows do not sum to 1. Up to what 1e-12 of a weight
+/// makes. Throws as attention_rollout(). Takes T² flows through O(layers T²) pipes: for texts of up to a few dozen
+/// tokens.
+[[nodiscard]] Tensor attention_flow(std::span<const TensorView> layers);
+/// The same of one text.
+[[nodiscard]] Tensor attention_flow(const Model& model, const HeadText& text,
+                                    AttentionSite site = AttentionSite::tokens);
+
 }  // namespace qkv

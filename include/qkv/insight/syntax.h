@@ -18,14 +18,19 @@ struct ParsedSentence {
   std::string text;
   std::vector<TextRange> words;          // bytes of the text, in order
   std::vector<Dependency> dependencies;  // one a word
+  std::vector<Coreference> coreferences = {};
 };
+
+/// The label under which pronouns and the nouns that they stand for are counted, the noun as the head.
+inline constexpr std::string_view kPronoun = "pronoun";
 
 /// The sentences of a CoNLL-U file (universaldependencies.org/format.html): columns ID, FORM, HEAD, DEPREL, and
 /// SpaceAfter=No of MISC; without subtypes of relations ("nsubj" for nsubj:pass). Ranges of words (1-2) and empty nodes
 /// (1.1) are left out. Throws Error naming the line and what was expected of it, and for a text without a sentence.
 [[nodiscard]] std::vector<ParsedSentence> parse_conllu(std::string_view text);
 
-/// The first `count` held-out sentences of the task english, with their trees. Throws InvalidArgument naming count.
+/// The first `count` held-out sentences of the task english, with their trees and pronouns. Throws InvalidArgument
+/// naming count.
 [[nodiscard]] std::vector<ParsedSentence> english_trees(std::int64_t count);
 
 /// From which word of a pair the attention is looked at.

@@ -1,0 +1,18 @@
+// Whether a head looks at tokens like the one that looks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "qkv/tensor.h"
+
+namespace qkv::insight {
+
+/// f64 [T, T]: the cosines between rows of embeddings [T, D]; of a row of zeros 0.
+[[nodiscard]] Tensor cosines_between(const TensorView& embeddings);
+
+/// Spearman's correlation of two lists of one length: Pearson's of their ranks, the mean rank for equals; 0 where one
+/// of them is constant.
+[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+
+}  // namespace qkv::insight
