@@ -85,7 +85,7 @@ class Network {
 }  // namespace
 
 Tensor attention_flow(std::span<const TensorView> layers) {
-  const std::vector<insight::Rows> mixed = insight::mixed_layers(layers, kFlow);
+  const std::vector<insight::LayerRows> mixed = insight::mixed_layers(layers, kFlow);
   const std::size_t T = mixed.front().size();
   Network network((mixed.size() + 1) * T, mixed.size() * T * T);
   for (std::size_t layer = 0; layer < mixed.size(); ++layer) {
@@ -95,7 +95,7 @@ Tensor attention_flow(std::span<const TensorView> layers) {
       }
     }
   }
-  insight::Rows flow(T, std::vector<double>(T));
+  insight::LayerRows flow(T, std::vector<double>(T));
   for (std::size_t i = 0; i < T; ++i) {
     for (std::size_t j = 0; j < T; ++j) flow[i][j] = network.largest_flow(mixed.size() * T + i, j);
   }

@@ -16,9 +16,9 @@ void require_square(std::span<const TensorView> layers, std::string_view functio
   }
 }
 
-Rows mixed_with_residual(const TensorView& layer) {
+LayerRows mixed_with_residual(const TensorView& layer) {
   const auto T = static_cast<std::size_t>(layer.dim(1));
-  Rows mixed(T, std::vector<double>(T));
+  LayerRows mixed(T, std::vector<double>(T));
   std::vector<double> row(T);
   for (std::int64_t i = 0; i < layer.dim(1); ++i) {
     std::vector<double>& to = mixed[static_cast<std::size_t>(i)];
@@ -33,9 +33,9 @@ Rows mixed_with_residual(const TensorView& layer) {
 
 }  // namespace
 
-std::vector<Rows> mixed_layers(std::span<const TensorView> layers, std::string_view function) {
+std::vector<LayerRows> mixed_layers(std::span<const TensorView> layers, std::string_view function) {
   require_square(layers, function);
-  std::vector<Rows> mixed;
+  std::vector<LayerRows> mixed;
   for (const TensorView& layer : layers) mixed.push_back(mixed_with_residual(layer));
   return mixed;
 }
@@ -49,7 +49,7 @@ std::vector<Tensor> self_attention_of(const Model& model, const HeadText& text, 
   return model.weights(batch.input(), site);
 }
 
-Tensor matrix_of(const Rows& rows) {
+Tensor matrix_of(const LayerRows& rows) {
   const auto T = static_cast<std::int64_t>(rows.size());
   Tensor matrix(DType::f64, {T, T});
   for (std::int64_t i = 0; i < T; ++i) matrix.store_row(std::array{i}, rows[static_cast<std::size_t>(i)]);

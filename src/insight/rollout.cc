@@ -7,11 +7,11 @@ namespace {
 
 constexpr const char* kRollout = "attention_rollout";
 
-using insight::Rows;
+using insight::LayerRows;
 
-Rows product_of(const Rows& a, const Rows& b) {
+LayerRows product_of(const LayerRows& a, const LayerRows& b) {
   const std::size_t T = a.size();
-  Rows product(T, std::vector<double>(T));
+  LayerRows product(T, std::vector<double>(T));
   for (std::size_t i = 0; i < T; ++i) {
     for (std::size_t k = 0; k < T; ++k) {
       for (std::size_t j = 0; j < T; ++j) product[i][j] += a[i][k] * b[k][j];
@@ -24,8 +24,8 @@ Rows product_of(const Rows& a, const Rows& b) {
 
 std::vector<Tensor> attention_rollout(std::span<const TensorView> layers) {
   std::vector<Tensor> all;
-  Rows through;
-  for (Rows& mixed : insight::mixed_layers(layers, kRollout)) {
+  LayerRows through;
+  for (LayerRows& mixed : insight::mixed_layers(layers, kRollout)) {
     through = through.empty() ? std::move(mixed) : product_of(mixed, through);
     all.push_back(insight::matrix_of(through));
   }
