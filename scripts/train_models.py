@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trains the models in the box, or those that are named, and writes what each scores.
 
-    scripts/train_models.py [--qkv PATH] [TASK... | gpt]
+    scripts/train_models.py [--qkv PATH] [TASK... | towers | gpt]
 
-For each task: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
+For each task, and for the two towers of `shapes`: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
 models/README.md, README.md and docs/training.md, which are made of all cards. A model that misses its task's goal is not put in the box.
 `gpt` is the small language model of docs/gpt.md, which learns the prose of scripts/prose: an hour, so only where it is named.
 """
@@ -23,11 +23,15 @@ def output(command: list[str]) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+# What is trained beside a task's own model, and how.
+OTHERS = {"towers": ["shapes", "--model", "two-tower"]}
+
+
 def train(qkv: str, task: str) -> dict:
     place = ROOT / "build" / "models" / task
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    card = json.loads(output([qkv, "train", task, "--out", str(place), "--json"]))
+    card = json.loads(output([qkv, "train", *OTHERS.get(task, [task]), "--out", str(place), "--json"]))
     if card["accuracy"] < card["goal"]:
         sys.exit(f"{task}: {100 * card['accuracy']:.2f} % of the answers are as expected, {100 * card['goal']:g} % wanted")
     shutil.copy(place / "model.safetensors", BOX / f"{task}.safetensors")
@@ -54,19 +58,30 @@ def train_gpt(qkv: str) -> None:
     (BOX / "gpt.json").write_text(json.dumps(json.loads(card), indent=1) + "\n")
 
 
+NONE = "–"
+
+
+def is_pair(card: dict) -> bool:
+    return card["model"]["kind"] == "two-tower"
+
+
+def sides(model: dict) -> str:
+    return str(model["layers"]) if "layers" in model else f"{model['image_layers']} + {model['text_layers']}"
+
+
 def time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
 def shown(card: dict) -> str:
-    return ", ".join(
+    return NONE if is_pair(card) else ", ".join(
         f"{pattern['relation']} {pattern['best']['weight']:.2f}" for pattern in card["patterns"] if "best" in pattern
     )
 
 
 def sizes(card: dict) -> str:
     model = card["model"]
-    return f"{model['kind']}, {model['layers']} × {model['heads']} heads, {model['d_model']}, {model['positions']}"
+    return f"{model['kind']}, {sides(model)} × {model['heads']} heads, {model['d_model']}, {model['positions']}"
 
 
 def markdown(columns: list[str], rows: list[list[str]]) -> str:
@@ -79,7 +94,7 @@ def short_table(cards: list[dict]) -> str:
     return markdown(
         columns,
         [
-            [f"`{c['task']}`", sizes(c), f"{c['parameters']:,}", time(c["seconds"]), f"{100 * c['accuracy']:.2f} %", shown(c)]
+            [f"`{c['name']}`", sizes(c), f"{c['parameters']:,}", time(c["seconds"]), f"{100 * c['accuracy']:.2f} %", shown(c)]
             for c in cards
         ],
     )
@@ -96,9 +111,9 @@ def recipes_table(cards: list[dict]) -> str:
         columns,
         [
             [
-                c["task"],
+                c["name"],
                 sizes(c),
-                c["model"]["d_ff"],
+                c["model"].get("d_ff", 4 * int(c["model"]["d_model"])),
                 f"{c['batch']}, {c['steps']}, {c['learning_rate']:g}",
                 f"{100 * c['goal']:g} %",
                 first_met(c),
@@ -112,11 +127,11 @@ def patterns_table(cards: list[dict]) -> str:
     columns = ["task", "pattern", "weight", "largest", "head"]
     rows = []
     for card in cards:
-        for pattern in card["patterns"]:
+        for pattern in [] if is_pair(card) else card["patterns"]:
             best = pattern["best"]
             where = f"{pattern['site']}, block {best['layer']}, head {best['head']}"
             rows.append(
-                [card["task"], pattern["relation"], f"{best['weight']:.2f}", f"{100 * best['hit']:.0f} %", where]
+                [card["name"], pattern["relation"], f"{best['weight']:.2f}", f"{100 * best['hit']:.0f} %", where]
             )
     return markdown(columns, rows)
 
@@ -136,6 +151,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="all where none is named")
     arguments = parser.parse_args()
     names = [task["name"] for task in json.loads(output([arguments.qkv, "task", "--json"]))["tasks"]]
+    names += OTHERS
     unknown = set(arguments.tasks) - set(names) - {"gpt"}
     if unknown:
         parser.error(f"no such task: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -148,7 +164,7 @@ def main() -> None:
     for name in [] if arguments.table else arguments.tasks or names:
         card = train(arguments.qkv, name)
         print(f"{name}: {100 * card['accuracy']:.2f} % in {time(card['seconds'])}; {shown(card)}", flush=True)
-    cards = [json.loads((BOX / f"{name}.json").read_text()) for name in names if (BOX / f"{name}.json").exists()]
+    cards = [{"name": name, **json.loads((BOX / f"{name}.json").read_text())} for name in names if (BOX / f"{name}.json").exists()]
     for path in (ROOT / "README.md", BOX / "README.md"):
         put_table(path, "tasks", short_table(cards))
     put_table(ROOT / "docs/training.md", "recipes", recipes_table(cards))

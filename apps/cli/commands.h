@@ -30,6 +30,7 @@ void add_generate(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
 void add_mask(CLI::App& app);
+void add_match(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_task(CLI::App& app);
 void add_tokens(CLI::App& app);

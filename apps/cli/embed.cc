@@ -18,7 +18,7 @@
 #include "qkv/files.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/train/match.h"
 #include "token_text.h"
 
 namespace qkv::cli {
@@ -46,8 +46,11 @@ EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path
 Tensor vectors_of(const EmbedArguments& arguments, const std::vector<std::string>& texts) {
   const std::string path = trained_model_path(arguments.model);
   const Model model = Model::open(path);
+  const EmbedOptions options = options_of(arguments, path);
   try {
-    return embed_texts(model, texts, options_of(arguments, path));
+    // Towers that learnt a task read the mark with which its texts begin.
+    if (model.kind() == ModelKind::two_tower) return embed_texts(TrainedModel::read(path), texts, options.dtype);
+    return embed_texts(model, texts, options);
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;
     const bool is_text = error.argument().starts_with("texts[");

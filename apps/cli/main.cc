@@ -62,6 +62,7 @@ void add_commands(CLI::App& app) {
   add_fill(app);
   add_generate(app);
   add_mask(app);
+  add_match(app);
   add_probe(app);
   add_task(app);
   add_tokens(app);

@@ -89,7 +89,7 @@ void require_no_model_options(const CLI::App& command) {
 
 // What the command line did not say follows from the task, or from the model that it goes on from.
 TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
-  const TrainSettings recipe = recipe_for(settings.task);
+  const TrainSettings recipe = recipe_for(settings.task, command.count("--model") > 0 ? settings.model : "");
   const auto fill = [&](const char* option, auto& value, const auto& usual) {
     if (command.count(option) == 0) value = usual;
   };

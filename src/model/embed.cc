@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/said_of.h"
 #include "model/mask_token.h"
 #include "qkv/error.h"
 #include "qkv/softmax.h"
@@ -30,13 +31,15 @@ struct Alike {
   std::vector<std::int64_t> types;
 };
 
-std::map<std::size_t, Alike> by_length(const Tokenizer& tokenizer, std::span<const std::string> texts) {
+std::map<std::size_t, Alike> by_length(const Model& model, std::span<const std::string> texts) {
+  const Tokenizer& tokenizer = tokenizer_of(model, kEmbed);
   std::map<std::size_t, Alike> all;
   for (std::size_t n = 0; n < texts.size(); ++n) {
-    const Encoding encoding = tokenizer.encode(texts[n]);
-    if (encoding.ids.empty()) {
-      throw InvalidArgument(kEmbed, "texts[" + std::to_string(n) + "]", "a token or more", "none");
-    }
+    const std::string argument = "texts[" + std::to_string(n) + "]";
+    Encoding encoding = tokenizer.encode(texts[n]);
+    if (encoding.ids.empty()) throw InvalidArgument(kEmbed, argument, "a token or more", "none");
+    encoding.ids = core::said_of(kEmbed, argument, [&] { return model.padded(std::move(encoding.ids)); });
+    encoding.types.resize(encoding.ids.size());
     Alike& alike = all[encoding.ids.size()];
     alike.numbers.push_back(n);
     alike.ids.insert(alike.ids.end(), encoding.ids.begin(), encoding.ids.end());
@@ -133,7 +136,7 @@ Tensor embed_texts(const Model& model, std::span<const std::string> texts, const
   }
   const NoGradient constant;
   std::vector<std::vector<double>> vectors(texts.size());
-  for (const auto& [length, alike] : by_length(tokenizer_of(model, kEmbed), texts)) {
+  for (const auto& [length, alike] : by_length(model, texts)) {
     const std::size_t most = std::max<std::size_t>(1, kTokensOfAPass / length);
     for (std::size_t first = 0; first < alike.numbers.size(); first += most) {
       const std::size_t rows = std::min(most, alike.numbers.size() - first);

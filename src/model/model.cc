@@ -64,6 +64,17 @@ Parameters Model::parameters() const {
   return std::visit([](const auto& network) { return network.parameters(); }, network_);
 }
 
+std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens) const {
+  if (!tokenizers_.padding) return tokens;
+  const std::int64_t length = std::visit([](const auto& network) { return network.options().length; }, network_);
+  if (std::ssize(tokens) > length) {
+    throw InvalidArgument("Model::padded", "tokens", "at most " + std::to_string(length) + " tokens",
+                          std::to_string(tokens.size()));
+  }
+  tokens.resize(static_cast<std::size_t>(length), static_cast<std::int32_t>(*tokenizers_.padding));
+  return tokens;
+}
+
 Model Model::to(DType dtype) const {
   Model other(config(), Init::undrawn(), dtype, tokenizers_);
   const Parameters from = parameters();

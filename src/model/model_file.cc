@@ -17,6 +17,7 @@ constexpr std::string_view kModel = "model";
 constexpr std::string_view kTokenizer = "tokenizer";
 constexpr std::string_view kSourceTokenizer = "source_tokenizer";
 constexpr const char* kEnds = "writing.ends";  // "2,5"
+constexpr const char* kPadding = "reading.padding";
 
 // A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
 bool is_other_file(const std::string& path) {
@@ -41,6 +42,14 @@ std::vector<std::int64_t> ends_in(const Words& metadata, std::int64_t vocabulary
   throw InvalidArgument("Model::open", kEnds, "tokens with commas between them", "\"" + found->second + "\"");
 }
 
+std::optional<std::int64_t> padding_in(const Words& metadata, std::int64_t vocabulary) {
+  const auto found = metadata.find(kPadding);
+  if (found == metadata.end()) return std::nullopt;
+  const auto padding = number_from<std::int64_t>(found->second);
+  if (padding && *padding >= 0 && *padding < vocabulary) return padding;
+  throw InvalidArgument("Model::open", kPadding, "a token", "\"" + found->second + "\"");
+}
+
 // The dtype in which the file has the first parameter.
 DType dtype_in(const Safetensors& file, const Model& model) {
   const std::string name = model.parameters().front().name;
@@ -51,7 +60,10 @@ Model undrawn(const Safetensors& file) {
   const Words& metadata = file.metadata();
   ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
                              .source = tokenizer_in(words_of(kSourceTokenizer, metadata))};
-  if (tokenizers.tokens) tokenizers.ends = ends_in(metadata, tokenizers.tokens->size());
+  if (tokenizers.tokens) {
+    tokenizers.ends = ends_in(metadata, tokenizers.tokens->size());
+    tokenizers.padding = padding_in(metadata, tokenizers.tokens->size());
+  }
   const ModelConfig config = words_of(kModel, metadata);
   Model model(config, Init::undrawn(), DType::f32, tokenizers);
   const DType dtype = dtype_in(file, model);
@@ -103,6 +115,7 @@ std::map<std::string, std::string> Model::metadata() const {
     std::string& ends = all[kEnds];
     ends += (ends.empty() ? "" : ",") + std::to_string(end);
   }
+  if (tokenizers_.padding) all[kPadding] = std::to_string(*tokenizers_.padding);
   if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
   return all;
 }

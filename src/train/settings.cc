@@ -5,7 +5,7 @@
 
 namespace qkv {
 
-TrainSettings recipe_for(std::string_view task) {
+TrainSettings recipe_for(std::string_view task, std::string_view model) {
   static const std::vector<TrainSettings> kRecipes = {
       {.task = "copy", .steps = 1000, .model = "encoder-decoder", .layers = 1, .d_model = 32, .heads = 1, .d_ff = 16},
       {.task = "reverse",
@@ -29,6 +29,8 @@ TrainSettings recipe_for(std::string_view task) {
       {.task = "english", .steps = 3000, .learning_rate = 2e-3, .model = "encoder", .heads = 8, .positions = "rotary"},
       {.task = "translation", .steps = 3000, .learning_rate = 2e-3, .model = "encoder-decoder", .positions = "rotary"},
       {.task = "shapes", .steps = 3000, .learning_rate = 2e-3, .model = "captioner"},
+      // With half the examples a batch, and half the steps, towers mistake colours and shapes that have changed places.
+      {.task = "shapes", .steps = 6000, .batch = 64, .learning_rate = 2e-3, .model = "two-tower"},
       {.task = "pictures", .learning_rate = 2e-3, .model = "captioner", .positions = "rotary"},
       {.task = "text",
        .steps = 1500,
@@ -38,7 +40,9 @@ TrainSettings recipe_for(std::string_view task) {
        .d_model = 128,
        .positions = "rotary"},
   };
-  const auto found = std::ranges::find(kRecipes, task, &TrainSettings::task);
+  const auto is_for = [&](const TrainSettings& recipe) { return recipe.task == task && recipe.model == model; };
+  auto found = std::ranges::find_if(kRecipes, is_for);
+  if (found == kRecipes.end()) found = std::ranges::find(kRecipes, task, &TrainSettings::task);
   return found == kRecipes.end() ? TrainSettings{.task = std::string(task)} : *found;
 }
 

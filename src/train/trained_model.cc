@@ -7,7 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/said_of.h"
 #include "model/words.h"
+#include "qkv/image.h"
 #include "qkv/number_text.h"
 #include "qkv/softmax.h"
 #include "qkv/train/examine.h"
@@ -94,8 +96,11 @@ std::string trained_model_path(std::string_view name) {
               "; for a file, give a path such as ./model.safetensors");
 }
 
-TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task)
-    : model_(std::move(model)), task_(std::move(task)), has_examples_(is_built_in(task_->info().name)) {}
+TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task, std::string path)
+    : model_(std::move(model)),
+      task_(std::move(task)),
+      path_(std::move(path)),
+      has_examples_(is_built_in(task_->info().name)) {}
 
 TrainedModel TrainedModel::read(const std::string& path) {
   Model model = Model::open(path);
@@ -105,10 +110,10 @@ TrainedModel TrainedModel::read(const std::string& path) {
     if (task == run.end()) {
       if (model.tokenizers().tokens == nullptr) throw Error(path + ": expected a tokenizer with the model, got none");
       std::unique_ptr<const Task> none = training::make_task_of(model);
-      return {std::move(model), std::move(none)};
+      return {std::move(model), std::move(none), path};
     }
     std::unique_ptr<const Task> learnt = task_of(task->second, run, model);
-    return {std::move(model), std::move(learnt)};
+    return {std::move(model), std::move(learnt), path};
   } catch (const InvalidArgument& damaged) {
     throw Error(path + ": " + damaged.what());
   }
@@ -132,8 +137,39 @@ TaskExample TrainedModel::example_of(std::string_view text) const {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
   if (example.tokens.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
+  example.tokens = core::said_of("TrainedModel", "text", [&] { return model_.padded(std::move(example.tokens)); });
   blank(example);
   return example;
+}
+
+Tensor TrainedModel::image_of(const TensorView& picture) const {
+  const std::int64_t side = task_->lengths().image_side;
+  if (side == 0) {
+    throw InvalidArgument("TrainedModel", "picture", "a model that reads images",
+                          "one of kind " + std::string(name_of(kind())));
+  }
+  return core::said_of("TrainedModel", "picture", [&] {
+    if (has_task()) return qkv::image_of(picture, side);
+    return prepare_image(picture, preparation()).reshape({3, side, side});
+  });
+}
+
+Tensor TrainedModel::colours_of(const TensorView& image) const {
+  if (has_task()) return Tensor(image);
+  const ImagePreparation done = preparation();
+  Tensor colours(image);
+  const auto values = colours.values<float>();
+  const std::size_t plane = values.size() / 3;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const double level = values[n] * done.deviation.at(n / plane) + done.mean.at(n / plane);
+    values[n] = static_cast<float>(std::clamp(level, 0.0, 1.0));
+  }
+  return colours;
+}
+
+ImagePreparation TrainedModel::preparation() const {
+  if (fs::is_directory(path_)) return read_image_preparation(path_);
+  throw Error(path_ + ": a file does not say how its pictures are prepared: give the folder of the model");
 }
 
 TaskBatch TrainedModel::batch_of(const TaskExample& example) const {

@@ -382,6 +382,9 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
   EXPECT_EQ(json["steps"][0]["id"], "captions");
   EXPECT_EQ(json["steps"][0]["tables"][0]["rows"].size(), 2U);
   EXPECT_THAT(json["notes"].at(0).get<std::string>(), testing::MatchesRegex("nearest: a .* \\(cosine .*\\)"));
+  const auto rests = std::ranges::find(json["steps"], "rests-on", [](const auto& step) { return step["id"]; });
+  ASSERT_NE(rests, json["steps"].end());
+  EXPECT_EQ((*rests)["images"].size(), 4U);
   EXPECT_EQ(ask({"--example", "1"}).code, 0);
   EXPECT_THAT(ask({directory / "m.png"}).err, HasSubstr("--caption: expected what the image may show"));
   EXPECT_THAT(ask({directory / "m.png", "--caption", "a pink cat"}).err,

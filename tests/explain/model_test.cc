@@ -6,6 +6,7 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/tower_folder.h"
 #include "qkv/autograd/variable.h"
 #include "qkv/nn/trace.h"
 #include "qkv/text/read_tokenizer.h"
@@ -151,6 +152,44 @@ TEST(ExplainedModel, ShowsTheImageInItsColoursUnderTheWeights) {
   EXPECT_GT(std::ranges::count_if(words.images, is_marked), 0);
   const Explanation part = in_short(explanation);
   EXPECT_TRUE(std::ranges::all_of(step(part, "image").images, is_marked));
+}
+
+TEST(ExplainedModel, LaysOverTheImageWhatEachTokenRestsOn) {
+  const TrainedModel model = boxed("shapes");
+  const Explanation explanation = explain_model(model, {.example = 0});
+  for (const char* id : {"covered", "relevance"}) {
+    const Section& maps = step(explanation, id);
+    ASSERT_EQ(maps.images.size(), explanation.tokens.size()) << id;
+    EXPECT_EQ(maps.images[4].title, "4 purple → triangle");
+    EXPECT_EQ(maps.images[4].weights.shape(), (Shape{6, 6}));
+    const Tensor& marked = step(explanation, "image").images[4].marked;
+    EXPECT_EQ(maps.images[4].marked.to_vector(), marked.to_vector());
+  }
+  // The triangle is what its name rests on: of all patches, one of its own counts most.
+  const Image& triangle = step(explanation, "covered").images[4];
+  const std::vector<double> weights = triangle.weights.view().to_vector();
+  EXPECT_NE(triangle.marked.view().to_vector().at(
+                static_cast<std::size_t>(std::ranges::max_element(weights) - weights.begin())),
+            0);
+}
+
+TEST(ExplainedModel, LaysOverTheImageWhatACosineRestsOn) {
+  const TrainedModel model = boxed("towers");
+  const Explanation explanation = explain_model(model, {.example = 0, .captions = {"top left a red circle"}});
+  const Section& maps = step(explanation, "rests-on");
+  ASSERT_EQ(maps.images.size(), 4U);
+  EXPECT_EQ(maps.images[0].title, "1 attention");
+  EXPECT_EQ(maps.images[3].title, "2 covered");
+  EXPECT_EQ(maps.heatmaps.at(1).heatmap.column_labels.back(), "circle");
+  double sum = 0;
+  for (const double share : maps.heatmaps[1].heatmap.values.to_vector()) sum += share;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  const tests::TowerFolder folder("clip");
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(explain_model(TrainedModel::read(folder.path()),
+                                                {.picture = Tensor(DType::u8, {8, 8, 3}), .captions = {"a circle"}}));
+              }),
+              HasSubstr("explain_model: model: expected a model that qkv trained: `qkv match --html FILE` shows"));
 }
 
 TEST(ExplainedModel, NamesThePatternOfEachHead) {

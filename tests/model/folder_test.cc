@@ -3,7 +3,9 @@
 
 #include <fstream>
 
+#include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/tower_folder.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/model/model.h"
@@ -162,6 +164,32 @@ TEST(Folder, NamesWhatNoTowersHave) {
   EXPECT_THAT(clip("", R"("num_hidden_layers": 1)"),
               AllOf(HasSubstr("vision_model.head.attention.in_proj_weight: expected [768, 768], got no such tensor"),
                     HasSubstr("logit_bias: expected [1], got no such tensor")));
+}
+
+TEST(Folder, OfSiglipSaysWithWhatItsTextsArePadded) {
+  const tests::TowerFolder folder("siglip");
+  const auto padding = [&] { return Model::open(folder.path()).tokenizers().padding; };
+  EXPECT_EQ(padding(), 1);  // SiglipTextConfig has no other
+  folder.put("special_tokens_map.json", R"({"pad_token": {"content": "<unk>", "lstrip": false}})");
+  EXPECT_EQ(padding(), 2);
+  folder.put("tokenizer_config.json", R"({"pad_token": "<pad>"})");
+  EXPECT_EQ(padding(), 8);
+  const std::string file = folder / "own.safetensors";
+  Model::open(folder.path()).save(file);
+  const Model again = Model::open(file);
+  EXPECT_EQ(again.tokenizers().padding, 8);
+  EXPECT_EQ(again.padded({4, 1}), (std::vector<std::int32_t>{4, 1, 8, 8, 8, 8, 8, 8, 8}));
+  EXPECT_EQ(error_message([&] { static_cast<void>(again.padded(std::vector<std::int32_t>(10))); }),
+            "Model::padded: tokens: expected at most 9 tokens, got 10");
+  ModelTokenizers unpadded = again.tokenizers();
+  unpadded.padding.reset();
+  Model(again.network(), unpadded).save(file, {{"reading.padding", "9"}});
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(Model::open(file)); }),
+              HasSubstr("Model::open: reading.padding: expected a token, got \"9\""));
+  folder.put("tokenizer_config.json", R"({"pad_token": "<fill>"})");
+  EXPECT_THAT(error_message<Error>(padding),
+              HasSubstr("tokenizer_config.json: pad_token: expected a piece of the tokenizer, got \"<fill>\""));
+  EXPECT_EQ(Model::open(tests::TowerFolder("clip").path()).tokenizers().padding, std::nullopt);
 }
 
 TEST(Folder, NamesTheShardAtFault) {

@@ -43,6 +43,14 @@ TrainReport run(const TrainPlace& place, std::int64_t steps, TrainStart start = 
   return run_training(small(steps), kSeldom, place, start).value();
 }
 
+TEST(RecipeFor, ATaskHasOneForEachKindOfModelThatItIsKnownFor) {
+  EXPECT_EQ(recipe_for("shapes").model, "captioner");
+  EXPECT_EQ(recipe_for("shapes", "captioner").steps, recipe_for("shapes").steps);
+  EXPECT_EQ(recipe_for("shapes", "two-tower").model, "two-tower");
+  EXPECT_EQ(recipe_for("shapes", "two-tower").batch, 64);
+  EXPECT_EQ(recipe_for("copy", "decoder").steps, recipe_for("copy").steps);
+}
+
 TEST(Run, WritesALogAndAReport) {
   const TemporaryDirectory directory;
   const TrainPlace place{directory / "run"};

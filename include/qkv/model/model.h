@@ -47,6 +47,8 @@ struct ModelTokenizers {
   std::shared_ptr<const Tokenizer> tokens = nullptr;
   std::shared_ptr<const Tokenizer> source = nullptr;  // of a source with pieces of its own
   std::vector<std::int64_t> ends = {};                // tokens of which each ends a text that the model writes
+  // What fills each text up to the model's length, where the model reads that too (SigLIP); none elsewhere.
+  std::optional<std::int64_t> padding = std::nullopt;
 };
 
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.
@@ -80,6 +82,9 @@ class Model {
   [[nodiscard]] ModelConfig config() const;
   [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }
   [[nodiscard]] Parameters parameters() const;
+  /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
+  /// Throws InvalidArgument naming tokens if there are more than that already.
+  [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens) const;
   /// The same model with its parameters copied into another dtype: optimisers take f32 and f64 alone.
   [[nodiscard]] Model to(DType dtype) const;
   /// By the arithmetic of the config.

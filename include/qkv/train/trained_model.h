@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/model/image_preparation.h"
 #include "qkv/model/model.h"
 #include "qkv/train/batch.h"
 #include "qkv/train/task.h"
@@ -40,9 +41,16 @@ class TrainedModel {
 
   /// The example that a text stands for, asking for nothing: its source, with "</s>" added, where the model reads one,
   /// and tokens that begin with "<s>"; the tokens else. A model of no task has the special tokens of its tokenizer's
-  /// template. Throws InvalidArgument naming text if it
-  /// has a token that the model does not know, or none.
+  /// template, and the padding that it reads. Throws InvalidArgument naming text if it has a token that the model does
+  /// not know, or none, or more than the model reads with its padding.
   [[nodiscard]] TaskExample example_of(std::string_view text) const;
+  /// A picture as the model reads it: u8 [H, W, 3] -> f32 [3, side, side]. Of a task as qkv::image_of(); of a folder of
+  /// others as its preprocessor_config.json says. Throws InvalidArgument naming picture, and for a model that reads no
+  /// images; Error where nothing says how its pictures are prepared.
+  [[nodiscard]] Tensor image_of(const TensorView& picture) const;
+  /// Such an image for people: red, green and blue in [0, 1], without the mean and deviation that a folder's
+  /// preparation brings in.
+  [[nodiscard]] Tensor colours_of(const TensorView& image) const;
   /// One example as a batch that model() reads.
   [[nodiscard]] TaskBatch batch_of(const TaskExample& example) const;
 
@@ -65,12 +73,14 @@ class TrainedModel {
   [[nodiscard]] Tensor cosines(std::span<const TaskExample> examples) const;
 
  private:
-  TrainedModel(Model model, std::unique_ptr<const Task> task);
+  TrainedModel(Model model, std::unique_ptr<const Task> task, std::string path);
 
   [[nodiscard]] std::vector<std::int64_t> never_written() const;
+  [[nodiscard]] ImagePreparation preparation() const;
 
   Model model_;
   std::unique_ptr<const Task> task_;
+  std::string path_;
   bool has_examples_ = false;
 };
 

@@ -5,15 +5,17 @@
 #include <algorithm>
 
 #include "insight/asked_text.h"
-#include "qkv/image.h"
 #include "qkv/number_text.h"
 
 namespace qkv::explain_detail {
 namespace {
 
 TaskExample image_example(const TrainedModel& trained, const TensorView& picture) {
+  if (!trained.has_task()) {
+    refuse("model", "a model that qkv trained: `qkv match --html FILE` shows the maps of others", "one of others");
+  }
   TaskExample example;
-  example.image = image_of(picture, trained.task().lengths().image_side);
+  example.image = said_of("picture", [&] { return trained.image_of(picture); });
   example.tokens = {trained.task().vocabulary().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);

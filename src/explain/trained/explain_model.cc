@@ -6,6 +6,7 @@
 #include "explain/trained/chosen_head.h"
 #include "explain/trained/model_run.h"
 #include "explain/trained/path.h"
+#include "explain/trained/rests_on.h"
 #include "explain/trained/sites.h"
 #include "explain/words.h"
 #include "insight/asked_text.h"
@@ -44,6 +45,7 @@ class ModelReader {
     run_.image = shown().image;
     run_.whys = question_.whys;
     add_attention();
+    add_maps();
     return explain(run_, path());
   }
 
@@ -216,6 +218,23 @@ class ModelReader {
     run_.call = call_of(trace_, sites_[chosen_.site], chosen_.layer);
     for (const TracedSite& site : sites_) run_.sites.push_back(site.shown);
     describe_bias(run_.call.options.bias);
+  }
+
+  // Over the image: of each caption, or of each token that is said.
+  void add_maps() {
+    if (is_pair(trained_)) {
+      std::vector<ShownPair> pairs;
+      for (std::size_t n = 0; n < asked_.pairs.size(); ++n) pairs.push_back({asked_.pairs[n], run_.captions[n].text});
+      run_.maps = {pair_maps_step(trained_, pairs)};
+    } else if (trained_.kind() == ModelKind::captioner) {
+      const auto cross = std::ranges::find(run_.sites, name_of(AttentionSite::cross), &SiteWeights::name);
+      SaidTokens tokens{.example = shown(), .said = {}, .marked = {}};
+      for (std::size_t p = 0; p < shown().tokens.size(); ++p) {
+        tokens.said.push_back(shown().labels[p] ? *shown().labels[p] : likeliest_at(p));
+        tokens.marked.push_back(marks_of(*cross, p));
+      }
+      run_.maps = caption_maps_steps(trained_, tokens);
+    }
   }
 
   // A learned bias is as many numbers as there are pairs.

@@ -34,19 +34,20 @@ Table rows_table(const ModelRun& model_run, const TensorView& head) {
   return table;
 }
 
-// The patches of any pattern that this query has; empty without one.
-Tensor marks_of(const SiteWeights& site, std::size_t query, const Shape& patches) {
+Shape patches_of(const SiteWeights& site) { return {std::ssize(site.keys) / site.key_columns, site.key_columns}; }
+
+}  // namespace
+
+Tensor marks_of(const SiteWeights& site, std::size_t query) {
   Tensor marked;
   for (const SitePattern& relation : site.relations) {
     const auto row = std::ranges::find(relation.rows, query, &PatternKeys::query);
     if (row == relation.rows.end()) continue;
-    if (marked.empty()) marked = Tensor(DType::b8, patches);
+    if (marked.empty()) marked = Tensor(DType::b8, patches_of(site));
     for (const std::size_t key : row->keys) marked.values<bool>()[key] = true;
   }
   return marked;
 }
-
-}  // namespace
 
 Section picture_step(const ModelRun& model_run) {
   Section step;
@@ -61,7 +62,7 @@ Section picture_step(const ModelRun& model_run) {
 Section image_step(const ModelRun& model_run) {
   const SiteWeights& site = model_run.sites[model_run.site];
   const TensorView head = site.weights[model_run.layer].view().select(0, static_cast<std::int64_t>(model_run.head));
-  const Shape patches{head.dim(1) / site.key_columns, site.key_columns};
+  const Shape patches = patches_of(site);
   Section step;
   step.id = "image";
   step.is_detail = site.queries == site.keys;  // a map for each patch
@@ -73,7 +74,7 @@ Section image_step(const ModelRun& model_run) {
     Image image{.title = fmt::format("{} {}", token, site.queries[token]),
                 .pixels = model_run.image,
                 .weights = Tensor(head.select(0, static_cast<std::int64_t>(token)).to_vector(), patches),
-                .marked = marks_of(site, token, patches)};
+                .marked = marks_of(site, token)};
     if (const std::string asked = asked_at(model_run, token); !asked.empty()) image.title += " → " + asked;
     step.images.push_back(std::move(image));
   }

@@ -84,6 +84,7 @@ std::vector<Section> steps_of(const ModelRun& model_run) {
   if (!model_run.image.empty()) steps.push_back(picture_step(model_run));
   const SiteWeights& site = model_run.sites[model_run.site];
   if (!model_run.image.empty() && site.key_columns > 0) steps.push_back(image_step(model_run));
+  std::ranges::copy(model_run.maps, std::back_inserter(steps));
   for (const SiteWeights& each : model_run.sites) steps.push_back(heads_step(each));
   return steps;
 }

@@ -62,7 +62,8 @@ struct ModelRun {
   std::vector<std::string> expected;  // what should be predicted, "" where that is not asked; empty where not known
   std::vector<bool> trained = {};     // whether the task asks for anything there; empty where not known
   std::vector<CaptionCosine> captions = {};
-  Tensor image = {};  // [3, H, W] in [0, 1]; empty where there is none
+  Tensor image = {};               // [3, H, W] in [0, 1]; empty where there is none
+  std::vector<Section> maps = {};  // what the answer rests on, over the image
   std::vector<SiteWeights> sites;
   std::size_t site = 0;   // whose steps are shown
   std::size_t layer = 0;  // likewise
@@ -82,6 +83,8 @@ struct ModelRun {
 [[nodiscard]] Section patterns_step(const ModelRun& model_run);
 // The id of a head's map in heads_step().
 [[nodiscard]] std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head);
+// b8 [rows, columns]: the patches of any pattern that this query has; empty without one.
+[[nodiscard]] Tensor marks_of(const SiteWeights& site, std::size_t query);
 // The image, and the weights of one head over it.
 [[nodiscard]] Section picture_step(const ModelRun& model_run);
 [[nodiscard]] Section image_step(const ModelRun& model_run);
@@ -91,8 +94,9 @@ struct ModelRun {
 [[nodiscard]] std::vector<Section> whys_of(const ModelRun& model_run, std::vector<Section> all);
 
 /// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "overview", "picture" and
-/// "image" if the keys are places of one, "heads" of each site; then the steps of the attention call, and `path`, which
-/// leads from there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or query.
+/// "image" if the keys are places of one, the maps, "heads" of each site; then the steps of the attention call, and
+/// `path`, which leads from there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or
+/// query.
 [[nodiscard]] Explanation explain(const ModelRun& model_run, std::vector<Section> path = {});
 
 }  // namespace qkv::explain_detail

@@ -14,6 +14,8 @@
 namespace qkv::families {
 namespace {
 
+namespace fs = std::filesystem;
+
 // A parameter's name with "#" for the number of its block, that number, and its last word: "blocks.#.attn.q.weight",
 // "3",
 // ".weight".
@@ -167,8 +169,8 @@ std::int64_t vocabulary_of(const Model::Network& network) {
 // eos_token_id of generation_config.json, else of config.json.
 std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary) {
   constexpr const char* kWord = "eos_token_id";
-  const std::filesystem::path path = std::filesystem::path(folder) / "generation_config.json";
-  const ConfigFile own = std::filesystem::exists(path) ? ConfigFile(path.string()) : config;
+  const fs::path path = fs::path(folder) / "generation_config.json";
+  const ConfigFile own = fs::exists(path) ? ConfigFile(path.string()) : config;
   const ConfigFile& said = own.has(kWord) ? own : config;
   std::vector<std::int64_t> ends = said.integers(kWord);
   for (const std::int64_t end : ends) {
@@ -177,20 +179,54 @@ std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& c
   return ends;
 }
 
-ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary) {
-  return {.tokens = tokenizer_of(folder, vocabulary), .ends = ends_of(folder, config, vocabulary)};
+// "pad_token" of a file beside the tokenizer: a piece, or an object with one.
+std::optional<std::int64_t> padding_in(const fs::path& path, const Tokenizer& tokenizer) {
+  constexpr const char* kWord = "pad_token";
+  if (!fs::exists(path)) return std::nullopt;
+  const ConfigFile file(path.string());
+  if (!file.has(kWord)) return std::nullopt;
+  const std::string piece = file.has_object(kWord) ? file.object(kWord).text("content") : file.text(kWord);
+  const std::optional<std::int32_t> token = tokenizer.find(piece);
+  if (!token) file.refuse(kWord, "a piece of the tokenizer");
+  return *token;
+}
+
+// What stands for a text at the last place has read the padding before it, so that it must be the authors'.
+std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFile& config,
+                                       const Model::Network& network, const Tokenizer* tokenizer) {
+  const auto* towers = std::get_if<TwoTower>(&network);
+  if (towers == nullptr || towers->options().text_pooling != TextPooling::last || tokenizer == nullptr) {
+    return std::nullopt;
+  }
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (const auto token = padding_in(fs::path(folder) / name, *tokenizer)) return token;
+  }
+  constexpr const char* kWord = "pad_token_id";
+  constexpr std::int64_t kUsual = 1;
+  const ConfigFile text = config.object("text_config");
+  const std::int64_t token = text.integer(kWord, kUsual);
+  if (token >= tokenizer->size()) text.refuse(kWord, "a token of the tokenizer");
+  return token;
+}
+
+ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network) {
+  const std::int64_t vocabulary = vocabulary_of(network);
+  const auto tokens = tokenizer_of(folder, vocabulary);
+  return {.tokens = tokens,
+          .ends = ends_of(folder, config, vocabulary),
+          .padding = padding_of(folder, config, network, tokens.get())};
 }
 
 }  // namespace
 
 Model open_folder(const std::string& folder) {
-  const ConfigFile config((std::filesystem::path(folder) / "config.json").string());
+  const ConfigFile config((fs::path(folder) / "config.json").string());
   const Family& family = family_of(config);
   const WeightFiles files(folder);
   const Model model = [&] {
     try {
       const Model::Network network = family.network(config, Init::undrawn(), stored_dtype(files));
-      return Model(network, tokenizers_of(folder, config, vocabulary_of(network)));
+      return Model(network, tokenizers_of(folder, config, network));
     } catch (const InvalidArgument& unsound) {
       throw Error(config.path() + ": " + unsound.what());
     }

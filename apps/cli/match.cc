@@ -1,0 +1,201 @@
+// qkv match: which caption belongs to which picture, by two towers.
+#include "qkv/explain/match.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "common_options.h"
+#include "explain_files.h"
+#include "lines.h"
+#include "misuse.h"
+#include "output.h"
+#include "qkv/files.h"
+#include "qkv/png.h"
+#include "qkv/threads.h"
+#include "terminal.h"
+
+namespace qkv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MatchArguments {
+  std::vector<std::string> words;  // pictures and captions
+  std::vector<std::string> captions;
+  std::string file;
+  std::string model = "towers";
+  std::string out;
+  bool maps = false;
+  bool json = false;
+  std::string color = "auto";
+  std::optional<int> width;
+  std::optional<int> threads;
+  ExplainFiles files;
+};
+
+bool is_picture(const std::string& word) {
+  constexpr std::array<std::string_view, 7> kSuffixes = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff"};
+  std::string small = word;
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return small.ends_with(suffix); })) return true;
+  std::error_code none;
+  return std::filesystem::is_regular_file(word, none);
+}
+
+MatchQuestion question_of(const MatchArguments& arguments) {
+  MatchQuestion question{
+      .title = "match: " + arguments.model, .pictures = {}, .names = {}, .captions = {}, .maps = arguments.maps};
+  for (const std::string& word : arguments.words) {
+    if (!is_picture(word)) {
+      question.captions.push_back(word);
+      continue;
+    }
+    question.pictures.push_back(decode_png(read_file(word), word));
+    question.names.push_back(word);
+  }
+  question.captions.insert(question.captions.end(), arguments.captions.begin(), arguments.captions.end());
+  if (!arguments.file.empty()) {
+    const std::vector<std::string> lines = lines_of(arguments.file);
+    question.captions.insert(question.captions.end(), lines.begin(), lines.end());
+  }
+  if (question.pictures.empty()) misuse("IMAGE", "a PNG file or more", "none");
+  if (question.captions.empty()) misuse("CAPTION", "a text or more, here, as --caption or in --file", "none");
+  return question;
+}
+
+// What the library says of a picture or a text is said of the reader's own.
+[[noreturn]] void refuse_match(const MatchQuestion& question, const InvalidArgument& error) {
+  const std::string& argument = error.argument();
+  if (error.function() == "match_pairs") {
+    for (std::size_t n = 0; n < question.names.size(); ++n) {
+      if (argument == fmt::format("pictures[{}]", n)) misuse(question.names[n], error.expected(), error.got());
+    }
+    for (std::size_t n = 0; n < question.captions.size(); ++n) {
+      if (argument == fmt::format("texts[{}]", n)) {
+        misuse("CAPTION \"" + question.captions[n] + "\"", error.expected(), error.got());
+      }
+    }
+    if (argument == "model") misuse("--model", error.expected(), error.got());
+  }
+  throw error;
+}
+
+Json rows_of(const Tensor& matrix) {
+  Json rows = Json::array();
+  for (std::int64_t n = 0; n < matrix.dim(0); ++n) rows.push_back(matrix.view().select(0, n).to_vector());
+  return rows;
+}
+
+// The largest of each row of the scores.
+Json best_of(const TensorView& scores) {
+  Json best = Json::array();
+  for (std::int64_t n = 0; n < scores.dim(0); ++n) {
+    const std::vector<double> row = scores.select(0, n).to_vector();
+    best.push_back(std::ranges::max_element(row) - row.begin());
+  }
+  return best;
+}
+
+Json json_of(const MatchArguments& arguments, const TwoTower& towers, const MatchQuestion& question,
+             const PairMatch& match) {
+  return {{"model", arguments.model},
+          {"loss", name_of(towers.options().loss)},
+          {"images", question.names},
+          {"captions", question.captions},
+          {"cosines", rows_of(match.cosines)},
+          {"logits", rows_of(match.scores)},
+          {"probabilities", rows_of(match.probabilities)},
+          {"best_caption", best_of(match.scores)},
+          {"best_image", best_of(match.scores.view().transpose(0, 1))}};
+}
+
+// Pictures first, then captions: [I + T, d_embedding].
+void write_vectors(const std::string& path, const PairMatch& match) {
+  std::vector<double> all = match.images.view().to_vector();
+  const std::vector<double> texts = match.texts.view().to_vector();
+  all.insert(all.end(), texts.begin(), texts.end());
+  const Tensor vectors(all, {match.images.dim(0) + match.texts.dim(0), match.images.dim(1)});
+  write_tensor(path, Tensor(vectors, DType::f32));
+}
+
+void run(MatchArguments& arguments) {
+  if (arguments.threads) set_threads(*arguments.threads);
+  if (arguments.json && arguments.files.prints_page()) {
+    misuse("--html", "a file beside --json, for standard output holds one of them", "-");
+  }
+  arguments.maps = arguments.maps || arguments.files.wants_any();
+  arguments.files.require_writable();
+  if (!arguments.out.empty()) require_writable_tensors(std::span(&arguments.out, 1));
+  const MatchQuestion question = question_of(arguments);
+  const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
+  const PairMatch match = [&] {
+    try {
+      return match_pairs(model, question.pictures, question.captions);
+    } catch (const InvalidArgument& error) {
+      refuse_match(question, error);
+    }
+  }();
+  const Explanation explanation = explain_match(model, question, match);
+  arguments.files.write(explanation);
+  if (!arguments.out.empty()) write_vectors(arguments.out, match);
+  if (arguments.json) {
+    Json json = json_of(arguments, std::get<TwoTower>(model.model().network()), question, match);
+    if (arguments.maps) json["explanation"] = Json::parse(to_json(explanation));
+    print(json.dump(2) + "\n");
+  } else if (arguments.files.prints_page()) {
+    print(to_html(explanation));
+  } else {
+    print(to_text(explanation, {.terminal = terminal_options(arguments.color, arguments.width)}));
+    if (arguments.files.wants_any()) print("\n" + arguments.files.report());
+    if (!arguments.out.empty()) print(fmt::format("vectors   {}\n", arguments.out));
+  }
+}
+
+}  // namespace
+
+void add_match(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("match", "Which caption belongs to which picture, by two towers");
+  command->group("Learn");
+  command->footer(
+      "IMAGE is a PNG file, CAPTION any other word. Pictures are brought to the size\n"
+      "that the model reads; those of a folder of CLIP or SigLIP as it says itself.\n"
+      "Examples:\n  qkv match scene.png \"top left a red circle above a blue square\"\n"
+      "  qkv match a.png b.png \"a cat\" \"a dog\" --model clip-vit-base-patch32 --html maps.html");
+  const auto arguments = std::make_shared<MatchArguments>();
+  command->add_option("IMAGE CAPTION", arguments->words, "Pictures and what they may show, in any order")->required();
+  command->add_option("--model", arguments->model, "Two towers: of the box, a file, or a folder of CLIP or SigLIP")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--caption", arguments->captions, "A caption, whatever it looks like")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--file", arguments->file, "A caption on each line of a file")->type_name("FILE");
+  command->add_flag("--maps", arguments->maps, "Show what each cosine rests on, over the picture");
+  command->add_option("--html", arguments->files.html, "Write one self-contained page with the maps; `-` prints it")
+      ->type_name("FILE");
+  command->add_option("--svg", arguments->files.svg, "Write every picture as SVG into this directory")
+      ->type_name("DIR");
+  command->add_option("--png", arguments->files.png, "Write every picture as PNG into this directory")
+      ->type_name("DIR");
+  command->add_option("--out", arguments->out, "Write the vectors, pictures first, as .npy")->type_name("FILE");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  add_terminal_options(*command, arguments->color, arguments->width, "Options");
+  add_threads_option(*command, arguments->threads);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,33 @@
+// What a caption's cosine with an image, or each token that a captioner says, rests on: maps over the image in its own
+// colours, and strengths of tokens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "qkv/explain.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::explain_detail {
+
+/// A caption beside the image of the example, `text` as people read it.
+struct ShownPair {
+  TaskExample example;
+  std::string text;
+};
+
+/// For each caption: the image under relevance, and under what the cosine loses when a patch is covered; the strengths
+/// of its tokens.
+[[nodiscard]] Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs);
+
+/// For each token that the captioner says at a place of the example, `said` of the vocabulary: the image under what the
+/// token loses when a patch is covered, and under relevance. Patches in `marked`, b8 [rows, columns] a place or empty,
+/// are outlined.
+struct SaidTokens {
+  const TaskExample& example;
+  std::vector<std::int32_t> said;
+  std::vector<Tensor> marked;
+};
+[[nodiscard]] std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidTokens& tokens);
+
+}  // namespace qkv::explain_detail
