@@ -29,6 +29,7 @@ void add_fill(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_help(CLI::App& app);
 void add_info(CLI::App& app);
+void add_lens(CLI::App& app);
 void add_mask(CLI::App& app);
 void add_match(CLI::App& app);
 void add_probe(CLI::App& app);

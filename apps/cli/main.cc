@@ -69,6 +69,7 @@ void add_commands(CLI::App& app) {
   add_train(app);
   add_analyze(app);
   add_change(app);
+  add_lens(app);
   add_info(app);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {

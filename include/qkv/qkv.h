@@ -58,6 +58,7 @@
 #include "qkv/insight/change.h"
 #include "qkv/insight/heads.h"
 #include "qkv/insight/interventions.h"
+#include "qkv/insight/lens.h"
 #include "qkv/insight/patterns.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/relevance.h"

@@ -136,13 +136,15 @@ class Asked {
   /// Scores of the other text.
   [[nodiscard]] Tensor of_other() const { return ran_as_it_is(trained_.model(), other_->text, name_, "from_text"); }
 
-  /// The measure of sweeps, of scores [T, vocabulary].
+  /// The measure of sweeps, of scores [T, vocabulary]; of states [T, d] how far the text's vector is from what it was.
   [[nodiscard]] double measure(const Tensor& scores) const {
+    if (!insight::has_scores(trained_)) return cosines_of(before_, scores, question_.pooling).vector;
     const TensorView row = scores.view().select(0, read_.place);
     if (against_) return row.at({answer_}) - row.at({*against_});
     return log_softmax(row, -1).at({answer_});
   }
   [[nodiscard]] std::string measure_name() const {
+    if (!insight::has_scores(trained_)) return "cosine of the text's vector, before and after";
     const std::string answer = insight::shown_answer(trained_, answer_);
     if (!against_) return fmt::format("log-probability of “{}”", answer);
     return fmt::format("logit of “{}” less that of “{}”", answer, insight::shown_answer(trained_, *against_));
@@ -173,11 +175,6 @@ class Asked {
   std::int32_t answer_ = 0;
   std::optional<std::int32_t> against_;
 };
-
-void require_scores(const TrainedModel& trained) {
-  if (insight::has_scores(trained)) return;
-  throw InvalidArgument("sweep", "model", "one that says tokens", "an encoder that gives states alone");
-}
 
 std::vector<std::string> counted_to(std::int64_t count) {
   std::vector<std::string> labels;
@@ -219,7 +216,6 @@ TextChange change_text(const TrainedModel& trained, const ChangeQuestion& questi
 
 Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
                   const std::function<void(const std::string&)>& doing) {
-  require_scores(trained);
   Asked asked(trained, question);
   Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   for (const auto& [site, scope] : insight::sites_of(trained.model())) {
@@ -244,7 +240,6 @@ Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
 
 Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
                    const std::function<void(const std::string&)>& doing) {
-  require_scores(trained);
   if (!question.from_text) throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
   Asked asked(trained, question);
   Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};

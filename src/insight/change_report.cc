@@ -40,17 +40,6 @@ std::string score_header() {
   return fmt::format("{} {:^17} {:^19} {:^15}\n", left_in("token", kTokenColumn), "probability", "logit", "rank");
 }
 
-std::string trimmed(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      while (out.ends_with(' ')) out.pop_back();
-    }
-    out += c;
-  }
-  return out;
-}
-
 std::string moved_logits(const std::vector<TokenChange>& tokens, std::string_view word) {
   std::string text = fmt::format("logits {} most:", word);
   for (const TokenChange& token : tokens) {
@@ -132,9 +121,10 @@ Json rows_of_map(const Tensor& matrix) {
 
 std::string change_table(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
   const std::string text = heading_of(question, model);
-  if (change.answer) return trimmed(text + answer_table(change));
-  return trimmed(text + fmt::format("\nThe text's vector: cosine {:.4f} of before and after\n", *change.vector_cosine) +
-                 places_table(change.tokens, change.state_cosines, "cosine of the last state", 1));
+  if (change.answer) return insight::without_trailing_spaces(text + answer_table(change));
+  return insight::without_trailing_spaces(
+      text + fmt::format("\nThe text's vector: cosine {:.4f} of before and after\n", *change.vector_cosine) +
+      places_table(change.tokens, change.state_cosines, "cosine of the last state", 1));
 }
 
 std::string change_json(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
@@ -211,7 +201,7 @@ Panel sweep_panel(const Sweep& sweep, const std::string& title) {
   for (const SweepMap& map : sweep.maps) {
     const bool is_places = map.name == "resid_post";
     Heatmap heatmap;
-    heatmap.title = is_places ? "patched from the other text" : map.name;
+    heatmap.title = is_places ? sweep.measure : fmt::format("{}, {}", map.name, sweep.measure);
     heatmap.values = map.changes;
     heatmap.row_labels = map.rows;
     heatmap.column_labels = map.columns;

@@ -9,4 +9,15 @@ std::string left_in(const std::string& text, int width) {
   return shown + std::string(static_cast<std::size_t>(width - display_width(shown)), ' ');
 }
 
+std::string without_trailing_spaces(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      while (out.ends_with(' ')) out.pop_back();
+    }
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace qkv::insight

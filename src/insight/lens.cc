@@ -1,0 +1,131 @@
+#include "qkv/insight/lens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/said_of.h"
+#include "insight/asked_text.h"
+#include "insight/question.h"
+#include "insight/text_batch.h"
+#include "qkv/softmax.h"
+
+namespace qkv {
+namespace {
+
+void require_tokens(const TrainedModel& trained) {
+  if (insight::has_scores(trained)) return;
+  throw InvalidArgument("logit_lens", "model", "one that says tokens", "an encoder that gives states alone");
+}
+
+// Where the stream is read: what block 0 reads, and each block's output.
+std::vector<std::string> states_of(const SiteScope& scope) {
+  std::vector<std::string> names = {fmt::format("{}blocks.0.resid_pre", scope.stack)};
+  for (std::int64_t n = 0; n < scope.layers; ++n) names.push_back(fmt::format("{}blocks.{}", scope.stack, n));
+  return names;
+}
+
+TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities, std::int32_t token) {
+  const auto at = static_cast<std::size_t>(token);
+  const auto above = std::ranges::count_if(scores, [&](double score) { return score > scores[at]; });
+  return {.logit = scores[at], .probability = probabilities[at], .rank = 1 + above};
+}
+
+// The scores [T, vocabulary] that each state would give.
+std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
+  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  const std::vector<std::string> names = states_of(scope);
+  Trace unchanged(names);
+  insight::run_text(model, text, unchanged);
+  std::vector<Tensor> all;
+  for (const std::string& name : names) {
+    Trace trace({insight::logits_name(model)});
+    trace.edit(names.back(), [state = Variable(unchanged[name])](const Variable& /*last*/) { return state; });
+    insight::run_text(model, text, trace);
+    all.emplace_back(trace[insight::logits_name(model)].view().select(0, 0), DType::f64);
+  }
+  return all;
+}
+
+std::int32_t answer_of_text(const TrainedModel& trained, const TextQuestion& question, const insight::ReadText& read,
+                            const Tensor& scores) {
+  if (question.token) return insight::token_named(trained, "token", *question.token);
+  if (read.expected) return *read.expected;
+  return insight::likeliest(trained, scores.view().select(0, read.place).to_vector());
+}
+
+LogitLens lens_of(const TrainedModel& trained, const insight::ReadText& read, const std::vector<Tensor>& scores,
+                  std::int32_t answer) {
+  LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
+  lens.answer = insight::shown_answer(trained, answer);
+  lens.is_expected = read.expected == answer;
+  lens.probabilities = Tensor(DType::f64, {std::ssize(scores), scores.front().dim(0)});
+  for (std::int64_t n = 0; n < std::ssize(scores); ++n) {
+    if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
+    std::vector<LensCell>& row = lens.said.emplace_back();
+    for (std::int64_t t = 0; t < scores.front().dim(0); ++t) {
+      const std::vector<double> logits = scores[static_cast<std::size_t>(n)].view().select(0, t).to_vector();
+      const std::vector<double> probabilities =
+          softmax(scores[static_cast<std::size_t>(n)].view().select(0, t), -1).to_vector();
+      const std::int32_t token = insight::likeliest(trained, logits);
+      row.push_back({token, insight::shown_answer(trained, token), probabilities[static_cast<std::size_t>(token)]});
+      lens.probabilities.set({n, t}, probabilities[static_cast<std::size_t>(answer)]);
+      if (t == read.place) lens.scores.push_back(score_of(logits, probabilities, answer));
+    }
+  }
+  return lens;
+}
+
+// The question with all that both looks need.
+struct LookedAt {
+  insight::ReadText read;
+  std::vector<Tensor> scores;
+  std::int32_t answer = 0;
+};
+
+LookedAt looked_at(const TrainedModel& trained, const TextQuestion& question) {
+  insight::ReadText read = insight::read_question(trained, question);
+  require_tokens(trained);
+  std::vector<Tensor> scores =
+      core::said_of(insight::kQuestion, "text", [&] { return scores_by_layer(trained.model(), read.text); });
+  const std::int32_t answer = answer_of_text(trained, question, read, scores.back());
+  return {std::move(read), std::move(scores), answer};
+}
+
+std::vector<std::string> cross_keys_of(const TrainedModel& trained, const HeadText& text, std::int64_t count) {
+  std::vector<std::string> keys;
+  for (const std::int64_t id : text.source) {
+    keys.push_back(shown_token(trained.task().source_vocabulary(), static_cast<std::int32_t>(id)));
+  }
+  while (std::ssize(keys) < count) keys.push_back(fmt::format("patch {}", keys.size()));
+  return keys;
+}
+
+}  // namespace
+
+LogitLens logit_lens(const TrainedModel& trained, const TextQuestion& question) {
+  const LookedAt at = looked_at(trained, question);
+  return lens_of(trained, at.read, at.scores, at.answer);
+}
+
+LensReport lens_report(const TrainedModel& trained, const TextQuestion& question) {
+  const LookedAt at = looked_at(trained, question);
+  LensReport report{.lens = lens_of(trained, at.read, at.scores, at.answer), .keys = at.read.tokens};
+  std::optional<std::int32_t> against;
+  if (question.against) {
+    against = insight::token_named(trained, "against", *question.against);
+    report.against = insight::shown_answer(trained, *against);
+  }
+  try {
+    report.parts = logit_parts(trained.model(), at.read.text, at.read.place, at.answer, against);
+  } catch (const InvalidArgument& error) {
+    if (error.argument() != "model") throw;
+    return report;
+  }
+  if (!report.parts->cross_keys.empty()) {
+    report.cross_keys = cross_keys_of(trained, at.read.text, report.parts->cross_keys.dim(2));
+  }
+  return report;
+}
+
+}  // namespace qkv

@@ -1,0 +1,250 @@
+// Direct contributions to a logit: the residual stream is a sum, and the last norm, its divisor held, is linear in it
+// (Elhage et al. 2021, "A mathematical framework for transformer circuits").
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "insight/question.h"
+#include "insight/text_batch.h"
+#include "qkv/insight/lens.h"
+
+namespace qkv {
+namespace {
+
+using Numbers = std::vector<double>;
+
+double dot(const Numbers& a, const Numbers& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+[[noreturn]] void refuse_model(const std::string& got) {
+  throw InvalidArgument("logit_parts", "model", "one whose residual stream ends with a norm and the output map", got);
+}
+
+// The decoder that says tokens, alone or over an encoder; null of an encoder.
+const Decoder* decoder_in(const Model& model) {
+  if (const auto* decoder = std::get_if<Decoder>(&model.network())) return decoder;
+  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) return &both->decoder();
+  if (const auto* captioner = std::get_if<Captioner>(&model.network())) return &captioner->decoder();
+  return nullptr;
+}
+
+void require_linear(const Model& model) {
+  if (model.kind() == ModelKind::two_tower) refuse_model("two towers");
+  if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
+    if (encoder->options().head == EncoderHead::transform) refuse_model("one with a layer before the output map");
+    if (encoder->options().head == EncoderHead::none) refuse_model("one without an output map");
+    if (encoder->options().order == NormOrder::post) refuse_model("post-norm blocks");
+    return;
+  }
+  if (decoder_in(model)->options().order == NormOrder::post) refuse_model("post-norm blocks");
+}
+
+// What a unit of the stream, and of the last norm's output, adds to a logit.
+struct Direction {
+  double logit = 0;  // before a cap
+  Numbers stream;
+  Numbers normed;
+};
+
+class PartsOfALogit {
+ public:
+  PartsOfALogit(const Model& model, const HeadText& text, std::int64_t place)
+      : model_(model),
+        scope_(*model.scope_of(AttentionSite::tokens)),
+        place_(place),
+        batches_(insight::batches_of(std::span(&text, 1), 1)),
+        parameters_(model.parameters()),
+        trace_({scope_.stack + "blocks.*.heads", scope_.stack + "blocks.*.attn", scope_.stack + "blocks.*.cross",
+                scope_.stack + "blocks.*.ffn", scope_.stack + "blocks.0.resid_pre", scope_.stack + "ln_final",
+                scope_.stack + "blocks.*_norm.divisor"}) {
+    model.run(batches_.front().input(), trace_);
+  }
+
+  [[nodiscard]] Direction direction_of(std::int32_t token) const {
+    const std::string last = fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1);
+    const std::string logits = insight::logits_name(model_);
+    Trace trace({last, logits, scope_.stack + "ln_final"});
+    trace.edit(scope_.stack + "ln_final.divisor", [](const Variable& divisor) { return divisor.detach(); });
+    const Variable scores = model_.forward(batches_.front().input(), {.dtype = model_.dtype(), .trace = &trace});
+    Tensor one(scores.dtype(), scores.shape());
+    one.set({0, place_, token}, 1);
+    backward(scores, one);
+    for (const Parameter& parameter : model_.parameters()) parameter.value.clear_gradient();
+    const auto row = [&](const Tensor& all) { return all.view().select(0, 0).select(0, place_).to_vector(); };
+    Direction direction{.logit = scores.value().at({0, place_, token}),
+                        .stream = row(trace.gradient(last)),
+                        .normed = row(trace.gradient(scope_.stack + "ln_final"))};
+    uncap(direction);
+    return direction;
+  }
+
+  [[nodiscard]] LogitParts parts_in(const Direction& direction) const {
+    LogitParts parts{.logit = direction.logit};
+    const std::string first = fmt::format("{}blocks.0.resid_pre", scope_.stack);
+    parts.embedding = dot(direction.stream, row_of(first));
+    for (std::int64_t n = 0; n < scope_.layers; ++n) {
+      const std::string block = fmt::format("{}blocks.{}", scope_.stack, n);
+      LayerParts& layer = parts.layers.emplace_back();
+      add_attention(direction.stream, block, "attn", layer.heads, layer.bias);
+      add_attention(direction.stream, block, "cross", layer.cross, layer.bias);
+      double shift = 0;
+      layer.feed_forward = dot(through_norm(direction.stream, block + ".ffn_norm", shift), row_of(block + ".ffn"));
+      layer.bias += shift;
+    }
+    // What the last norm adds by itself, and what the output map adds to the product.
+    const Numbers bias = numbers_of(scope_.stack + "ln_final.bias");
+    parts.constant = direction.logit - dot(direction.normed, row_of(scope_.stack + "ln_final"));
+    if (!bias.empty()) parts.constant += dot(direction.normed, bias);
+    parts.keys = keys_of(direction.stream, "attn");
+    if (trace_.contains(fmt::format("{}blocks.0.cross.heads", scope_.stack))) {
+      parts.cross_keys = keys_of(direction.stream, "cross");
+    }
+    return parts;
+  }
+
+ private:
+  [[nodiscard]] const Parameter* parameter(const std::string& name) const {
+    const auto found = std::ranges::find(parameters_, name, &Parameter::name);
+    return found == parameters_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] Numbers numbers_of(const std::string& name) const {
+    const Parameter* const found = parameter(name);
+    return found == nullptr ? Numbers() : found->value.value().to_vector();
+  }
+  [[nodiscard]] Numbers row_of(const std::string& name) const {
+    return trace_[name].view().select(0, 0).select(0, place_).to_vector();
+  }
+
+  // Capped logits are linear in the stream before their cap alone.
+  void uncap(Direction& direction) const {
+    const Decoder* const decoder = decoder_in(model_);
+    if (decoder == nullptr || !decoder->options().logit_softcap) return;
+    const double cap = *decoder->options().logit_softcap;
+    const double share = direction.logit / cap;
+    direction.logit = cap * std::atanh(share);
+    for (Numbers* all : {&direction.stream, &direction.normed}) {
+      for (double& value : *all) value /= 1 - share * share;
+    }
+  }
+
+  // Of a block with norms on both sides: what a unit before the norm adds after it. `shift`: what its bias adds.
+  [[nodiscard]] Numbers through_norm(const Numbers& direction, const std::string& norm, double& shift) const {
+    if (!trace_.contains(norm + ".divisor")) return direction;
+    const Numbers weight = numbers_of(norm + ".weight");
+    const Numbers bias = numbers_of(norm + ".bias");
+    const bool adds_one = kind_of_norms() == NormKind::rms_plus_one;
+    const double divisor = row_of(norm + ".divisor").front();
+    Numbers through(direction.size());
+    for (std::size_t i = 0; i < through.size(); ++i) {
+      through[i] = direction[i] * (adds_one ? 1 + weight[i] : weight[i]) / divisor;
+    }
+    if (!bias.empty()) {
+      const double mean = std::accumulate(through.begin(), through.end(), 0.0) / static_cast<double>(through.size());
+      for (double& value : through) value -= mean;
+      shift += dot(direction, bias);
+    }
+    return through;
+  }
+
+  [[nodiscard]] NormKind kind_of_norms() const {
+    if (const Decoder* const decoder = decoder_in(model_)) return decoder->options().choices.norm;
+    return std::get<Encoder>(model_.network()).options().choices.norm;
+  }
+
+  // [H][Dv]: what a unit of each head's output adds, through its columns of W_O.
+  [[nodiscard]] std::vector<Numbers> head_directions(const Numbers& direction, const std::string& attention,
+                                                     std::int64_t heads, std::int64_t width) const {
+    const Tensor weight(parameter(attention + ".out.weight")->value.value(), DType::f64);  // [d_model, H * Dv]
+    std::vector<Numbers> all(static_cast<std::size_t>(heads), Numbers(static_cast<std::size_t>(width)));
+    for (std::int64_t row = 0; row < weight.dim(0); ++row) {
+      const Numbers columns = weight.view().select(0, row).to_vector();
+      for (std::size_t n = 0; n < columns.size(); ++n) {
+        all[n / static_cast<std::size_t>(width)][n % static_cast<std::size_t>(width)] +=
+            direction[static_cast<std::size_t>(row)] * columns[n];
+      }
+    }
+    return all;
+  }
+
+  void add_attention(const Numbers& direction, const std::string& block, const std::string& name, Numbers& heads,
+                     double& bias) const {
+    const std::string attention = block + "." + name;
+    if (!trace_.contains(attention + ".heads")) return;
+    const Numbers through = through_norm(direction, attention + "_norm", bias);
+    const Tensor out = trace_[attention + ".heads"];
+    const std::vector<Numbers> directions = head_directions(through, attention, out.dim(1), out.dim(3));
+    for (std::int64_t h = 0; h < out.dim(1); ++h) {
+      heads.push_back(dot(directions[static_cast<std::size_t>(h)],
+                          out.view().select(0, 0).select(0, h).select(0, place_).to_vector()));
+    }
+    const Numbers map_bias = numbers_of(attention + ".out.bias");
+    if (!map_bias.empty()) bias += dot(through, map_bias);
+  }
+
+  // weight x value, key by key.
+  [[nodiscard]] Tensor keys_of(const Numbers& direction, const std::string& name) const {
+    Tensor all;
+    for (std::int64_t n = 0; n < scope_.layers; ++n) {
+      const std::string block = fmt::format("{}blocks.{}", scope_.stack, n);
+      const std::string attention = block + "." + name;
+      const Trace::Attention& call = trace_.attention(attention);
+      const std::int64_t heads = call.q.dim(1);
+      const std::int64_t Tk = call.k.dim(2);
+      if (all.empty()) all = Tensor(DType::f64, {scope_.layers, heads, Tk});
+      double unused = 0;
+      const std::vector<Numbers> directions =
+          head_directions(through_norm(direction, attention + "_norm", unused), attention, heads, call.v.dim(3));
+      const std::int64_t group = heads / call.v.dim(1);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const Numbers weights = trace_.probe(attention)
+                                    .tile({.h = h, .i_begin = place_, .i_end = place_ + 1, .j_end = Tk}, Stage::weights)
+                                    .to_vector();
+        for (std::int64_t j = 0; j < Tk; ++j) {
+          const Numbers value = call.v.value().select(0, 0).select(0, h / group).select(0, j).to_vector();
+          all.set({n, h, j},
+                  weights[static_cast<std::size_t>(j)] * dot(directions[static_cast<std::size_t>(h)], value));
+        }
+      }
+    }
+    return all;
+  }
+
+  const Model& model_;
+  SiteScope scope_;
+  std::int64_t place_;
+  std::vector<insight::TextBatch> batches_;
+  Parameters parameters_;
+  Trace trace_;
+};
+
+Direction less(Direction a, const Direction& b) {
+  a.logit -= b.logit;
+  for (std::size_t n = 0; n < a.stream.size(); ++n) {
+    a.stream[n] -= b.stream[n];
+    a.normed[n] -= b.normed[n];
+  }
+  return a;
+}
+
+}  // namespace
+
+double LogitParts::sum() const {
+  double all = embedding + constant;
+  for (const LayerParts& layer : layers) {
+    all = std::accumulate(layer.heads.begin(), layer.heads.end(), all);
+    all = std::accumulate(layer.cross.begin(), layer.cross.end(), all) + layer.bias + layer.feed_forward;
+  }
+  return all;
+}
+
+LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
+                       std::optional<std::int32_t> against) {
+  require_linear(model);
+  const PartsOfALogit parts(model, text, place);
+  const Direction direction = parts.direction_of(token);
+  return parts.parts_in(against ? less(direction, parts.direction_of(*against)) : direction);
+}
+
+}  // namespace qkv
