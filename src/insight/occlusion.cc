@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
@@ -65,6 +66,10 @@ void for_covered(const TensorView& image, const PatchGrid& grid, const Body& bod
   }
 }
 
+PatchGrid grid_of(const TwoTowerOptions& options) {
+  return {.side = options.patch_side, .across = (options.image_side - options.image_margin) / options.patch_side};
+}
+
 Tensor alone(const TensorView& image) { return Tensor(image).reshape({1, 3, image.dim(1), image.dim(2)}); }
 
 Tensor repeated(std::span<const std::int32_t> tokens, std::int64_t count) {
@@ -90,11 +95,8 @@ std::vector<std::vector<double>> log_probabilities(const Variable& scores, std::
 
 Tensor pair_occlusion(const TwoTower& towers, const TensorView& image, std::span<const std::int32_t> tokens) {
   const NoGradient constant;
-  const TwoTowerOptions& options = towers.options();
-  const PatchGrid grid{.side = options.patch_side,
-                       .across = (options.image_side - options.image_margin) / options.patch_side};
-  const Tensor ids = repeated(tokens, 1);
-  const Variable text = transpose(towers.embed_texts({.ids = ids}), 0, 1);
+  const PatchGrid grid = grid_of(towers.options());
+  const Variable text = transpose(towers.embed_texts({.ids = repeated(tokens, 1)}), 0, 1);
   const double before = matmul(towers.embed_images(alone(image)), text).item();
   Tensor losses(DType::f64, {grid.across, grid.across});
   for_covered(image, grid, [&](const Tensor& images, std::int64_t first) {
@@ -104,6 +106,29 @@ Tensor pair_occlusion(const TwoTower& towers, const TensorView& image, std::span
     }
   });
   return losses;
+}
+
+// The cosine is a product, so its second difference is the product of two differences.
+Tensor pair_interaction(const TwoTower& towers, const TensorView& image, std::span<const std::int32_t> tokens,
+                        std::span<const std::vector<std::int32_t>> shortened) {
+  const NoGradient constant;
+  const PatchGrid grid = grid_of(towers.options());
+  const Variable whole = towers.embed_images(alone(image));
+  const Variable text = towers.embed_texts({.ids = repeated(tokens, 1)});
+  Tensor parts(DType::f64, {std::ssize(shortened), grid.across, grid.across});
+  std::vector<Variable> lacking;
+  for (const std::vector<std::int32_t>& one : shortened) {
+    lacking.push_back(transpose(text - towers.embed_texts({.ids = repeated(one, 1)}), 0, 1));
+  }
+  for_covered(image, grid, [&](const Tensor& images, std::int64_t first) {
+    const Variable hidden = whole - towers.embed_images(images);
+    for (std::size_t t = 0; t < lacking.size(); ++t) {
+      const std::vector<double> both = matmul(hidden, lacking[t]).value().to_vector();
+      const std::size_t begin = t * static_cast<std::size_t>(grid.patches()) + static_cast<std::size_t>(first);
+      std::ranges::copy(both, parts.values<double>().begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+  });
+  return parts;
 }
 
 Tensor caption_occlusion(const Captioner& captioner, const TensorView& image, std::span<const std::int32_t> tokens,

@@ -62,6 +62,12 @@ void outline_marks(cairo_t* cr, const TensorView& marked, double width, double h
   }
 }
 
+// A page gives an image its title itself.
+double title_height(const Gallery& gallery) {
+  const bool has_titles = std::ranges::any_of(gallery.images, [](const Image& image) { return !image.title.empty(); });
+  return has_titles ? kTitleHeight : 0;
+}
+
 struct Extent {
   double width = 0;
   double height = 0;
@@ -74,13 +80,13 @@ Extent extent_of(const Image& image) {
   return {scale * width, scale * height};
 }
 
-void paint_image(cairo_t* cr, const Image& image, const Ruler& ruler) {
+void paint_image(cairo_t* cr, const Image& image, double title, const Ruler& ruler) {
   const Extent extent = extent_of(image);
   if (!image.title.empty()) {
     draw_text(cr, ruler.fitted(one_line(image.title), kLabel, kSide), 0, kTitleHeight - 5, kLabel, kInk);
   }
   cairo_save(cr);
-  cairo_translate(cr, 0, kTitleHeight);
+  cairo_translate(cr, 0, title);
   Pixels pixels = pixels_of(image.pixels, kFinest);
   if (!image.weights.empty()) pixels = veiled(std::move(pixels), image.weights);
   paint_pixels(cr, pixels, extent.width, extent.height);
@@ -99,12 +105,13 @@ Document document_of(std::string_view function, const Gallery& gallery) {
   const std::size_t across = std::min(kAcross, gallery.images.size());
   const std::size_t down = (gallery.images.size() + across - 1) / across;
   const double top = kImageMargin + (gallery.title.empty() ? 0 : kTitleHeight + 6);
+  const double title = title_height(gallery);
   Document document;
   document.width = 2 * kImageMargin + static_cast<double>(across) * (kSide + kGap) - kGap;
-  document.height = top + static_cast<double>(down) * (kSide + kTitleHeight + kGap) - kGap + kImageMargin;
+  document.height = top + static_cast<double>(down) * (kSide + title + kGap) - kGap + kImageMargin;
   document.title = one_line(gallery.title.empty() ? gallery.images.front().title : gallery.title);
   document.description = description_of(gallery);
-  document.paint = [&gallery, across, top, width = document.width](cairo_t* cr) {
+  document.paint = [&gallery, across, top, title, width = document.width](cairo_t* cr) {
     const Ruler ruler;
     if (!gallery.title.empty()) {
       draw_text(cr, ruler.fitted(one_line(gallery.title), kTitle, width - 2 * kImageMargin), kImageMargin,
@@ -114,8 +121,8 @@ Document document_of(std::string_view function, const Gallery& gallery) {
       const std::size_t row = n / across;
       cairo_save(cr);
       cairo_translate(cr, kImageMargin + static_cast<double>(n % across) * (kSide + kGap),
-                      top + static_cast<double>(row) * (kSide + kTitleHeight + kGap));
-      paint_image(cr, gallery.images[n], ruler);
+                      top + static_cast<double>(row) * (kSide + title + kGap));
+      paint_image(cr, gallery.images[n], title, ruler);
       cairo_restore(cr);
     }
   };

@@ -24,14 +24,14 @@ TEST(ExplainMatch, ShowsEachPictureWithItsCaptionsAndMaps) {
                                .names = {"one.png", "two.png"},
                                .captions = {"a red circle", "top left a blue cross"}};
   const Explanation explanation = explained(towers, question);
-  ASSERT_EQ(explanation.steps.size(), 3U);
+  ASSERT_EQ(explanation.steps.size(), 5U);
   const Section& match = explanation.steps[0];
   EXPECT_EQ(match.heatmaps.at(0).heatmap.row_labels, question.captions);
   ASSERT_EQ(match.tables.size(), 3U);
   EXPECT_EQ(match.tables[1].title, "two.png");
   EXPECT_EQ(match.tables[1].rows.at(1).at(0).text, "top left a blue cross");
   EXPECT_EQ(match.tables[2].rows.size(), 2U);
-  const Section& maps = explanation.steps[2];
+  const Section& maps = explanation.steps[3];
   EXPECT_EQ(maps.id, "maps-2");
   EXPECT_EQ(maps.title, "What the cosines of two.png rest on");
   ASSERT_EQ(maps.images.size(), 4U);
@@ -39,6 +39,11 @@ TEST(ExplainMatch, ShowsEachPictureWithItsCaptionsAndMaps) {
   EXPECT_EQ(maps.images[3].pixels.to_vector(), towers.image_of(noise(2)).to_vector());
   EXPECT_EQ(maps.images[3].weights.shape(), (Shape{6, 6}));
   EXPECT_EQ(maps.heatmaps.at(0).heatmap.column_labels, (std::vector<std::string>{"<s>", "a", "red", "circle"}));
+  const Section& words = explanation.steps[4];
+  EXPECT_EQ(words.id, "words-2");
+  EXPECT_THAT(words.title,
+              testing::MatchesRegex("two.png: Where each word of “(a red circle|top left a blue cross)” is seen"));
+  EXPECT_EQ(words.images.at(0).title.substr(0, 2), "1 ");
   EXPECT_EQ(explanation.tensor("cosines").shape(), (Shape{2, 2}));
 }
 
@@ -55,6 +60,8 @@ TEST(ExplainMatch, OfOthersShowsTheColoursAsTheyWereAndOnePadding) {
   EXPECT_EQ(maps.images.at(0).title, "attention");
   for (const double value : maps.images.at(0).pixels.to_vector()) EXPECT_NEAR(value, 0.2, 1e-6);
   EXPECT_EQ(maps.heatmaps.at(0).heatmap.column_labels, (std::vector<std::string>{"a", "circle", "</s>", "<pad>"}));
+  EXPECT_EQ(explanation.steps.at(2).images.size(), 2U);  // of words alone
+  EXPECT_THAT(explanation.steps.at(2).images.at(1).title, testing::StartsWith("1 circle ("));
 }
 
 TEST(ExplainMatch, NamesWhatDoesNotBelongTogether) {

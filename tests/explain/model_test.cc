@@ -160,7 +160,7 @@ TEST(ExplainedModel, LaysOverTheImageWhatEachTokenRestsOn) {
   for (const char* id : {"covered", "relevance"}) {
     const Section& maps = step(explanation, id);
     ASSERT_EQ(maps.images.size(), explanation.tokens.size()) << id;
-    EXPECT_EQ(maps.images[4].title, "4 purple → triangle");
+    EXPECT_THAT(maps.images[4].title, testing::StartsWith("4 purple → triangle"));
     EXPECT_EQ(maps.images[4].weights.shape(), (Shape{6, 6}));
     const Tensor& marked = step(explanation, "image").images[4].marked;
     EXPECT_EQ(maps.images[4].marked.to_vector(), marked.to_vector());
@@ -181,6 +181,10 @@ TEST(ExplainedModel, LaysOverTheImageWhatACosineRestsOn) {
   EXPECT_EQ(maps.images[0].title, "1 attention");
   EXPECT_EQ(maps.images[3].title, "2 covered");
   EXPECT_EQ(maps.heatmaps.at(1).heatmap.column_labels.back(), "circle");
+  const Section& words = step(explanation, "words");
+  ASSERT_EQ(words.images.size(), explanation.tokens.size() - 1);  // without "<s>"
+  EXPECT_THAT(words.images[3].title, testing::MatchesRegex("4 purple \\(0\\.[0-9]+\\)"));
+  EXPECT_FALSE(words.images[3].marked.empty());
   double sum = 0;
   for (const double share : maps.heatmaps[1].heatmap.values.to_vector()) sum += share;
   EXPECT_NEAR(sum, 1, 1e-9);

@@ -172,6 +172,51 @@ TEST(PairOcclusion, IsWhatTheCosineLosesWithoutAPatch) {
   EXPECT_NEAR(lost.at({1, 2}), before - cosine_of(towers, covered, nullptr, nullptr), 1e-12);
 }
 
+TEST(PairInteraction, IsTheSecondDifferenceOfCosines) {
+  Generator generator(3);
+  const TwoTower towers(small_towers(), generator, DType::f64);
+  const Pair whole = pair_for(towers.options());
+  const std::vector<std::vector<std::int32_t>> shortened = {{4, 2, 3}, {1, 2, 3}};
+  const TensorView image = whole.image.view().select(0, 0);
+  const Tensor both = pair_interaction(towers, image, whole.tokens, shortened);
+  ASSERT_EQ(both.shape(), (Shape{2, 3, 3}));
+  const Tensor lost = pair_occlusion(towers, image, whole.tokens);
+  const Tensor lost_without = pair_occlusion(towers, image, shortened[1]);
+  for (std::int64_t n = 0; n < 9; ++n) {
+    EXPECT_NEAR(both.at({1, n / 3, n % 3}), lost.at({n / 3, n % 3}) - lost_without.at({n / 3, n % 3}), 1e-12);
+  }
+}
+
+// In the box a word that names a thing is seen where the thing stands.
+TEST(PairInteraction, InTheBoxPutsWordsOnTheirThings) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("towers"));
+  const auto& towers = std::get<TwoTower>(trained.model().network());
+  double share = 0;
+  double words = 0;
+  for (std::int64_t n = 0; n < 8; ++n) {
+    const TaskExample example = trained.task().example(Split::test, n);
+    std::vector<std::vector<std::int32_t>> shortened;
+    std::vector<std::vector<std::int64_t>> keys;
+    for (const PatternRow& row : example.patterns[0]) {
+      if (row.query + 1 >= std::ssize(example.tokens)) continue;
+      shortened.push_back(example.tokens);
+      shortened.back().erase(shortened.back().begin() + row.query + 1);
+      keys.push_back(row.keys);
+    }
+    const Tensor both = pair_interaction(towers, example.image, example.tokens, shortened);
+    for (std::size_t word = 0; word < keys.size(); ++word) {
+      const std::vector<double> map = both.view().select(0, static_cast<std::int64_t>(word)).to_vector();
+      double all = 0;
+      double on = 0;
+      for (const double value : map) all += std::max(0.0, value);
+      for (const std::int64_t key : keys[word]) on += std::max(0.0, map[static_cast<std::size_t>(key)]);
+      share += on / all;
+      words += 1;
+    }
+  }
+  EXPECT_GT(share / words, 0.6);  // a thing has a ninth of the patches
+}
+
 // In the box: what stands in the caption counts, and the ground around it does not.
 TEST(PairOcclusion, InTheBoxLiesOnTheThings) {
   const TrainedModel trained = TrainedModel::read(trained_model_path("towers"));

@@ -17,10 +17,10 @@ struct MatchQuestion {
   bool maps = true;  // of each pair; each costs a pass forward and back, and one forward for each patch
 };
 
-/// Step "match": the probabilities of all pairs, and of each picture a table of its captions. With maps, a step
-/// "maps-N" for picture N, counted from 1: what the cosine with each caption rests on, over the picture as the model
-/// sees it. `match` is match_pairs() of the same. Throws InvalidArgument as match_pairs(), and naming names or match if
-/// there are not as many as pictures and captions.
+/// Step "match": the probabilities of all pairs, and of each picture a table of its captions. With maps, for picture N,
+/// counted from 1, over the picture as the model sees it: "maps-N", what the cosine with each caption rests on, and
+/// "words-N", where each word of its best caption is seen. `match` is match_pairs() of the same. Throws InvalidArgument
+/// as match_pairs(), and naming names or match if there are not as many as pictures and captions.
 [[nodiscard]] Explanation explain_match(const TrainedModel& model, const MatchQuestion& question,
                                         const PairMatch& match);
 

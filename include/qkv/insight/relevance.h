@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "qkv/model/captioner.h"
 #include "qkv/model/two_tower.h"
@@ -38,6 +39,15 @@ struct PairRelevance {
 /// pair_relevance().
 [[nodiscard]] Tensor pair_occlusion(const TwoTower& towers, const TensorView& image,
                                     std::span<const std::int32_t> tokens);
+
+/// f64 [texts, rows, columns]: the part of the cosine that needs a patch and what a text lacks together. `shortened`
+/// are texts with a part of `tokens` left out (Li et al. 2016, Understanding neural networks through representation
+/// erasure). With c(i, t) the cosine of image i and text t it is c(whole, tokens) - c(covered, tokens) -
+/// c(whole, shortened) + c(covered, shortened): a word and a patch that both name one thing have it above 0. A pass for
+/// each text, and for some patches at a time. Throws as pair_relevance().
+[[nodiscard]] Tensor pair_interaction(const TwoTower& towers, const TensorView& image,
+                                      std::span<const std::int32_t> tokens,
+                                      std::span<const std::vector<std::int32_t>> shortened);
 
 /// f64 [T, rows, columns]: likewise what the logarithm of the probability of said[p] at place p loses. Throws as
 /// caption_relevance().

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "explain/numbers.h"
 #include "explain/trained/rests_on.h"
@@ -87,7 +88,8 @@ Section match_step(const TwoTower& towers, const MatchQuestion& question, const 
   return step;
 }
 
-Section maps_step(const TrainedModel& model, const MatchQuestion& question, std::size_t picture) {
+std::vector<Section> maps_steps(const TrainedModel& model, const MatchQuestion& question, const PairMatch& match,
+                                std::size_t picture) {
   std::vector<ShownPair> pairs;
   const Tensor image = model.image_of(question.pictures[picture]);
   for (const std::string& caption : question.captions) {
@@ -98,7 +100,12 @@ Section maps_step(const TrainedModel& model, const MatchQuestion& question, std:
   step.id = fmt::format("maps-{}", picture + 1);
   step.title = fmt::format("What the cosines of {} rest on", question.names[picture]);
   for (NamedHeatmap& map : step.heatmaps) map.id = fmt::format("{}-{}", step.id, map.id);
-  return step;
+  const std::vector<double> scores = match.scores.view().select(0, static_cast<std::int64_t>(picture)).to_vector();
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+  Section words = word_maps_step(model, pairs[best]);
+  words.id = fmt::format("words-{}", picture + 1);
+  words.title = fmt::format("{}: {}", question.names[picture], words.title);
+  return {std::move(step), std::move(words)};
 }
 
 }  // namespace
@@ -117,7 +124,7 @@ Explanation explain_match(const TrainedModel& model, const MatchQuestion& questi
                           {"pixels", fmt::format("{0} × {0}", side)}};
   explanation.steps.push_back(match_step(*towers, question, match));
   for (std::size_t picture = 0; question.maps && picture < question.pictures.size(); ++picture) {
-    explanation.steps.push_back(maps_step(model, question, picture));
+    std::ranges::move(maps_steps(model, question, match, picture), std::back_inserter(explanation.steps));
   }
   int number = 0;
   for (Section& step : explanation.steps) step.number = ++number;

@@ -22,6 +22,8 @@ Tensor losses(const TensorView& values) {
   return positive;
 }
 
+double largest(const TensorView& map) { return std::ranges::max(map.to_vector()); }
+
 // Without the pixels that belong to no patch.
 Tensor covered_colours(const TrainedModel& trained, const TaskExample& example) {
   const Tensor colours = trained.colours_of(example.image);
@@ -36,6 +38,50 @@ std::size_t shown_tokens(const TrainedModel& trained, const std::vector<std::int
   const std::optional<std::int64_t> padding = trained.model().tokenizers().padding;
   while (padding && count > 1 && tokens[count - 1] == *padding && tokens[count - 2] == *padding) --count;
   return count;
+}
+
+// Where a text has words, not marks that a task or a tokenizer puts around it.
+std::vector<std::size_t> word_places(const TrainedModel& trained, const ShownPair& pair) {
+  const Tokenizer& vocabulary = trained.task().vocabulary();
+  std::vector<std::size_t> places;
+  if (pair.example.tokens.size() < 2) return places;  // without its only token nothing is left
+  if (trained.has_task()) {
+    for (std::size_t p = 0; p < pair.example.tokens.size(); ++p) {
+      if (vocabulary.piece(pair.example.tokens[p]) != "<s>") places.push_back(p);
+    }
+    return places;
+  }
+  const std::vector<TokenSource> sources = vocabulary.encode(pair.text).sources;
+  for (std::size_t p = 0; p < sources.size(); ++p) {
+    if (sources[p] == TokenSource::text) places.push_back(p);
+  }
+  return places;
+}
+
+// The text without the token at each place, as long as before where it is padded.
+std::vector<std::vector<std::int32_t>> without_each(const TrainedModel& trained,
+                                                    const std::vector<std::int32_t>& tokens,
+                                                    const std::vector<std::size_t>& places) {
+  std::vector<std::vector<std::int32_t>> all;
+  for (const std::size_t place : places) {
+    std::vector<std::int32_t> text = tokens;
+    text.erase(text.begin() + static_cast<std::ptrdiff_t>(place));
+    all.push_back(trained.model().padded(std::move(text)));
+  }
+  return all;
+}
+
+// The patches of a pattern whose answer is the token at this place.
+Tensor marks_at(const TaskExample& example, std::size_t place, const Shape& patches) {
+  Tensor marked;
+  for (const std::vector<PatternRow>& relation : example.patterns) {
+    for (const PatternRow& row : relation) {
+      if (static_cast<std::size_t>(row.query) + 1 != place) continue;
+      if (marked.empty()) marked = Tensor(DType::b8, patches);
+      for (const std::int64_t key : row.keys) marked.values<bool>()[static_cast<std::size_t>(key)] = true;
+    }
+  }
+  return marked;
 }
 
 NamedHeatmap strengths(const std::string& id, const std::string& caption, const std::vector<std::string>& tokens,
@@ -80,11 +126,39 @@ Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>
     std::vector<std::string> tokens = texts_of(trained.task().vocabulary(), example.tokens);
     tokens.resize(shown_tokens(trained, example.tokens));
     step.heatmaps.push_back(strengths(fmt::format("tokens-{}", n + 1), called + text, tokens, relevance.tokens));
-    const std::vector<double> all = lost.view().to_vector();
-    table.rows.push_back(
-        {word(called + text), rounded(relevance.cosine, 3), rounded(*std::ranges::max_element(all), 3)});
+    table.rows.push_back({word(called + text), rounded(relevance.cosine, 3), rounded(largest(lost), 3)});
   }
   step.tables.push_back(std::move(table));
+  return step;
+}
+
+Section word_maps_step(const TrainedModel& trained, const ShownPair& pair) {
+  const TaskExample& example = pair.example;
+  const std::vector<std::size_t> places = word_places(trained, pair);
+  const Tensor both = losses(pair_interaction(std::get<TwoTower>(trained.model().network()), example.image,
+                                              example.tokens, without_each(trained, example.tokens, places)));
+  const std::vector<std::string> tokens = texts_of(trained.task().vocabulary(), example.tokens);
+  Section step;
+  step.id = "words";
+  step.title = fmt::format("Where each word of “{}” is seen", pair.text);
+  step.text =
+      std::string(kVeil) +
+      "The part of the cosine that needs patch and word together: what a cover of the patch costs the whole caption, "
+      "less what it costs the caption without the word. In parentheses stands the largest value.";
+  step.shape =
+      fmt::format("{} words of [rows, columns] = {}", places.size(), Shape{both.dim(1), both.dim(2)}.to_string());
+  const Tensor pixels = covered_colours(trained, example);
+  bool has_marks = false;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    const Tensor map(both.view().select(0, static_cast<std::int64_t>(n)));
+    Tensor marked = marks_at(example, places[n], Shape{both.dim(1), both.dim(2)});
+    has_marks = has_marks || !marked.empty();
+    step.images.push_back({.title = fmt::format("{} {} ({:.2f})", places[n], tokens[places[n]], largest(map)),
+                           .pixels = pixels,
+                           .weights = map,
+                           .marked = std::move(marked)});
+  }
+  if (has_marks) step.text += " Outlined (in a terminal: beside it) are the patches of what the word names.";
   return step;
 }
 
@@ -96,7 +170,7 @@ std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidT
   covered.title = "What each token rests on: patches covered";
   covered.text = std::string(kVeil) +
                  "What the logarithm of the token's probability loses when the patch is painted with the image's "
-                 "median colour (Zeiler and Fergus 2014).";
+                 "median colour (Zeiler and Fergus 2014). In parentheses stands the largest loss.";
   Section relevance;
   relevance.id = "relevance";
   relevance.title = "What each token rests on: attention through all layers";
@@ -115,8 +189,9 @@ std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidT
     const std::string title = fmt::format("{} {} → {}", p, at[p], said[p]);
     const Tensor marked = p < tokens.marked.size() ? tokens.marked[p] : Tensor();
     const auto place = static_cast<std::int64_t>(p);
+    const Tensor map(lost.view().select(0, place));
     covered.images.push_back(
-        {.title = title, .pixels = pixels, .weights = Tensor(lost.view().select(0, place)), .marked = marked});
+        {.title = fmt::format("{} ({:.2f})", title, largest(map)), .pixels = pixels, .weights = map, .marked = marked});
     relevance.images.push_back(
         {.title = title, .pixels = pixels, .weights = Tensor(rests.view().select(0, place)), .marked = marked});
   }

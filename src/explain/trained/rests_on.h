@@ -20,6 +20,10 @@ struct ShownPair {
 /// of its tokens.
 [[nodiscard]] Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs);
 
+/// For each word of the caption the image under the part of the cosine that needs patch and word together. Outlined are
+/// the patches of a pattern that the word belongs to, if the example has any.
+[[nodiscard]] Section word_maps_step(const TrainedModel& trained, const ShownPair& pair);
+
 /// For each token that the captioner says at a place of the example, `said` of the vocabulary: the image under what the
 /// token loses when a patch is covered, and under relevance. Patches in `marked`, b8 [rows, columns] a place or empty,
 /// are outlined.
