@@ -136,11 +136,13 @@ Tensor embed_texts(const Model& model, std::span<const std::string> texts, const
   }
   const NoGradient constant;
   std::vector<std::vector<double>> vectors(texts.size());
-  for (const auto& [length, alike] : by_length(model, texts)) {
+  for (const auto& of_length : by_length(model, texts)) {
+    const std::size_t length = of_length.first;
+    const auto& alike = of_length.second;
     const std::size_t most = std::max<std::size_t>(1, kTokensOfAPass / length);
     for (std::size_t first = 0; first < alike.numbers.size(); first += most) {
       const std::size_t rows = std::min(most, alike.numbers.size() - first);
-      const auto embedded = [&, length = length, &alike = alike] {
+      const auto embedded = [&] {
         try {
           return vectors_of(model, part_of(alike.ids, first, rows, length), part_of(alike.types, first, rows, length),
                             options);
