@@ -37,6 +37,7 @@ struct ChangeArguments {
   std::vector<std::string> removed, patterns, cuts, patches;
   bool freezes = false;
   std::optional<std::string> from_text, query, token, against;
+  std::optional<std::int64_t> from_example;
   std::string sweep;
   PicturePaths pictures;
   std::string color = "auto";
@@ -70,6 +71,7 @@ ChangeQuestion question_of(const ChangeArguments& arguments) {
                  .token = arguments.token,
                  .against = arguments.against};
   question.from_text = arguments.from_text;
+  question.from_example = arguments.from_example;
   question.interventions = interventions_of(arguments);
   return question;
 }
@@ -153,6 +155,10 @@ void add_interventions(CLI::App& command, ChangeArguments& arguments) {
        "A value of --from-text: all of it, at place 5, of one head (blocks.1.attn.heads.0)");
   command.add_option("--from-text", arguments.from_text, "The other text, of as many tokens")
       ->type_name("TEXT")
+      ->group(group);
+  command.add_option("--from-example", arguments.from_example, "Or held-out example N of the task")
+      ->type_name("N")
+      ->check(between(0, std::int64_t{1} << 40))
       ->group(group);
   command.add_flag("--freeze-norms", arguments.freezes, "Each norm divides by what it divided by before")->group(group);
 }

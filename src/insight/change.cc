@@ -6,27 +6,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/said_of.h"
+#include "insight/outcome.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
-#include "qkv/autograd/softmax.h"
 #include "qkv/softmax.h"
 
 namespace qkv {
 namespace {
 
 constexpr std::size_t kMoved = 5;
-
-// [T, vocabulary] or [T, d], f64.
-Tensor ran(const Model& model, const HeadText& text, const std::string& name, Trace& trace) {
-  insight::run_text(model, text, trace);
-  return {trace[name].view().select(0, 0), DType::f64};
-}
-
-Tensor ran_as_it_is(const Model& model, const HeadText& text, const std::string& name, const char* argument) {
-  Trace trace({name});
-  return core::said_of(insight::kQuestion, argument, [&] { return ran(model, text, name, trace); });
-}
 
 std::int64_t rank_of(const std::vector<double>& scores, std::int32_t token) {
   const double own = scores[static_cast<std::size_t>(token)];
@@ -77,45 +65,18 @@ double divergence_of(const TensorView& before, const TensorView& after) {
   return std::max(sum, 0.0);  // rounding
 }
 
-double cosine_between(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto product = [](const auto& x, const auto& y) {
-    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-  };
-  if (a == b) return 1;
-  return product(a, b) / std::sqrt(product(a, a) * product(b, b));
-}
-
-struct Cosines {
-  std::vector<double> states;
-  double vector = 0;
-};
-
-Cosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling) {
-  Cosines cosines;
-  for (std::int64_t t = 0; t < before.dim(0); ++t) {
-    const auto row = [t](const Tensor& states) { return states.view().select(0, t).to_vector(); };
-    cosines.states.push_back(cosine_between(row(before), row(after)));
-  }
-  cosines.vector = cosine_between(pooled_states(before, pooling), pooled_states(after, pooling));
-  return cosines;
-}
-
 // The question, read, with what the model does before anything is changed.
 class Asked {
  public:
   Asked(const TrainedModel& trained, const ChangeQuestion& question)
       : trained_(trained),
         question_(question),
-        name_(insight::has_scores(trained) ? insight::logits_name(trained.model())
-                                           : insight::last_state_name(trained.model())),
         read_(insight::read_question(trained, question.of)),
-        before_(ran_as_it_is(trained.model(), read_.text, name_, "text")) {
-    if (question.from_text) {
-      other_ = core::said_of(insight::kQuestion, "from_text",
-                             [&] { return insight::read_question(trained, {.text = question.from_text}); });
-    }
+        before_(insight::plain_outcome(trained.model(), read_.text, "text")),
+        outcome_(insight::outcome_of(trained.model())),
+        other_(insight::read_other(trained, question)) {
     intervener_.emplace(trained.model(), read_.text, other_ ? &other_->text : nullptr);
-    if (insight::has_scores(trained)) find_tokens();
+    if (outcome_ == insight::Outcome::scores) find_tokens();
   }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
@@ -128,23 +89,25 @@ class Asked {
   [[nodiscard]] Intervener& intervener() { return *intervener_; }
 
   [[nodiscard]] Tensor after(std::span<const Intervention> all) {
-    Trace trace({name_});
+    Trace trace(insight::outcome_names(trained_.model()));
     intervener_->add(all, trace);
-    return ran(trained_.model(), read_.text, name_, trace);
+    return insight::run_outcome(trained_.model(), read_.text, trace);
   }
 
   /// Scores of the other text.
-  [[nodiscard]] Tensor of_other() const { return ran_as_it_is(trained_.model(), other_->text, name_, "from_text"); }
+  [[nodiscard]] Tensor of_other() const { return insight::plain_outcome(trained_.model(), other_->text, "from_text"); }
 
-  /// The measure of sweeps, of scores [T, vocabulary]; of states [T, d] how far the text's vector is from what it was.
+  /// The measure of sweeps, of what a pass came to.
   [[nodiscard]] double measure(const Tensor& scores) const {
-    if (!insight::has_scores(trained_)) return cosines_of(before_, scores, question_.pooling).vector;
+    if (outcome_ == insight::Outcome::pair) return insight::cosine_of_pair(scores);
+    if (outcome_ == insight::Outcome::states) return insight::cosines_of(before_, scores, question_.pooling).vector;
     const TensorView row = scores.view().select(0, read_.place);
     if (against_) return row.at({answer_}) - row.at({*against_});
     return log_softmax(row, -1).at({answer_});
   }
   [[nodiscard]] std::string measure_name() const {
-    if (!insight::has_scores(trained_)) return "cosine of the text's vector, before and after";
+    if (outcome_ == insight::Outcome::pair) return "cosine of picture and text";
+    if (outcome_ == insight::Outcome::states) return "cosine of the text's vector, before and after";
     const std::string answer = insight::shown_answer(trained_, answer_);
     if (!against_) return fmt::format("log-probability of “{}”", answer);
     return fmt::format("logit of “{}” less that of “{}”", answer, insight::shown_answer(trained_, *against_));
@@ -167,9 +130,9 @@ class Asked {
 
   const TrainedModel& trained_;
   const ChangeQuestion& question_;
-  std::string name_;
   insight::ReadText read_;
   Tensor before_;
+  insight::Outcome outcome_;
   std::optional<insight::ReadText> other_;
   std::optional<Intervener> intervener_;
   std::int32_t answer_ = 0;
@@ -204,12 +167,18 @@ TextChange change_text(const TrainedModel& trained, const ChangeQuestion& questi
   const Tensor after = asked.after(question.interventions);
   TextChange change{.tokens = asked.read().tokens, .place = asked.read().place};
   if (asked.other()) change.from = asked.other()->tokens;
-  if (insight::has_scores(trained)) {
-    add_scores(trained, asked, after, change);
-  } else {
-    Cosines cosines = cosines_of(asked.before(), after, question.pooling);
-    change.state_cosines = std::move(cosines.states);
-    change.vector_cosine = cosines.vector;
+  switch (insight::outcome_of(trained.model())) {
+    case insight::Outcome::scores:
+      add_scores(trained, asked, after, change);
+      break;
+    case insight::Outcome::states: {
+      insight::StateCosines cosines = insight::cosines_of(asked.before(), after, question.pooling);
+      change.state_cosines = std::move(cosines.states);
+      change.vector_cosine = cosines.vector;
+      break;
+    }
+    case insight::Outcome::pair:
+      change.pair = {insight::cosine_of_pair(asked.before()), insight::cosine_of_pair(after)};
   }
   return change;
 }
@@ -240,7 +209,9 @@ Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
 
 Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
                    const std::function<void(const std::string&)>& doing) {
-  if (!question.from_text) throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
+  if (!question.from_text && !question.from_example) {
+    throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
+  }
   Asked asked(trained, question);
   Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
@@ -265,93 +236,6 @@ Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
   sweep.other = asked.measure(asked.of_other());
   sweep.maps.push_back(std::move(map));
   return sweep;
-}
-
-namespace {
-
-// Sums over the targets of one text.
-struct Said {
-  double loss = 0;
-  double right = 0;
-};
-
-Said said_of_text(const HeadText& text, const Tensor& scores) {
-  Said said;
-  for (std::int64_t t = 0; t < scores.dim(0); ++t) {
-    const auto at = static_cast<std::size_t>(t);
-    const std::int64_t target = text.targets[at];
-    if (target < 0) continue;
-    const TensorView row = scores.view().select(0, t);
-    said.loss -= log_softmax(row, -1).at({target});
-    const std::vector<double> all = row.to_vector();
-    const bool is_right = std::ranges::max_element(all) - all.begin() == target;
-    if (is_right && (text.scored.empty() || text.scored[at])) ++said.right;
-  }
-  return said;
-}
-
-std::int64_t scored_of(const HeadText& text) {
-  std::int64_t count = 0;
-  for (std::size_t t = 0; t < text.targets.size(); ++t) {
-    if (text.targets[t] >= 0 && (text.scored.empty() || text.scored[t])) ++count;
-  }
-  return count;
-}
-
-void add_text(const HeadText& text, const Tensor& before, const Tensor& after, LossChange& change) {
-  const Said first = said_of_text(text, before);
-  const Said then = said_of_text(text, after);
-  change.asked += std::ranges::count_if(text.targets, [](std::int64_t target) { return target >= 0; });
-  change.scored += scored_of(text);
-  change.loss_before += first.loss;
-  change.loss_after += then.loss;
-  change.accuracy_before += first.right;
-  change.accuracy_after += then.right;
-  if (then.loss > first.loss) ++change.worse;
-}
-
-}  // namespace
-
-LossChange change_texts(const TrainedModel& trained, std::span<const HeadText> texts, const ChangeQuestion& question) {
-  if (texts.empty()) throw InvalidArgument("change_texts", "texts", "one or more", "none");
-  const Model& model = trained.model();
-  const bool says = insight::has_scores(trained);
-  const std::string name = says ? insight::logits_name(model) : insight::last_state_name(model);
-  std::optional<insight::ReadText> other;
-  if (question.from_text) other = insight::read_question(trained, {.text = question.from_text});
-  LossChange change{.texts = std::ssize(texts)};
-  double state_sum = 0;
-  double vector_sum = 0;
-  double states = 0;
-  for (const HeadText& text : texts) {
-    if (says && text.targets.empty()) continue;
-    const Tensor before = ran_as_it_is(model, text, name, "text");
-    Intervener intervener(model, text, other ? &other->text : nullptr);
-    Trace trace({name});
-    intervener.add(question.interventions, trace);
-    const Tensor after = ran(model, text, name, trace);
-    if (says) {
-      add_text(text, before, after, change);
-      continue;
-    }
-    const Cosines cosines = cosines_of(before, after, question.pooling);
-    state_sum = std::accumulate(cosines.states.begin(), cosines.states.end(), state_sum);
-    states += static_cast<double>(cosines.states.size());
-    vector_sum += cosines.vector;
-  }
-  if (!says) {
-    change.state_cosine = state_sum / states;
-    change.vector_cosine = vector_sum / static_cast<double>(texts.size());
-    return change;
-  }
-  if (change.asked == 0) {
-    throw InvalidArgument("change_texts", "texts", "a text that asks the model for a token", "none that does");
-  }
-  for (double* sum : {&change.loss_before, &change.loss_after}) *sum /= static_cast<double>(change.asked);
-  for (double* sum : {&change.accuracy_before, &change.accuracy_after}) {
-    *sum /= static_cast<double>(std::max<std::int64_t>(change.scored, 1));
-  }
-  return change;
 }
 
 }  // namespace qkv

@@ -27,7 +27,12 @@ std::string listed_interventions(const ChangeQuestion& question) {
 std::string heading_of(const ChangeQuestion& question, const std::string& model) {
   std::string text = fmt::format("{}: {}\n", model, listed_interventions(question));
   if (question.from_text) text += fmt::format("from the text “{}”\n", *question.from_text);
+  if (question.from_example) text += fmt::format("from example {}\n", *question.from_example);
   return text;
+}
+
+std::string pair_text(const PairChange& pair, std::string_view what) {
+  return fmt::format("\n{}: {:.4f} → {:.4f}\n", what, pair.before, pair.after);
 }
 
 std::string score_row(const TokenChange& token, std::string_view note) {
@@ -106,6 +111,7 @@ Json json_of_question(const ChangeQuestion& question, const std::string& model) 
   Json json = {{"model", model}, {"interventions", Json::array()}};
   for (const Intervention& each : question.interventions) json["interventions"].push_back(to_string(each));
   if (question.from_text) json["from_text"] = *question.from_text;
+  if (question.from_example) json["from_example"] = *question.from_example;
   return json;
 }
 
@@ -121,6 +127,7 @@ Json rows_of_map(const Tensor& matrix) {
 
 std::string change_table(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
   const std::string text = heading_of(question, model);
+  if (change.pair) return text + pair_text(*change.pair, "The cosine of picture and text");
   if (change.answer) return insight::without_trailing_spaces(text + answer_table(change));
   return insight::without_trailing_spaces(
       text + fmt::format("\nThe text's vector: cosine {:.4f} of before and after\n", *change.vector_cosine) +
@@ -131,6 +138,10 @@ std::string change_json(const TextChange& change, const ChangeQuestion& question
   Json json = json_of_question(question, model);
   json["tokens"] = change.tokens;
   if (!change.from.empty()) json["from_tokens"] = change.from;
+  if (change.pair) {
+    json["cosine"] = {{"before", change.pair->before}, {"after", change.pair->after}};
+    return dumped(json);
+  }
   if (!change.answer) {
     json["state_cosines"] = change.state_cosines;
     json["vector_cosine"] = *change.vector_cosine;
@@ -149,6 +160,7 @@ std::string change_json(const TextChange& change, const ChangeQuestion& question
 
 std::string change_table(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
   std::string text = heading_of(question, model);
+  if (change.pair) return text + pair_text(*change.pair, fmt::format("{} pairs; mean cosine", change.texts));
   if (change.vector_cosine) {
     return text + fmt::format("\n{} texts; cosine of before and after, mean:\nvectors {:.4f}, last states {:.4f}\n",
                               change.texts, *change.vector_cosine, *change.state_cosine);
@@ -166,6 +178,10 @@ std::string change_table(const LossChange& change, const ChangeQuestion& questio
 std::string change_json(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
   Json json = json_of_question(question, model);
   json["texts"] = change.texts;
+  if (change.pair) {
+    json["cosine"] = {{"before", change.pair->before}, {"after", change.pair->after}};
+    return dumped(json);
+  }
   if (change.vector_cosine) {
     json["vector_cosine"] = *change.vector_cosine;
     json["state_cosine"] = *change.state_cosine;

@@ -6,6 +6,7 @@
 
 #include "core/said_of.h"
 #include "insight/asked_text.h"
+#include "insight/outcome.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
 #include "qkv/softmax.h"
@@ -14,8 +15,9 @@ namespace qkv {
 namespace {
 
 void require_tokens(const TrainedModel& trained) {
-  if (insight::has_scores(trained)) return;
-  throw InvalidArgument("logit_lens", "model", "one that says tokens", "an encoder that gives states alone");
+  if (insight::outcome_of(trained.model()) == insight::Outcome::scores) return;
+  throw InvalidArgument("logit_lens", "model", "one that says tokens",
+                        trained.kind() == ModelKind::two_tower ? "two towers" : "an encoder that gives states alone");
 }
 
 // Where the stream is read: what block 0 reads, and each block's output.
@@ -84,8 +86,8 @@ struct LookedAt {
 };
 
 LookedAt looked_at(const TrainedModel& trained, const TextQuestion& question) {
-  insight::ReadText read = insight::read_question(trained, question);
   require_tokens(trained);
+  insight::ReadText read = insight::read_question(trained, question);
   std::vector<Tensor> scores =
       core::said_of(insight::kQuestion, "text", [&] { return scores_by_layer(trained.model(), read.text); });
   const std::int32_t answer = answer_of_text(trained, question, read, scores.back());

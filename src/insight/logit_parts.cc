@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "insight/question.h"
+#include "insight/outcome.h"
 #include "insight/text_batch.h"
 #include "qkv/insight/lens.h"
 

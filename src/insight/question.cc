@@ -16,9 +16,6 @@ namespace {
 }
 
 TaskExample asked_example(const TrainedModel& trained, const TextQuestion& question) {
-  if (trained.kind() == ModelKind::two_tower) {
-    refuse_question("model", "one that says tokens, or gives states of a text", "two towers");
-  }
   if (question.text.has_value() == question.example.has_value()) {
     refuse_question("text", "a text or an example", question.text ? "both" : "none");
   }
@@ -26,7 +23,7 @@ TaskExample asked_example(const TrainedModel& trained, const TextQuestion& quest
     if (!trained.has_examples()) refuse_question("example", "a text: this model's examples are not here", "a number");
     return trained.task().example(Split::test, *question.example);
   }
-  if (trained.kind() == ModelKind::captioner) {
+  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
     refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
   }
   return core::said_of(kQuestion, "text", [&] {
@@ -62,6 +59,14 @@ ReadText read_question(const TrainedModel& trained, const TextQuestion& question
   return read;
 }
 
+std::optional<ReadText> read_other(const TrainedModel& trained, const ChangeQuestion& question) {
+  if (!question.from_text && !question.from_example) return std::nullopt;
+  if (question.from_text && question.from_example) refuse_question("from_text", "no from_example beside it", "both");
+  return core::said_of(kQuestion, question.from_text ? "from_text" : "from_example", [&] {
+    return read_question(trained, {.text = question.from_text, .example = question.from_example});
+  });
+}
+
 std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text) {
   const Tokenizer& vocabulary = trained.task().vocabulary();
   if (const auto token = vocabulary.find(text)) return *token;
@@ -73,21 +78,6 @@ std::int32_t token_named(const TrainedModel& trained, const char* argument, cons
   for (const std::int32_t id : ids) parts += (parts.empty() ? "" : ", ") + shown_token(vocabulary, id);
   refuse_question(argument, "one token of the model",
                   fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
-}
-
-bool has_scores(const TrainedModel& trained) {
-  const auto* encoder = std::get_if<Encoder>(&trained.model().network());
-  return encoder == nullptr || encoder->options().head != EncoderHead::none;
-}
-
-std::string logits_name(const Model& model) { return model.scope_of(AttentionSite::tokens)->stack + "logits"; }
-
-std::string last_state_name(const Model& model) {
-  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const ModelConfig config = model.config();
-  const auto order = config.find("order");
-  if (order == config.end() || order->second != "post") return scope.stack + "ln_final";
-  return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
 }
 
 std::string shown_answer(const TrainedModel& trained, std::int32_t token) {

@@ -20,17 +20,15 @@ struct ReadText {
   std::optional<std::int32_t> expected = std::nullopt;
 };
 
-/// Throws InvalidArgument naming text, example, query or model.
+/// Throws InvalidArgument naming text, example or query.
 [[nodiscard]] ReadText read_question(const TrainedModel& trained, const TextQuestion& question);
+
+/// The text or example that the question takes from; none if it names none. Throws InvalidArgument naming from_text or
+/// from_example.
+[[nodiscard]] std::optional<ReadText> read_other(const TrainedModel& trained, const ChangeQuestion& question);
 
 /// The one token that the reader's text is. Throws InvalidArgument of `argument`.
 [[nodiscard]] std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text);
-
-/// Whether the model says tokens; else it gives states.
-[[nodiscard]] bool has_scores(const TrainedModel& trained);
-/// Where a trace has the scores of the vocabulary, [1, T, vocabulary], and the last states, [1, T, d].
-[[nodiscard]] std::string logits_name(const Model& model);
-[[nodiscard]] std::string last_state_name(const Model& model);
 
 /// Of a token whose number may be of a joined text's source.
 [[nodiscard]] std::string shown_answer(const TrainedModel& trained, std::int32_t token);

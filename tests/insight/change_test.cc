@@ -94,6 +94,47 @@ TEST(ChangeText, ReadsAnExampleOfAModelThatReadsImages) {
               HasSubstr("text: expected an example: this model reads images"));
 }
 
+TEST(ChangeText, GivesTheCosineOfTwoTowers) {
+  const TrainedModel trained = from_box("towers");
+  ChangeQuestion question{.of = {.example = 0}};
+  const TextChange same = change_text(trained, question);
+  EXPECT_FALSE(same.answer);
+  EXPECT_EQ(same.pair->before, same.pair->after);
+  EXPECT_NEAR(same.pair->before, trained.cosines(std::vector{trained.task().example(Split::test, 0)}).at({0}), 1e-5);
+  for (const std::string site : {"", "source:"}) {
+    question.interventions = {parse_intervention("remove " + site + "*.*")};
+    const TextChange change = change_text(trained, question);
+    EXPECT_LT(change.pair->after, change.pair->before - 1e-3) << site;
+  }
+  const LossChange over = change_texts(trained, head_texts(trained, 8).texts, question);
+  EXPECT_LT(over.pair->after, over.pair->before);
+  question.interventions.clear();
+  EXPECT_EQ(sweep_heads(trained, question).maps.size(), 2U);
+  question.of = {.text = "a red square"};
+  EXPECT_THAT(error_message([&] { static_cast<void>(change_text(trained, question)); }),
+              HasSubstr("text: expected an example: this model reads images"));
+}
+
+// The picture of another example: what is said before anything is read of it stays, the rest is the other's.
+TEST(ChangeText, TakesFromAnotherExample) {
+  const TrainedModel trained = from_box("shapes");
+  ChangeQuestion question{
+      .of = {.example = 0, .query = "0"}, .from_example = 0, .interventions = {parse_intervention("patch encoder")}};
+  const TextChange same = change_text(trained, question);
+  EXPECT_EQ(same.answer->before.logit, same.answer->after.logit);
+  for (std::int64_t n = 1; n < 64; ++n) {
+    question.from_example = n;
+    const TaskExample other = trained.task().example(Split::test, n);
+    if (other.tokens.size() != same.tokens.size() || other.labels[0] == same.answer->token) continue;
+    const TextChange change = change_text(trained, question);
+    EXPECT_LT(change.answer->after.probability, 0.5 * change.answer->before.probability);
+    ASSERT_TRUE(change.against);
+    EXPECT_EQ(change.against->after.rank, 1);
+    return;
+  }
+  FAIL() << "no example as long with another first word";
+}
+
 TEST(ChangeText, GivesCosinesOfAModelWithoutScores) {
   const std::string path = testing::TempDir() + "states.safetensors";
   Generator generator(3);
@@ -130,6 +171,9 @@ TEST(ChangeText, RefusesWhatHasNoMeaning) {
               HasSubstr("token: expected one token of the model, got \"xy\", which is 2: x, y"));
   EXPECT_THAT(message({.of = {.text = "abc", .against = "é"}}), HasSubstr("against: expected"));
   EXPECT_THAT(message({.of = {.text = "aéc"}}), HasSubstr("text: expected"));
+  EXPECT_THAT(message({.of = {.text = "abc"}, .from_text = "abd", .from_example = 1}),
+              HasSubstr("from_text: expected no from_example beside it, got both"));
+  EXPECT_THAT(message({.of = {.text = "abc"}, .from_text = "aéc"}), HasSubstr("from_text: expected"));
   EXPECT_THAT(error_message([&] { static_cast<void>(change_texts(trained, {}, {})); }),
               HasSubstr("texts: expected one or more, got none"));
 }

@@ -166,6 +166,11 @@ TEST(LogitParts, RefuseAModelWhoseStreamIsNoSum) {
   EXPECT_THAT(message(Model(Encoder(encoder, generator))), HasSubstr("got one without an output map"));
 }
 
+TEST(LogitLens, RefusesAModelThatSaysNoTokens) {
+  EXPECT_THAT(error_message([] { static_cast<void>(logit_lens(from_box("towers"), {.example = 0})); }),
+              HasSubstr("model: expected one that says tokens, got two towers"));
+}
+
 TEST(LensReport, HasTheLensAndThePartsInEachForm) {
   const TrainedModel trained = from_box("induction");
   const LensReport report = lens_report(trained, {.text = "abcxyzb", .against = "y"});

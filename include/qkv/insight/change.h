@@ -30,6 +30,7 @@ struct ChangeQuestion {
   /// The other text, as many tokens long. Its likeliest token is what the answer is held against, if that is another
   /// one and `of.against` is none.
   std::optional<std::string> from_text = std::nullopt;
+  std::optional<std::int64_t> from_example = std::nullopt;  // a held-out example, in place of the other text
   std::vector<Intervention> interventions = {};
   Pooling pooling = Pooling::mean;  // of a model without scores of tokens
 };
@@ -47,6 +48,12 @@ struct TokenChange {
   TokenScore after = {};
 };
 
+/// The cosine of a picture and a text, of two towers.
+struct PairChange {
+  double before = 0;
+  double after = 0;
+};
+
 struct TextChange {
   std::vector<std::string> tokens = {};  // T, as shown_token() has them
   std::vector<std::string> from = {};    // of the other text
@@ -62,10 +69,11 @@ struct TextChange {
   /// ones.
   std::vector<double> state_cosines = {};
   std::optional<double> vector_cosine = std::nullopt;
+  std::optional<PairChange> pair = std::nullopt;
 };
 
 /// Three passes at most, and what the interventions need. Throws InvalidArgument naming text, example, query, token,
-/// against, from_text or the kind of an intervention; naming model for two towers, which say no tokens.
+/// against, from_text, from_example or the kind of an intervention.
 [[nodiscard]] TextChange change_text(const TrainedModel& trained, const ChangeQuestion& question);
 
 /// Means over all targets of all texts.
@@ -81,6 +89,7 @@ struct LossChange {
   /// Of a model without scores of tokens, instead: means of the cosines.
   std::optional<double> state_cosine = std::nullopt;
   std::optional<double> vector_cosine = std::nullopt;
+  std::optional<PairChange> pair = std::nullopt;  // of two towers: the mean
 };
 
 /// The texts one after the other. Throws as change_text(), and naming texts if there are none, or none asks for a

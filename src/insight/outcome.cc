@@ -1,0 +1,84 @@
+#include "insight/outcome.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "core/said_of.h"
+#include "insight/question.h"
+#include "insight/text_batch.h"
+
+namespace qkv::insight {
+namespace {
+
+std::string last_state_name(const Model& model) {
+  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  const auto& encoder = std::get<Encoder>(model.network());
+  if (encoder.options().order != NormOrder::post) return scope.stack + "ln_final";
+  return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
+}
+
+double cosine_between(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto product = [](const auto& x, const auto& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+  };
+  if (a == b) return 1;
+  return product(a, b) / std::sqrt(product(a, a) * product(b, b));
+}
+
+std::vector<double> row_of_matrix(const Tensor& matrix, std::int64_t row) {
+  return matrix.view().select(0, row).to_vector();
+}
+
+}  // namespace
+
+Outcome outcome_of(const Model& model) {
+  if (model.kind() == ModelKind::two_tower) return Outcome::pair;
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  return encoder != nullptr && encoder->options().head == EncoderHead::none ? Outcome::states : Outcome::scores;
+}
+
+std::vector<std::string> outcome_names(const Model& model) {
+  switch (outcome_of(model)) {
+    case Outcome::pair:
+      return {"image_map", "text_map"};
+    case Outcome::states:
+      return {last_state_name(model)};
+    case Outcome::scores:
+      break;
+  }
+  return {logits_name(model)};
+}
+
+Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
+  run_text(model, text, trace);
+  const std::vector<std::string> names = outcome_names(model);
+  if (names.size() == 1) return {trace[names.front()].view().select(0, 0), DType::f64};
+  Tensor pair(DType::f64, {2, trace[names.front()].dim(1)});
+  for (std::int64_t n = 0; n < 2; ++n) {
+    pair.store_row(std::array{n}, trace[names[static_cast<std::size_t>(n)]].view().select(0, 0).to_vector());
+  }
+  return pair;
+}
+
+Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {
+  Trace trace(outcome_names(model));
+  return core::said_of(kQuestion, argument, [&] { return run_outcome(model, text, trace); });
+}
+
+StateCosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling) {
+  StateCosines cosines;
+  for (std::int64_t t = 0; t < before.dim(0); ++t) {
+    cosines.states.push_back(cosine_between(row_of_matrix(before, t), row_of_matrix(after, t)));
+  }
+  cosines.vector = cosine_between(pooled_states(before, pooling), pooled_states(after, pooling));
+  return cosines;
+}
+
+double cosine_of_pair(const Tensor& pair) { return cosine_between(row_of_matrix(pair, 0), row_of_matrix(pair, 1)); }
+
+std::string logits_name(const Model& model) { return model.scope_of(AttentionSite::tokens)->stack + "logits"; }
+
+}  // namespace qkv::insight

@@ -1,0 +1,38 @@
+// What a pass over a text comes to: scores of tokens, states, or a picture and a text as vectors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+#include "qkv/model/embed.h"
+
+namespace qkv::insight {
+
+enum class Outcome : std::uint8_t {
+  scores,  // [T, vocabulary]
+  states,  // [T, d], of an encoder without an output map
+  pair,    // [2, d]: the picture's vector and the text's, of two towers
+};
+[[nodiscard]] Outcome outcome_of(const Model& model);
+
+/// The names under which a trace has it.
+[[nodiscard]] std::vector<std::string> outcome_names(const Model& model);
+/// Runs the text with a trace that keeps them, in f64.
+[[nodiscard]] Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace);
+/// The same with nothing changed; what the model says of its input is said of `argument`.
+[[nodiscard]] Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument);
+
+/// Of states before and after: of each token, and of the pooled vectors.
+struct StateCosines {
+  std::vector<double> states;
+  double vector = 0;
+};
+[[nodiscard]] StateCosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling);
+/// Of the two vectors of a pair.
+[[nodiscard]] double cosine_of_pair(const Tensor& pair);
+
+/// Where a trace has the scores of the vocabulary, [1, T, vocabulary].
+[[nodiscard]] std::string logits_name(const Model& model);
+
+}  // namespace qkv::insight
