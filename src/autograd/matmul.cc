@@ -87,7 +87,7 @@ std::shared_ptr<const autograd::PackedWeight> packed_for(const Value& x, const V
   const std::int64_t rows = as_rows(x).dim(0);
   const bool has_layout = x.dtype() == DType::f32 || x.dtype() == DType::bf16;
   if (autograd::recording() || !has_layout || !weight.view.is_contiguous() || weight.size() == 0) return nullptr;
-  return rows > 0 && autograd::gains_by_packing(rows) ? autograd::PackedWeight::of(weight, x.dtype()) : nullptr;
+  return rows > 0 ? autograd::PackedWeight::of(weight, x.dtype()) : nullptr;
 }
 
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {

@@ -13,16 +13,18 @@ namespace qkv::autograd {
 namespace {
 
 // Products are made of few numbers of rows, since oneDNN takes milliseconds to make the code of each; the rows of x
-// that are missing are zeros.
-constexpr std::array<std::int64_t, 8> kRows = {16, 32, 48, 64, 96, 128, 192, 256};
+// that are missing at its end are zeros. More rows than the last are cut into several products.
+constexpr std::array<std::int64_t, 6> kRows = {16, 32, 48, 64, 96, 128};
+constexpr std::int64_t kRowsOfPiece = kRows.back();
 
 std::int64_t rounded_rows(std::int64_t M) { return *std::ranges::lower_bound(kRows, M); }
 
-// About 16 pieces a weight, none too small to be worth a task.
+// A piece for each thread, none too small to be worth a task: what is one piece is written where it belongs.
 std::int64_t columns_of_piece(std::int64_t N) {
   constexpr std::int64_t kStep = 64;
-  constexpr std::int64_t kPieces = 16;
-  const std::int64_t wanted = std::max(2 * kStep, (N + kPieces - 1) / kPieces);
+  constexpr std::int64_t kMostPieces = 16;
+  const std::int64_t pieces = std::clamp<std::int64_t>(threads(), 1, kMostPieces);
+  const std::int64_t wanted = std::max(2 * kStep, (N + pieces - 1) / pieces);
   return (wanted + kStep - 1) / kStep * kStep;
 }
 
@@ -38,8 +40,6 @@ void multiply_kept(const ProductShape& shape, const void* x, const Value& laid, 
 }
 
 }  // namespace
-
-bool gains_by_packing(std::int64_t M) { return M <= kRows.back(); }
 
 std::shared_ptr<const PackedWeight> PackedWeight::of(const Value& weight, DType x) {
   std::shared_ptr<const PackedWeight> kept = weight.storage->packed();
@@ -87,21 +87,36 @@ void PackedWeight::pack(const Value& weight) {
 }
 
 void PackedWeight::multiply(Value& out, const TensorView& x, const Value* bias) const {
+  const Value rows = dense({nullptr, x});
   const std::int64_t M = x.dim(0);
-  const std::int64_t rows = rounded_rows(M);
-  const Value left = rows == M ? dense({nullptr, x}) : with_rows(x, rows);
-  core::parallel_for(threads(), static_cast<std::int64_t>(pieces_.size()), [&](int /*worker*/, std::int64_t task) {
-    const Piece& piece = pieces_[static_cast<std::size_t>(task)];
+  const std::int64_t blocks = (M + kRowsOfPiece - 1) / kRowsOfPiece;
+  const std::int64_t last = (blocks - 1) * kRowsOfPiece;
+  const std::int64_t last_rows = rounded_rows(M - last);
+  const TensorView end = rows.view.slice(0, last, M);
+  const Value filled = last_rows == end.dim(0) ? Value{nullptr, end} : with_rows(end, last_rows);
+  const std::int64_t tasks = static_cast<std::int64_t>(pieces_.size()) * blocks;
+  core::parallel_for(threads(), tasks, [&](int /*worker*/, std::int64_t task) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(task / blocks)];
+    const std::int64_t first = task % blocks * kRowsOfPiece;
+    const bool is_last = first == last;
+    const TensorView left = is_last ? filled.view : rows.view.slice(0, first, first + kRowsOfPiece);
     ProductShape shape = piece.shape;
-    shape.M = rows;
+    shape.M = left.dim(0);
     const void* shift = nullptr;
     if (bias != nullptr) {
       shape.bias = bias->dtype();
       shift = bias->view.slice(0, piece.column, piece.column + shape.N).data();
     }
-    Value result = new_value(dtype_, {rows, shape.N});  // oneDNN's kernels for packed weights write dense rows only
-    multiply_kept(shape, left.view.data(), piece.laid, shift, result.writable().data());
-    copy_elements(result.view.slice(0, 0, M), out.writable().slice(1, piece.column, piece.column + shape.N));
+    const std::int64_t end_row = std::min(first + kRowsOfPiece, M);
+    const MutableTensorView place =
+        out.writable().slice(0, first, end_row).slice(1, piece.column, piece.column + shape.N);
+    // oneDNN's kernels for packed weights write dense rows only.
+    if (pieces_.size() == 1 && shape.M == place.dim(0)) {
+      return multiply_kept(shape, left.data(), piece.laid, shift, place.data());
+    }
+    Value result = new_value(dtype_, {shape.M, shape.N});
+    multiply_kept(shape, left.data(), piece.laid, shift, result.writable().data());
+    copy_elements(result.view.slice(0, 0, place.dim(0)), place);
   });
 }
 

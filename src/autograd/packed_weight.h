@@ -9,7 +9,7 @@
 
 namespace qkv::autograd {
 
-/// The columns of weight^T in pieces, each as oneDNN likes it best for a middling number of rows. Holds the weight's
+/// The columns of weight^T in a piece for each thread, as oneDNN likes it best for a middling number of rows. Holds the weight's
 /// size in the dtype of x.
 class PackedWeight {
   struct Secret {};
@@ -42,8 +42,5 @@ class PackedWeight {
   DType dtype_;
   std::vector<Piece> pieces_;
 };
-
-/// Whether a product of M rows gains by a weight that is packed already. Beyond, packing is a small part of it.
-[[nodiscard]] bool gains_by_packing(std::int64_t M);
 
 }  // namespace qkv::autograd

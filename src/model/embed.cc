@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/said_of.h"
 #include "model/mask_token.h"
@@ -18,34 +20,78 @@ namespace {
 constexpr const char* kEmbed = "embed_texts";
 constexpr std::array<std::string_view, 4> kPoolings = {"mean", "first", "last", "max"};
 constexpr std::size_t kTokensOfAPass = 4096;
+// Of an encoder: enough rows for products at their full rate, and few enough for states to stay in a cache.
+constexpr std::size_t kJoinedTokens = 256;
 
 const Tokenizer& tokenizer_of(const Model& model, const char* function) {
   if (model.tokenizers().tokens) return *model.tokenizers().tokens;
   throw InvalidArgument(function, "model", "one with a tokenizer", "one without");
 }
 
-/// Texts of the same number of tokens.
-struct Alike {
+std::string text_number(std::size_t n) { return "texts[" + std::to_string(n) + "]"; }
+
+std::vector<Encoding> encodings_of(const Model& model, std::span<const std::string> texts) {
+  const Tokenizer& tokenizer = tokenizer_of(model, kEmbed);
+  std::vector<Encoding> encodings;
+  for (std::size_t n = 0; n < texts.size(); ++n) {
+    Encoding& encoding = encodings.emplace_back(tokenizer.encode(texts[n]));
+    if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
+    encoding.ids = core::said_of(kEmbed, text_number(n), [&] { return model.padded(std::move(encoding.ids)); });
+    encoding.types.resize(encoding.ids.size());
+  }
+  return encodings;
+}
+
+// Texts that are embedded in one pass.
+struct Pass {
   std::vector<std::size_t> numbers;
+  std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> ids;
   std::vector<std::int64_t> types;
+
+  void add(std::size_t number, const Encoding& encoding) {
+    numbers.push_back(number);
+    lengths.push_back(std::ssize(encoding.ids));
+    ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+    types.insert(types.end(), encoding.types.begin(), encoding.types.end());
+  }
 };
 
-std::map<std::size_t, Alike> by_length(const Model& model, std::span<const std::string> texts) {
-  const Tokenizer& tokenizer = tokenizer_of(model, kEmbed);
-  std::map<std::size_t, Alike> all;
-  for (std::size_t n = 0; n < texts.size(); ++n) {
-    const std::string argument = "texts[" + std::to_string(n) + "]";
-    Encoding encoding = tokenizer.encode(texts[n]);
-    if (encoding.ids.empty()) throw InvalidArgument(kEmbed, argument, "a token or more", "none");
-    encoding.ids = core::said_of(kEmbed, argument, [&] { return model.padded(std::move(encoding.ids)); });
-    encoding.types.resize(encoding.ids.size());
-    Alike& alike = all[encoding.ids.size()];
-    alike.numbers.push_back(n);
-    alike.ids.insert(alike.ids.end(), encoding.ids.begin(), encoding.ids.end());
-    alike.types.insert(alike.types.end(), encoding.types.begin(), encoding.types.end());
-  }
+using ByLength = std::multimap<std::size_t, std::size_t, std::greater<>>;
+
+// The numbers of the texts, the longest first.
+ByLength by_length(std::span<const Encoding> encodings) {
+  ByLength all;
+  for (std::size_t n = 0; n < encodings.size(); ++n) all.emplace(encodings[n].ids.size(), n);
   return all;
+}
+
+// Texts of the same number of tokens, side by side.
+std::vector<Pass> passes_of_one_length(std::span<const Encoding> encodings) {
+  std::vector<Pass> passes;
+  std::size_t before = 0;
+  for (const auto& [length, number] : by_length(encodings)) {
+    const bool is_full = !passes.empty() && passes.back().ids.size() + length > kTokensOfAPass;
+    if (length != before || is_full) passes.emplace_back();
+    passes.back().add(number, encodings[number]);
+    before = length;
+  }
+  return passes;
+}
+
+// Texts end to end: after the longest that is left, again and again the longest that still has room.
+std::vector<Pass> full_passes(std::span<const Encoding> encodings) {
+  std::vector<Pass> passes;
+  ByLength left = by_length(encodings);
+  while (!left.empty()) {
+    Pass& pass = passes.emplace_back();
+    for (auto next = left.begin(); next != left.end();) {
+      pass.add(next->second, encodings[next->second]);
+      left.erase(next);
+      next = pass.ids.size() < kJoinedTokens ? left.lower_bound(kJoinedTokens - pass.ids.size()) : left.end();
+    }
+  }
+  return passes;
 }
 
 void normalise(std::vector<double>& vector) {
@@ -53,33 +99,33 @@ void normalise(std::vector<double>& vector) {
   for (double& number : vector) number = length > 0 ? number / length : 0;
 }
 
-// A vector for each of the texts, [B, T] of ids.
-std::vector<std::vector<double>> vectors_of(const Model& model, const Tensor& ids, const Tensor& types,
-                                            const EmbedOptions& options) {
+Tensor tokens_of(const std::vector<std::int64_t>& all, std::int64_t rows) {
+  return {all, {rows, std::ssize(all) / rows}};
+}
+
+// A vector for each of the texts: end to end for an encoder, of one length for two towers.
+std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass, const EmbedOptions& options) {
   const ModelCall call{.dtype = options.dtype};
   std::vector<std::vector<double>> vectors;
   if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
-    const Variable embedded = towers->embed_texts({.ids = ids}, call);
-    for (std::int64_t b = 0; b < ids.dim(0); ++b) vectors.push_back(embedded.value().select(0, b).to_vector());
+    const std::int64_t B = std::ssize(pass.numbers);
+    const Variable embedded = towers->embed_texts({.ids = tokens_of(pass.ids, B)}, call);
+    for (std::int64_t b = 0; b < B; ++b) vectors.push_back(embedded.value().select(0, b).to_vector());
   } else {
     const auto& encoder = std::get<Encoder>(model.network());
-    const Tensor none;
+    const Tensor types = encoder.options().types > 0 ? tokens_of(pass.types, 1) : Tensor();
     const Variable states =
-        encoder.hidden({.ids = ids, .types = encoder.options().types > 0 ? types.view() : none.view()}, call);
-    for (std::int64_t b = 0; b < ids.dim(0); ++b) {
-      vectors.push_back(pooled_states(states.value().select(0, b), options.pooling));
+        encoder.hidden_joined({.ids = tokens_of(pass.ids, 1), .lengths = pass.lengths, .types = types}, call);
+    std::int64_t begin = 0;
+    for (const std::int64_t length : pass.lengths) {
+      vectors.push_back(pooled_states(states.value().select(0, 0).slice(0, begin, begin + length), options.pooling));
+      begin += length;
     }
   }
   for (std::vector<double>& vector : vectors) {
     if (options.normalised) normalise(vector);
   }
   return vectors;
-}
-
-Tensor part_of(const std::vector<std::int64_t>& all, std::size_t first, std::size_t rows, std::size_t length) {
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first * length);
-  return {std::vector<std::int64_t>(begin, begin + static_cast<std::ptrdiff_t>(rows * length)),
-          {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(length)}};
 }
 
 std::vector<std::int64_t> masks_in(const Tokenizer& tokenizer, const Encoding& encoding) {
@@ -112,10 +158,10 @@ std::vector<double> pooled_states(const TensorView& states, Pooling pooling) {
     return states.select(0, pooling == Pooling::first ? 0 : T - 1).to_vector();
   }
   const bool is_mean = pooling == Pooling::mean;
-  std::vector<double> all(static_cast<std::size_t>(states.dim(1)),
-                          is_mean ? 0 : -std::numeric_limits<double>::infinity());
+  std::vector<double> row(static_cast<std::size_t>(states.dim(1)));
+  std::vector<double> all(row.size(), is_mean ? 0 : -std::numeric_limits<double>::infinity());
   for (std::int64_t t = 0; t < T; ++t) {
-    const std::vector<double> row = states.select(0, t).to_vector();
+    states.load_row(std::array{t}, row);
     for (std::size_t n = 0; n < row.size(); ++n) {
       all[n] = is_mean ? all[n] + row[n] / static_cast<double>(T) : std::max(all[n], row[n]);
     }
@@ -135,24 +181,18 @@ Tensor embed_texts(const Model& model, std::span<const std::string> texts, const
                           "one of kind " + std::string(name_of(model.kind())));
   }
   const NoGradient constant;
+  const std::vector<Encoding> encodings = encodings_of(model, texts);
   std::vector<std::vector<double>> vectors(texts.size());
-  for (const auto& of_length : by_length(model, texts)) {
-    const std::size_t length = of_length.first;
-    const auto& alike = of_length.second;
-    const std::size_t most = std::max<std::size_t>(1, kTokensOfAPass / length);
-    for (std::size_t first = 0; first < alike.numbers.size(); first += most) {
-      const std::size_t rows = std::min(most, alike.numbers.size() - first);
-      const auto embedded = [&] {
-        try {
-          return vectors_of(model, part_of(alike.ids, first, rows, length), part_of(alike.types, first, rows, length),
-                            options);
-        } catch (const InvalidArgument& error) {
-          const std::string text = "texts[" + std::to_string(alike.numbers[first]) + "]";
-          throw InvalidArgument(kEmbed, text, error.expected(), error.got());
-        }
-      }();
-      for (std::size_t n = 0; n < rows; ++n) vectors[alike.numbers[first + n]] = embedded[n];
-    }
+  const bool is_encoder = model.kind() == ModelKind::encoder;
+  for (const Pass& pass : is_encoder ? full_passes(encodings) : passes_of_one_length(encodings)) {
+    std::vector<std::vector<double>> embedded = [&] {
+      try {
+        return vectors_of(model, pass, options);
+      } catch (const InvalidArgument& error) {  // of its longest text, which is the first
+        throw InvalidArgument(kEmbed, text_number(pass.numbers.front()), error.expected(), error.got());
+      }
+    }();
+    for (std::size_t n = 0; n < embedded.size(); ++n) vectors[pass.numbers[n]] = std::move(embedded[n]);
   }
   std::vector<double> all;
   for (const std::vector<double>& vector : vectors) all.insert(all.end(), vector.begin(), vector.end());

@@ -62,12 +62,29 @@ Mask Encoder::mask_of(const PaddedTokens& tokens) const {
   return padding_mask(kEncoder, tokens.lengths, tokens.ids.dim(0), tokens.ids.dim(1));
 }
 
-Variable Encoder::hidden(const PaddedTokens& tokens, const ModelCall& call) const {
-  const nn::Tracing tracing(call.trace);
+BlockCall Encoder::block_call(const ModelCall& call) const {
   BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
-  inner.attention.mask = mask_of(tokens);
   inner.attention.bias = input_.fixed_bias();
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
+  return inner;
+}
+
+Variable Encoder::hidden_joined(const JoinedTokens& tokens, const ModelCall& call) const {
+  const nn::Tracing tracing(call.trace);
+  const Variable x = input_.forward_joined(tokens, call);
+  const Tensor positions = joined_positions(tokens.lengths);
+  BlockCall inner = block_call(call);
+  std::vector<std::int64_t> offsets = {0};
+  for (const std::int64_t length : tokens.lengths) offsets.push_back(offsets.back() + length);
+  inner.attention.ragged = Ragged{.q_offsets = offsets, .k_offsets = offsets};
+  if (options_.positions == Positions::rotary) inner.positions = positions;
+  return tracing.result(stack_.forward(x, inner));
+}
+
+Variable Encoder::hidden(const PaddedTokens& tokens, const ModelCall& call) const {
+  const nn::Tracing tracing(call.trace);
+  BlockCall inner = block_call(call);
+  inner.attention.mask = mask_of(tokens);
   return tracing.result(stack_.forward(input_.forward_typed(tokens.ids, tokens.types, call), inner));
 }
 

@@ -1,8 +1,11 @@
 #include "qkv/model/token_input.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/dropout.h"
+#include "qkv/autograd/embedding.h"
 #include "qkv/nn/position.h"
 
 namespace qkv {
@@ -53,10 +57,15 @@ Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtyp
 }
 
 // As large as the embeddings are: a sine has the deviation 1 / sqrt(2), and the paper adds it as it is.
-Variable sines(std::int64_t first, std::int64_t length, const TokenInputOptions& options, DType dtype) {
-  const Tensor table = sinusoidal(first + length, options.d_model, 10000.0, dtype);
-  const Variable values(Tensor(table.view().slice(0, first, first + length)));
+Variable sines(const Tensor& positions, std::int64_t length, const TokenInputOptions& options, DType dtype) {
+  const Variable values = embedding(Variable(sinusoidal(length, options.d_model, 10000.0, dtype)), positions);
   return options.scale == EmbeddingScale::root_width ? values : scale(values, kDeviation * std::numbers::sqrt2);
+}
+
+// One more than the last position.
+std::int64_t length_of(const Tensor& positions) {
+  const std::span<const std::int64_t> numbers = positions.values<std::int64_t>();
+  return numbers.empty() ? 0 : std::ranges::max(numbers) + 1;
 }
 
 Tensor counted(std::int64_t first, std::int64_t length) {
@@ -134,23 +143,41 @@ Variable TokenInput::type_vectors(const TensorView& ids, const TensorView& types
 Variable TokenInput::forward_typed(const TensorView& ids, const TensorView& types, const ModelCall& call,
                                    std::int64_t first) const {
   if (ids.rank() != 2) throw InvalidArgument(model_, "ids", "[B, T]", ids.shape().to_string());
+  return vectors(ids, types, counted(first, ids.dim(1)), call);
+}
+
+Variable TokenInput::forward_joined(const JoinedTokens& tokens, const ModelCall& call) const {
+  for (const std::int64_t length : tokens.lengths) {
+    if (length < 1) throw InvalidArgument(model_, "lengths", "one token or more of each text", std::to_string(length));
+  }
+  const Tensor positions = joined_positions(tokens.lengths);
+  const Shape expected{1, positions.size()};
+  if (!(tokens.ids.shape() == expected)) {
+    throw InvalidArgument(model_, "ids", expected.to_string() + ", the tokens of lengths",
+                          tokens.ids.shape().to_string());
+  }
+  return vectors(tokens.ids, tokens.types, positions, call);
+}
+
+Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, const Tensor& positions,
+                             const ModelCall& call) const {
   const DType wide = ModelCall().dtype_for(dtype());  // so that a sum is rounded once
   Variable x = nn::named("embedding", [&] { return tokens_.forward(ids, wide); });
-  const std::int64_t length = ids.dim(1);
+  const std::int64_t length = length_of(positions);
   if (positions_) {
-    if (first + length > options_.length) {
+    if (length > options_.length) {
       throw InvalidArgument(
           model_, "ids",
           "a text of at most " + std::to_string(options_.length) + " tokens, for which there are learned positions",
-          std::to_string(first + length) + " tokens");
+          std::to_string(length) + " tokens");
     }
-    x = x + nn::named("positions", [&] { return positions_->forward(counted(first, length), wide); });
+    x = x + nn::named("positions", [&] { return positions_->forward(positions, wide); });
   }
   if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
   if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
   if (options_.scale == EmbeddingScale::root_width) x = x * root_width(options_.d_model, dtype());
   if (options_.positions == Positions::sinusoidal) {
-    x = x + nn::traced("positions", sines(first, length, options_, wide));
+    x = x + nn::traced("positions", sines(positions, length, options_, wide));
   }
   if (norm_) x = nn::named("ln_embedding", [&] { return norm_->forward(x); });
   x = cast(x, call.dtype_for(dtype()));
@@ -163,6 +190,16 @@ LearnedTerms TokenInput::learned_bias() const {
 }
 
 Bias TokenInput::fixed_bias() const { return options_.positions == Positions::alibi ? alibi() : Bias(); }
+
+Tensor joined_positions(const std::vector<std::int64_t>& lengths) {
+  Tensor positions(DType::i64, {std::reduce(lengths.begin(), lengths.end())});
+  auto place = positions.values<std::int64_t>().begin();
+  for (const std::int64_t length : lengths) {
+    std::iota(place, place + length, std::int64_t{0});
+    place += length;
+  }
+  return positions;
+}
 
 Parameters TokenInput::parameters() const {
   Parameters all;

@@ -54,7 +54,7 @@ TEST(FewRows, ReadAWeightInItsOwnDtype) {
 }
 
 TEST(KeptWeight, GivesWhatARecordedCallGives) {
-  for (const std::int64_t M : {9, 16, 50, 256}) {
+  for (const std::int64_t M : {9, 16, 50, 256, 300}) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       SCOPED_TRACE(std::string(name_of(dtype)) + ", rows: " + std::to_string(M));
       std::vector<Variable> inputs;
@@ -74,6 +74,24 @@ TEST(KeptWeight, GivesWhatARecordedCallGives) {
       set_threads(before);
     }
   }
+}
+
+// It is cut into as many pieces as there are threads when it is packed.
+TEST(KeptWeight, GivesTheSameDigitsOnAnyNumberOfThreads) {
+  const int before = threads();
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    std::vector<double> alone;
+    for (const int count : {1, 2, 5}) {
+      set_threads(count);
+      std::vector<Variable> inputs;
+      for (const Tensor& input : inputs_of(150, 700, 650)) inputs.emplace_back(input.to(dtype));
+      static_cast<void>(without_gradients(inputs));
+      const std::vector<double> packed = without_gradients(inputs).value().to_vector();
+      if (count == 1) alone = packed;
+      EXPECT_EQ(packed, alone) << name_of(dtype) << ", threads: " << count;
+    }
+  }
+  set_threads(before);
 }
 
 TEST(KeptWeight, IsForgottenWhenTheWeightIsWritten) {

@@ -92,6 +92,37 @@ TEST(Encoder, GivesATextTheSameNumbersAloneAndPadded) {
   }
 }
 
+// In f64, where rows do not depend on how many there are.
+TEST(Encoder, GivesATextTheSameNumbersAloneAndEndToEnd) {
+  const NoGradient constant;
+  const Tensor ids = some_ids();
+  const std::vector<std::int64_t> lengths = {2, 7, 1, 4};
+  for (const Positions positions : kAll) {
+    for (const SelfAttention self_attention : {SelfAttention::full, SelfAttention::causal}) {
+      SCOPED_TRACE(std::string(name_of(positions)) + ", " + std::string(name_of(self_attention)));
+      EncoderOptions options = small(positions);
+      options.self_attention = self_attention;
+      options.types = 2;
+      Generator generator(4);
+      const Encoder encoder(options, generator, DType::f64);
+      const Tensor all(ids.view().reshape({1, 21}).slice(1, 0, 14));
+      const Tensor types = Generator(5).randint(0, 2, {1, 14});
+      const Variable joined = encoder.hidden_joined({.ids = all, .lengths = lengths, .types = types});
+      ASSERT_EQ(joined.shape(), (Shape{1, 14, 16}));
+      std::int64_t begin = 0;
+      for (const std::int64_t length : lengths) {
+        const Tensor own(all.view().slice(1, begin, begin + length));
+        const Tensor own_types(types.view().slice(1, begin, begin + length));
+        const Variable alone = encoder.hidden({.ids = own, .types = own_types});
+        for (std::int64_t t = 0; t < length; ++t) {
+          EXPECT_THAT(place(joined, 0, begin + t), testing::Pointwise(testing::DoubleNear(1e-14), place(alone, 0, t)));
+        }
+        begin += length;
+      }
+    }
+  }
+}
+
 TEST(Encoder, SeesNoLaterTokenIfItIsCausal) {
   for (const Positions positions : kAll) {
     EncoderOptions options = small(positions);
@@ -189,6 +220,19 @@ TEST(Encoder, FactsGiveTheOptionsBack) {
   config["kind"] = "decoder";
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),
             "encoder_options: kind: expected encoder, got \"decoder\"");
+}
+
+TEST(Encoder, RefusesTextsEndToEndThatDoNotFit) {
+  Generator generator(1);
+  const Encoder encoder(small(Positions::learned), generator);
+  const Tensor ids(DType::i64, {1, 9});
+  const auto message = [&](const std::vector<std::int64_t>& lengths) {
+    return error_message([&] { static_cast<void>(encoder.hidden_joined({.ids = ids, .lengths = lengths})); });
+  };
+  EXPECT_EQ(message({4, 4}), "Encoder: ids: expected [1, 8], the tokens of lengths, got [1, 9]");
+  EXPECT_EQ(message({1, 8}),
+            "Encoder: ids: expected a text of at most 7 tokens, for which there are learned positions, got 8 tokens");
+  EXPECT_EQ(message({9, 0}), "Encoder: lengths: expected one token or more of each text, got 0");
 }
 
 TEST(Encoder, RefusesWhatHasNoMeaning) {

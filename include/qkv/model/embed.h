@@ -37,9 +37,9 @@ struct EmbedOptions {
 [[nodiscard]] std::vector<double> pooled_states(const TensorView& states, Pooling pooling);
 
 /// A vector a text, f32 [texts, d_model], in their order. An encoder's last states, pooled; of two towers what
-/// TwoTower::embed_texts() gives. Texts of the same number of tokens share their passes, so that no padding is
-/// computed. Throws InvalidArgument naming model for another kind, or texts[n] with more tokens than the model has
-/// positions.
+/// TwoTower::embed_texts() gives. Texts share passes, an encoder's end to end and towers' those of the same number of
+/// tokens, so that no padding is computed. Throws InvalidArgument naming model for another kind, or texts[n] with more
+/// tokens than the model has positions.
 [[nodiscard]] Tensor embed_texts(const Model& model, std::span<const std::string> texts,
                                  const EmbedOptions& options = {});
 

@@ -64,6 +64,8 @@ class Encoder {
   /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones. Places
   /// of padding hold values without meaning. Throws InvalidArgument naming ids or lengths.
   [[nodiscard]] Variable hidden(const PaddedTokens& tokens, const ModelCall& call = {}) const;
+  /// The same of texts end to end, [1, T] -> [1, T, d_model]: a token sees its own text alone.
+  [[nodiscard]] Variable hidden_joined(const JoinedTokens& tokens, const ModelCall& call = {}) const;
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place. Throws InvalidArgument naming head if there is
   /// none.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const ModelCall& call = {}) const;
@@ -79,6 +81,7 @@ class Encoder {
   [[nodiscard]] const Embedding& tokens() const noexcept { return input_.tokens(); }
 
  private:
+  [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
   [[nodiscard]] Variable transformed(const Variable& x) const;
   [[nodiscard]] Mask mask_of(const PaddedTokens& tokens) const;
 

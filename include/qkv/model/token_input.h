@@ -63,6 +63,13 @@ struct PaddedTokens {
   TensorView types = {};                   // likewise [B, T], of a model with types; none: all 0
 };
 
+/// Texts end to end, so that no place is padded.
+struct JoinedTokens {
+  TensorView ids;                     // [1, T] of i64 or i32
+  std::vector<std::int64_t> lengths;  // tokens of each text, more than 0; T together
+  TensorView types = {};              // likewise [1, T], of a model with types; none: all 0
+};
+
 /// Which keys a query of the self-attention sees.
 enum class SelfAttention : std::uint8_t {
   causal,  // itself and those before it
@@ -101,6 +108,9 @@ class TokenInput {
   /// The same with token types [B, T]; an empty view: all 0. Throws InvalidArgument naming types, too.
   [[nodiscard]] Variable forward_typed(const TensorView& ids, const TensorView& types, const ModelCall& call,
                                        std::int64_t first = 0) const;
+  /// The same of texts end to end, each with the positions that it has alone. Throws InvalidArgument naming lengths,
+  /// too.
+  [[nodiscard]] Variable forward_joined(const JoinedTokens& tokens, const ModelCall& call) const;
   /// What the self-attention of each block adds to its scores; empty if positions act elsewhere.
   [[nodiscard]] LearnedTerms learned_bias() const;
   [[nodiscard]] Bias fixed_bias() const;
@@ -113,6 +123,8 @@ class TokenInput {
   [[nodiscard]] Parameters parameters() const;
 
  private:
+  [[nodiscard]] Variable vectors(const TensorView& ids, const TensorView& types, const Tensor& positions,
+                                 const ModelCall& call) const;
   [[nodiscard]] Variable type_vectors(const TensorView& ids, const TensorView& types) const;
 
   std::string_view model_;
@@ -123,6 +135,9 @@ class TokenInput {
   std::optional<Norm> norm_;
   Variable t5_;  // [buckets, heads]; empty without
 };
+
+/// The places of texts of these lengths end to end, each counted from 0: i64 [T].
+[[nodiscard]] Tensor joined_positions(const std::vector<std::int64_t>& lengths);
 
 /// Parameters of a TokenInput, by arithmetic, its table of tokens included.
 [[nodiscard]] std::int64_t parameter_count(const TokenInputOptions& options);
