@@ -62,7 +62,7 @@ TEST(ExplainMatch, OfOthersShowsTheColoursAsTheyWereAndOnePadding) {
   EXPECT_EQ(maps.heatmaps.at(0).heatmap.column_labels, (std::vector<std::string>{"a", "circle", "</s>", "<pad>"}));
   double sum = 0;
   for (const double share : maps.heatmaps[0].heatmap.values.to_vector()) sum += share;
-  EXPECT_NEAR(sum, 1, 1e-9);  // one padding stands for all
+  EXPECT_NEAR(sum, 1, 1e-9);                             // one padding stands for all
   EXPECT_EQ(explanation.steps.at(2).images.size(), 2U);  // of words alone
   EXPECT_THAT(explanation.steps.at(2).images.at(1).title, testing::StartsWith("1 circle ("));
 }

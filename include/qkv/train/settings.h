@@ -50,8 +50,8 @@ struct TrainReporting {
   std::int64_t examples = 512;       // held out, of an examination
 };
 
-/// A small model that learns the task, and how: docs/training.md says what each reaches. `model` is a kind; without one,
-/// or where the task has no recipe for it, the task's first. For an unknown task, the settings that no task in
+/// A small model that learns the task, and how: docs/training.md says what each reaches. `model` is a kind; without
+/// one, or where the task has no recipe for it, the task's first. For an unknown task, the settings that no task in
 /// particular has.
 [[nodiscard]] TrainSettings recipe_for(std::string_view task, std::string_view model = {});
 
