@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Trains the models in the box, or those that are named, and writes what each scores.
 
-    scripts/train_models.py [--qkv PATH] [TASK... | towers | gpt]
+    scripts/train_models.py [--qkv PATH] [TASK... | induction3 | towers | gpt]
 
-For each task, and for the two towers of `shapes`: models/TASK.safetensors, the card models/TASK.json (what `qkv train --json` printed), and the tables of
-models/README.md, README.md and docs/training.md, which are made of all cards. A model that misses its task's goal is not put in the box.
+For each task, for `induction` with a layer to spare and for the two towers of `shapes`: models/TASK.safetensors, the card
+models/TASK.json (what `qkv train --json` printed), and the tables of models/README.md, README.md and docs/training.md, which
+are made of all cards. A model that misses its task's goal is not put in the box.
 `gpt` is the small language model of docs/gpt.md, which learns the prose of scripts/prose: an hour, so only where it is named.
 """
 
@@ -24,7 +25,10 @@ def output(command: list[str]) -> str:
 
 
 # What is trained beside a task's own model, and how.
-OTHERS = {"towers": ["shapes", "--model", "two-tower"]}
+OTHERS = {
+    "induction3": ["induction", "--layers", "3", "--heads", "1", "--steps", "3000"],
+    "towers": ["shapes", "--model", "two-tower"],
+}
 
 
 def train(qkv: str, task: str) -> dict:

@@ -93,8 +93,9 @@ void require_together(const ChangeArguments& arguments) {
   for (const auto& [name, is_given] : of_one) {
     if (is_many && is_given) misuse(name, "one text", "many");
   }
-  if (!arguments.pictures.empty() && arguments.sweep.empty())
+  if (!arguments.pictures.empty() && arguments.sweep.empty()) {
     misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
+  }
 }
 
 std::string sweep_title(const ChangeArguments& arguments) {
@@ -119,8 +120,9 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
 }
 
 HeadTexts texts_of(const ChangeArguments& arguments, const TrainedModel& trained) {
-  if (!arguments.file.empty())
+  if (!arguments.file.empty()) {
     return of_option("--file", [&] { return head_texts(trained, lines_of(arguments.file)); });
+  }
   return of_option("--examples", [&] { return head_texts(trained, *arguments.examples); });
 }
 

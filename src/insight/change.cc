@@ -117,9 +117,11 @@ class Asked {
   void find_tokens() {
     const auto row = [&](const Tensor& scores) { return scores.view().select(0, read_.place).to_vector(); };
     const TextQuestion& of = question_.of;
-    answer_ = of.token         ? insight::token_named(trained_, "token", *of.token)
-              : read_.expected ? *read_.expected
-                               : insight::likeliest(trained_, row(before_));
+    if (of.token) {
+      answer_ = insight::token_named(trained_, "token", *of.token);
+    } else {
+      answer_ = read_.expected ? *read_.expected : insight::likeliest(trained_, row(before_));
+    }
     if (of.against) {
       against_ = insight::token_named(trained_, "against", *of.against);
     } else if (other_ && other_->text.ids.size() == read_.text.ids.size()) {

@@ -98,7 +98,7 @@ void Intervener::prepare(std::span<const Intervention> all) {
     return fmt::format("{} tokens{}", text.ids.size(), source);
   };
   if (sizes(text_) != sizes(*other_)) {
-    refuse_change("from_text", fmt::format("a text of {}, as the first", sizes(text_)), sizes(*other_));
+    refuse_change("from_text", fmt::format("a text of {}, as the one that is changed", sizes(text_)), sizes(*other_));
   }
   other_run_ = Trace(others);
   insight::run_text(model_, *other_, other_run_);

@@ -86,8 +86,9 @@ std::string parts_table(const LensReport& report) {
     }
     text += fmt::format("{:<19} {:>+8.3f}  {}\n", all[n].name, all[n].adds, keys_text(all[n], report));
   }
-  if (all.size() > kParts)
+  if (all.size() > kParts) {
     text += fmt::format("{:<19} {:>+8.3f}\n", fmt::format("{} others", all.size() - kParts), rest);
+  }
   return text + fmt::format("{:<19} {:>+8.3f}  the model computed {:.3f}\n", "sum", parts.sum(), parts.logit);
 }
 

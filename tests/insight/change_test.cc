@@ -190,6 +190,18 @@ TEST(ChangeTexts, BreaksATaskByOneHeadAndNotByAnother) {
   EXPECT_GT(over_examples(brackets, {"remove 2.3"}).accuracy_after, 0.98);
 }
 
+// A head that gives the token before, one that finds the pair, and one to spare.
+TEST(ChangeTexts, BreaksInductionByItsHeadsAndNotByTheOneToSpare) {
+  const TrainedModel trained = from_box("induction3");
+  const LossChange found = over_examples(trained, {"remove 1.0"});
+  EXPECT_GT(found.accuracy_before, 0.99);
+  EXPECT_LT(found.accuracy_after, 0.3);
+  EXPECT_LT(over_examples(trained, {"remove 0.0"}).accuracy_after, 0.3);
+  const LossChange spare = over_examples(trained, {"remove 2.0"});
+  EXPECT_GT(spare.accuracy_after, 0.99);
+  EXPECT_LT(spare.loss_after - spare.loss_before, 0.05);
+}
+
 TEST(Sweep, RemovesEachHeadInTurn) {
   const TrainedModel trained = from_box("brackets");
   const ChangeQuestion question = asked("([]{", {});

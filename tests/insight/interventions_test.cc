@@ -286,7 +286,7 @@ TEST(Intervener, RefusesWhatThereIsNot) {
   EXPECT_THAT(message({"cut 0:0"}),
               HasSubstr("cut: expected a key to be left for query 0, got 0, the last that it sees"));
   EXPECT_THAT(message({"patch blocks.1"}, &shorter),
-              HasSubstr("from_text: expected a text of 7 tokens, as the first, got 4 tokens"));
+              HasSubstr("from_text: expected a text of 7 tokens, as the one that is changed, got 4 tokens"));
   EXPECT_THAT(
       message({"patch blocks.3"}, &other),
       HasSubstr("patch: expected a value of the pass (docs/trace.md), got \"blocks.3\"; did you mean blocks.0?"));
