@@ -46,6 +46,17 @@ TEST(ChangeCommand, MeasuresTheLossOverAFileAndOverExamples) {
   EXPECT_THAT(table.out, HasSubstr("\naccuracy "));
 }
 
+TEST(ChangeCommand, TakesFromAnotherExample) {
+  const Outcome outcome =
+      run_qkv({"change", "shapes", "--example", "0", "--from-example", "0", "--patch", "encoder", "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["from_example"], 0);
+  EXPECT_EQ(json["answer"]["before"], json["answer"]["after"]);
+  const Outcome towers = run_qkv({"change", "towers", "--example", "0", "--remove", "source:*.*"});
+  EXPECT_THAT(towers.out, HasSubstr("\nThe cosine of picture and text: 0."));
+}
+
 TEST(ChangeCommand, DrawsSweeps) {
   const tests::TemporaryDirectory directory;
   const std::string heads = directory / "heads.svg";

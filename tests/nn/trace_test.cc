@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -58,6 +59,51 @@ TEST(Trace, NamesValuesInTheOrderOfComputation) {
   EXPECT_THAT(trace.names(), ElementsAre("resid_pre", "ln1", "attn.q", "attn.q_rotated", "attn.k", "attn.k_rotated",
                                          "attn.v", "attn.heads", "attn.concat", "attn.out", "attn", "resid_mid", "ln2",
                                          "ffn.gate", "ffn.up", "ffn.activated", "ffn.down", "ffn", "resid_post"));
+}
+
+TEST(Trace, HasWhatNormsDivideByOnlyWhereItIsNamed) {
+  for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::rms_plus_one}) {
+    BlockOptions options = plain(NormOrder::both);
+    options.norm = kind;
+    options.attention.qk_norm = 1e-6;
+    const TransformerBlock block = made(options);
+    Trace all;
+    const Variable out = block.forward(some_x(), {.trace = &all});
+    EXPECT_FALSE(all.contains("ln1.divisor"));
+    Trace named({"*.divisor", "resid_pre"});
+    const Variable again = block.forward(some_x(), {.trace = &named});
+    EXPECT_THAT(named.names(), ElementsAre("resid_pre", "ln1.divisor", "attn.q.divisor", "attn.k.divisor",
+                                           "attn_norm.divisor", "ln2.divisor", "ffn_norm.divisor"));
+    EXPECT_EQ(named["attn.q.divisor"].shape(), (Shape{2, 2, 5, 1}));
+    const std::vector<double> x = named["resid_pre"].view().select(0, 1).select(0, 3).to_vector();
+    double mean = 0;
+    for (const double value : x) mean += kind == NormKind::layer ? value / 8 : 0;
+    double square = 0;
+    for (const double value : x) square += (value - mean) * (value - mean) / 8;
+    EXPECT_NEAR(named["ln1.divisor"].at({1, 3, 0}), std::sqrt(square + options.epsilon), 1e-12);
+    for (std::int64_t n = 0; n < 8; ++n) {
+      EXPECT_NEAR(again.value().at({1, 4, n}), out.value().at({1, 4, n}), 1e-10);
+    }
+    // Twice the divisor is half the norm.
+    Trace edited({"ln1"});
+    edited.edit("ln1.divisor", [](const Variable& divisor) { return divisor * 2.0; });
+    (void)block.forward(some_x(), {.trace = &edited});
+    EXPECT_NEAR(edited["ln1"].at({1, 3, 2}), all["ln1"].at({1, 3, 2}) / 2, 1e-10);
+  }
+}
+
+// The gradient through the plain operations is that of the norm.
+TEST(Trace, HasTheSameGradientsBesideADivisor) {
+  const TransformerBlock block = made(plain());
+  const auto gradient_with = [&](const Trace& trace) {
+    const Variable x = Variable::parameter(Tensor(some_x().value()));
+    const Variable out = block.forward(x, {.trace = &trace});
+    backward(sum(out * out));
+    return Tensor(x.gradient());
+  };
+  const Tensor plain_gradient = gradient_with(Trace({"ln1"}));
+  const Tensor divided = gradient_with(Trace({"ln*.divisor"}));
+  for (std::int64_t n = 0; n < 8; ++n) EXPECT_NEAR(divided.at({1, 2, n}), plain_gradient.at({1, 2, n}), 1e-9);
 }
 
 TEST(Trace, NamesTheBlocksOfAStack) {
