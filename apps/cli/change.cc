@@ -16,6 +16,7 @@
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
+#include "outside.h"
 #include "pictures.h"
 #include "progress.h"
 #include "qkv/insight/texts.h"
@@ -133,6 +134,7 @@ void run(const ChangeArguments& arguments) {
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel trained = TrainedModel::read(path);
   if (trained.kind() == ModelKind::encoder) question.pooling = embed_options_of(path).pooling;
+  if (arguments.text) warn_outside("qkv change", trained, *arguments.text);
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
   if (arguments.text || arguments.example) {
     const TextChange change = change_text(trained, question);
@@ -149,12 +151,12 @@ void add_interventions(CLI::App& command, ChangeArguments& arguments) {
   const auto many = [&](const char* name, std::vector<std::string>& texts, const char* form, const char* meaning) {
     command.add_option(name, texts, meaning)->type_name(form)->allow_extra_args(false)->group(group);
   };
-  many("--remove", arguments.removed, "1.0", "Head 0 of layer 1 gives zeros; 1.* is every head of it");
-  many("--pattern", arguments.patterns, "2.3=uniform",
-       "The head's weights: uniform, previous, self, a key's number, or text: those on --from-text");
-  many("--cut", arguments.cuts, "7:3", "Query 7 no longer sees key 3, in any head; 1.0=7:3 in one head");
-  many("--patch", arguments.patches, "blocks.1@5",
-       "A value of --from-text: all of it, at place 5, of one head (blocks.1.attn.heads.0)");
+  many("--remove", arguments.removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
+  many("--pattern", arguments.patterns, "HEAD=HOW",
+       "Its weights: uniform, previous, self, a key's number, or text: those on --from-text (2.3=uniform)");
+  many("--cut", arguments.cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
+  many("--patch", arguments.patches, "NAME[@PLACE]",
+       "A value of --from-text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");
   command.add_option("--from-text", arguments.from_text, "The other text, of as many tokens")
       ->type_name("TEXT")
       ->group(group);

@@ -14,6 +14,7 @@
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
+#include "outside.h"
 #include "qkv/threads.h"
 #include "qkv/train/write_text.h"
 #include "token_text.h"
@@ -69,14 +70,6 @@ nlohmann::json json_of(const std::string& prompt, const WrittenText& written) {
           {"end", name_of(written.end)}};
 }
 
-// A model of a task may answer anything where it never learned to.
-void warn(const TrainedModel& model, const std::string& prompt) {
-  if (!model.has_task()) return;
-  TaskExample example = model.example_of(prompt);
-  model.task().mark(example);
-  for (const std::string& what : model.task().outside(example)) complain("qkv generate", "careful: " + what);
-}
-
 void run(GenerateArguments arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   const std::vector<std::string> prompts = prompts_of(arguments);
@@ -104,7 +97,7 @@ void run(GenerateArguments arguments) {
     }
   }();
   if (streams) print("\n");
-  if (prompts.size() == 1) warn(model, prompts.front());
+  if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
   if (streams) return;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const std::string text = (goes_on ? prompts[n] : "") + written[n].text + "\n";

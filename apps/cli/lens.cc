@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "output.h"
+#include "outside.h"
 #include "pictures.h"
 #include "qkv/threads.h"
 #include "terminal.h"
@@ -30,6 +31,7 @@ void run(const LensArguments& arguments) {
   require_writable(arguments.pictures);
   const TrainedModel trained = TrainedModel::read(trained_model_path(arguments.model));
   const LensReport report = lens_report(trained, arguments.question);
+  if (arguments.question.text) warn_outside("qkv lens", trained, *arguments.question.text);
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
   if (arguments.json) return print(lens_json(report, arguments.model));
   print(lens_table(report, arguments.model, arguments.width.value_or(terminal_width())));

@@ -71,6 +71,13 @@ TEST(ChangeCommand, DrawsSweeps) {
   EXPECT_EQ(Json::parse(places.out)["maps"][0]["rows"][0], "input");
 }
 
+TEST(ChangeCommand, WarnsOfATextThatTheTaskDoesNotDraw) {
+  const Outcome outcome = run_qkv({"change", "reverse", "hello", "--remove", "cross:0.0"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, StartsWith("qkv change: careful: "));
+  EXPECT_THAT(run_qkv({"lens", "reverse", "hello"}).err, StartsWith("qkv lens: careful: "));
+}
+
 TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
   const auto refusal = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"change", "induction"});

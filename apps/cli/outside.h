@@ -1,0 +1,15 @@
+// Texts that a model's task does not draw.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "qkv/train/trained_model.h"
+
+namespace qkv::cli {
+
+/// A line on standard error for each thing that lies outside: a model of a task may answer anything where it never
+/// learned to. The text is one that the model reads.
+void warn_outside(std::string_view command, const TrainedModel& model, const std::string& text);
+
+}  // namespace qkv::cli
