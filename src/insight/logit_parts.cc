@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
-#include "insight/outcome.h"
 #include "insight/text_batch.h"
 #include "qkv/insight/lens.h"
 
@@ -64,8 +64,15 @@ class PartsOfALogit {
 
   [[nodiscard]] Direction direction_of(std::int32_t token) const {
     const std::string last = fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1);
-    const std::string logits = insight::logits_name(model_);
-    Trace trace({last, logits, scope_.stack + "ln_final"});
+    Trace trace({scope_.stack + "ln_final"});
+    // Only what follows the stream is recorded: gradients of the norm and the output map, of no other parameter.
+    std::optional<NoGradient> constant(std::in_place);
+    Variable state;
+    trace.edit(last, [&](const Variable& value) {
+      constant.reset();
+      state = Variable::parameter(Tensor(value.value()));
+      return state;
+    });
     trace.edit(scope_.stack + "ln_final.divisor", [](const Variable& divisor) { return divisor.detach(); });
     const Variable scores = model_.forward(batches_.front().input(), {.dtype = model_.dtype(), .trace = &trace});
     Tensor one(scores.dtype(), scores.shape());
@@ -74,7 +81,7 @@ class PartsOfALogit {
     for (const Parameter& parameter : model_.parameters()) parameter.value.clear_gradient();
     const auto row = [&](const Tensor& all) { return all.view().select(0, 0).select(0, place_).to_vector(); };
     Direction direction{.logit = scores.value().at({0, place_, token}),
-                        .stream = row(trace.gradient(last)),
+                        .stream = row(Tensor(state.gradient())),
                         .normed = row(trace.gradient(scope_.stack + "ln_final"))};
     uncap(direction);
     return direction;

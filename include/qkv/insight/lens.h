@@ -56,9 +56,10 @@ struct LogitParts {
   [[nodiscard]] double sum() const;
 };
 
-/// Of the text at `place` of ids, the logit of `token`; less that of `against`. Records one pass for each of the two,
-/// and clears the gradients of the model's parameters. Throws InvalidArgument naming model for one whose residual
-/// stream has no last norm before the output map (post-norm blocks, BERT's head), or that says no tokens.
+/// Of the text at `place` of ids, the logit of `token`; less that of `against`. Two passes, or three; what
+/// follows the last block is recorded, which allocates gradients of the last norm and the output map, and clears those
+/// of all parameters. Throws InvalidArgument naming model for one whose residual stream has no last norm before the
+/// output map (post-norm blocks, BERT's head), or that says no tokens.
 [[nodiscard]] LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
                                      std::optional<std::int32_t> against = std::nullopt);
 
