@@ -225,7 +225,7 @@ def training_notes(rounds):
     ]
 
 
-MODELS = ["work", "threads", "type", "peer", "ms", "a second", "its time over qkv's", "wanted", "processor ms", "share of reading", "off"]
+MODELS = ["work", "threads", "type", "peer", "ms", "a second", "its time over qkv's", "wanted", "processor ms", "over qkv's", "share of reading", "off"]
 WORKS = {
     "embed": ("512 texts embedded", 512, {"transformers": "1.5", "ONNX Runtime": "1.2"}),
     "prefill": ("2048 tokens read", 2048, {"transformers": "1.5", "llama.cpp": "1"}),
@@ -253,6 +253,7 @@ def model_cells(rows, ceilings):
             f"{speedup(ours, row):.2f}" if ours else "",
             wanted.get(row["peer"], ""),
             f"{row['processor'] * 1e3:.0f}" if row["processor"] else "",
+            f"{row['processor'] / ours['processor']:.2f}" if row["processor"] and ours else "",
             share_of_reading(row),
             row["off"],
         ]
@@ -270,7 +271,8 @@ def model_notes(options):
         "one token after the 2048, 256 after one. llama.cpp: llama-bench, started anew in each round. First token: of 23 million",
         "parameters in f32, the process as a whole. Share of reading: the time of reading all parameters once a token at the rate",
         "of memory, over the time taken. Off: from transformers in f32, the root mean square over that of its result, or",
-        "the tokens before the first other one. Processor ms: of all threads.",
+        "the tokens before the first other one. Processor ms: of all threads, the median of the rounds; on a machine with other",
+        "work it is the steadier one. llama.cpp's is not known.",
         *missing,
     ]
 
