@@ -63,7 +63,8 @@ ImagePreparation read_from(const std::string& file, const std::string& config) {
 }
 
 TEST(PrepareImage, GivesThePixelsOfTransformers) {
-  for (const Json& one : fixture().at("prepared")) {
+  const Json cases = fixture().at("prepared");
+  for (const Json& one : cases) {
     const ImagePreparation preparation = read_from("preprocessor_config.json", one.at("config").dump());
     const Tensor image = picture(one.at("from"));
     const Tensor prepared = prepare_image(image, preparation);

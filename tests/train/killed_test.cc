@@ -67,13 +67,27 @@ void kill_after(pid_t child, std::chrono::milliseconds time) {
   ASSERT_TRUE(WIFSIGNALED(status)) << "it ended by itself: " << status;
 }
 
+// How long a run takes to its first checkpoint, on this machine and beside what else it does.
+std::chrono::milliseconds time_to_checkpoint(const std::string& path) {
+  constexpr auto kLongest = std::chrono::minutes(2);
+  const auto begin = std::chrono::steady_clock::now();
+  const pid_t child = start_run();
+  while (!std::filesystem::exists(path) && std::chrono::steady_clock::now() - begin < kLongest) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto taken = std::chrono::steady_clock::now() - begin;
+  kill_after(child, std::chrono::milliseconds(0));
+  return std::chrono::ceil<std::chrono::milliseconds>(taken);
+}
+
 TEST(Killed, FiftyTimesAtAnyMomentLeavesTheLastGoodCheckpoint) {
   const TemporaryDirectory directory;
   const std::string path = directory / "checkpoint.safetensors";
   ::setenv(kPath, path.c_str(), 1);
   set_threads(1);
   std::mt19937 random(8);
-  std::uniform_int_distribution<int> milliseconds(1, 100);
+  const auto longest = time_to_checkpoint(path) + std::chrono::milliseconds(100);
+  std::uniform_int_distribution<int> milliseconds(1, static_cast<int>(longest.count()));
   // The same run without a kill follows the checkpoints.
   const SmallModel whole;
   const auto uninterrupted = make_adamw(whole.parameters);
