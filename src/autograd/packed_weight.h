@@ -9,8 +9,8 @@
 
 namespace qkv::autograd {
 
-/// The columns of weight^T in a piece for each thread, as oneDNN likes it best for a middling number of rows. Holds the weight's
-/// size in the dtype of x.
+/// The columns of weight^T in a piece for each thread, as oneDNN likes it best for a middling number of rows. Holds the
+/// weight's size in the dtype of x.
 class PackedWeight {
   struct Secret {};
 

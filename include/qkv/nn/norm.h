@@ -31,7 +31,8 @@ class Norm {
   Norm(double epsilon, Variable weight, Variable bias = {});
 
   /// x [..., width] -> the same shape and dtype, as layer_norm() and rms_norm() of autograd/norm.h. A trace that keeps
-  /// or edits "<norm>.divisor" has it, [..., 1] in f64 for f64, else f32; the norm is then computed by plain operations.
+  /// or edits "<norm>.divisor" has it, [..., 1] in f64 for f64, else f32; the norm is then computed by plain
+  /// operations.
   [[nodiscard]] Variable forward(const Variable& x) const;
   [[nodiscard]] Parameters parameters() const;
 
