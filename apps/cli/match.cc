@@ -77,7 +77,7 @@ MatchQuestion question_of(const MatchArguments& arguments) {
 }
 
 // What the library says of a picture or a text is said of the reader's own.
-[[noreturn]] void refuse_match(const MatchQuestion& question, const InvalidArgument& error) {
+void refuse_match(const MatchQuestion& question, const InvalidArgument& error) {
   const std::string& argument = error.argument();
   if (error.function() == "match_pairs") {
     for (std::size_t n = 0; n < question.names.size(); ++n) {
@@ -90,7 +90,6 @@ MatchQuestion question_of(const MatchArguments& arguments) {
     }
     if (argument == "model") misuse("--model", error.expected(), error.got());
   }
-  throw error;
 }
 
 Json rows_of(const Tensor& matrix) {
@@ -146,6 +145,7 @@ void run(MatchArguments& arguments) {
       return match_pairs(model, question.pictures, question.captions);
     } catch (const InvalidArgument& error) {
       refuse_match(question, error);
+      throw;
     }
   }();
   const Explanation explanation = explain_match(model, question, match);

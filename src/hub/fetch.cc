@@ -143,8 +143,9 @@ class Fetch {
     const auto take = [&](std::span<const std::byte> bytes, bool restarted) {
       try {
         if (restarted) partial.clear();
-        if (partial.size() + static_cast<std::int64_t>(bytes.size()) > file.size)
+        if (partial.size() + static_cast<std::int64_t>(bytes.size()) > file.size) {
           bytes = first_too_many(file, partial, bytes);
+        }
         partial.append(bytes);
         report_.received += static_cast<std::int64_t>(bytes.size());
         tell(file, partial.size());

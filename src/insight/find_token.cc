@@ -42,8 +42,7 @@ TokenChoice find_token(std::string_view function, std::string_view argument, std
   if (is_index && (at == std::string_view::npos || tokens[*index] == word.substr(0, at))) {
     return {static_cast<std::int64_t>(*index), false};
   }
-  throw InvalidArgument(std::string(function), std::string(argument),
-                        "one of the tokens, by word or by index: " + listed_tokens(tokens),
+  throw InvalidArgument(function, argument, "one of the tokens, by word or by index: " + listed_tokens(tokens),
                         "\"" + std::string(word) + "\"");
 }
 

@@ -31,7 +31,11 @@ class Network {
     double flow = 0;
     while (find_levels(source, sink)) {
       next_ = first_;
-      for (double more = 1; more > 0; flow += more) more = push(source, sink, std::numeric_limits<double>::infinity());
+      double more = 0;
+      do {
+        more = push(source, sink, std::numeric_limits<double>::infinity());
+        flow += more;
+      } while (more > 0);
     }
     return flow;
   }

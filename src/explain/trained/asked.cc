@@ -102,8 +102,9 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     asked.shown = asked.pairs.front();
   } else if (!question.example) {
     require_source_fits(trained, asked.shown.source);
-    if (insight::is_writer(trained))
+    if (insight::is_writer(trained)) {
       said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
+    }
     if (asked.shown.source.empty()) {
       require_room("text", asked.prompt, asked.shown.tokens.size() - asked.prompt, positions_in(trained, "length"));
     }
