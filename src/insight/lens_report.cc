@@ -107,14 +107,14 @@ std::string cells_table(const LogitLens& lens, int width) {
   if (end - begin < T) text += fmt::format("places {} to {} of 0 to {}\n", begin, end - 1, T - 1);
   text += "\n" + left_in("layer", kLayerColumn);
   for (std::int64_t t = begin; t < end; ++t) text += left_in(lens.tokens[static_cast<std::size_t>(t)], kCell) + " ";
-  text += "\n";
+  text += '\n';
   for (std::size_t n = 0; n < lens.layers.size(); ++n) {
     text += left_in(lens.layers[n], kLayerColumn);
     for (std::int64_t t = begin; t < end; ++t) {
       const LensCell& cell = lens.said[n][static_cast<std::size_t>(t)];
       text += left_in(cell.shown, kCell - 5) + fmt::format(" {:.2f} ", cell.probability);
     }
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

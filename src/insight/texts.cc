@@ -75,8 +75,9 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   text.image = example.image;
   if (trained.kind() == ModelKind::two_tower) return text;
   text.targets = numbers_in(batch.targets.view().select(0, 0));
-  for (const std::int64_t is_scored : numbers_in(batch.scored.view().select(0, 0)))
+  for (const std::int64_t is_scored : numbers_in(batch.scored.view().select(0, 0))) {
     text.scored.push_back(is_scored != 0);
+  }
   const bool asks = std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
   if (!asks) {
     text.targets.clear();
