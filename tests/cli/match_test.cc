@@ -124,12 +124,12 @@ TEST_F(MatchCommand, EmbedsTextsAsTheTowersLearntThem) {
 
 TEST_F(MatchCommand, NamesAFileThatIsNoPicture) {
   const std::string notes = directory_ / "notes.txt";
-  write_file(notes, std::string("no picture"));
+  write_file(notes, "no picture");
   const std::string cut = directory_ / "cut.png";
   const std::vector<std::byte> whole = read_file(picture_);
   write_file(cut, std::span(whole).first(whole.size() / 2));
   const std::string photo = directory_ / "photo.jpg";
-  write_file(photo, std::string("\xFF\xD8\xFF\xE0 JFIF"));
+  write_file(photo, "\xFF\xD8\xFF\xE0 JFIF");
   for (const std::string& file : {notes, cut, photo}) {
     const Outcome outcome = run_qkv({"match", file, near_});
     EXPECT_EQ(outcome.code, 1);

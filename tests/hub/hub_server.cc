@@ -42,7 +42,7 @@ std::size_t begin_of(const httplib::Request& request) {
 
 HubServer::HubServer() : state_(std::make_unique<State>()) {
   state_->server.Get("/api/models/owner/small/revision/(.*)", [this](const auto& request, auto& response) {
-    const std::lock_guard lock(state_->mutex);
+    const std::scoped_lock lock(state_->mutex);
     if (faults.busy > 0) {
       --faults.busy;
       response.status = 503;
@@ -70,7 +70,7 @@ HubServer::HubServer() : state_(std::make_unique<State>()) {
     response.set_content(faults.listing.empty() ? reply.dump() : faults.listing, "application/json");
   });
   state_->server.Get("/owner/small/resolve/([0-9a-f]+)/(.*)", [this](const auto& request, auto& response) {
-    const std::lock_guard lock(state_->mutex);
+    const std::scoped_lock lock(state_->mutex);
     const std::string name = request.matches[2];
     const std::size_t begin = begin_of(request);
     state_->requests.push_back(begin == 0 ? name : name + " from " + std::to_string(begin));
@@ -91,7 +91,7 @@ HubServer::HubServer() : state_(std::make_unique<State>()) {
     }
     std::string bytes = found->second.bytes;
     if (faults.damages) bytes.back() = static_cast<char>(bytes.back() + 1);
-    if (faults.adds) bytes += "!";
+    if (faults.adds) bytes += '!';
     const bool is_part = begin > 0 && !faults.ignores_ranges;
     if (!is_part) const_cast<httplib::Request&>(request).ranges.clear();
     if (faults.cut > 0 && static_cast<std::int64_t>(bytes.size()) > faults.cut_after) {
@@ -128,12 +128,12 @@ void HubServer::add(const std::string& name, const std::string& bytes, bool is_l
 }
 
 std::vector<std::string> HubServer::requests() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::scoped_lock lock(state_->mutex);
   return state_->requests;
 }
 
 std::vector<std::string> HubServer::authorisations() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::scoped_lock lock(state_->mutex);
   return state_->authorisations;
 }
 
