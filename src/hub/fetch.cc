@@ -22,12 +22,14 @@ using hub::Outcome;
 
 constexpr std::size_t kMostListing = std::size_t{64} << 20;  // bytes
 
+// That stands for itself in a name, and in an address.
+bool is_plain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+}
+
 // "owner/name" or "name", of what a hub allows in them.
 void require_name(const std::string& name) {
-  const auto is_allowed = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-           c == '.' || c == '/';
-  };
+  const auto is_allowed = [](char c) { return is_plain(c) || c == '/'; };
   const bool is_name = !name.empty() && std::ranges::all_of(name, is_allowed) && std::ranges::count(name, '/') <= 1 &&
                        name.front() != '/' && name.back() != '/' && name.find("..") == std::string::npos;
   if (is_name) return;
@@ -47,9 +49,7 @@ std::string without_slash(std::string address) {
 std::string escaped(const std::string& revision) {
   std::string text;
   for (const char c : revision) {
-    const bool is_plain =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
-    text += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    text += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return text;
 }

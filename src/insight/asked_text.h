@@ -24,7 +24,9 @@ bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most,
 
 /// With the targets of the example; of a decoder whose example asks for nothing, each next token.
 [[nodiscard]] HeadText head_text_of(const TrainedModel& trained, const TaskExample& example);
-/// The text's tokens as shown_token() has them.
+/// shown_token() of a token that may be one of a joined text's source, numbered after the others.
+[[nodiscard]] std::string shown_token_of(const TrainedModel& trained, std::int32_t token);
+/// Those of a text.
 [[nodiscard]] std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text);
 
 }  // namespace qkv::insight

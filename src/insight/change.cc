@@ -6,8 +6,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
+#include "insight/report_text.h"
 #include "insight/text_batch.h"
 #include "qkv/softmax.h"
 
@@ -15,11 +17,6 @@ namespace qkv {
 namespace {
 
 constexpr std::size_t kMoved = 5;
-
-std::int64_t rank_of(const std::vector<double>& scores, std::int32_t token) {
-  const double own = scores[static_cast<std::size_t>(token)];
-  return 1 + std::ranges::count_if(scores, [own](double score) { return score > own; });
-}
 
 // What is said at one place, before and after.
 struct Place {
@@ -34,11 +31,10 @@ Place place_in(const Tensor& before, const Tensor& after, std::int64_t place) {
 }
 
 TokenChange change_of(const TrainedModel& trained, const Place& place, std::int32_t token) {
-  const auto at = static_cast<std::size_t>(token);
   return {.token = token,
-          .shown = insight::shown_answer(trained, token),
-          .before = {place.before[at], place.probabilities_before[at], rank_of(place.before, token)},
-          .after = {place.after[at], place.probabilities_after[at], rank_of(place.after, token)}};
+          .shown = insight::shown_token_of(trained, token),
+          .before = insight::score_of(place.before, place.probabilities_before, token),
+          .after = insight::score_of(place.after, place.probabilities_after, token)};
 }
 
 // The tokens with the largest of a measure.
@@ -108,20 +104,16 @@ class Asked {
   [[nodiscard]] std::string measure_name() const {
     if (outcome_ == insight::Outcome::pair) return "cosine of picture and text";
     if (outcome_ == insight::Outcome::states) return "cosine of the text's vector, before and after";
-    const std::string answer = insight::shown_answer(trained_, answer_);
+    const std::string answer = insight::shown_token_of(trained_, answer_);
     if (!against_) return fmt::format("log-probability of “{}”", answer);
-    return fmt::format("logit of “{}” less that of “{}”", answer, insight::shown_answer(trained_, *against_));
+    return fmt::format("logit of “{}” less that of “{}”", answer, insight::shown_token_of(trained_, *against_));
   }
 
  private:
   void find_tokens() {
     const auto row = [&](const Tensor& scores) { return scores.view().select(0, read_.place).to_vector(); };
     const TextQuestion& of = question_.of;
-    if (of.token) {
-      answer_ = insight::token_named(trained_, "token", *of.token);
-    } else {
-      answer_ = read_.expected ? *read_.expected : insight::likeliest(trained_, row(before_));
-    }
+    answer_ = insight::answer_to(trained_, of, read_, row(before_));
     if (of.against) {
       against_ = insight::token_named(trained_, "against", *of.against);
     } else if (other_ && other_->text.ids.size() == read_.text.ids.size()) {
@@ -140,12 +132,6 @@ class Asked {
   std::int32_t answer_ = 0;
   std::optional<std::int32_t> against_;
 };
-
-std::vector<std::string> counted_to(std::int64_t count) {
-  std::vector<std::string> labels;
-  for (std::int64_t n = 0; n < count; ++n) labels.push_back(fmt::format("{}", n));
-  return labels;
-}
 
 void add_scores(const TrainedModel& trained, Asked& asked, const Tensor& after, TextChange& change) {
   const Place place = place_in(asked.before(), after, change.place);
@@ -194,8 +180,8 @@ Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
     insight::run_text(trained.model(), asked.read().text, counted);
     const std::int64_t heads = counted[scope.name(0, "heads")].dim(1);
     SweepMap map{.name = std::string(name_of(site)), .changes = Tensor(DType::f64, {scope.layers, heads})};
-    map.rows = counted_to(scope.layers);
-    map.columns = counted_to(heads);
+    map.rows = insight::numbers_to(scope.layers);
+    map.columns = insight::numbers_to(heads);
     for (std::int64_t layer = 0; layer < scope.layers; ++layer) {
       for (std::int64_t h = 0; h < heads; ++h) {
         std::vector<Intervention> all = question.interventions;
@@ -217,14 +203,13 @@ Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
   Asked asked(trained, question);
   Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
-  std::vector<std::string> names = {fmt::format("{}blocks.0.resid_pre", scope.stack)};
-  for (std::int64_t n = 0; n < scope.layers; ++n) names.push_back(fmt::format("{}blocks.{}", scope.stack, n));
+  const std::vector<std::string> names = insight::stream_names(scope);
   std::vector<Intervention> patches;
   for (const std::string& name : names) patches.emplace_back(PatchedValue{.name = name});
   asked.intervener().prepare(patches);
   const auto T = static_cast<std::int64_t>(asked.read().tokens.size());
   SweepMap map{.name = "resid_post", .changes = Tensor(DType::f64, {std::ssize(names), T})};
-  map.rows = counted_to(scope.layers);
+  map.rows = insight::numbers_to(scope.layers);
   map.rows.insert(map.rows.begin(), "input");
   map.columns = asked.read().tokens;
   for (std::int64_t n = 0; n < std::ssize(names); ++n) {

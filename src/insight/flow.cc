@@ -108,9 +108,7 @@ Tensor attention_flow(std::span<const TensorView> layers) {
 
 Tensor attention_flow(const Model& model, const HeadText& text, AttentionSite site) {
   const std::vector<Tensor> weights = insight::self_attention_of(model, text, site, kFlow);
-  std::vector<TensorView> layers;
-  for (const Tensor& layer : weights) layers.push_back(layer.view().select(0, 0));
-  return attention_flow(layers);
+  return attention_flow(std::vector<TensorView>(weights.begin(), weights.end()));
 }
 
 }  // namespace qkv

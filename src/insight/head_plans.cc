@@ -41,7 +41,7 @@ void cut_edges(const HeadWeightsPlan& plan, Rows& scores) {
   }
 }
 
-std::optional<std::int64_t> key_of(const ReplacedPattern& pattern, std::int64_t query) {
+std::int64_t key_of(const ReplacedPattern& pattern, std::int64_t query) {
   if (pattern.source == PatternSource::key) return pattern.key;
   return pattern.source == PatternSource::self ? query : query - 1;
 }
@@ -67,9 +67,9 @@ std::vector<double> replaced_row(const ReplacedPattern& pattern, const std::vect
     for (double& weight : other) weight *= left > 0 ? all / left : 0;
     return left > 0 ? other : std::vector<double>();
   }
-  const std::optional<std::int64_t> key = key_of(pattern, query);
-  if (*key < 0 || !sees(scores[static_cast<std::size_t>(*key)])) return {};
-  weights[static_cast<std::size_t>(*key)] = 1;
+  const std::int64_t key = key_of(pattern, query);
+  if (key < 0 || !sees(scores[static_cast<std::size_t>(key)])) return {};
+  weights[static_cast<std::size_t>(key)] = 1;
   return weights;
 }
 

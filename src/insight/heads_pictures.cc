@@ -5,23 +5,18 @@
 #include <set>
 
 #include "insight/classes.h"
+#include "insight/report_text.h"
 #include "qkv/insight/report.h"
 
 namespace qkv {
 namespace {
 
-std::vector<std::string> numbers_to(std::int64_t count) {
-  std::vector<std::string> labels;
-  for (std::int64_t n = 0; n < count; ++n) labels.push_back(fmt::format("{}", n));
-  return labels;
-}
-
 Heatmap map_of(std::string title, Tensor values, std::string_view rows, std::string_view columns) {
   Heatmap map;
   map.title = std::move(title);
   map.values = std::move(values);
-  map.row_labels = numbers_to(map.values.dim(0));
-  map.column_labels = numbers_to(map.values.dim(1));
+  map.row_labels = insight::numbers_to(map.values.dim(0));
+  map.column_labels = insight::numbers_to(map.values.dim(1));
   map.row_axis = rows;
   map.column_axis = columns;
   return map;

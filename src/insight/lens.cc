@@ -20,23 +20,10 @@ void require_tokens(const TrainedModel& trained) {
                         trained.kind() == ModelKind::two_tower ? "two towers" : "an encoder that gives states alone");
 }
 
-// Where the stream is read: what block 0 reads, and each block's output.
-std::vector<std::string> states_of(const SiteScope& scope) {
-  std::vector<std::string> names = {fmt::format("{}blocks.0.resid_pre", scope.stack)};
-  for (std::int64_t n = 0; n < scope.layers; ++n) names.push_back(fmt::format("{}blocks.{}", scope.stack, n));
-  return names;
-}
-
-TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities, std::int32_t token) {
-  const auto at = static_cast<std::size_t>(token);
-  const auto above = std::ranges::count_if(scores, [&](double score) { return score > scores[at]; });
-  return {.logit = scores[at], .probability = probabilities[at], .rank = 1 + above};
-}
-
 // The scores [T, vocabulary] that each state would give.
 std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
   const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const std::vector<std::string> names = states_of(scope);
+  const std::vector<std::string> names = insight::stream_names(scope);
   Trace unchanged(names);
   insight::run_text(model, text, unchanged);
   std::vector<Tensor> all;
@@ -49,17 +36,10 @@ std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
   return all;
 }
 
-std::int32_t answer_of_text(const TrainedModel& trained, const TextQuestion& question, const insight::ReadText& read,
-                            const Tensor& scores) {
-  if (question.token) return insight::token_named(trained, "token", *question.token);
-  if (read.expected) return *read.expected;
-  return insight::likeliest(trained, scores.view().select(0, read.place).to_vector());
-}
-
 LogitLens lens_of(const TrainedModel& trained, const insight::ReadText& read, const std::vector<Tensor>& scores,
                   std::int32_t answer) {
   LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
-  lens.answer = insight::shown_answer(trained, answer);
+  lens.answer = insight::shown_token_of(trained, answer);
   lens.is_expected = read.expected == answer;
   lens.probabilities = Tensor(DType::f64, {std::ssize(scores), scores.front().dim(0)});
   for (std::int64_t n = 0; n < std::ssize(scores); ++n) {
@@ -70,9 +50,9 @@ LogitLens lens_of(const TrainedModel& trained, const insight::ReadText& read, co
       const std::vector<double> probabilities =
           softmax(scores[static_cast<std::size_t>(n)].view().select(0, t), -1).to_vector();
       const std::int32_t token = insight::likeliest(trained, logits);
-      row.push_back({token, insight::shown_answer(trained, token), probabilities[static_cast<std::size_t>(token)]});
+      row.push_back({token, insight::shown_token_of(trained, token), probabilities[static_cast<std::size_t>(token)]});
       lens.probabilities.set({n, t}, probabilities[static_cast<std::size_t>(answer)]);
-      if (t == read.place) lens.scores.push_back(score_of(logits, probabilities, answer));
+      if (t == read.place) lens.scores.push_back(insight::score_of(logits, probabilities, answer));
     }
   }
   return lens;
@@ -90,7 +70,8 @@ LookedAt looked_at(const TrainedModel& trained, const TextQuestion& question) {
   insight::ReadText read = insight::read_question(trained, question);
   std::vector<Tensor> scores =
       core::said_of(insight::kQuestion, "text", [&] { return scores_by_layer(trained.model(), read.text); });
-  const std::int32_t answer = answer_of_text(trained, question, read, scores.back());
+  const std::int32_t answer =
+      insight::answer_to(trained, question, read, scores.back().view().select(0, read.place).to_vector());
   return {std::move(read), std::move(scores), answer};
 }
 
@@ -116,7 +97,7 @@ LensReport lens_report(const TrainedModel& trained, const TextQuestion& question
   std::optional<std::int32_t> against;
   if (question.against) {
     against = insight::token_named(trained, "against", *question.against);
-    report.against = insight::shown_answer(trained, *against);
+    report.against = insight::shown_token_of(trained, *against);
   }
   try {
     report.parts = logit_parts(trained.model(), at.read.text, at.read.place, at.answer, against);

@@ -144,12 +144,6 @@ Heatmap lens_map(const LogitLens& lens, std::string title, Tensor values) {
   return map;
 }
 
-std::vector<std::string> counted_labels(std::size_t count) {
-  std::vector<std::string> labels;
-  for (std::size_t n = 0; n < count; ++n) labels.push_back(fmt::format("{}", n));
-  return labels;
-}
-
 Heatmap heads_map(const std::vector<LayerParts>& layers, std::vector<double> LayerParts::* heads, std::string title) {
   std::vector<double> values;
   for (const LayerParts& layer : layers) values.insert(values.end(), (layer.*heads).begin(), (layer.*heads).end());
@@ -157,8 +151,8 @@ Heatmap heads_map(const std::vector<LayerParts>& layers, std::vector<double> Lay
   Heatmap map;
   map.title = std::move(title);
   map.values = Tensor(values, {std::ssize(layers), static_cast<std::int64_t>(columns)});
-  map.row_labels = counted_labels(layers.size());
-  map.column_labels = counted_labels(columns);
+  map.row_labels = insight::numbers_to(std::ssize(layers));
+  map.column_labels = insight::numbers_to(columns);
   map.row_axis = "layer";
   map.column_axis = "head";
   map.value_name = "adds";
@@ -177,7 +171,7 @@ Heatmap keys_map(const Tensor& keys, const std::vector<std::string>& names, std:
   Heatmap map;
   map.title = std::move(title);
   map.values = std::move(sums);
-  map.row_labels = counted_labels(static_cast<std::size_t>(keys.dim(0)));
+  map.row_labels = insight::numbers_to(keys.dim(0));
   map.column_labels = names;
   map.row_axis = "layer";
   map.column_axis = "key";

@@ -46,7 +46,9 @@ std::vector<Tensor> self_attention_of(const Model& model, const HeadText& text, 
     throw InvalidArgument(function, "site", "self-attention that the model has", name_of(site));
   }
   const TextBatch batch = batches_of(std::span(&text, 1), 1).front();
-  return model.weights(batch.input(), site);
+  std::vector<Tensor> layers;
+  for (const Tensor& layer : model.weights(batch.input(), site)) layers.emplace_back(layer.view().select(0, 0));
+  return layers;
 }
 
 Tensor matrix_of(const LayerRows& rows) {

@@ -15,7 +15,7 @@ using LayerRows = std::vector<std::vector<double>>;  // [T][T]
 /// there are none, or one is not [H, T, T].
 [[nodiscard]] std::vector<LayerRows> mixed_layers(std::span<const TensorView> layers, std::string_view function);
 
-/// The weights of one text in each layer of a site, [1, H, T, T]. Throws InvalidArgument naming site of `function` for
+/// The weights of one text in each layer of a site, [H, T, T]. Throws InvalidArgument naming site of `function` for
 /// cross-attention and for a site that the model does not have.
 [[nodiscard]] std::vector<Tensor> self_attention_of(const Model& model, const HeadText& text, AttentionSite site,
                                                     std::string_view function);

@@ -79,6 +79,12 @@ StateCosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooli
 
 double cosine_of_pair(const Tensor& pair) { return cosine_between(row_of_matrix(pair, 0), row_of_matrix(pair, 1)); }
 
+std::vector<std::string> stream_names(const SiteScope& scope) {
+  std::vector<std::string> names = {fmt::format("{}blocks.0.resid_pre", scope.stack)};
+  for (std::int64_t n = 0; n < scope.layers; ++n) names.push_back(fmt::format("{}blocks.{}", scope.stack, n));
+  return names;
+}
+
 std::string logits_name(const Model& model) { return model.scope_of(AttentionSite::tokens)->stack + "logits"; }
 
 }  // namespace qkv::insight

@@ -32,6 +32,9 @@ struct StateCosines {
 /// Of the two vectors of a pair.
 [[nodiscard]] double cosine_of_pair(const Tensor& pair);
 
+/// Where a trace has the residual stream of a stack: what block 0 reads, and each block's output.
+[[nodiscard]] std::vector<std::string> stream_names(const SiteScope& scope);
+
 /// Where a trace has the scores of the vocabulary, [1, T, vocabulary].
 [[nodiscard]] std::string logits_name(const Model& model);
 

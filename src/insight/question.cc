@@ -80,12 +80,16 @@ std::int32_t token_named(const TrainedModel& trained, const char* argument, cons
                   fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
 }
 
-std::string shown_answer(const TrainedModel& trained, std::int32_t token) {
-  const Tokenizer& own = trained.task().vocabulary();
-  if (token < own.size()) return shown_token(own, token);
-  const Tokenizer& source = trained.task().source_vocabulary();
-  const auto number = static_cast<std::int32_t>(token - own.size());
-  return number < source.size() ? shown_token(source, number) : fmt::format("#{}", token);
+std::int32_t answer_to(const TrainedModel& trained, const TextQuestion& question, const ReadText& read,
+                       const std::vector<double>& scores) {
+  if (question.token) return token_named(trained, "token", *question.token);
+  return read.expected ? *read.expected : likeliest(trained, scores);
+}
+
+TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities, std::int32_t token) {
+  const auto at = static_cast<std::size_t>(token);
+  const auto above = std::ranges::count_if(scores, [&](double score) { return score > scores[at]; });
+  return {.logit = scores[at], .probability = probabilities[at], .rank = 1 + above};
 }
 
 std::int32_t likeliest(const TrainedModel& trained, const std::vector<double>& scores) {

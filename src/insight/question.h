@@ -30,8 +30,15 @@ struct ReadText {
 /// The one token that the reader's text is. Throws InvalidArgument of `argument`.
 [[nodiscard]] std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text);
 
-/// Of a token whose number may be of a joined text's source.
-[[nodiscard]] std::string shown_answer(const TrainedModel& trained, std::int32_t token);
+/// The token that is looked at, of the scores at its place: the reader's, the expected one, or the likeliest. Throws as
+/// token_named().
+[[nodiscard]] std::int32_t answer_to(const TrainedModel& trained, const TextQuestion& question, const ReadText& read,
+                                     const std::vector<double>& scores);
+
+/// A token among all of one place.
+[[nodiscard]] TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities,
+                                  std::int32_t token);
+
 /// The first of the largest that is a token of the vocabulary.
 [[nodiscard]] std::int32_t likeliest(const TrainedModel& trained, const std::vector<double>& scores);
 

@@ -34,9 +34,7 @@ std::vector<Tensor> attention_rollout(std::span<const TensorView> layers) {
 
 std::vector<Tensor> attention_rollout(const Model& model, const HeadText& text, AttentionSite site) {
   const std::vector<Tensor> weights = insight::self_attention_of(model, text, site, kRollout);
-  std::vector<TensorView> layers;
-  for (const Tensor& layer : weights) layers.push_back(layer.view().select(0, 0));
-  return attention_rollout(layers);
+  return attention_rollout(std::vector<TensorView>(weights.begin(), weights.end()));
 }
 
 }  // namespace qkv

@@ -90,14 +90,17 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   return text;
 }
 
-std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
+std::string shown_token_of(const TrainedModel& trained, std::int32_t token) {
   const Tokenizer& own = trained.task().vocabulary();
+  if (token < own.size()) return shown_token(own, token);
+  const Tokenizer& source = trained.task().source_vocabulary();
+  const auto number = static_cast<std::int32_t>(token - own.size());
+  return number < source.size() ? shown_token(source, number) : fmt::format("#{}", token);
+}
+
+std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
   std::vector<std::string> shown;
-  for (const std::int64_t id : text.ids) {
-    const bool is_source = id >= own.size();
-    const Tokenizer& tokenizer = is_source ? trained.task().source_vocabulary() : own;
-    shown.push_back(shown_token(tokenizer, static_cast<std::int32_t>(is_source ? id - own.size() : id)));
-  }
+  for (const std::int64_t id : text.ids) shown.push_back(shown_token_of(trained, static_cast<std::int32_t>(id)));
   return shown;
 }
 

@@ -3,7 +3,9 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <variant>
 
+#include "insight/asked_text.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
@@ -62,84 +64,45 @@ std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
   return scope.name(static_cast<std::size_t>(request.layer));
 }
 
-// What the task asks for; of a text, for which none does, each next token.
-TensorView targets_for(const TrainedModel& trained, const TaskBatch& batch, Tensor& next) {
-  const auto targets = batch.targets.values<std::int64_t>();
-  if (std::ranges::any_of(targets, [](std::int64_t target) { return target != kNothingAsked; })) return batch.targets;
-  if (trained.kind() != ModelKind::decoder || batch.ids.dim(1) < 2) {
+// Of the loss of what the task asks for; of a decoder's text, for which none does, of each next token.
+void run_for_gradients(const TrainedModel& trained, const HeadText& text, const TaskBatch& batch, Trace& trace) {
+  if (trained.kind() == ModelKind::two_tower) return backward(batch_loss(trained.model(), batch, {.trace = &trace}));
+  if (std::ranges::all_of(text.targets, [](std::int64_t target) { return target == kNothingAsked; })) {
     refuse("stage", "an example of the model's task, or a text of a decoder, for a loss that has gradients",
            "a text of a model of kind " + std::string(name_of(trained.kind())));
   }
-  next = batch.targets;
-  const auto ids = batch.ids.values<std::int64_t>();
-  std::ranges::copy(ids.subspan(1), next.values<std::int64_t>().begin());
-  return next;
-}
-
-void run_for_gradients(const TrainedModel& trained, const TaskBatch& batch, Trace& trace) {
-  if (trained.kind() == ModelKind::two_tower) return backward(batch_loss(trained.model(), batch, {.trace = &trace}));
-  Tensor next;
-  const TensorView targets = targets_for(trained, batch, next);
+  const Tensor targets(text.targets, {1, std::ssize(text.targets)});
   backward(cross_entropy(trained.model().forward(input_of(batch), {.trace = &trace}), targets));
 }
 
-std::vector<std::string> shown(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
-  std::vector<std::string> tokens;
-  for (const std::int32_t id : ids) tokens.push_back(shown_token(tokenizer, id));
-  return tokens;
-}
-
-std::vector<std::string> places(std::int64_t count) {
-  std::vector<std::string> numbers;
-  for (std::int64_t n = 0; n < count; ++n) numbers.push_back(std::to_string(n));
-  return numbers;
-}
-
-// A decoder reads the source before its own tokens; patches have no names but their numbers.
-void name_places(const TrainedModel& trained, const TaskExample& example, AttentionSite site, ProbeInputs& inputs) {
-  const std::vector<std::string> own = shown(trained.task().vocabulary(), example.tokens);
-  std::vector<std::string> source = shown(trained.task().source_vocabulary(), example.source);
-  const bool is_joined = layout_for(trained.kind()) == BatchLayout::joined;
-  if (!example.image.empty()) source = places(inputs.problem.k.dim(2));
+// Patches, and a class token that is none, have no names but their numbers.
+void name_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example, AttentionSite site,
+                 ProbeInputs& inputs) {
+  const std::vector<std::string> own = insight::shown_tokens(trained, text);
+  std::vector<std::string> source;
+  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.task().source_vocabulary(), id));
   inputs.queries = site == AttentionSite::source ? source : own;
   inputs.keys = site == AttentionSite::tokens ? own : source;
-  if (is_joined && !source.empty()) {
-    source.insert(source.end(), own.begin(), own.end());
-    inputs.queries = inputs.keys = source;
-  }
-  // A class token, which is no patch.
-  if (static_cast<std::int64_t>(inputs.queries.size()) != inputs.problem.q.dim(2)) {
-    inputs.queries = places(inputs.problem.q.dim(2));
-  }
+  const auto number_where_unnamed = [](std::vector<std::string>& names, std::int64_t count) {
+    if (std::ssize(names) != count) names = view_detail::numbers_from_to(0, count);
+  };
+  number_where_unnamed(inputs.queries, inputs.problem.q.dim(2));
+  number_where_unnamed(inputs.keys, inputs.problem.k.dim(2));
 }
 
 void require_alone(const ProbeRequest& request) {
-  const std::array<std::pair<const char*, bool>, 21> others = {{
-      {"q", !request.q.empty()},
-      {"k", !request.k.empty()},
-      {"v", !request.v.empty()},
-      {"past_k", !request.past_k.empty()},
-      {"past_v", !request.past_v.empty()},
-      {"heads", request.heads.has_value()},
-      {"kv_heads", request.kv_heads.has_value()},
-      {"mask", !request.mask.empty()},
-      {"mask_file", !request.mask_file.empty()},
-      {"window", !request.window.empty()},
-      {"kv_lengths", !request.kv_lengths.empty()},
-      {"bias", !request.bias.empty()},
-      {"bias_file", !request.bias_file.empty()},
-      {"causal", request.causal},
-      {"scale", request.scale.has_value()},
-      {"softcap", request.softcap.has_value()},
-      {"dropout", request.dropout.has_value()},
-      {"sinks", !request.sinks.empty()},
-      {"d_out", !request.d_out.empty()},
-      {"lse", !request.lse.empty()},
-      {"random", !request.random.empty()},
-  }};
-  for (const auto& [field, is_given] : others) {
-    if (is_given) refuse(field, "nothing of it beside `model`, which has its own", "one");
+  const auto require_default = [](const std::string& field, bool is_default) {
+    if (!is_default) refuse(field, "nothing of it beside `model`, which has its own", "one");
+  };
+  const ProblemRequest usual;
+  const Fields<ProblemRequest>& fields = problem_fields();
+  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
+    const std::string& field = fields.infos()[n].name;
+    if (field == "threads" || field == "target") continue;
+    std::visit([&](auto place) { require_default(field, request.*place == usual.*place); }, fields.place(n));
   }
+  require_default("lse", request.lse.empty());
+  require_default("random", request.random.empty());
 }
 
 }  // namespace
@@ -159,11 +122,12 @@ ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const Pr
   const TrainedModel trained = of_field("model", [&] { return TrainedModel::read(trained_model_path(request.model)); });
   const TaskExample example = example_for(request, trained);
   const TaskBatch batch = trained.batch_of(example);
+  const HeadText text = insight::head_text_of(trained, example);
   const AttentionSite site = site_for(request, trained.model());
   const std::string name = attention_of(request, *trained.model().scope_of(site));
   Trace trace({name, name + ".heads"});
   if (choice.stage.gradient) {
-    run_for_gradients(trained, batch, trace);
+    run_for_gradients(trained, text, batch, trace);
   } else {
     trained.model().run(input_of(batch), trace);
   }
@@ -178,7 +142,7 @@ ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const Pr
   inputs.lse = Tensor(ran.lse.value());
   if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
   inputs.source = request.model + ", " + name;
-  name_places(trained, example, site, inputs);
+  name_places(trained, text, example, site, inputs);
   return inputs;
 }
 

@@ -31,6 +31,9 @@ void check_model(const ProbeRequest& request);
 void check_lse(const std::string& source, const Tensor& lse, const AttentionProblem& problem, std::int64_t b,
                const std::vector<std::int64_t>& heads);
 
+/// The numbers of places, from `begin` to before `end`.
+[[nodiscard]] std::vector<std::string> numbers_from_to(std::int64_t begin, std::int64_t end);
+
 /// "mean of 8 heads"
 [[nodiscard]] std::string mean_title(const ProbeReply& reply);
 

@@ -28,12 +28,6 @@ Heatmap map_heatmap(const ProbeMap& map, const ProbeReply& reply, std::string ti
   return picture;
 }
 
-std::vector<std::string> numbers(std::int64_t begin, std::int64_t end) {
-  std::vector<std::string> texts;
-  for (std::int64_t n = begin; n < end; ++n) texts.push_back(std::to_string(n));
-  return texts;
-}
-
 Heatmap tile_heatmap(const ProbeHead& head, const ProbeReply& reply, std::string title, ColourScale scale) {
   const ProbeChoice& choice = reply.choice;
   Heatmap picture;
@@ -42,8 +36,8 @@ Heatmap tile_heatmap(const ProbeHead& head, const ProbeReply& reply, std::string
   picture.hidden = head.hidden;
   picture.row_axis = "query";
   picture.column_axis = "key";
-  picture.row_labels = numbers(choice.tile->i_begin, choice.tile->i_end);
-  picture.column_labels = numbers(choice.tile->j_begin, choice.tile->j_end);
+  picture.row_labels = view_detail::numbers_from_to(choice.tile->i_begin, choice.tile->i_end);
+  picture.column_labels = view_detail::numbers_from_to(choice.tile->j_begin, choice.tile->j_end);
   picture.value_name = choice.stage.name();
   if (choice.stage.is_weights()) {
     picture.scale = scale;
@@ -61,6 +55,12 @@ std::string title_of(const ProbeChoice& choice, const std::string& mask) {
 }
 
 }  // namespace
+
+std::vector<std::string> view_detail::numbers_from_to(std::int64_t begin, std::int64_t end) {
+  std::vector<std::string> texts;
+  for (std::int64_t n = begin; n < end; ++n) texts.push_back(std::to_string(n));
+  return texts;
+}
 
 std::string view_detail::mean_title(const ProbeReply& reply) {
   return fmt::format("mean of {} head{}", reply.heads.size(), reply.heads.size() == 1 ? "" : "s");

@@ -136,6 +136,9 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   request.causal = true;
   EXPECT_EQ(refused(request), "request: causal: expected nothing of it beside `model`, which has its own, got one");
   request.causal = false;
+  request.seed = 3;
+  EXPECT_EQ(refused(request), "request: seed: expected nothing of it beside `model`, which has its own, got one");
+  request.seed.reset();
   request.example = 1;
   EXPECT_EQ(refused(request),
             "request: model: expected `text`, `text_file`, `picture` or `example` beside it, one of them, got several");

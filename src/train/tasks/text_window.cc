@@ -31,9 +31,8 @@ TextWindow::TextWindow(const TextTaskOptions& options)
     has_text = has_text || !is_added;
     if (is_added) (has_text ? after_ : before_).push_back(around.ids[n]);
   }
-  // Of `continued` the tokens begin with one of their own, and end before the last one that is asked.
   size_ -= static_cast<std::int64_t>(before_.size() + after_.size());
-  const std::int64_t least = objective_ == TextObjective::continued ? 2 : 1;
+  const std::int64_t least = objective_ == TextObjective::continued ? 2 : 1;  // a token in each half
   if (size_ < least) {
     const std::int64_t added = options.length - size_;
     throw InvalidArgument(
