@@ -7,6 +7,7 @@
 
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
+#include "qkv/train/optimizer.h"
 
 namespace qkv::insight {
 namespace {
@@ -74,7 +75,7 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
       }
     }
   }
-  for (const Parameter& parameter : model.parameters()) parameter.value.clear_gradient();
+  clear_gradients(model.parameters());
 }
 
 }  // namespace

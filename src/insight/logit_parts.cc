@@ -10,6 +10,7 @@
 
 #include "insight/text_batch.h"
 #include "qkv/insight/lens.h"
+#include "qkv/train/optimizer.h"
 
 namespace qkv {
 namespace {
@@ -78,7 +79,7 @@ class PartsOfALogit {
     Tensor one(scores.dtype(), scores.shape());
     one.set({0, place_, token}, 1);
     backward(scores, one);
-    for (const Parameter& parameter : model_.parameters()) parameter.value.clear_gradient();
+    clear_gradients(model_.parameters());
     const auto row = [&](const Tensor& all) { return all.view().select(0, 0).select(0, place_).to_vector(); };
     Direction direction{.logit = scores.value().at({0, place_, token}),
                         .stream = row(Tensor(state.gradient())),

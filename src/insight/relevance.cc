@@ -11,13 +11,10 @@
 #include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/model/attention_site.h"
+#include "qkv/train/optimizer.h"
 
 namespace qkv {
 namespace {
-
-void clear_gradients(const Parameters& parameters) {
-  for (const Parameter& parameter : parameters) parameter.value.clear_gradient();
-}
 
 Variable identity(std::int64_t size) {
   Tensor matrix(DType::f64, {size, size});
