@@ -33,16 +33,7 @@ std::vector<std::string> directories() {
   return all;
 }
 
-std::string names_in(const std::vector<std::string>& places) {
-  std::vector<std::string> names;
-  for (const std::string& place : places) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(place, none)) {
-      if (entry.path().extension() == kSuffix) names.push_back(entry.path().stem().string());
-    }
-  }
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
@@ -84,15 +75,27 @@ void describe_task(const Task& task, Words& words) {
   if (!is_built_in(task.info().name)) training::describe(task, words);
 }
 
+std::vector<std::string> trained_model_names() {
+  std::vector<std::string> names;
+  for (const std::string& place : directories()) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(place, none)) {
+      if (entry.path().extension() == kSuffix) names.push_back(entry.path().stem().string());
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
 std::string trained_model_path(std::string_view name) {
   if (name.find_first_of("./") != std::string_view::npos) return std::string(name);
-  const std::vector<std::string> places = directories();
-  for (const std::string& place : places) {
+  for (const std::string& place : directories()) {
     std::string path = place + "/" + std::string(name) + std::string(kSuffix);
     if (fs::exists(path)) return path;
   }
   if (fs::is_directory(name)) return std::string(name);
-  throw Error("no model \"" + std::string(name) + "\" in the box, which has " + names_in(places) +
+  throw Error("no model \"" + std::string(name) + "\" in the box, which has " + listed(trained_model_names()) +
               "; for a file, give a path such as ./model.safetensors");
 }
 

@@ -25,6 +25,9 @@ void describe_task(const Task& task, std::map<std::string, std::string>& run);
 /// ../share/qkv/models from where the program is. Throws Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
+/// The names of the models in the box, sorted.
+[[nodiscard]] std::vector<std::string> trained_model_names();
+
 class TrainedModel {
  public:
   /// What `qkv train` wrote as model.safetensors or as a checkpoint; or any model that Model::open() opens, which then

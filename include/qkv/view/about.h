@@ -1,0 +1,42 @@
+// What the studio opens with, and what there is to choose from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qkv/tensor.h"
+#include "qkv/view/field.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+struct AboutRequest {};
+
+/// The 256 colours of a map on one ground, u8 [256, 3].
+struct AboutColours {
+  Tensor sequential;
+  Tensor diverging;
+};
+
+struct AboutModel {
+  std::string name;
+  std::string task;
+};
+
+struct AboutReply {
+  std::string version;
+  std::string processor;
+  std::string target;
+  std::int64_t threads = 1;
+  std::string model, text, mask, file;  // what the command named; empty where it named none
+  std::vector<AboutModel> models;
+  AboutColours light, dark;
+};
+
+[[nodiscard]] const Fields<AboutRequest>& about_fields();
+[[nodiscard]] const Members<AboutReply>& members_of(const AboutReply* reply);
+[[nodiscard]] const Members<AboutModel>& members_of(const AboutModel* model);
+[[nodiscard]] const Members<AboutColours>& members_of(const AboutColours* colours);
+
+}  // namespace qkv

@@ -1,0 +1,155 @@
+// What a reply holds, described once: from it come its JSON, its binary tensors, docs/api.md and the TypeScript types.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+struct ReplyMember;
+
+/// The type of a value of a reply. A list and a nullable have their element's type in `of`, an object its name and
+/// members.
+struct ReplyType {
+  enum class Kind : std::uint8_t { flag, whole, number, text, tensor, list, nullable, object };
+  Kind kind = Kind::text;
+  std::string name = {};
+  std::vector<ReplyType> of = {};
+  std::vector<ReplyMember> members = {};
+};
+
+struct ReplyMember {
+  std::string name;
+  std::string meaning;  // a phrase, with its unit
+  ReplyType type;
+};
+
+/// Takes a reply's values one after the other.
+class ReplyWriter {
+ public:
+  ReplyWriter() = default;
+  ReplyWriter(const ReplyWriter&) = delete;
+  ReplyWriter& operator=(const ReplyWriter&) = delete;
+  virtual ~ReplyWriter() = default;
+
+  virtual void begin_object() = 0;
+  virtual void key(std::string_view name) = 0;
+  virtual void end_object() = 0;
+  virtual void begin_list() = 0;
+  virtual void end_list() = 0;
+  virtual void nothing() = 0;
+  virtual void value(bool flag) = 0;
+  virtual void value(std::int64_t whole) = 0;
+  /// What is not finite has no number in JSON and is written as nothing().
+  virtual void value(double number) = 0;
+  virtual void value(std::string_view text) = 0;
+  virtual void value(const Tensor& tensor) = 0;
+};
+
+template <class Reply>
+class Members;
+
+namespace view_detail {
+
+template <class Value>
+inline constexpr bool kIsList = false;
+template <class Value>
+inline constexpr bool kIsList<std::vector<Value>> = true;
+template <class Value>
+inline constexpr bool kIsNullable = false;
+template <class Value>
+inline constexpr bool kIsNullable<std::optional<Value>> = true;
+
+template <class Value>
+ReplyType reply_type() {
+  using Kind = ReplyType::Kind;
+  if constexpr (std::is_same_v<Value, bool>) {
+    return {.kind = Kind::flag};
+  } else if constexpr (std::is_integral_v<Value>) {
+    return {.kind = Kind::whole};
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return {.kind = Kind::number};
+  } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
+    return {.kind = Kind::text};
+  } else if constexpr (std::is_same_v<Value, Tensor>) {
+    return {.kind = Kind::tensor};
+  } else if constexpr (kIsList<Value>) {
+    return {.kind = Kind::list, .of = {reply_type<typename Value::value_type>()}};
+  } else if constexpr (kIsNullable<Value>) {
+    return {.kind = Kind::nullable, .of = {reply_type<typename Value::value_type>()}};
+  } else {
+    return members_of(static_cast<const Value*>(nullptr)).type();
+  }
+}
+
+template <class Value>
+void write_value(ReplyWriter& writer, const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    writer.value(value);
+  } else if constexpr (std::is_integral_v<Value>) {
+    writer.value(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    writer.value(static_cast<double>(value));
+  } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
+    writer.value(std::string_view(value));
+  } else if constexpr (std::is_same_v<Value, Tensor>) {
+    writer.value(value);
+  } else if constexpr (kIsList<Value>) {
+    writer.begin_list();
+    for (const auto& element : value) write_value(writer, element);
+    writer.end_list();
+  } else if constexpr (kIsNullable<Value>) {
+    value ? write_value(writer, *value) : writer.nothing();
+  } else {
+    members_of(&value).write(writer, value);
+  }
+}
+
+}  // namespace view_detail
+
+/// The members of one kind of reply, in the order in which they are written. A reply has
+/// `const Members<Reply>& members_of(const Reply*)` in its namespace.
+template <class Reply>
+class Members {
+ public:
+  explicit Members(std::string name) : type_{.kind = ReplyType::Kind::object, .name = std::move(name)} {}
+
+  template <class Value>
+  Members& add(Value Reply::* place, std::string name, std::string meaning) {
+    type_.members.push_back({std::move(name), std::move(meaning), view_detail::reply_type<Value>()});
+    writers_.push_back(
+        [place](ReplyWriter& writer, const Reply& reply) { view_detail::write_value(writer, reply.*place); });
+    return *this;
+  }
+
+  [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
+
+  void write(ReplyWriter& writer, const Reply& reply) const {
+    writer.begin_object();
+    for (std::size_t n = 0; n < writers_.size(); ++n) {
+      writer.key(type_.members[n].name);
+      writers_[n](writer, reply);
+    }
+    writer.end_object();
+  }
+
+ private:
+  ReplyType type_;
+  std::vector<std::function<void(ReplyWriter&, const Reply&)>> writers_;
+};
+
+/// {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"}, values that are not finite null.
+[[nodiscard]] std::string reply_as_json(const std::function<void(ReplyWriter&)>& write);
+
+/// A table in Markdown of the members, one row each, and one more table for each kind of object among them.
+[[nodiscard]] std::string members_as_markdown(const ReplyType& type);
+
+}  // namespace qkv

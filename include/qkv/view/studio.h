@@ -1,0 +1,77 @@
+// Everything that the studio can ask, by name: the questions with their fields and replies, and who answers them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/probe.h"
+#include "qkv/view/field.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+/// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
+/// Cancelled.
+using StudioWatch = std::function<Proceed(std::string_view what, const ProbeProgress&)>;
+
+/// A reply: its JSON in one line, and the bytes of its tensors. A tensor stands in the JSON as {"dtype", "shape",
+/// "at"}: row-major, little-endian, `at` bytes into the blocks, a multiple of 8.
+struct StudioReply {
+  std::string json;
+  std::vector<std::byte> blocks;
+};
+
+/// One thing that can be asked.
+struct Question {
+  std::string name;     // "bench"
+  std::string meaning;  // a sentence
+  std::span<const FieldInfo> fields;
+  ReplyType reply;
+  std::vector<std::string> examples;  // requests, as JSON
+};
+
+/// What a studio opens with.
+struct StudioOptions {
+  std::string model;  // a model of the box, a file of qkv's or a folder of others; may be empty
+  std::string text;   // what it reads first
+  std::string mask;   // shown first on the page of masks
+  std::string file;   // a long text, for the page Far; a path
+};
+
+/// Answers questions, and keeps the models that it opened. Several threads may ask at once.
+class Studio {
+ public:
+  explicit Studio(StudioOptions options = {});
+  ~Studio();
+
+  /// Every question, in the order of docs/api.md.
+  [[nodiscard]] static std::span<const Question> questions();
+
+  /// Answers `request`, a JSON object of the question's fields. Throws InvalidArgument for a name that is no question
+  /// and as the question does, and Cancelled where `watch` said stop.
+  [[nodiscard]] StudioReply ask(std::string_view name, std::string_view request, const StudioWatch& watch = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// An error as JSON, {"message", "field", "column"}: the field at fault is empty, and the column null, where none is
+/// known.
+[[nodiscard]] std::string error_as_json(const std::exception& error);
+
+enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, error = 4 };
+
+/// A frame of the wire: kind and length, u32 little-endian, the payload, and zeros up to a multiple of 8 bytes.
+[[nodiscard]] std::string framed(StudioFrame kind, std::string_view payload);
+
+/// The TypeScript types of all questions: messages.ts.
+[[nodiscard]] std::string studio_messages();
+
+}  // namespace qkv

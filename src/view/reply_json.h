@@ -1,0 +1,55 @@
+// Writers of replies as JSON, with tensors in it or beside it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "qkv/view/member.h"
+#include "view/json_of.h"
+
+namespace qkv::view_detail {
+
+/// Builds a JSON value; what becomes of a tensor is the derived class's.
+class JsonWriter : public ReplyWriter {
+ public:
+  void begin_object() override { open(Json::object()); }
+  void key(std::string_view name) override { key_ = name; }
+  void end_object() override { close(); }
+  void begin_list() override { open(Json::array()); }
+  void end_list() override { close(); }
+  void nothing() override { put(nullptr); }
+  void value(bool flag) override { put(flag); }
+  void value(std::int64_t whole) override { put(whole); }
+  void value(double number) override;
+  void value(std::string_view text) override { put(text); }
+  void value(const Tensor& tensor) override { put(json_of_tensor(tensor)); }
+
+  [[nodiscard]] const Json& json() const noexcept { return root_; }
+
+ protected:
+  [[nodiscard]] virtual Json json_of_tensor(const Tensor& tensor) { return json_of(tensor); }
+
+ private:
+  Json& put(Json json);
+  void open(Json json) { open_.push_back(&put(std::move(json))); }
+  void close() { open_.pop_back(); }
+
+  Json root_;
+  std::vector<Json*> open_;
+  std::string key_;
+};
+
+/// Tensors go into blocks, one after the other: {"dtype", "shape", "at"}.
+class WireWriter : public JsonWriter {
+ public:
+  [[nodiscard]] std::vector<std::byte>& blocks() noexcept { return blocks_; }
+
+ protected:
+  [[nodiscard]] Json json_of_tensor(const Tensor& tensor) override;
+
+ private:
+  std::vector<std::byte> blocks_;
+};
+
+}  // namespace qkv::view_detail

@@ -1,0 +1,58 @@
+#include "view/reply_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace qkv {
+namespace {
+
+std::string said(const ReplyType& type) {
+  using Kind = ReplyType::Kind;
+  switch (type.kind) {
+    case Kind::flag:
+      return "true or false";
+    case Kind::whole:
+      return "whole number";
+    case Kind::number:
+      return "number";
+    case Kind::text:
+      return "text";
+    case Kind::tensor:
+      return "tensor";
+    case Kind::list:
+      return "list of " + said(type.of.front());
+    case Kind::nullable:
+      return said(type.of.front()) + ", or null";
+    case Kind::object:
+      return type.name;
+  }
+  __builtin_unreachable();
+}
+
+std::string table_of(const ReplyType& type) {
+  std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
+  for (const ReplyMember& member : type.members) {
+    text += fmt::format("| `{}` | {} | {} |\n", member.name, said(member.type), member.meaning);
+  }
+  return text;
+}
+
+}  // namespace
+
+void view_detail::collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects) {
+  for (const ReplyType& element : type.of) collect_objects(element, objects);
+  for (const ReplyMember& member : type.members) collect_objects(member.type, objects);
+  const bool is_new = std::ranges::none_of(objects, [&](const ReplyType* one) { return one->name == type.name; });
+  if (type.kind == ReplyType::Kind::object && is_new) objects.push_back(&type);
+}
+
+std::string members_as_markdown(const ReplyType& type) {
+  std::vector<const ReplyType*> objects;
+  view_detail::collect_objects(type, objects);
+  std::string text;
+  for (auto at = objects.rbegin(); at != objects.rend(); ++at) text += (text.empty() ? "" : "\n") + table_of(**at);
+  return text;
+}
+
+}  // namespace qkv

@@ -1,0 +1,14 @@
+// The kinds of objects in a reply.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "qkv/view/member.h"
+
+namespace qkv::view_detail {
+
+/// The object types that a type is made of, each once and before what holds it.
+void collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects);
+
+}  // namespace qkv::view_detail

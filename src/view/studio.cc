@@ -1,0 +1,95 @@
+#include "qkv/view/studio.h"
+
+#include <array>
+#include <utility>
+
+#include "qkv/mask.h"
+#include "qkv/nearest_word.h"
+#include "view/reply_json.h"
+#include "view/studio_questions.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::Answerer;
+using view_detail::Json;
+using view_detail::StudioState;
+
+const std::vector<Answerer>& answerers() {
+  static const std::vector<Answerer> kAll = {view_detail::about_question()};
+  return kAll;
+}
+
+const Answerer& answerer_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const Answerer& one : answerers()) {
+    if (one.question.name == name) return one;
+    names.emplace_back(one.question.name);
+    known += (known.empty() ? "" : ", ") + one.question.name;
+  }
+  const auto nearest = nearest_word(name, names);
+  throw InvalidArgument(
+      "studio", "question", "one of " + known,
+      "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
+}
+
+}  // namespace
+
+std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  auto& model = models_[name];
+  if (!model) model = std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name)));
+  return model;
+}
+
+struct Studio::State : StudioState {
+  using StudioState::StudioState;
+};
+
+Studio::Studio(StudioOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Studio::~Studio() = default;
+
+std::span<const Question> Studio::questions() {
+  static const std::vector<Question> kAll = [] {
+    std::vector<Question> all;
+    for (const Answerer& one : answerers()) all.push_back(one.question);
+    return all;
+  }();
+  return kAll;
+}
+
+StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
+  view_detail::WireWriter writer;
+  answerer_named(name).answer(*state_, request, watch, writer);
+  return {.json = writer.json().dump(-1, ' ', false, Json::error_handler_t::replace),
+          .blocks = std::move(writer.blocks())};
+}
+
+std::string error_as_json(const std::exception& error) {
+  Json json{{"message", error.what()}, {"field", ""}, {"column", nullptr}};
+  if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
+    json["field"] = invalid->argument();
+    json["message"] = invalid->fault();
+  }
+  if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
+    json["message"] = syntax->what();
+    json["column"] = syntax->column();
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string framed(StudioFrame kind, std::string_view payload) {
+  constexpr std::size_t kAlignment = 8;
+  std::string frame;
+  const auto put = [&](std::uint32_t number) {
+    for (int byte = 0; byte < 4; ++byte) frame += static_cast<char>(number >> (8 * byte) & 0xFFU);
+  };
+  put(static_cast<std::uint32_t>(kind));
+  put(static_cast<std::uint32_t>(payload.size()));
+  frame += payload;
+  frame.resize((frame.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
+  return frame;
+}
+
+}  // namespace qkv

@@ -1,0 +1,57 @@
+// One question of the studio, and what all of them share: the models that are open.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "qkv/train/trained_model.h"
+#include "qkv/view/studio.h"
+
+namespace qkv::view_detail {
+
+/// What answers of one studio have in common. Several threads may use it at once.
+class StudioState {
+ public:
+  explicit StudioState(StudioOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const StudioOptions& options() const noexcept { return options_; }
+  /// The model of this name or path, opened once. Throws InvalidArgument naming `model`.
+  [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
+
+ private:
+  StudioOptions options_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
+};
+
+struct Answerer {
+  Question question;
+  std::function<void(StudioState&, std::string_view request, const StudioWatch&, ReplyWriter&)> answer;
+};
+
+/// A question whose request is read by `fields` and whose reply is what `answer` returns.
+template <class Request, class Reply>
+Answerer answerer(std::string name, std::string meaning, const Fields<Request>& fields,
+                  Reply (*answer)(StudioState&, const Request&, const StudioWatch&),
+                  std::vector<std::string> examples) {
+  const auto& members = members_of(static_cast<const Reply*>(nullptr));
+  return {.question = {.name = std::move(name),
+                       .meaning = std::move(meaning),
+                       .fields = fields.infos(),
+                       .reply = members.type(),
+                       .examples = std::move(examples)},
+          .answer = [&fields, &members, answer](StudioState& state, std::string_view request, const StudioWatch& watch,
+                                                ReplyWriter& writer) {
+            members.write(writer, answer(state, fields.from_json(request), watch));
+          }};
+}
+
+[[nodiscard]] Answerer about_question();
+
+}  // namespace qkv::view_detail
