@@ -31,4 +31,28 @@ std::pair<std::int64_t, std::int64_t> extents(std::string_view field, std::strin
   return {numbers->front(), numbers->back()};
 }
 
+Tensor matrix_in(std::string_view field, std::string_view text) {
+  std::vector<double> values;
+  std::int64_t rows = 0;
+  for (std::string_view rest = text;; ++rows) {
+    const std::size_t semicolon = rest.find(';');
+    const std::string_view line = rest.substr(0, semicolon);
+    const auto row = numbers_from<double>(line, ',');
+    if (!row) {
+      refuse(field, "rows of numbers, as 1,0;0,1", fmt::format("\"{}\" in row {}", line, rows + 1));
+    }
+    if (rows > 0 && static_cast<std::int64_t>(values.size()) != rows * std::ssize(*row)) {
+      refuse(field,
+             fmt::format("{} numbers in row {}, as in those before it", static_cast<std::int64_t>(values.size()) / rows,
+                         rows + 1),
+             std::to_string(row->size()));
+    }
+    values.insert(values.end(), row->begin(), row->end());
+    if (semicolon == std::string_view::npos) break;
+    rest.remove_prefix(semicolon + 1);
+  }
+  ++rows;
+  return {values, {rows, static_cast<std::int64_t>(values.size()) / rows}};
+}
+
 }  // namespace qkv::view_detail

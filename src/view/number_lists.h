@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/tensor.h"
+
 namespace qkv::view_detail {
 
 /// "2,3": numbers from 0 on. `otherwise` says what else the field takes.
@@ -15,5 +17,8 @@ namespace qkv::view_detail {
 /// "64" is 64 of each, "8x16" is 8 and 16, each 1 or more; `expected` says what may stand there.
 [[nodiscard]] std::pair<std::int64_t, std::int64_t> extents(std::string_view field, std::string_view text,
                                                             std::string_view expected);
+
+/// "1,0;0,1": rows by semicolons, numbers by commas, as f64 [rows, columns].
+[[nodiscard]] Tensor matrix_in(std::string_view field, std::string_view text);
 
 }  // namespace qkv::view_detail

@@ -120,6 +120,11 @@ void view_detail::check_model(const ProbeRequest& request) {
 
 ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const TrainedModel trained = of_field("model", [&] { return TrainedModel::read(trained_model_path(request.model)); });
+  return inputs_of_model(trained, request, choice);
+}
+
+ProbeInputs view_detail::inputs_of_model(const TrainedModel& trained, const ProbeRequest& request,
+                                         const ProbeChoice& choice) {
   const TaskExample example = example_for(request, trained);
   const TaskBatch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);

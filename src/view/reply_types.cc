@@ -44,7 +44,8 @@ void view_detail::collect_objects(const ReplyType& type, std::vector<const Reply
   for (const ReplyType& element : type.of) collect_objects(element, objects);
   for (const ReplyMember& member : type.members) collect_objects(member.type, objects);
   const bool is_new = std::ranges::none_of(objects, [&](const ReplyType* one) { return one->name == type.name; });
-  if (type.kind == ReplyType::Kind::object && is_new) objects.push_back(&type);
+  const bool is_whole = type.kind == ReplyType::Kind::object && !type.members.empty();
+  if (is_whole && is_new) objects.push_back(&type);
 }
 
 std::string members_as_markdown(const ReplyType& type) {

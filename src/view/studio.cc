@@ -16,7 +16,8 @@ using view_detail::Json;
 using view_detail::StudioState;
 
 const std::vector<Answerer>& answerers() {
-  static const std::vector<Answerer> kAll = {view_detail::about_question()};
+  static const std::vector<Answerer> kAll = {view_detail::about_question(), view_detail::bench_question(),
+                                             view_detail::number_question()};
   return kAll;
 }
 

@@ -53,5 +53,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 }
 
 [[nodiscard]] Answerer about_question();
+[[nodiscard]] Answerer bench_question();
+[[nodiscard]] Answerer number_question();
 
 }  // namespace qkv::view_detail

@@ -130,6 +130,15 @@ class Members {
     return *this;
   }
 
+  /// A list of the same kind of reply: its type is the name alone, which stands for these members.
+  Members& add_own(std::vector<Reply> Reply::* place, std::string name, std::string meaning) {
+    const ReplyType own{.kind = ReplyType::Kind::object, .name = type_.name};
+    type_.members.push_back({std::move(name), std::move(meaning), {.kind = ReplyType::Kind::list, .of = {own}}});
+    writers_.push_back(
+        [place](ReplyWriter& writer, const Reply& reply) { view_detail::write_value(writer, reply.*place); });
+    return *this;
+  }
+
   [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
 
   void write(ReplyWriter& writer, const Reply& reply) const {

@@ -1,0 +1,132 @@
+// One head of attention laid out on a bench: every matrix on the way from q, k and v to the output, forward and
+// backward, and for each number where it comes from and what it goes into.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/attention.h"
+#include "qkv/explain.h"
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+/// What is laid out. Either q, k and v, or x and the three weights that make them.
+struct BenchInputs {
+  std::vector<std::string> queries;  // a name for each query
+  std::vector<std::string> keys;     // and for each key
+  Tensor x;                          // f64 [Tq, d_model]; empty() where q, k and v are given
+  Tensor source;                     // f64 [Tk, d_model]: what keys and values come from; empty() in self-attention
+  Tensor w_q, w_k, w_v;              // f64 [d_model, D], [d_model, D], [d_model, Dv]
+  Tensor q, k, v;                    // [1, Hq, Tq, D], [1, Hk, Tk, D], [1, Hk, Tk, Dv]
+  AttentionOptions options = {};
+  std::int64_t head = 0;
+  std::int64_t query = 0;  // whose row the steps speak of
+  Tensor d_out;            // f64 [Tq, Dv], the loss's gradient with respect to the output; empty() without backward
+};
+
+/// A matrix with a name, from the inputs to the output, or of gradients. Its numbers are called NAME:ROW,COLUMN.
+struct BenchMatrix {
+  std::string name;     // "weights"
+  std::string title;    // "α"
+  std::string meaning;  // "weights: how much each query takes of each key"
+  std::vector<std::string> rows;
+  std::vector<std::string> columns;
+  std::int64_t first_row = 0;                   // of long texts only the query's row is kept, and this is its place
+  Tensor values;                                // f64 [rows, columns]
+  std::optional<Tensor> hidden = std::nullopt;  // b8, the same shape: pairs that the mask forbids
+  std::string role;                             // "input", "forward" or "backward"
+  int decimals = 3;                             // 0 where all its numbers are whole
+  Formula formula;
+};
+
+/// A step on the rail: what is made, and what it is made of, in sentences about the chosen query.
+struct BenchStep {
+  std::string id;
+  std::string title;
+  std::string sentence;
+  std::vector<Formula> formulas;
+  std::vector<std::string> made;  // names of matrices
+  std::vector<std::string> used;
+  std::vector<BenchStep> inner = {};
+};
+
+/// One number written out.
+struct BenchNumber {
+  std::string name;             // "weights:1,2"
+  std::string label;            // "α₂₃: cat reads sat"
+  std::optional<double> value;  // none where it is not finite
+  std::string shown;            // "0.4011", or "2.92 × 10⁻⁷, 1 in 3.4 million"
+  std::string full;             // every digit
+  Formula formula;
+  std::string meaning;
+  std::vector<std::string> sources;  // names; "*" stands for every row or column: "q:1,*"
+  std::vector<std::string> uses;
+};
+
+/// A mistake that is often made, beside what is right.
+struct BenchWrong {
+  std::string id;
+  std::string title;
+  std::string sentence;
+  std::string matrix;                         // which matrix is compared
+  Tensor right;                               // f64 [rows, columns]
+  Tensor wrong;                               // the same shape
+  std::vector<std::int64_t> first;            // row and column of the first difference; empty where there is none
+  std::string code;                           // the line that does it
+  std::optional<Tensor> sums = std::nullopt;  // f64 [rows]: of the wrong one, where it should be 1
+};
+
+/// A small step of one input: what the gradient says of the loss, and what the loss does.
+struct BenchNudge {
+  std::string name;
+  double step = 0;
+  double predicted = 0;
+  double found = 0;
+  std::string sentence;
+};
+
+/// Above this many pairs only the query's row of a T x T matrix is kept.
+inline constexpr std::int64_t kBenchPairs = 4096;
+
+/// Runs the engine in f64 and lays out what it made. Allocates the matrices. Throws InvalidArgument naming q, k, v, x,
+/// w_q, w_k, w_v, head, query or d_out.
+class Bench {
+ public:
+  explicit Bench(BenchInputs inputs);
+
+  [[nodiscard]] const BenchInputs& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] double scale() const;
+  /// In the order in which they are made.
+  [[nodiscard]] const std::vector<BenchMatrix>& matrices() const noexcept { return matrices_; }
+  /// Null where there is none of this name.
+  [[nodiscard]] const BenchMatrix* find(std::string_view name) const;
+  /// Throws InvalidArgument naming `of`, with the names that there are.
+  [[nodiscard]] const BenchMatrix& matrix(std::string_view name) const;
+
+  /// From the query to the output, and from the output's gradient to those of q and k; empty without d_out.
+  [[nodiscard]] std::vector<BenchStep> steps() const;
+  [[nodiscard]] std::vector<BenchStep> back_steps() const;
+  /// Throws InvalidArgument naming `of` for what is no number of the bench.
+  [[nodiscard]] BenchNumber number(std::string_view name) const;
+
+ private:
+  BenchInputs inputs_;
+  std::vector<BenchMatrix> matrices_;
+};
+
+/// The ids of all mistakes, in the order in which they are shown.
+[[nodiscard]] const std::vector<std::string>& bench_mistakes();
+
+/// The mistake made with these inputs; `d_k` is the width of random queries where scaling is forgotten. Throws
+/// InvalidArgument naming `wrong`, with the ids, and where the inputs have no place for it.
+[[nodiscard]] BenchWrong bench_mistake(const Bench& bench, std::string_view id, std::int64_t d_k);
+
+/// Adds `step` to one number of q, k, v, x, w_q, w_k or w_v. The loss is the sum of d_out * out. Throws InvalidArgument
+/// naming `nudge`.
+[[nodiscard]] BenchNudge bench_nudge(const Bench& bench, std::string_view name, double step);
+
+}  // namespace qkv

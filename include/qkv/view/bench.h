@@ -1,0 +1,63 @@
+// One head of attention on a bench: the page Step by step, and a number of it written out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/explain/bench.h"
+#include "qkv/view/field.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+/// Matrices are texts, "1,0;0,1": rows by semicolons, numbers by commas. Where neither q nor x is given, and no model,
+/// it is the figure of the chapter on self-attention: three tokens, d_k = 2.
+struct BenchRequest {
+  std::string tokens, context;
+  std::string q, k, v;
+  std::string x, source, w_q, w_k, w_v;
+  std::string mask, bias;
+  std::optional<double> scale, softcap;
+  std::int64_t query = 1;
+  std::string d_out, move;
+  std::string wrong;
+  std::int64_t wrong_d = 0;
+  std::string nudge;
+  std::string model, text;
+  std::optional<std::int64_t> example;
+  std::string site;
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+};
+
+struct BenchReply {
+  std::string title;
+  std::vector<std::string> queries, keys;
+  std::int64_t query = 0;
+  std::int64_t d_k = 0, d_v = 0;
+  double scale = 0;
+  std::vector<BenchMatrix> matrices;
+  std::vector<BenchStep> steps, back;
+  std::vector<std::string> remarks;
+  std::optional<BenchWrong> wrong;
+  std::optional<BenchNudge> nudge;
+};
+
+struct NumberRequest : BenchRequest {
+  std::string of;
+};
+
+[[nodiscard]] const Fields<BenchRequest>& bench_fields();
+[[nodiscard]] const Fields<NumberRequest>& number_fields();
+
+[[nodiscard]] const Members<BenchReply>& members_of(const BenchReply* reply);
+[[nodiscard]] const Members<BenchMatrix>& members_of(const BenchMatrix* matrix);
+[[nodiscard]] const Members<BenchStep>& members_of(const BenchStep* step);
+[[nodiscard]] const Members<BenchNumber>& members_of(const BenchNumber* number);
+[[nodiscard]] const Members<BenchWrong>& members_of(const BenchWrong* wrong);
+[[nodiscard]] const Members<BenchNudge>& members_of(const BenchNudge* nudge);
+[[nodiscard]] const Members<Formula>& members_of(const Formula* formula);
+
+}  // namespace qkv

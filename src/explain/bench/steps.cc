@@ -1,0 +1,246 @@
+// The steps from a query to its output, in sentences about that query.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "explain/bench/terms.h"
+#include "explain/numbers.h"
+#include "explain/words.h"
+
+namespace qkv {
+namespace {
+
+using namespace explain_detail;
+using math::Term;
+
+constexpr std::size_t kFormulas = 12;  // of one step; the heaviest keys where there are more
+
+/// The chosen query with what is known of it.
+struct Asking {
+  explicit Asking(const Bench& of)
+      : bench(of),
+        query(of.inputs().query),
+        name(distinct_names(of.inputs().queries)[static_cast<std::size_t>(query)]),
+        keys(distinct_names(of.inputs().keys)),
+        weights(row_of(of.matrix("weights"), query)) {}
+
+  [[nodiscard]] std::vector<double> row(std::string_view matrix) const { return row_of(bench.matrix(matrix), query); }
+
+  /// The keys that are shown, in their order: all, or the heaviest.
+  [[nodiscard]] std::vector<std::size_t> shown() const {
+    std::vector<std::size_t> all(weights.size());
+    std::iota(all.begin(), all.end(), 0);
+    if (all.size() <= kFormulas) return all;
+    const auto rank = [&](std::size_t key) { return std::isnan(weights[key]) ? -1.0 : weights[key]; };
+    std::ranges::stable_sort(all, std::greater<>(), rank);
+    all.resize(kFormulas);
+    std::ranges::sort(all);
+    return all;
+  }
+
+  const Bench& bench;
+  std::int64_t query;
+  std::string name;
+  std::vector<std::string> keys;
+  std::vector<double> weights;
+};
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+Term row_equation(const Asking& asking, std::string_view matrix) {
+  return equation({row_symbol(matrix, asking.query), vector_of(asking.row(matrix))});
+}
+
+/// The written-out number of a matrix for each key that is shown.
+std::vector<Formula> for_each_key(const Asking& asking, std::string_view matrix) {
+  std::vector<Formula> formulas;
+  for (const std::size_t key : asking.shown()) {
+    formulas.push_back(asking.bench.number(fmt::format("{}:{},{}", matrix, asking.query, key)).formula);
+  }
+  return formulas;
+}
+
+std::string ask_sentence(const Asking& asking) {
+  return fmt::format("“{}” asks. Its query says what it looks for; it is held against the key of every token.",
+                     asking.name);
+}
+
+BenchStep query_step(const Asking& asking) {
+  const bool is_projected = asking.bench.find("x") != nullptr;
+  BenchStep step{.id = "query",
+                 .title = "Query",
+                 .sentence = ask_sentence(asking),
+                 .formulas = {row_equation(asking, "q")},
+                 .made = {"q"},
+                 .used = {}};
+  if (is_projected) {
+    step.made = {"q", "k", "v"};
+    step.used = {"x", "w_q", "w_k", "w_v"};
+    const Term projected = math::row({row_symbol("x", asking.query), math::typeset("W_Q")});
+    step.formulas = {equation({row_symbol("q", asking.query), projected, vector_of(asking.row("q"))})};
+  }
+  return step;
+}
+
+std::string best_key_sentence(const Asking& asking) {
+  const std::vector<double> raw = asking.row("raw");
+  const double best = *std::ranges::max_element(raw);
+  std::string names;
+  int count = 0;
+  for (std::size_t key = 0; key < raw.size(); ++key) {
+    if (raw[key] != best) continue;
+    if (++count <= 3) names += (names.empty() ? "" : " and ") + fmt::format("“{}”", asking.keys[key]);
+  }
+  if (count > 3) names = fmt::format("{} keys", count);
+  return fmt::format(
+      "A dot product multiplies number by number and adds up: the larger, the better the key fits. The best fit is {}, "
+      "with {}.",
+      names, brief(best));
+}
+
+BenchStep dots_step(const Asking& asking) {
+  return {.id = "dots",
+          .title = "Dot products",
+          .sentence = best_key_sentence(asking),
+          .formulas = for_each_key(asking, "raw"),
+          .made = {"raw"},
+          .used = {"q", "k"}};
+}
+
+std::string scale_sentence(const Asking& asking) {
+  const Bench& bench = asking.bench;
+  const std::int64_t width = bench.inputs().q.dim(3);
+  if (bench.inputs().options.scale)
+    return fmt::format("Each product is multiplied by {}, as asked.", brief(bench.scale()));
+  return fmt::format(
+      "Each product is divided by √d_k = √{} ≈ {}. The longer the keys, the larger products grow; divided, they keep "
+      "their spread.",
+      width, brief(std::sqrt(static_cast<double>(width))));
+}
+
+BenchStep one_of_scores(const Asking& asking, const std::string& id, const std::string& title, std::string sentence) {
+  return {.id = id,
+          .title = title,
+          .sentence = std::move(sentence),
+          .formulas = for_each_key(asking, id),
+          .made = {id},
+          .used = {rule_of(asking.bench, id).sources.front().matrix}};
+}
+
+std::string mask_sentence(const Asking& asking) {
+  const BenchMatrix& masked = asking.bench.matrix("masked");
+  std::int64_t hidden = 0;
+  for (std::int64_t j = 0; j < masked.values.dim(1); ++j) {
+    hidden += masked.hidden->at({asking.query - masked.first_row, j}) != 0 ? 1 : 0;
+  }
+  return fmt::format("The mask {} hides {} of {} keys from “{}”: their scores become −∞, their weights 0.",
+                     asking.bench.inputs().options.mask.to_string(), hidden, masked.values.dim(1), asking.name);
+}
+
+BenchStep scale_step(const Asking& asking) {
+  BenchStep step = one_of_scores(asking, "scaled", "Scale", scale_sentence(asking));
+  step.id = "scale";
+  const Bench& bench = asking.bench;
+  if (bench.find("softcapped") != nullptr) {
+    step.inner.push_back(
+        one_of_scores(asking, "softcapped", "Softcap", "Large scores are pressed together, so that none runs away."));
+  }
+  if (bench.find("biased") != nullptr) {
+    step.inner.push_back(one_of_scores(asking, "biased", "Bias",
+                                       fmt::format("The bias {} is added.", bench.inputs().options.bias.to_string())));
+  }
+  if (bench.find("masked") != nullptr)
+    step.inner.push_back(one_of_scores(asking, "masked", "Mask", mask_sentence(asking)));
+  for (const BenchStep& inner : step.inner) step.made.push_back(inner.made.front());
+  return step;
+}
+
+Formula number_formula(const Asking& asking, std::string_view matrix) {
+  return asking.bench.number(fmt::format("{}:{},0", matrix, asking.query)).formula;
+}
+
+std::vector<BenchStep> inside_softmax(const Asking& asking) {
+  const std::string scores = last_scores(asking.bench);
+  return {{.id = "max",
+           .title = "Largest",
+           .sentence = "The largest score is taken out of all: the shares stay the same, and no exponential overflows.",
+           .formulas = {number_formula(asking, "max")},
+           .made = {"max"},
+           .used = {scores}},
+          {.id = "exp",
+           .title = "Exponentials",
+           .sentence = "e to the power of each score makes all of them positive, and large ones stand out.",
+           .formulas = for_each_key(asking, "exp"),
+           .made = {"exp"},
+           .used = {scores, "max"}},
+          {.id = "total",
+           .title = "Sum",
+           .sentence = "Laid end to end they make a strip; its length is the sum.",
+           .formulas = {number_formula(asking, "sum")},
+           .made = {"sum"},
+           .used = {"exp"}},
+          {.id = "divide",
+           .title = "Divide",
+           .sentence = "Each piece over the whole strip is a weight. All of them make 1.",
+           .formulas = for_each_key(asking, "weights"),
+           .made = {"weights"},
+           .used = {"exp", "sum"}}};
+}
+
+BenchStep softmax_step(const Asking& asking) {
+  BenchStep step{.id = "softmax",
+                 .title = "Softmax",
+                 .sentence = {},
+                 .formulas = {row_equation(asking, "weights")},
+                 .made = {"max", "exp", "sum", "weights"},
+                 .used = {last_scores(asking.bench)},
+                 .inner = inside_softmax(asking)};
+  const auto best = std::ranges::max_element(asking.weights);
+  const double share = *best;
+  if (share == 0) {
+    step.sentence = fmt::format("“{}” sees nothing: all its weights are 0.", asking.name);
+  } else {
+    step.sentence = fmt::format("Softmax turns scores into shares of 1. “{}” takes most from “{}”: {}.", asking.name,
+                                asking.keys[static_cast<std::size_t>(best - asking.weights.begin())], percent(share));
+  }
+  return step;
+}
+
+Formula sum_formula(const Asking& asking) {
+  std::vector<Term> terms;
+  const std::vector<std::size_t> keys = asking.shown();
+  for (const std::size_t key : keys) {
+    const std::vector<double> value = row_of(asking.bench.matrix("v"), static_cast<std::int64_t>(key));
+    terms.push_back(math::row({factor_of(asking.weights[key]), math::op("·"), vector_of(value)}));
+  }
+  Term sum = joined(terms, "+");
+  if (keys.size() < asking.weights.size()) {
+    double rest = std::accumulate(asking.weights.begin(), asking.weights.end(), 0.0);
+    for (const std::size_t key : keys) rest -= asking.weights[key];
+    sum = math::row(
+        {sum, math::words(fmt::format("+ {} others of weight {}", asking.weights.size() - keys.size(), brief(rest)))});
+  }
+  return equation({row_symbol("out", asking.query), sum, vector_of(asking.row("out"))});
+}
+
+BenchStep sum_step(const Asking& asking) {
+  return {.id = "sum",
+          .title = "Weighted sum",
+          .sentence = fmt::format(
+              "The output of “{}” is the values, mixed in these shares: it lies between them, nearest to the heaviest.",
+              asking.name),
+          .formulas = {sum_formula(asking)},
+          .made = {"out"},
+          .used = {"weights", "v"}};
+}
+
+}  // namespace
+
+std::vector<BenchStep> Bench::steps() const {
+  const Asking asking(*this);
+  return {query_step(asking), dots_step(asking), scale_step(asking), softmax_step(asking), sum_step(asking)};
+}
+
+}  // namespace qkv

@@ -1,0 +1,201 @@
+// The chapter's figure and the mistakes on it: the numbers of the studio's first ten stories.
+#include "qkv/view/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "qkv/view/studio.h"
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A reply with its tensors.
+struct Answer {
+  Json json;
+  std::vector<std::byte> blocks;
+
+  [[nodiscard]] std::vector<double> numbers(const Json& tensor) const {
+    std::size_t count = 1;
+    for (const auto& extent : tensor["shape"]) count *= extent.get<std::size_t>();
+    std::vector<double> values(count);
+    EXPECT_EQ(tensor["dtype"], "f64");
+    std::memcpy(values.data(), blocks.data() + tensor["at"].get<std::size_t>(), count * sizeof(double));
+    return values;
+  }
+
+  [[nodiscard]] const Json& matrix(const std::string& name) const {
+    for (const Json& one : json["matrices"]) {
+      if (one["name"] == name) return one;
+    }
+    ADD_FAILURE() << "no matrix " << name;
+    return json;
+  }
+
+  [[nodiscard]] std::vector<double> row(const std::string& name, std::size_t at) const {
+    const std::vector<double> all = numbers(matrix(name)["values"]);
+    const auto columns = matrix(name)["values"]["shape"][1].get<std::size_t>();
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(at * columns);
+    return {from, from + static_cast<std::ptrdiff_t>(columns)};
+  }
+};
+
+Answer ask(const std::string& question, const std::string& request) {
+  Studio studio;
+  StudioReply reply = studio.ask(question, request);
+  return {Json::parse(reply.json), std::move(reply.blocks)};
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t n = 0; n < got.size(); ++n) EXPECT_NEAR(got[n], expected[n], tolerance) << "number " << n;
+}
+
+TEST(BenchQuestion, ShowsTheChaptersFigure) {
+  const Answer answer = ask("bench", "{}");
+  EXPECT_EQ(answer.json["queries"], Json({"the", "cat", "sat"}));
+  expect_near(answer.row("raw", 1), {0, 1, 1}, 0);
+  expect_near(answer.row("weights", 1), {0.198, 0.401, 0.401}, 5e-4);
+  expect_near(answer.row("out", 1), {0.797, 1.604}, 5e-4);
+  EXPECT_EQ(answer.json["steps"].size(), 5U);
+  EXPECT_EQ(answer.json["steps"][3]["inner"].size(), 4U);
+  EXPECT_TRUE(answer.json["back"].empty());
+  EXPECT_TRUE(answer.json["remarks"].empty());
+}
+
+TEST(BenchQuestion, RemarksOnTheRoundedSumOfTheChapter) {
+  const Answer answer = ask("bench", R"({"query": 2})");
+  expect_near(answer.row("out", 2), {1.000, 1.248}, 5e-4);
+  ASSERT_EQ(answer.json["remarks"].size(), 1U);
+  EXPECT_NE(answer.json["remarks"][0].get<std::string>().find("0.999"), std::string::npos);
+}
+
+TEST(BenchQuestion, FollowsAnEdit) {
+  EXPECT_NEAR(ask("bench", R"({"k": "1,0;0,1;1,4"})").row("weights", 1)[2], 0.848, 5e-4);
+  expect_near(ask("bench", R"({"q": "1,0;1,1;1,1"})").row("out", 1), {1.000, 1.248}, 5e-4);
+}
+
+TEST(BenchQuestion, GoesBackAndNudges) {
+  const Answer answer = ask("bench", R"({"move": "1,0", "nudge": "q:1,1:0.01"})");
+  expect_near(answer.row("d_scores", 1), {0.238, -0.320, 0.082}, 5e-4);
+  EXPECT_NEAR(answer.json["nudge"]["predicted"].get<double>(), -0.00168, 5e-6);
+  EXPECT_NEAR(answer.json["nudge"]["found"].get<double>(), -0.00168, 5e-6);
+  EXPECT_EQ(answer.json["back"].size(), 5U);
+}
+
+TEST(BenchQuestion, ShowsMistakesBesideWhatIsRight) {
+  const auto wrong = [](const std::string& id, const std::string& more = "") {
+    return ask("bench", R"({"wrong": ")" + id + "\"" + more + "}");
+  };
+  Answer answer = wrong("mask-after");
+  EXPECT_NEAR(answer.numbers(answer.json["wrong"]["sums"])[1], 0.599, 5e-4);
+  answer = wrong("no-scale", R"(, "wrong_d": 512)");
+  const auto sentence = answer.json["wrong"]["sentence"].get<std::string>();
+  EXPECT_NE(sentence.find("0.933"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("0.105"), std::string::npos) << sentence;
+  answer = wrong("minus-1e9");
+  const std::vector<double> wrong_out = answer.numbers(answer.json["wrong"]["wrong"]);
+  expect_near({wrong_out[2], wrong_out[3]}, {1, 4.0 / 3}, 1e-9);
+  expect_near(answer.numbers(answer.json["wrong"]["right"]), {0, 0, 0, 0, 0, 0}, 0);
+  answer = wrong("wrong-axis");
+  EXPECT_NEAR(answer.numbers(answer.json["wrong"]["sums"])[1], 0.847, 5e-4);
+  answer = wrong("no-max");
+  EXPECT_TRUE(std::isnan(answer.numbers(answer.json["wrong"]["wrong"])[8]));
+  answer = wrong("shuffled");
+  EXPECT_TRUE(answer.json["wrong"]["first"].empty());
+  EXPECT_TRUE(wrong("no-transpose").json["wrong"]["first"].empty());
+  EXPECT_EQ(wrong("no-transpose", R"(, "k": "1,2;0,1;1,1")").json["wrong"]["first"], Json({0, 1}));
+}
+
+TEST(BenchQuestion, MakesQueriesKeysAndValuesOfX) {
+  const std::string request =
+      R"({"x": "1,0;0,1;1,1", "w_q": "0,1;1,0", "w_k": "1,0;0,1", "w_v": "2,0;0,3", "move": "1,0")";
+  const Answer answer = ask("bench", request + "}");
+  expect_near(answer.row("q", 0), {0, 1}, 0);
+  expect_near(answer.row("v", 2), {2, 3}, 0);
+  EXPECT_EQ(answer.json["back"].size(), 6U);
+  const Answer nudged = ask("bench", request + R"(, "nudge": "w_k:1,0:1e-4"})");
+  EXPECT_NEAR(nudged.json["nudge"]["predicted"].get<double>(), nudged.json["nudge"]["found"].get<double>(), 1e-8);
+  EXPECT_NE(nudged.json["nudge"]["found"].get<double>(), 0);
+}
+
+TEST(BenchQuestion, LaysOutAHeadOfAModel) {
+  const Answer answer = ask("bench", R"({"model": "induction", "text": "abcxyzab", "layer": 1, "query": 7})");
+  const auto best = answer.row("weights", 7);
+  EXPECT_NEAR(best[2], 0.982, 1e-3);
+}
+
+TEST(NumberQuestion, WritesANumberOut) {
+  const Json raw = ask("number", R"({"of": "raw:1,1"})").json;
+  EXPECT_EQ(raw["formula"]["text"], "q₂ · k₂ = 0 · 0 + 1 · 1 = 1");
+  const Json weight = ask("number", R"({"of": "weights:1,2"})").json;
+  EXPECT_EQ(weight["label"], "α₂₃");
+  EXPECT_EQ(weight["shown"], "0.4011");
+  EXPECT_EQ(weight["sources"], Json({"exp:1,2", "sum:1,0"}));
+  EXPECT_EQ(weight["uses"], Json({"parts:2,*", "out:1,*"}));
+  EXPECT_EQ(ask("number", R"({"of": "q:1,0"})").json["uses"], Json({"raw:1,*"}));
+}
+
+TEST(NumberQuestion, EveryNumberHasAFormulaThatEndsInIt) {
+  const std::string more = R"(, "mask": "causal", "bias": "alibi", "softcap": 3, "move": "1,0"})";
+  const Answer bench = ask("bench", "{\"query\": 1" + more);
+  for (const Json& matrix : bench.json["matrices"]) {
+    const auto rows = matrix["values"]["shape"][0].get<int>();
+    const auto columns = matrix["values"]["shape"][1].get<int>();
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        const std::string name = matrix["name"].get<std::string>() + ":" + std::to_string(i) + "," + std::to_string(j);
+        const Json number = ask("number", R"({"of": ")" + name + "\"" + more).json;
+        EXPECT_FALSE(number["formula"]["text"].get<std::string>().empty()) << name;
+        EXPECT_FALSE(number["meaning"].get<std::string>().empty()) << name;
+      }
+    }
+  }
+}
+
+void expect_refused(const std::string& request, const std::string& field) {
+  try {
+    ask("bench", request);
+    ADD_FAILURE() << request << " was taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.argument(), field) << error.what();
+  }
+}
+
+TEST(BenchQuestion, RefusesWhatHasNoMeaning) {
+  expect_refused(R"({"q": "1,0;0"})", "q");
+  expect_refused(R"({"q": "1,a"})", "q");
+  expect_refused(R"({"k": "1,0,0;0,1,0;1,1,1"})", "k");
+  expect_refused(R"({"v": "1;2"})", "v");
+  expect_refused(R"({"tokens": "a b"})", "tokens");
+  expect_refused(R"({"query": 3})", "query");
+  expect_refused(R"({"move": "3,0"})", "move");
+  expect_refused(R"({"nudge": "q:1,1:0.01"})", "nudge");
+  expect_refused(R"({"move": "1,0", "nudge": "out:1,1:0.01"})", "nudge");
+  expect_refused(R"({"move": "1,0", "nudge": "q:1,1"})", "nudge");
+  expect_refused(R"({"x": "1,0;0,1"})", "w_q");
+  expect_refused(R"({"wrong": "no-scal"})", "wrong");
+  expect_refused(R"({"model": "induction"})", "model");
+  EXPECT_THROW(ask("bench", R"json({"mask": "windw(3)"})json"), MaskSyntaxError);
+  EXPECT_THROW(ask("number", R"({"of": "weights:1,3"})"), InvalidArgument);
+  EXPECT_THROW(ask("bank", "{}"), InvalidArgument);
+}
+
+TEST(Studio, AnswersEveryExampleOfEveryQuestion) {
+  Studio studio;
+  for (const Question& question : Studio::questions()) {
+    EXPECT_FALSE(question.examples.empty()) << question.name;
+    for (const std::string& example : question.examples) {
+      EXPECT_NO_THROW(static_cast<void>(studio.ask(question.name, example))) << question.name << " " << example;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qkv
