@@ -5,6 +5,7 @@
 
 #include "core/exact_math.h"
 #include "explain/bench/matrices.h"
+#include "explain/formula.h"
 #include "explain/plain.h"
 #include "explain/words.h"
 #include "qkv/probe.h"
@@ -46,9 +47,10 @@ class Forward {
     add("q", head_of(inputs_.q, inputs_.head), queries_);
     add("k", head_of(inputs_.k, key_head), keys_);
     add("v", head_of(inputs_.v, key_head), keys_);
-    if (inputs_.x.empty()) return;
     for (BenchMatrix& matrix : matrices_) {
-      if (matrix.name == "q" || matrix.name == "k" || matrix.name == "v") matrix.role = "forward";
+      if (matrix.name != "q" && matrix.name != "k" && matrix.name != "v") continue;
+      matrix.role = inputs_.x.empty() ? "input" : "forward";
+      if (inputs_.x.empty()) matrix.formula = math::name(matrix.title);
     }
   }
 
