@@ -1,0 +1,118 @@
+// What every page has around it: the pages, the text, Take along, help, and the line that says where it is computed.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Engine } from "../engine/engine";
+import { address, change, move } from "./address";
+import { Help } from "./help";
+import { useKeys, type Key } from "./keys";
+import type { Page, Takings, TextBar } from "./page";
+import { pages } from "./pages";
+import { StatusLine } from "./status";
+import { TakeAlong } from "./take_along";
+import { ground, projector, toggleGround } from "./theme";
+
+export function Frame({ engine }: { engine: Engine }) {
+  const takings = useSignal<Takings | null>(null);
+  const help = useSignal(false);
+  const menu = useSignal(false);
+  const page = useComputed(() => pages.find((one) => one.name === address.value.page.split("/")[0]) ?? pages[0]!).value;
+
+  useEffect(() => {
+    const toPages: Key[] = pages.length < 2 ? [] : pages.map((one, n) => ({
+      keys: [String(n + 1)],
+      shown: String(n + 1),
+      does: `the page ${one.title}`,
+      run: () => move({ page: one.name, fields: {} }),
+    }));
+    return useKeys([
+      ...toPages,
+      { keys: ["f"], shown: "f", does: "large, for a projector", run: () => (projector.value = !projector.value) },
+      { keys: ["e"], shown: "e", does: "take along: link, command, picture, table", run: () => (menu.value = !menu.value) },
+      { keys: ["?"], shown: "?", does: "these keys", run: () => (help.value = !help.value) },
+    ]);
+  }, []);
+
+  const View = page.View;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        To the picture
+      </a>
+      <header class="bar">
+        <a class="brand" href={`#/${pages[0]!.name}`}>
+          qkv<span>studio</span>
+        </a>
+        {pages.length > 1 && <PageLinks current={page} />}
+        {page.text && <TextField key={page.name} bar={page.text} />}
+        <div class="bar-end">
+          <TakeAlong takings={takings} open={menu} />
+          <button type="button" class="icon" onClick={toggleGround} aria-label={`${ground.value === "dark" ? "Light" : "Dark"} colours`}>
+            {ground.value === "dark" ? "☀" : "☾"}
+          </button>
+          <button type="button" class="icon" onClick={() => (help.value = true)} aria-label="Keys and help">
+            ?
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <View engine={engine} takings={takings} />
+      </main>
+      <StatusLine engine={engine} />
+      <Help open={help} />
+    </>
+  );
+}
+
+function toMain(event: Event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function PageLinks({ current }: { current: Page }) {
+  return (
+    <nav class="pages" aria-label="Pages">
+      {pages.map((page) => (
+        <a key={page.name} href={`#/${page.name}`} aria-current={page === current ? "page" : undefined}>
+          {page.title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function TextField({ bar }: { bar: TextBar }) {
+  const value = useComputed(() => bar.value(address.value.fields)).value;
+  const submit = useMemo(
+    () => (text: string) => {
+      const { fields } = address.value;
+      if (text.trim() !== bar.value(fields)) change(bar.change(fields, text.trim()));
+    },
+    [bar],
+  );
+  return (
+    <form
+      class="text-bar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        (event.currentTarget.elements.namedItem("text") as HTMLInputElement).blur();
+      }}
+    >
+      <label>
+        <span class="said">{bar.label}</span>
+        <input
+          name="text"
+          value={value}
+          spellcheck={false}
+          autocomplete="off"
+          onBlur={(event) => submit(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            event.currentTarget.value = value;
+            event.currentTarget.blur();
+          }}
+        />
+      </label>
+    </form>
+  );
+}

@@ -1,0 +1,6 @@
+// The pages, in the order of the header. A page is one line here and one file in ../pages.
+
+import { step } from "../pages/step/step";
+import type { Page } from "./page";
+
+export const pages: readonly Page[] = [step];

@@ -1,0 +1,110 @@
+// One question, one reply: whatever stands behind (a server, a Worker, replies frozen into the page), pages ask here.
+
+import { EngineError } from "./errors";
+import { FrameReader, frameKind } from "./frames";
+import type { Questions } from "./messages";
+import { withTensors } from "./tensor";
+
+export interface Progress {
+  what: string;
+  done: number;
+  total: number;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  progress?: (progress: Progress) => void;
+}
+
+export interface Transport {
+  /** Where the work is done, for the status line: "qkv on this computer". */
+  readonly where: string;
+  /** Whether other requests than those made before can be answered. */
+  readonly live: boolean;
+  /** Bytes of frames, in any cuts. Aborting the signal ends the work behind it. */
+  send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+export type Request<Q extends keyof Questions> = Questions[Q]["request"];
+export type Reply<Q extends keyof Questions> = Questions[Q]["reply"];
+
+/** JSON with sorted keys and without what is undefined: equal requests give equal texts. */
+export function canonical(name: string, request: object): string {
+  const given = Object.entries(request).filter(([, value]) => value !== undefined && value !== null);
+  given.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${name} ${JSON.stringify(Object.fromEntries(given))}`;
+}
+
+const keptReplies = 300;
+const keptBytes = 64 * 1024 * 1024;
+
+interface Kept {
+  reply: unknown;
+  bytes: number;
+}
+
+export class Engine {
+  /** Milliseconds that the last reply took which was not known before. */
+  lastTook = 0;
+  private readonly kept = new Map<string, Kept>();
+  private bytes = 0;
+
+  constructor(readonly transport: Transport) {}
+
+  /** Throws EngineError for a refused request, EngineGone if nobody answers, and a DOMException "AbortError". */
+  async ask<Q extends keyof Questions>(name: Q, request: Request<Q>, options: AskOptions = {}): Promise<Reply<Q>> {
+    const key = canonical(name, request);
+    const known = this.kept.get(key);
+    if (known) {
+      this.kept.delete(key); // the map's order is the order of use
+      this.kept.set(key, known);
+      return known.reply as Reply<Q>;
+    }
+    const signal = options.signal ?? new AbortController().signal;
+    const started = performance.now();
+    const { reply, bytes } = await this.read(name, key.slice(name.length + 1), signal, options.progress);
+    this.lastTook = performance.now() - started;
+    this.keep(key, { reply, bytes });
+    return reply as Reply<Q>;
+  }
+
+  private async read(name: string, body: string, signal: AbortSignal, progress?: (progress: Progress) => void) {
+    const reader = new FrameReader();
+    let json: unknown;
+    let bytes = 0;
+    let block = new Uint8Array();
+    for await (const chunk of this.transport.send(name, body, signal)) {
+      signal.throwIfAborted();
+      for (const { kind, payload } of reader.push(chunk)) {
+        bytes += payload.length;
+        if (kind === frameKind.block) block = Uint8Array.from(payload);
+        else if (kind === frameKind.progress) progress?.(parsed(payload) as Progress);
+        else if (kind === frameKind.error) throw refusal(parsed(payload));
+        else json = parsed(payload);
+      }
+    }
+    reader.end();
+    if (json === undefined) throw new Error(`the reply to ${name} has no frame of kind 2`);
+    return { reply: withTensors(json, block), bytes };
+  }
+
+  private keep(key: string, kept: Kept): void {
+    this.kept.set(key, kept);
+    this.bytes += kept.bytes;
+    for (const [oldest, { bytes }] of this.kept) {
+      if (this.kept.size <= keptReplies && this.bytes <= keptBytes) break;
+      if (oldest === key) break;
+      this.kept.delete(oldest);
+      this.bytes -= bytes;
+    }
+  }
+}
+
+function parsed(payload: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(payload));
+}
+
+function refusal(json: unknown): EngineError {
+  const { message, field, column } = json as { message: string; field?: string; column?: number | null };
+  return new EngineError(message, field ?? "", column ?? null);
+}

@@ -1,0 +1,164 @@
+// What each word brings: Q, K and V side by side, or X and the W that make them; and what else goes into the scores.
+
+import { useSignal } from "@preact/signals";
+import { address } from "../../app/address";
+import type { BenchMatrix, BenchReply } from "../../engine/messages";
+import { MatrixTable } from "../../parts/MatrixTable";
+import type { Bench } from "./bench";
+import { gradientOf, isSmall, kindOf, matrixOf, scaleOf } from "./matrices";
+import { addedWord, fromX, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
+
+interface InputsProps {
+  bench: Bench;
+  reply: BenchReply;
+}
+
+const asks: Readonly<Record<string, string>> = { q: "Q asks", k: "K offers", v: "V says" };
+
+export function Inputs({ bench, reply }: InputsProps) {
+  const { fields } = address.value;
+  const x = usesX(fields);
+  return (
+    <section class="card inputs" aria-labelledby="inputs-title">
+      <h2 id="inputs-title">Each word brings</h2>
+      {x && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} labelAll />}
+      <Group bench={bench} reply={reply} names={["q", "k", "v"]} />
+      {!onRealHead(fields) && <Words bench={bench} />}
+      {!onRealHead(fields) && <More bench={bench} reply={reply} />}
+    </section>
+  );
+}
+
+function Group({ bench, reply, names, labelAll = false }: InputsProps & { names: readonly string[]; labelAll?: boolean }) {
+  const matrices = names.map((name) => matrixOf(reply, name)).filter((matrix) => matrix !== null);
+  const sameRows = (n: number) => matrices[n]?.rows.join(" ") === matrices[n - 1]?.rows.join(" ");
+  return (
+    <div class="side-by-side">
+      {matrices.map((matrix, n) => (
+        <div key={matrix.name} class="with-gradient">
+          <Input bench={bench} reply={reply} matrix={matrix} labels={labelAll || n === 0 || !sameRows(n)} />
+          {bench.backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels={n === 0} />}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMatrix; labels: boolean }) {
+  const old = bench.before.value;
+  const before = old ? matrixOf(old, matrix.name) : null;
+  if (!isSmall(matrix)) return null;
+  const editable = matrix.role === "input";
+  return (
+    <MatrixTable
+      {...matrix}
+      title={asks[matrix.name] ?? matrix.title}
+      kind={kindOf(matrix.name)}
+      rowLabels={labels}
+      firstRow={matrix.first_row}
+      currentRow={matrix.name === "q" ? reply.query : null}
+      before={before}
+      edit={editable ? (row, column, value, settled) => bench.edit(matrix.name, row, column, value, settled) : undefined}
+    />
+  );
+}
+
+/** The gradient of a matrix, below it; nothing before the step that makes it. */
+export function Gradient({ bench, reply, of, labels }: InputsProps & { of: string; labels: boolean }) {
+  const matrix = matrixOf(reply, gradientOf[of] ?? "");
+  if (!matrix || !isSmall(matrix)) return null;
+  const made = reply.back.findIndex((step) => step.made.includes(matrix.name));
+  const shown = bench.motion.position.value >= made + 0.5 || matrix.name === "d_out";
+  const scale = scaleOf(reply, matrix);
+  return (
+    <div class={shown ? "" : "to-come"}>
+      <MatrixTable
+        {...matrix}
+        kind={kindOf(of)}
+        rowLabels={labels}
+        firstRow={matrix.first_row}
+        scale={scale}
+        edit={matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
+      />
+    </div>
+  );
+}
+
+function Words({ bench }: { bench: Bench }) {
+  const { fields } = address.value;
+  const words = queryWords(fields);
+  return (
+    <div class="words">
+      {words.length > 1 &&
+        words.map((word, n) => (
+          <button key={n} type="button" class="word" title={`Take ${word} away`} aria-label={`Take ${word} away`} onClick={() => bench.apply(removedWord(fields, n))}>
+            {word} <span aria-hidden="true">×</span>
+          </button>
+        ))}
+      {words.length < mostWords && (
+        <button type="button" class="word add" onClick={() => bench.apply(addedWord(fields))}>
+          + word
+        </button>
+      )}
+    </div>
+  );
+}
+
+function More({ bench, reply }: InputsProps) {
+  const { fields } = address.value;
+  const error = bench.asked.error.value;
+  const set = (name: string) => (value: string) => bench.apply({ [name]: value || null, pin: null });
+  const anySet = ["mask", "bias", "context", "X", "softcap"].some((name) => fields[name] !== undefined);
+  const open = useSignal(anySet);
+  const x = usesX(fields);
+  const matrices = { q: matrixOf(reply, "q"), k: matrixOf(reply, "k"), v: matrixOf(reply, "v") };
+  const toggleX = () => {
+    if (!x) bench.apply(toX(fields));
+    else if (matrices.q && matrices.k && matrices.v) bench.apply(fromX(matrices.q.values, matrices.k.values, matrices.v.values));
+  };
+  const message = (name: string) => (error?.field === name ? error : null);
+  return (
+    <details class="more" open={open.value || anySet} onToggle={(event) => (open.value = event.currentTarget.open)}>
+      <summary>Mask, bias, second text, X and W</summary>
+      <TextSetting label="Mask" hint="causal, window(2)" value={fields["mask"] ?? ""} error={message("mask")} set={set("mask")} />
+      <TextSetting label="Bias" hint="alibi" value={fields["bias"] ?? ""} error={message("bias")} set={set("bias")} />
+      <TextSetting
+        label="Second text"
+        hint="keys and values come from it"
+        value={fields["context"] === undefined ? "" : keyWords(fields).join(" ")}
+        error={message("context")}
+        set={(value) => bench.apply({ context: value || null, K: null, V: null, pin: null, back: null, dY: null })}
+      />
+      <button type="button" class="plain small" onClick={toggleX}>
+        {x ? "Give Q, K, V themselves" : "Make Q, K, V from X and W"}
+      </button>
+    </details>
+  );
+}
+
+interface TextSettingProps {
+  label: string;
+  hint: string;
+  value: string;
+  error: { message: string; column: number | null } | null;
+  set: (value: string) => void;
+}
+
+function TextSetting({ label, hint, value, error, set }: TextSettingProps) {
+  return (
+    <label class={`setting ${error ? "wrong-setting" : ""}`}>
+      <span>{label}</span>
+      <input
+        value={value}
+        placeholder={hint}
+        spellcheck={false}
+        autocomplete="off"
+        aria-invalid={error !== null}
+        onChange={(event) => set(event.currentTarget.value.trim())}
+      />
+      {error && (
+        <em class="problem">{error.message}</em>
+      )}
+    </label>
+  );
+}

@@ -1,0 +1,85 @@
+// The number that is pointed at or pinned, beside the pictures, or as a sheet from below on a phone.
+
+import { address } from "../../app/address";
+import { narrow } from "../../app/theme";
+import { nudged, shown } from "../../drawing/numbers";
+import type { BenchReply } from "../../engine/messages";
+import { sizeOf, valueAt } from "../../engine/tensor";
+import { Inspector } from "../../parts/Inspector";
+import { parsedName, pinned, selected } from "../../parts/links";
+import type { Bench } from "./bench";
+import { matrixOf } from "./matrices";
+import { fieldOf } from "./state";
+
+interface NumberProps {
+  bench: Bench;
+  reply: BenchReply;
+}
+
+export function NumberPanel({ bench, reply }: NumberProps) {
+  const isPinned = pinned.value !== null;
+  if (narrow.value && !isPinned) return null;
+  const name = selected.value;
+  const number = bench.number.reply.value;
+  return (
+    <section class={`card number ${narrow.value ? "sheet" : ""}`} aria-label="The number pointed at">
+      <Inspector
+        reply={name ? number : null}
+        error={name ? bench.number.error.value : null}
+        pinned={isPinned}
+        was={name ? wasOf(bench, name, number?.shown ?? "") : null}
+        onPin={bench.pin}
+      >
+        {isPinned && pinned.value && <Change bench={bench} reply={reply} name={pinned.value} />}
+        {isPinned && pinned.value && <Nudge bench={bench} reply={reply} name={pinned.value} />}
+      </Inspector>
+    </section>
+  );
+}
+
+function wasOf(bench: Bench, name: string, now: string): string | null {
+  const parts = parsedName(name);
+  const matrix = parts && bench.before.value ? matrixOf(bench.before.value, parts.matrix) : null;
+  if (!parts || !matrix || parts.row - matrix.first_row >= sizeOf(matrix.values).rows) return null;
+  const was = shown(valueAt(matrix.values, parts.row - matrix.first_row, parts.column), Math.max(matrix.decimals, 4));
+  return Number(was) === Number(now) ? null : was;
+}
+
+/** Buttons for a finger; a mouse types into the cell or drags it. */
+function Change({ bench, reply, name }: NumberProps & { name: string }) {
+  const parts = parsedName(name);
+  const matrix = parts ? matrixOf(reply, parts.matrix) : null;
+  if (!parts || !matrix || matrix.role !== "input") return null;
+  const value = valueAt(matrix.values, parts.row - matrix.first_row, parts.column);
+  const by = (step: number) => (
+    <button type="button" onClick={() => bench.edit(parts.matrix, parts.row, parts.column, nudged(value, step), true)}>
+      {step > 0 ? "+" : "−"}
+      {Math.abs(step)}
+    </button>
+  );
+  return (
+    <div class="change" role="group" aria-label="Change it">
+      {by(-1)}
+      {by(-0.1)}
+      {by(0.1)}
+      {by(1)}
+    </div>
+  );
+}
+
+const nudgeStep = 0.01;
+
+function Nudge({ bench, reply, name }: NumberProps & { name: string }) {
+  const parts = parsedName(name);
+  if (!bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out") return null;
+  const asked = `${name}:${nudgeStep}`;
+  const isOn = address.value.fields["nudge"] === asked;
+  return (
+    <div class="nudge">
+      <button type="button" class="plain small" aria-pressed={isOn} onClick={() => bench.apply({ nudge: isOn ? null : asked })}>
+        Nudge it by {nudgeStep}
+      </button>
+      {isOn && reply.nudge && <p>{reply.nudge.sentence}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+// Every matrix from the dot products to the output, in the order in which they are made; gradients stand below.
+
+import type { BenchMatrix, BenchReply } from "../../engine/messages";
+import { MatrixTable } from "../../parts/MatrixTable";
+import { address } from "../../app/address";
+import type { Bench } from "./bench";
+import { Gradient } from "./Inputs";
+import { isSmall, matrixOf, scaleOf } from "./matrices";
+import { movedOutput } from "./state";
+
+const always = ["raw", "scaled", "softcapped", "biased", "masked", "weights", "out"];
+const inParts: readonly string[] = ["max", "exp", "sum"];
+
+/** Where on the rail a matrix is made. */
+function madeAt(reply: BenchReply, name: string): number {
+  for (const [n, step] of reply.steps.entries()) {
+    const part = step.inner.findIndex((inner) => inner.made.includes(name));
+    if (part >= 0) return n + (part + 1) / step.inner.length;
+    if (step.made.includes(name)) return n + 1;
+  }
+  return 0;
+}
+
+export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
+  const position = bench.motion.position.value;
+  const { stop, backward } = bench;
+  const parts = stop.value.inner;
+  const shown = reply.matrices.filter(
+    (matrix) => isSmall(matrix) && (always.includes(matrix.name) || (parts && inParts.includes(matrix.name))),
+  );
+  return (
+    <section class="tables" aria-label="All numbers on the way">
+      {shown.map((matrix) => {
+        const at = madeAt(reply, matrix.name);
+        const isMade = backward.value || position >= at - 0.5;
+        const isNow = !backward.value && (stop.value.step?.made.includes(matrix.name) ?? false);
+        return (
+          <div key={matrix.name} class={`card step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
+            <Forward bench={bench} reply={reply} matrix={matrix} />
+            {backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels />}
+            {backward.value && matrix.name === lastScores(reply) && <Gradient bench={bench} reply={reply} of="scores" labels />}
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+function lastScores(reply: BenchReply): string {
+  return ["masked", "biased", "softcapped", "scaled"].find((name) => matrixOf(reply, name)) ?? "scaled";
+}
+
+function Forward({ bench, reply, matrix }: { bench: Bench; reply: BenchReply; matrix: BenchMatrix }) {
+  const old = bench.before.value;
+  const pairs = matrix.columns.length === reply.keys.length && matrix.name !== "out";
+  const asks = bench.backward.value && matrix.name === "out";
+  const moved = asks && address.value.fields["dY"] === undefined ? movedOutput(address.value.fields) : null;
+  return (
+    <div
+      onClick={(event) => {
+        const at = event.target instanceof Element ? event.target.closest("[data-at]")?.getAttribute("data-at") : null;
+        if (asks && at) bench.apply({ back: at, dY: null });
+      }}
+      class={asks ? "asks" : ""}
+    >
+      <MatrixTable
+        {...matrix}
+        firstRow={matrix.first_row}
+        columnLabels={pairs}
+        scale={scaleOf(reply, matrix)}
+        currentRow={reply.query - matrix.first_row}
+        before={old ? matrixOf(old, matrix.name) : null}
+        ringed={moved ? (moved.split(",").map(Number) as [number, number]) : null}
+      />
+    </div>
+  );
+}

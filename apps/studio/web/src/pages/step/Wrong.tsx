@@ -1,0 +1,117 @@
+// Goes wrong if …: a mistake that is often made, beside what is right.
+
+import { address } from "../../app/address";
+import { fields as described, type BenchReply, type BenchWrong } from "../../engine/messages";
+import { sizeOf, valueAt, type Tensor } from "../../engine/tensor";
+import { MatrixTable } from "../../parts/MatrixTable";
+import { shown } from "../../drawing/numbers";
+import type { Bench } from "./bench";
+import { matrixOf } from "./matrices";
+
+const labels: Readonly<Record<string, string>> = {
+  "no-scale": "no scaling",
+  "model-scale": "√d of the model",
+  "mask-after": "mask after softmax",
+  "minus-1e9": "−10⁹ for −∞",
+  "wrong-axis": "softmax down columns",
+  "no-transpose": "no transpose",
+  "no-max": "max not taken out",
+  shuffled: "words shuffled",
+  "no-positions": "no positions",
+};
+
+const widths = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
+  const { fields } = address.value;
+  const chosen = fields["wrong"] ?? "";
+  const all = described.bench?.find((field) => field.name === "wrong")?.words ?? Object.keys(labels);
+  const error = bench.asked.error.value;
+  return (
+    <section class="card wrong" aria-labelledby="wrong-title">
+      <div class="wrong-row">
+        <h2 id="wrong-title">Goes wrong if</h2>
+        {all.map((id) => (
+          <button
+            key={id}
+            type="button"
+            class="chip"
+            aria-pressed={chosen === id}
+            onClick={() => bench.apply({ wrong: chosen === id ? null : id, d: null })}
+          >
+            {labels[id] ?? id}
+          </button>
+        ))}
+      </div>
+      {chosen && error?.field === "wrong" && <p class="problem">{error.message}</p>}
+      {chosen === "no-scale" && <Width bench={bench} />}
+      {reply.wrong && chosen === reply.wrong.id && <Beside reply={reply} wrong={reply.wrong} />}
+    </section>
+  );
+}
+
+function Width({ bench }: { bench: Bench }) {
+  const now = Number(address.value.fields["d"] ?? 0);
+  const at = Math.max(widths.indexOf(now), 0);
+  const set = (settled: boolean) => (event: Event) => {
+    const width = widths[Number((event.currentTarget as HTMLInputElement).value)];
+    bench.apply({ d: String(width) }, settled ? "done" : "drag");
+  };
+  return (
+    <label class="width">
+      <span>
+        d<sub>k</sub> of 64 random queries: <b>{now || "this bench"}</b>
+      </span>
+      <input type="range" min={0} max={widths.length - 1} value={at} aria-valuetext={String(now)} onInput={set(false)} onChange={set(true)} />
+    </label>
+  );
+}
+
+function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
+  const matrix = matrixOf(reply, wrong.matrix);
+  const [row, column] = wrong.first;
+  const ringed = row !== undefined && column !== undefined ? ([row, column] as const) : null;
+  const side = (title: string, values: Tensor) => {
+    const { rows, columns } = sizeOf(values);
+    const same = matrix && matrix.rows.length === rows && matrix.columns.length === columns;
+    if (rows > 12 || columns > 12) return null;
+    return (
+      <MatrixTable
+        name={title}
+        title={title}
+        meaning={matrix?.meaning ?? wrong.matrix}
+        rows={same ? matrix.rows : Array.from({ length: rows }, (_, n) => String(n + 1))}
+        columns={same ? matrix.columns : Array.from({ length: columns }, (_, n) => String(n + 1))}
+        values={values}
+        hidden={null}
+        decimals={Math.max(matrix?.decimals ?? 3, 3)}
+        columnLabels={Boolean(same && wrong.matrix !== "out")}
+        scale={wrong.matrix === "weights" ? { map: "sequential", least: 0, most: 1 } : null}
+        ringed={ringed}
+      />
+    );
+  };
+  return (
+    <div class="beside">
+      <div class="beside-text">
+        <h3>{wrong.title}</h3>
+        <p>{wrong.sentence}</p>
+        {wrong.code && <pre>{wrong.code}</pre>}
+      </div>
+      {side("right", wrong.right)}
+      {side("wrong", wrong.wrong)}
+      {wrong.sums && <Sums sums={wrong.sums} />}
+    </div>
+  );
+}
+
+function Sums({ sums }: { sums: Tensor }) {
+  return (
+    <div class="sums">
+      <div class="matrix-title">Σ of each row</div>
+      {Array.from({ length: Math.min(sums.values.length, 12) }, (_, row) => (
+        <span key={row}>{shown(valueAt({ ...sums, shape: [1, sums.values.length] }, 0, row), 3)}</span>
+      ))}
+    </div>
+  );
+}

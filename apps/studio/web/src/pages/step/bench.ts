@@ -1,0 +1,141 @@
+// Everything the Step page shows follows from the address; this holds the questions that stand between.
+
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { address, change, type Change } from "../../app/address";
+import type { Engine } from "../../engine/engine";
+import { asked, type Asked } from "../../engine/asked";
+import type { BenchReply, BenchRequest, NumberRequest } from "../../engine/messages";
+import { lastReply } from "../../app/last_reply";
+import { parsedName, pinned, rings, selected } from "../../parts/links";
+import { motionTo, type Motion } from "./motion";
+import { benchRequest, dOutChanges, editChanges, isBackward, isPinnable } from "./state";
+import { innerStop, nextStop, outerStop, stopOf, stopsOf, type Stop } from "./stops";
+import { matrixOf } from "./matrices";
+
+export interface Bench {
+  engine: Engine;
+  asked: Asked<"bench">;
+  number: Asked<"number">;
+  /** The reply before the last edit, for "was 0.401". */
+  before: Signal<BenchReply | null>;
+  backward: ReadonlySignal<boolean>;
+  stops: ReadonlySignal<Stop[]>;
+  stop: ReadonlySignal<Stop>;
+  motion: Motion;
+  playing: Signal<boolean>;
+  edit: (matrix: string, row: number, column: number, value: number, settled: boolean) => void;
+  editRow: (matrix: string, row: number, values: readonly number[], settled: boolean) => void;
+  apply: (changes: Record<string, string | null>, how?: Change) => void;
+  go: (stop: Stop) => void;
+  move: (direction: 1 | -1) => void;
+  /** One step on, for Play; false at the end. */
+  advance: () => boolean;
+  enter: () => void;
+  leave: () => void;
+  pin: (name: string | null) => void;
+  close: () => void;
+}
+
+export const ready = "ready";
+
+export function openBench(engine: Engine): Bench {
+  // By its text, so that a step along the rail is no new request.
+  const text = computed(() => JSON.stringify(benchRequest(address.value.fields)));
+  const request = computed(() => JSON.parse(text.value) as BenchRequest);
+  const bench = asked(engine, "bench", request);
+  const numberRequest = computed<NumberRequest | null>(() => (selected.value ? { ...request.value, of: selected.value } : null));
+  const number = asked(engine, "number", numberRequest);
+  const before = signal<BenchReply | null>(null);
+  const playing = signal(false);
+
+  const backward = computed(() => isBackward(address.value.fields));
+  const stops = computed(() => {
+    const steps = backward.value ? bench.reply.value?.back : bench.reply.value?.steps;
+    return stopsOf(steps ?? [], ready);
+  });
+  const stop = computed(() => stopOf(stops.value, address.value.fields["step"]));
+  const motion = motionTo(computed(() => ({ at: stop.value.at, slow: (stop.value.step?.inner.length ?? 0) > 0 })));
+
+  const stopPin = effect(() => {
+    const pin = address.value.fields["pin"];
+    pinned.value = isPinnable(pin) ? pin : null;
+  });
+  const stopRings = effect(() => {
+    const of = selected.value;
+    const reply = number.reply.value;
+    const known = reply && reply.name === of;
+    rings.value = { of, sources: known ? reply.sources : [], uses: known ? reply.uses : [] };
+  });
+  const stopTimes = effect(() => {
+    if (bench.reply.value) lastReply.value = engine.lastTook;
+  });
+
+  let inEdit = false;
+  const editing = (changes: Record<string, string | null>, settled: boolean) => {
+    if (!inEdit) before.value = bench.reply.peek();
+    inEdit = !settled;
+    change(changes, settled ? "done" : "drag");
+  };
+  const changesOf = (matrix: string, row: number, column: number, value: number) => {
+    const d_out = matrix === "d_out" && bench.reply.value ? matrixOf(bench.reply.value, "d_out") : null;
+    if (d_out && address.value.fields["dY"] === undefined) return dOutChanges(d_out.values, row, column, value);
+    return editChanges(address.value.fields, matrix, row, column, value);
+  };
+  const go = (to: Stop) => change({ step: to.key === "0" ? null : to.key }, "quiet");
+
+  return {
+    engine,
+    asked: bench,
+    number,
+    before,
+    backward,
+    stops,
+    stop,
+    motion,
+    playing,
+    edit: (matrix, row, column, value, settled) => editing(changesOf(matrix, row, column, value), settled),
+    editRow: (matrix, row, values, settled) => {
+      let fields = address.value.fields;
+      let all: Record<string, string | null> = {};
+      values.forEach((value, column) => {
+        const changes = editChanges(fields, matrix, row, column, value);
+        all = { ...all, ...changes };
+        fields = { ...fields, ...Object.fromEntries(Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null)) };
+      });
+      editing(all, settled);
+    },
+    apply: (changes, how = "done") => {
+      before.value = null;
+      change(changes, how);
+    },
+    go: (to) => {
+      playing.value = false;
+      go(to);
+    },
+    move: (direction) => {
+      playing.value = false;
+      go(nextStop(stops.value, stop.value, direction));
+    },
+    advance: () => {
+      const next = nextStop(stops.value, stop.value, 1);
+      if (next === stop.value) return false;
+      go(next);
+      return true;
+    },
+    enter: () => {
+      playing.value = false;
+      const inner = innerStop(stops.value, stop.value);
+      if (inner) go(inner);
+    },
+    leave: () => go(outerStop(stops.value, stop.value)),
+    pin: (name) => change({ pin: name !== null && parsedName(name) ? name : null }, "quiet"),
+    close: () => {
+      stopPin();
+      stopRings();
+      stopTimes();
+      motion.stop();
+      bench.stop();
+      number.stop();
+    },
+  };
+}

@@ -1,0 +1,206 @@
+// A small matrix as a table of numbers: one tab stop, arrow keys from cell to cell; editable where `edit` is given.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { ground } from "../app/theme";
+import { coloured, textColourOn, type Scale } from "../drawing/colour";
+import { nudged, plainNumber, shown } from "../drawing/numbers";
+import { sizeOf, valueAt, type Tensor } from "../engine/tensor";
+import { NumberField, scrubbing } from "./NumberField";
+import { nameOf } from "./links";
+import "./matrix.css";
+
+export interface Before {
+  values: Tensor;
+  decimals: number;
+}
+
+export interface MatrixTableProps {
+  name: string;
+  title: string;
+  meaning: string;
+  rows: readonly string[];
+  columns: readonly string[];
+  firstRow?: number;
+  values: Tensor;
+  hidden?: Tensor | null;
+  decimals: number;
+  /** Cells take colours from it; without one they are plain. */
+  scale?: Scale | null;
+  /** The colour of the title: a query, key or value. */
+  kind?: "q" | "k" | "v" | undefined;
+  currentRow?: number | null;
+  rowLabels?: boolean;
+  columnLabels?: boolean;
+  before?: Before | null;
+  ringed?: readonly [number, number] | null;
+  edit?: ((row: number, column: number, value: number, settled: boolean) => void) | undefined;
+}
+
+export function MatrixTable(props: MatrixTableProps) {
+  const { name, title, rows, columns, firstRow = 0, values, hidden, rowLabels = true, columnLabels = false } = props;
+  const active = useSignal<readonly [number, number]>([0, 0]);
+  const editing = useSignal<string | null>(null);
+  const table = useRef<HTMLTableElement>(null);
+  const size = sizeOf(values);
+
+  const focus = (row: number, column: number) => {
+    const next = [clamp(row, size.rows), clamp(column, size.columns)] as const;
+    active.value = next;
+    table.current?.querySelector<HTMLElement>(`[data-at="${next[0]},${next[1]}"]`)?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (editing.value !== null || event.ctrlKey || event.metaKey) return;
+    const [row, column] = active.value;
+    const to = arrowTarget(event.key, row, column, size);
+    if (to) focus(...to);
+    else if (props.edit && (event.key === "Enter" || /^[0-9.−-]$/.test(event.key))) {
+      editing.value = event.key === "Enter" ? "" : event.key;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const count = hidden ? Array.from(hidden.values, Number).filter((one) => one === 1).length : 0;
+  const summary = `${props.meaning}; ${size.rows} × ${size.columns}, ${count === 0 ? "none" : count} hidden`;
+  const activeRow = Math.min(active.value[0], size.rows - 1);
+  const activeColumn = Math.min(active.value[1], size.columns - 1);
+
+  return (
+    <div class={`matrix ${props.edit ? "editable" : ""}`} data-matrix={name}>
+      <div class={`matrix-title ${props.kind ?? ""}`} title={props.meaning}>
+        {title}
+      </div>
+      <table role="grid" ref={table} aria-label={`${title}: ${summary}`} onKeyDown={onKeyDown}>
+        <thead class={columnLabels ? "" : "said"}>
+          <tr>
+            {rowLabels && <td />}
+            {columns.map((column, n) => (
+              <th key={n} scope="col">
+                {column || <span class="said">{title}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((label, row) => (
+            <tr key={row} class={props.currentRow === row ? "current" : ""}>
+              <th scope="row" class={rowLabels ? "" : "said"}>
+                {label}
+              </th>
+              {columns.map((column, at) => {
+                const isActive = row === activeRow && at === activeColumn;
+                return (
+                  <Cell
+                    key={at}
+                    {...props}
+                    row={row}
+                    column={at}
+                    number={nameOf(name, firstRow + row, at)}
+                    label={`${label}${column && columnLabels ? `, ${column}` : `, ${at + 1}`}`}
+                    isActive={isActive}
+                    typed={isActive ? editing.value : null}
+                    onEdit={(text) => {
+                      active.value = [row, at];
+                      editing.value = text;
+                    }}
+                    onDone={() => {
+                      editing.value = null;
+                      focus(row, at);
+                    }}
+                  />
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function clamp(at: number, count: number): number {
+  return Math.min(Math.max(at, 0), count - 1);
+}
+
+function arrowTarget(key: string, row: number, column: number, size: { rows: number; columns: number }) {
+  const targets: Record<string, readonly [number, number]> = {
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    Home: [row, 0],
+    End: [row, size.columns - 1],
+  };
+  return targets[key] ?? null;
+}
+
+interface CellProps extends MatrixTableProps {
+  row: number;
+  column: number;
+  number: string;
+  label: string;
+  isActive: boolean;
+  typed: string | null;
+  onEdit: (typed: string) => void;
+  onDone: () => void;
+}
+
+function Cell(props: CellProps) {
+  const { row, column, values, decimals, edit, typed } = props;
+  const value = valueAt(values, row, column);
+  const isHidden = props.hidden ? valueAt(props.hidden, row, column) === 1 : false;
+  const text = shown(value, decimals);
+  const was = wasText(props, text);
+  const background = props.scale && !isHidden && Number.isFinite(value) ? coloured(props.scale, value, ground.value) : null;
+  const style = background ? { background, color: textColourOn(background) } : {};
+  const ringed = props.ringed?.[0] === row && props.ringed[1] === column;
+  const classes = [isHidden && "hidden-pair", Number.isNaN(value) && "nan", was && "changed", ringed && "first"];
+
+  if (edit && typed !== null) {
+    return (
+      <td role="gridcell" class="being-edited">
+        <NumberField
+          value={value}
+          typed={typed}
+          label={props.label}
+          onChange={(next, settled) => edit(row, column, next, settled)}
+          onDone={props.onDone}
+        />
+      </td>
+    );
+  }
+  return (
+    <td
+      role="gridcell"
+      class={classes.filter(Boolean).join(" ")}
+      style={style}
+      tabIndex={props.isActive ? 0 : -1}
+      data-name={props.number}
+      data-at={`${row},${column}`}
+      aria-label={`${props.label}, ${isHidden ? "hidden" : text}${was ? `, was ${was}` : ""}`}
+      onPointerDown={
+        edit
+          ? scrubbing({
+              value,
+              move: (start, steps) => nudged(start, steps),
+              onChange: (next, settled) => edit(row, column, next, settled),
+              onTap: (event) => {
+                if (event.pointerType === "mouse") props.onEdit("");
+              },
+            })
+          : undefined
+      }
+    >
+      <span>{text}</span>
+      {was && <small>was {was}</small>}
+    </td>
+  );
+}
+
+function wasText({ before, row, column }: CellProps, text: string): string | null {
+  if (!before) return null;
+  const size = sizeOf(before.values);
+  if (row >= size.rows || column >= size.columns) return null;
+  const was = shown(valueAt(before.values, row, column), before.decimals);
+  return plainNumber(Number(was)) === plainNumber(Number(text)) || was === text ? null : was;
+}

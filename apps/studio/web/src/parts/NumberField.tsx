@@ -1,0 +1,105 @@
+// A number being typed, and a number being dragged.
+
+import { useEffect, useRef } from "preact/hooks";
+import { nudged, plainNumber, typedNumber } from "../drawing/numbers";
+
+export interface NumberFieldProps {
+  value: number;
+  /** What was typed to open it; empty: the number is selected. */
+  typed: string;
+  label: string;
+  onChange: (value: number, settled: boolean) => void;
+  onDone: () => void;
+}
+
+export function stepOf(event: { shiftKey: boolean; altKey: boolean }): number {
+  if (event.shiftKey) return 1;
+  return event.altKey ? 0.01 : 0.1;
+}
+
+export function NumberField({ value, typed, label, onChange, onDone }: NumberFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const start = useRef(value);
+  const ended = useRef(false);
+  useEffect(() => {
+    const input = field.current;
+    if (!input) return;
+    input.value = typed || plainNumber(value);
+    input.focus();
+    if (!typed) input.select();
+  }, []);
+
+  const finish = (keep: boolean) => {
+    if (ended.current) return;
+    ended.current = true;
+    const next = keep ? typedNumber(field.current?.value ?? "") : start.current;
+    if (next !== null) onChange(next, true);
+    onDone();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.key === "Enter") finish(true);
+    else if (event.key === "Escape") finish(false);
+    else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      const now = typedNumber(field.current?.value ?? "") ?? value;
+      const next = nudged(now, event.key === "ArrowUp" ? stepOf(event) : -stepOf(event));
+      if (field.current) field.current.value = plainNumber(next);
+      onChange(next, false);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <input
+      ref={field}
+      class="number-field"
+      inputMode="decimal"
+      aria-label={label}
+      onKeyDown={onKeyDown}
+      onInput={(event) => {
+        const next = typedNumber(event.currentTarget.value);
+        if (next !== null) onChange(next, false);
+      }}
+      onBlur={() => finish(true)}
+    />
+  );
+}
+
+export interface Scrub {
+  value: number;
+  move: (start: number, change: number) => number;
+  onChange: (value: number, settled: boolean) => void;
+  onTap: (event: PointerEvent) => void;
+}
+
+const startsAfter = 4; // pixels
+const pixelsPerStep = 8;
+
+/** A handler of pointerdown: dragging sideways changes the number, a press without dragging is a tap. */
+export function scrubbing({ value, move, onChange, onTap }: Scrub) {
+  return (down: PointerEvent) => {
+    if (down.button !== 0 || !(down.currentTarget instanceof HTMLElement)) return;
+    if (down.pointerType === "touch") return; // a finger scrolls; the sheet has buttons
+    const target = down.currentTarget;
+    let last: number | null = null;
+    const onMove = (event: PointerEvent) => {
+      const distance = event.clientX - down.clientX;
+      if (last === null && Math.abs(distance) < startsAfter) return;
+      if (last === null) document.documentElement.classList.add("scrubbing");
+      const next = move(value, Math.round(distance / pixelsPerStep) * stepOf(event));
+      if (next === last) return;
+      last = next;
+      onChange(next, false);
+    };
+    const onUp = (event: PointerEvent) => {
+      removeEventListener("pointermove", onMove);
+      removeEventListener("pointerup", onUp);
+      removeEventListener("pointercancel", onUp);
+      document.documentElement.classList.remove("scrubbing");
+      if (last !== null) onChange(last, true);
+      else if (event.type === "pointerup" && target.isConnected) onTap(event);
+    };
+    addEventListener("pointermove", onMove);
+    addEventListener("pointerup", onUp);
+    addEventListener("pointercancel", onUp);
+  };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { fragmentOf, parsedFragment, plainFragment, withFields, type Address } from "../src/app/address";
+
+const parse = (text: string) => parsedFragment(text, "step");
+
+describe("addresses", () => {
+  it("keep matrices readable", () => {
+    const address = { page: "step", fields: { text: "the cat sat", Q: "1,0;0,1;1,1", pin: "weights:1,2" } };
+    expect(plainFragment(address)).toBe("/step?text=the+cat+sat&Q=1,0;0,1;1,1&pin=weights:1,2");
+  });
+
+  it.each<Address>([
+    { page: "step", fields: {} },
+    { page: "patterns/mask", fields: { mask: "causal & window(512)" } },
+    { page: "step", fields: { text: "1 + 1 = 2 & more % of # it?", context: "“ein Haus” 家 👍🏽" } },
+    { page: "step", fields: { text: "<script>alert(1)</script>" } },
+    { page: "step", fields: { Q: Array.from({ length: 900 }, (_, n) => `${n}.5`).join(",") } },
+  ])("come back as they were written: %j", async (address) => {
+    expect(await parse(await fragmentOf(address))).toEqual(address);
+  });
+
+  it("deflate what is long, and only that", async () => {
+    const long = { page: "step", fields: { Q: "0.25,0.5;".repeat(400) } };
+    const fragment = await fragmentOf(long);
+    expect(fragment).toMatch(/^\/step\?z=[A-Za-z0-9_-]+$/);
+    expect(fragment.length).toBeLessThan(200);
+    expect(await fragmentOf({ page: "step", fields: { Q: "1,0" } })).toBe("/step?Q=1,0");
+  });
+
+  it("take away what cannot be read, and never throw", async () => {
+    expect(await parse("#/step?text=%E0%A4%A&q=1")).toEqual({ page: "step", fields: { q: "1" } });
+    expect(await parse("#/../../etc/passwd")).toEqual({ page: "step", fields: {} });
+    expect(await parse("#javascript:alert(1)")).toEqual({ page: "step", fields: {} });
+    expect(await parse("#/step?z=not-deflated")).toEqual({ page: "step", fields: {} });
+    expect(await parse("#/step?z=%00%ff")).toEqual({ page: "step", fields: {} });
+    expect(await parse("#/step?=1&&a&b=&0=2")).toEqual({ page: "step", fields: { b: "" } });
+  });
+
+  it("leave the prototypes of objects alone", async () => {
+    const { fields } = await parse("#/step?__proto__=1&constructor=2&a=3");
+    expect(({} as Record<string, unknown>)["1"]).toBeUndefined();
+    expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
+    expect(fields["a"]).toBe("3");
+  });
+
+  it("do not inflate a bomb", async () => {
+    const zeros = new Blob(["a=" + "0".repeat(20_000_000)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const bytes = new Uint8Array(await new Response(zeros).arrayBuffer());
+    const z = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_");
+    expect(await parse(`#/step?z=${z}`)).toEqual({ page: "step", fields: {} });
+  });
+
+  it("write half a character as a replacement", () => {
+    expect(plainFragment({ page: "step", fields: { text: "a\ud800b" } })).toBe("/step?text=a%EF%BF%BDb");
+  });
+
+  it("drop fields that are set to nothing", () => {
+    expect(withFields({ a: "1", b: "2" }, { a: null, c: "", d: "4" })).toEqual({ b: "2", d: "4" });
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it, vi } from "vitest";
+import { canonical, Engine, type Transport } from "../src/engine/engine";
+import { EngineError, EngineGone } from "../src/engine/errors";
+import { FrameReader, frameBytes, frameKind } from "../src/engine/frames";
+import { Frozen, frozenReplies } from "../src/engine/frozen";
+import { InWorker } from "../src/engine/in_worker";
+import { baseOf, OverHttp } from "../src/engine/over_http";
+import { fromHalf, rowOf, sizeOf, valueAt, withTensors, type Tensor } from "../src/engine/tensor";
+
+const utf8 = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+const joined = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
+const reply = (json: unknown, block = new Uint8Array()) =>
+  joined(frameBytes(frameKind.reply, utf8(json)), frameBytes(frameKind.block, block));
+const about = "about" as const;
+
+class Fake implements Transport {
+  readonly where = "a test";
+  readonly live = true;
+  asked: string[] = [];
+  constructor(private readonly bytes: Uint8Array) {}
+  async *send(name: string, body: string): AsyncIterable<Uint8Array> {
+    this.asked.push(`${name} ${body}`);
+    for (let at = 0; at < this.bytes.length; at += 5) yield this.bytes.slice(at, at + 5);
+  }
+}
+
+describe("frames", () => {
+  const bytes = joined(frameBytes(1, utf8({ done: 1 })), frameBytes(2, utf8([1])), frameBytes(3, new Uint8Array()));
+
+  it("are padded to multiples of 8", () => {
+    expect(frameBytes(2, new Uint8Array(5)).length).toBe(16);
+    expect([...frameBytes(3, Uint8Array.of(7)).slice(0, 9)]).toEqual([3, 0, 0, 0, 1, 0, 0, 0, 7]);
+  });
+
+  it.each([1, 3, 8, 1000])("are read from cuts of %i bytes", (cut) => {
+    const reader = new FrameReader();
+    const frames = [];
+    for (let at = 0; at < bytes.length; at += cut) frames.push(...reader.push(bytes.slice(at, at + cut)));
+    reader.end();
+    expect(frames.map((frame) => [frame.kind, frame.payload.length])).toEqual([
+      [1, 10],
+      [2, 3],
+      [3, 0],
+    ]);
+  });
+
+  it("refuse other kinds, absurd lengths and a reply that breaks off", () => {
+    expect(() => new FrameReader().push(Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 0))).toThrow("kind 9");
+    expect(() => new FrameReader().push(Uint8Array.of(2, 0, 0, 0, 255, 255, 255, 255))).toThrow("4294967295 bytes");
+    const reader = new FrameReader();
+    reader.push(bytes.slice(0, 12));
+    expect(() => reader.end()).toThrow("12 bytes");
+  });
+});
+
+describe("tensors", () => {
+  it("are found anywhere in a reply", () => {
+    const block = new Uint8Array(Float64Array.of(1.5, -2, 0, Infinity).buffer);
+    const made = withTensors({ list: [{ m: { dtype: "f64", shape: [2, 2], at: 0 } }], n: null }, block) as {
+      list: [{ m: Tensor }];
+    };
+    const { m } = made.list[0];
+    expect(sizeOf(m)).toEqual({ rows: 2, columns: 2 });
+    expect(rowOf(m, 1)).toEqual([0, Infinity]);
+    expect(valueAt(m, 0, 1)).toBe(-2);
+    expect(valueAt(m, 5, 0)).toBeNaN();
+  });
+
+  it("widen halves exactly", () => {
+    expect([0x0000, 0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x7c00].map(fromHalf)).toEqual([
+      0, 1, -2, 0.333251953125, 2 ** -24, 65504, Infinity,
+    ]);
+    expect(fromHalf(0x7e00)).toBeNaN();
+    const block = new Uint8Array(Uint16Array.of(0x3f80, 0xc040).buffer);
+    const bf16 = withTensors({ dtype: "bf16", shape: [2], at: 0 }, block) as Tensor;
+    expect([...bf16.values]).toEqual([1, -3]);
+  });
+
+  it.each([
+    ["b8", [0, 1]],
+    ["u8", [0, 1]],
+  ] as const)("read %s", (dtype, values) => {
+    const tensor = withTensors({ dtype, shape: [2], at: 0 }, Uint8Array.from(values)) as Tensor;
+    expect([...tensor.values]).toEqual([...values]);
+  });
+
+  it("refuse to lie outside their block", () => {
+    const outside = { dtype: "f32", shape: [3], at: 8 };
+    expect(() => withTensors(outside, new Uint8Array(16))).toThrow("f32 [3] at byte 8");
+    expect(() => withTensors({ ...outside, shape: [-1], at: 0 }, new Uint8Array(16))).toThrow("outside");
+  });
+});
+
+describe("the engine", () => {
+  it("writes equal requests equally", () => {
+    expect(canonical("bench", { v: "1", q: "2", mask: undefined })).toBe('bench {"q":"2","v":"1"}');
+  });
+
+  it("asks once for equal requests", async () => {
+    const transport = new Fake(reply({ version: "1" }));
+    const engine = new Engine(transport);
+    const first = await engine.ask(about, {});
+    expect(await engine.ask(about, {})).toBe(first);
+    expect(transport.asked).toEqual(["about {}"]);
+  });
+
+  it("reports progress before the reply", async () => {
+    const seen: number[] = [];
+    const bytes = joined(frameBytes(1, utf8({ what: "map", done: 3, total: 9 })), reply({ version: "1" }));
+    await new Engine(new Fake(bytes)).ask(about, {}, { progress: ({ done }) => seen.push(done) });
+    expect(seen).toEqual([3]);
+  });
+
+  it("throws what the engine refuses, with its field and column", async () => {
+    const bytes = frameBytes(frameKind.error, utf8({ message: "no mask windw", field: "mask", column: 10 }));
+    const error = await new Engine(new Fake(bytes)).ask(about, {}).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(EngineError);
+    expect(error).toMatchObject({ message: "no mask windw", field: "mask", column: 10 });
+  });
+
+  it("does not take half a reply", async () => {
+    await expect(new Engine(new Fake(reply({ a: 1 }).slice(0, 12))).ask(about, {})).rejects.toThrow("inside a frame");
+    await expect(new Engine(new Fake(new Uint8Array())).ask(about, {})).rejects.toThrow("no frame of kind 2");
+  });
+});
+
+describe("over HTTP", () => {
+  const signal = new AbortController().signal;
+  const collect = async (stream: AsyncIterable<Uint8Array>) => {
+    let count = 0;
+    for await (const chunk of stream) count += chunk.length;
+    return count;
+  };
+
+  it("the address of the page holds the token", () => {
+    expect(baseOf("http://127.0.0.1:8080/TOKEN/#/step?a=1")).toBe("http://127.0.0.1:8080/TOKEN/");
+    expect(baseOf("http://127.0.0.1:8080/TOKEN/index.html?x=/y#/z")).toBe("http://127.0.0.1:8080/TOKEN/");
+  });
+
+  it("posts to ask/NAME, and asks a busy server again", async () => {
+    const answers = [new Response(null, { status: 429 }), new Response(Uint8Array.of(1, 2, 3))];
+    const fetched = vi.fn<typeof fetch>(async () => answers.shift()!);
+    vi.stubGlobal("fetch", fetched);
+    expect(await collect(new OverHttp("http://h/T/").send("bench", "{}", signal))).toBe(3);
+    expect(fetched.mock.calls.map(([url]) => url)).toEqual(["http://h/T/ask/bench", "http://h/T/ask/bench"]);
+    expect(fetched.mock.calls[0]![1]).toMatchObject({ method: "POST", body: "{}" });
+    vi.unstubAllGlobals();
+  });
+
+  it("says what to do when nobody answers or the token is old", async () => {
+    vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
+    const gone = collect(new OverHttp("http://h/T/").send("bench", "{}", signal));
+    await expect(gone).rejects.toThrow(EngineGone);
+    await expect(gone).rejects.toThrow("Run `qkv view` again");
+    vi.stubGlobal("fetch", async () => new Response(null, { status: 403 }));
+    await expect(collect(new OverHttp("http://h/T/").send("bench", "{}", signal))).rejects.toThrow("printed last");
+    vi.unstubAllGlobals();
+  });
+});
+
+describe("in a Worker", () => {
+  class FakeWorker {
+    posted: { id: number; name?: string; body?: string; cancel?: true }[] = [];
+    private listeners: Record<string, ((event: never) => void)[]> = {};
+    postMessage(message: unknown) {
+      this.posted.push(message as { id: number });
+    }
+    addEventListener(type: string, listener: (event: never) => void) {
+      (this.listeners[type] ??= []).push(listener);
+    }
+    emit(type: string, event: unknown) {
+      for (const listener of this.listeners[type] ?? []) listener(event as never);
+    }
+  }
+
+  it("sends each question its own bytes", async () => {
+    const worker = new FakeWorker();
+    const engine = new Engine(new InWorker(worker));
+    const first = engine.ask(about, {});
+    const second = engine.ask("bench", {});
+    await Promise.resolve();
+    expect(worker.posted).toEqual([
+      { id: 1, name: "about", body: "{}" },
+      { id: 2, name: "bench", body: "{}" },
+    ]);
+    worker.emit("message", { data: { id: 2, bytes: reply({ title: "b" }) } });
+    worker.emit("message", { data: { id: 1, bytes: reply({ version: "a" }) } });
+    worker.emit("message", { data: { id: 2, done: true } });
+    worker.emit("message", { data: { id: 1, done: true } });
+    expect(await first).toEqual({ version: "a" });
+    expect(await second).toEqual({ title: "b" });
+  });
+
+  it("tells the Worker when nobody waits any more", async () => {
+    const worker = new FakeWorker();
+    const abort = new AbortController();
+    const asked = new Engine(new InWorker(worker)).ask(about, {}, { signal: abort.signal });
+    await Promise.resolve();
+    abort.abort();
+    await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+    expect(worker.posted.at(-1)).toEqual({ id: 1, cancel: true });
+  });
+
+  it("is gone once the Worker stops", async () => {
+    const worker = new FakeWorker();
+    const asked = new Engine(new InWorker(worker)).ask(about, {});
+    await Promise.resolve();
+    worker.emit("error", { message: "out of memory" });
+    await expect(asked).rejects.toThrow(EngineGone);
+  });
+});
+
+describe("frozen into the page", () => {
+  const frozen = new Frozen(new Map([['about {}', btoa(String.fromCharCode(...reply({ version: "1" })))]]));
+
+  it("answers what it holds, and says so of the rest", async () => {
+    const engine = new Engine(frozen);
+    expect(await engine.ask(about, {})).toEqual({ version: "1" });
+    await expect(engine.ask("bench", { q: "1" })).rejects.toThrow("holds 0 replies of the kind “bench”");
+  });
+
+  it("refuses an element of another form", () => {
+    expect(frozenReplies('{"about {}": "AA=="}').get("about {}")).toBe("AA==");
+    expect(() => frozenReplies("[1]")).toThrow("object of texts");
+    expect(() => frozenReplies('{"a": 1}')).toThrow("object of texts");
+  });
+});

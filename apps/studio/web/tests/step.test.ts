@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import { meant, type Key } from "../src/app/keys";
+import type { BenchStep } from "../src/engine/messages";
+import { ringOf } from "../src/parts/links";
+import { nearest } from "../src/parts/StepRail";
+import { identity, withCell, withoutRow, withRows } from "../src/pages/step/matrix_text";
+import {
+  addedWord,
+  benchRequest,
+  editChanges,
+  explainCommand,
+  fromX,
+  isBackward,
+  movedOutput,
+  queryOf,
+  removedWord,
+  textChanges,
+  toX,
+} from "../src/pages/step/state";
+import { innerStop, nextStop, outerStop, stopOf, stopsOf } from "../src/pages/step/stops";
+import { withFields } from "../src/app/address";
+
+describe("matrices as text", () => {
+  it("stay as written around the number that changes", () => {
+    expect(withCell("1.50,0;0,1e-3", 0, 1, "-2")).toBe("1.50,-2;0,1e-3");
+    expect(withoutRow("1,0;0,1;1,1", 1)).toBe("1,0;1,1");
+    expect(identity(2)).toBe("1,0;0,1");
+  });
+
+  it("get and lose rows at the end", () => {
+    expect(withRows("1,0", 3, "1,0;0,1;1,1")).toBe("1,0;0,1;1,1");
+    expect(withRows("1,0,5;2,2,2", 3, "7,7")).toBe("1,0,5;2,2,2;7,7,0");
+    expect(withRows("1,0;0,1", 1, "")).toBe("1,0");
+  });
+});
+
+describe("the bench's request", () => {
+  it("is the chapter's figure by default", () => {
+    const matrix = "1,0;0,1;1,1";
+    expect(benchRequest({})).toEqual({ tokens: "the cat sat", q: matrix, k: matrix, v: "2,0;0,3;1,1", query: 1 });
+  });
+
+  it("has rows for as many words as there are", () => {
+    expect(benchRequest({ text: "a b c d" })).toMatchObject({ q: "1,0;0,1;1,1;1,0" });
+    expect(benchRequest({ text: "a b", context: "x y z" })).toMatchObject({ q: "1,0;0,1", k: "1,0;0,1;1,1", context: "x y z" });
+  });
+
+  it("survives a query that is none", () => {
+    expect([..."9x"].map((q) => queryOf({ q }))).toEqual([1, 1]);
+    expect(queryOf({ text: "one" })).toBe(0);
+    expect(queryOf({ q: "-1" })).toBe(1);
+  });
+
+  it("asks for the backward pass of one output, or of a gradient that was typed", () => {
+    expect(benchRequest({ back: "2,1" })).toMatchObject({ move: "2,1" });
+    expect(benchRequest({ back: "x" })).toMatchObject({ move: "1,0" });
+    expect(benchRequest({ dY: "0,1" })).toMatchObject({ d_out: "0,1" });
+    expect(benchRequest({ dY: "0,1", back: "1,1" })).not.toHaveProperty("move");
+    expect(isBackward({})).toBe(false);
+    expect(movedOutput({ back: "1,1" })).toBe("1,1");
+  });
+
+  it("sends a width only where scaling is forgotten", () => {
+    expect(benchRequest({ wrong: "no-scale", d: "512" })).toMatchObject({ wrong: "no-scale", wrong_d: 512 });
+    expect(benchRequest({ wrong: "mask-after", d: "512" })).not.toHaveProperty("wrong_d");
+  });
+
+  it("takes a head of a model apart", () => {
+    expect(benchRequest({ model: "induction", text: "abc", head: "tokens.1.0" })).toEqual({
+      model: "induction",
+      text: "abc",
+      site: "tokens",
+      layer: 1,
+      head: 0,
+      query: 1,
+    });
+  });
+});
+
+describe("edits", () => {
+  it("of a number change its matrix alone, and an undone one leaves no trace", () => {
+    expect(editChanges({}, "k", 2, 1, 4)).toEqual({ K: "1,0;0,1;1,4", nudge: null });
+    expect(editChanges({ K: "1,0;0,1;1,4" }, "k", 2, 1, 1)).toEqual({ K: null, nudge: null });
+    expect(editChanges({}, "weights", 0, 0, 1)).toEqual({});
+  });
+
+  it("of the words keep the rows of those that stay", () => {
+    const removed = withFields({ q: "2" }, removedWord({ q: "2" }, 0));
+    expect(removed).toMatchObject({ text: "cat sat", Q: "0,1;1,1", V: "0,3;1,1" });
+    expect(queryOf(removed)).toBe(1);
+    expect(addedWord({})["text"]).toBe("the cat sat down");
+    expect(textChanges({ Q: "5,5;0,1;1,1" }, "a b")).toMatchObject({ text: "a b", Q: "5,5;0,1" });
+  });
+
+  it("to X and W keep every number: each word picks its row of W", () => {
+    const fields = withFields({}, toX({}));
+    expect(benchRequest(fields)).toMatchObject({ x: "1,0,0;0,1,0;0,0,1", wq: "1,0;0,1;1,1", wv: "2,0;0,3;1,1" });
+    const q = { dtype: "f64", shape: [1, 2], values: Float64Array.of(0.5, -1) } as const;
+    const tensor = { ...q, shape: [1, 2] };
+    expect(withFields(fields, fromX(tensor, tensor, tensor))).toEqual({ Q: "0.5,-1", K: "0.5,-1", V: "0.5,-1" });
+  });
+
+  it("can be printed by the command, whatever the words are", () => {
+    expect(explainCommand({})).toBe(
+      "qkv explain 'the cat sat' --q '[[1,0],[0,1],[1,1]]' --k '[[1,0],[0,1],[1,1]]' --v '[[2,0],[0,3],[1,1]]' --query 1",
+    );
+    expect(explainCommand({ text: "it's; rm" })).toContain("'it'\\''s; rm'");
+  });
+});
+
+const made = (title: string, inner: BenchStep[] = []): BenchStep =>
+  ({ id: title, title, sentence: "", formulas: [], made: [], used: [], inner, row: null }) as BenchStep;
+const stops = stopsOf([made("a"), made("b", ["p", "q", "r", "s"].map((part) => made(part))), made("c")], "ready");
+
+describe("stops on the rail", () => {
+  it("divide a step by its inner ones, the last of which ends it", () => {
+    expect(stops.map((stop) => [stop.key, stop.at])).toEqual([
+      ["0", 0],
+      ["1", 1],
+      ["2.1", 1.25],
+      ["2.2", 1.5],
+      ["2.3", 1.75],
+      ["2", 2],
+      ["3", 3],
+    ]);
+  });
+
+  it("go from step to step, and inside from part to part", () => {
+    const at = (key: string) => stopOf(stops, key);
+    expect(nextStop(stops, at("1"), 1).key).toBe("2");
+    expect(nextStop(stops, at("2.1"), 1).key).toBe("2.2");
+    expect(nextStop(stops, at("2.3"), 1).key).toBe("2");
+    expect(nextStop(stops, at("2.1"), -1).key).toBe("1");
+    expect(nextStop(stops, at("3"), 1).key).toBe("3");
+    expect(innerStop(stops, at("2"))?.key).toBe("2.1");
+    expect(innerStop(stops, at("1"))?.key).toBe("2.1");
+    expect(innerStop(stops, at("3"))).toBeNull();
+    expect(outerStop(stops, at("2.2")).key).toBe("2");
+  });
+
+  it("take an address that is none", () => {
+    expect(stopOf(stops, "nonsense").key).toBe("0");
+    expect(stopOf(stops, "99").key).toBe("3");
+    expect(stopOf(stops, undefined).key).toBe("0");
+  });
+
+  it("catch the handle where it is let go", () => {
+    expect(nearest(stops, 1.3)?.at).toBe(1.25);
+    expect(nearest(stops, 99)?.at).toBe(3);
+  });
+});
+
+describe("rings", () => {
+  const rings = { of: "weights:1,2", sources: ["exp:1,2", "q:1,*", "v:*,0"], uses: ["out:*,*"] };
+  it.each([
+    ["weights:1,2", "self"],
+    ["exp:1,2", "source"],
+    ["q:1,7", "source"],
+    ["q:2,1", null],
+    ["v:4,0", "source"],
+    ["out:3,3", "use"],
+    ["weights:1,*", null],
+  ])("%s: %s", (name, ring) => {
+    expect(ringOf(rings, name)).toBe(ring);
+  });
+});
+
+describe("keys", () => {
+  const next: Key = { keys: ["ArrowRight"], shown: "→", does: "", run: () => {}, yields: true };
+  const always: Key = { keys: ["n"], shown: "n", does: "", run: () => {} };
+  const press = (key: string, more = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, ...more });
+  const within = (what: string) => (selector: string) => selector.includes(what);
+  const nowhere = () => false;
+
+  it("mean what the page says", () => {
+    expect(meant(press("ArrowRight"), nowhere, [next, always])).toBe(next);
+    expect(meant(press("x"), nowhere, [next, always])).toBeNull();
+  });
+
+  it("leave arrows to a matrix, everything to a field, and the browser's own keys alone", () => {
+    expect(meant(press("ArrowRight"), within("[role=grid]"), [next])).toBeNull();
+    expect(meant(press("n"), within("[role=grid]"), [always])).toBe(always);
+    expect(meant(press("n"), within("textarea"), [always])).toBeNull();
+    expect(meant(press("n", { ctrlKey: true }), nowhere, [always])).toBeNull();
+  });
+});
