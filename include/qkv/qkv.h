@@ -131,6 +131,7 @@
 #include "qkv/view/check.h"
 #include "qkv/view/cost.h"
 #include "qkv/view/field.h"
+#include "qkv/view/heads.h"
 #include "qkv/view/info.h"
 #include "qkv/view/mask.h"
 #include "qkv/view/member.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "insight/call_places.h"
 #include "insight/importance.h"
 #include "insight/likeness.h"
 #include "insight/text_batch.h"
@@ -27,32 +28,6 @@ std::vector<MeasuredSite> sites_to_measure(const Model& model, const HeadOptions
   }
   if (sites.empty()) throw InvalidArgument("analyze_heads", "sites", "a site that the model has", "none of them");
   return sites;
-}
-
-// As far as the call is over the tokens of texts: an image, or a tower with a token of its own, is not.
-PatternTokens pattern_tokens(const HeadText& text, AttentionSite site, std::int64_t Tq, std::int64_t Tk) {
-  PatternTokens tokens;
-  tokens.is_self = site != AttentionSite::cross;
-  tokens.queries = site == AttentionSite::source ? text.source : text.ids;
-  tokens.keys = site == AttentionSite::tokens ? text.ids : text.source;
-  tokens.roles = site == AttentionSite::tokens ? text.roles : text.source_roles;
-  const bool is_text =
-      static_cast<std::int64_t>(tokens.queries.size()) == Tq && static_cast<std::int64_t>(tokens.keys.size()) == Tk;
-  return is_text ? tokens : PatternTokens{.queries = {}, .keys = {}};
-}
-
-// b8 [Tq, Tk] of each text, or one for all; empty where the mask hides nothing.
-Tensor hidden_places(const Trace::Attention& call, std::int64_t b) {
-  const Mask& mask = call.options.mask;
-  if (mask.is_all()) return {};
-  const MaskShape shape{call.q.dim(0), call.q.dim(1), call.q.dim(2), call.k.dim(2)};
-  Tensor hidden(DType::b8, {shape.Tq, shape.Tk});
-  const auto values = hidden.values<bool>();
-  std::size_t cell = 0;
-  for (std::int64_t i = 0; i < shape.Tq; ++i) {
-    for (std::int64_t j = 0; j < shape.Tk; ++j) values[cell++] = !mask.allows(Place{.b = b, .i = i, .j = j}, shape);
-  }
-  return hidden;
 }
 
 // Between the embeddings of each text's tokens; none of cross-attention and of images.
@@ -85,9 +60,9 @@ void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSit
       if (site.layers.size() <= layer) site.layers.emplace_back(weights.dim(1));
       for (std::size_t b = 0; b < batch.texts.size(); ++b) {
         const auto at = static_cast<std::int64_t>(b);
-        const Tensor hidden = hidden_places(call, at);
+        const Tensor hidden = insight::hidden_places(call, at);
         site.layers[layer].add(
-            weights.view().select(0, at), pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
+            weights.view().select(0, at), insight::pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
             hidden.empty() ? TensorView() : hidden.view(), cosines.empty() ? TensorView() : cosines[b].view());
       }
     }

@@ -152,28 +152,18 @@ BenchInputs own_inputs(const BenchRequest& request) {
 }
 
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
-  ProbeRequest asked;
-  asked.model = request.model;
-  asked.text = request.text;
-  asked.example = request.example;
-  asked.site = request.site;
-  asked.layer = request.layer;
-  view_detail::check_model(asked);
-  const ProbeInputs run = view_detail::inputs_of_model(*state.model(request.model), asked, {});
-  return {.queries = run.queries,
-          .keys = run.keys,
-          .x = {},
-          .source = {},
-          .w_q = {},
-          .w_k = {},
-          .w_v = {},
-          .q = run.problem.q,
-          .k = run.problem.k,
-          .v = run.problem.v,
-          .options = run.problem.options,
-          .head = request.head,
-          .query = request.query,
-          .d_out = {}};
+  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const view_detail::RunSite& site = run->site(request.site);
+  const Trace::Attention& call = run->call(site, request.layer);
+  BenchInputs inputs;
+  inputs.queries = site.queries;
+  inputs.keys = site.keys;
+  inputs.q = Tensor(call.q.value());
+  inputs.k = Tensor(call.k.value());
+  inputs.v = Tensor(call.v.value());
+  inputs.options = call.options;
+  inputs.head = request.head;
+  return inputs;
 }
 
 Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t columns) {

@@ -12,6 +12,7 @@
 #include "qkv/nn/trace.h"
 #include "qkv/png.h"
 #include "qkv/train/examine.h"
+#include "view/model_run.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
 
@@ -75,21 +76,6 @@ void run_for_gradients(const TrainedModel& trained, const HeadText& text, const 
   backward(cross_entropy(trained.model().forward(input_of(batch), {.trace = &trace}), targets));
 }
 
-// Patches, and a class token that is none, have no names but their numbers.
-void name_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example, AttentionSite site,
-                 ProbeInputs& inputs) {
-  const std::vector<std::string> own = insight::shown_tokens(trained, text);
-  std::vector<std::string> source;
-  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.task().source_vocabulary(), id));
-  inputs.queries = site == AttentionSite::source ? source : own;
-  inputs.keys = site == AttentionSite::tokens ? own : source;
-  const auto number_where_unnamed = [](std::vector<std::string>& names, std::int64_t count) {
-    if (std::ssize(names) != count) names = view_detail::numbers_from_to(0, count);
-  };
-  number_where_unnamed(inputs.queries, inputs.problem.q.dim(2));
-  number_where_unnamed(inputs.keys, inputs.problem.k.dim(2));
-}
-
 void require_alone(const ProbeRequest& request) {
   const auto require_default = [](const std::string& field, bool is_default) {
     if (!is_default) refuse(field, "nothing of it beside `model`, which has its own", "one");
@@ -120,11 +106,6 @@ void view_detail::check_model(const ProbeRequest& request) {
 
 ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const TrainedModel trained = of_field("model", [&] { return TrainedModel::read(trained_model_path(request.model)); });
-  return inputs_of_model(trained, request, choice);
-}
-
-ProbeInputs view_detail::inputs_of_model(const TrainedModel& trained, const ProbeRequest& request,
-                                         const ProbeChoice& choice) {
   const TaskExample example = example_for(request, trained);
   const TaskBatch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
@@ -147,7 +128,10 @@ ProbeInputs view_detail::inputs_of_model(const TrainedModel& trained, const Prob
   inputs.lse = Tensor(ran.lse.value());
   if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
   inputs.source = request.model + ", " + name;
-  name_places(trained, text, example, site, inputs);
+  view_detail::PlaceNames names = view_detail::names_of_places(trained, text, example, site, inputs.problem.q.dim(2),
+                                                               inputs.problem.k.dim(2));
+  inputs.queries = std::move(names.queries);
+  inputs.keys = std::move(names.keys);
   return inputs;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "qkv/train/trained_model.h"
 #include "qkv/view/probe.h"
 
 namespace qkv::view_detail {
@@ -22,9 +21,6 @@ void check_model(const ProbeRequest& request);
 
 /// load_probe_inputs() of a model.
 [[nodiscard]] ProbeInputs load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice);
-/// The same of a model that is open.
-[[nodiscard]] ProbeInputs inputs_of_model(const TrainedModel& trained, const ProbeRequest& request,
-                                          const ProbeChoice& choice);
 
 /// [B, Hq, Tq]; empty() where the text is. Throws InvalidArgument for another shape or dtype.
 [[nodiscard]] Tensor load_lse(const std::string& text, const AttentionProblem& problem);

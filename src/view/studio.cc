@@ -5,6 +5,7 @@
 
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
+#include "view/refuse.h"
 #include "view/reply_json.h"
 #include "view/studio_questions.h"
 
@@ -16,8 +17,14 @@ using view_detail::Json;
 using view_detail::StudioState;
 
 const std::vector<Answerer>& answerers() {
-  static const std::vector<Answerer> kAll = {view_detail::about_question(), view_detail::bench_question(),
-                                             view_detail::number_question()};
+  static const std::vector<Answerer> kAll = {
+      view_detail::about_question(),   //
+      view_detail::bench_question(),   //
+      view_detail::number_question(),  //
+      view_detail::heads_question(),   //
+      view_detail::head_question(),    //
+      view_detail::pair_question(),    //
+  };
   return kAll;
 }
 
@@ -39,9 +46,25 @@ const Answerer& answerer_named(std::string_view name) {
 
 std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  auto& model = models_[name];
-  if (!model) model = std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name)));
-  return model;
+  const auto found = models_.find(name);
+  if (found != models_.end()) return found->second;
+  const auto read = [&] { return TrainedModel::read(trained_model_path(name)); };
+  return models_[name] = std::make_shared<const TrainedModel>(view_detail::of_field("model", read));
+}
+
+std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail::ShownText& shown) {
+  constexpr std::size_t kKept = 6;
+  const auto trained = model(shown.model);
+  const std::string key =
+      shown.model + "\n" + shown.text + "\n" + (shown.example ? std::to_string(*shown.example) : "");
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, run] : runs_) {
+    if (name == key) return run;
+  }
+  auto run = std::make_shared<const view_detail::ModelRun>(trained, shown);
+  runs_.emplace_front(key, run);
+  if (runs_.size() > kKept) runs_.pop_back();
+  return run;
 }
 
 struct Studio::State : StudioState {

@@ -1,6 +1,7 @@
 // One question of the studio, and what all of them share: the models that are open.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "qkv/train/trained_model.h"
 #include "qkv/view/studio.h"
+#include "view/model_run.h"
 
 namespace qkv::view_detail {
 
@@ -23,11 +25,14 @@ class StudioState {
   [[nodiscard]] const StudioOptions& options() const noexcept { return options_; }
   /// The model of this name or path, opened once. Throws InvalidArgument naming `model`.
   [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
+  /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field.
+  [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown);
 
  private:
   StudioOptions options_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
+  std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
 };
 
 struct Answerer {
@@ -55,5 +60,8 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer about_question();
 [[nodiscard]] Answerer bench_question();
 [[nodiscard]] Answerer number_question();
+[[nodiscard]] Answerer heads_question();
+[[nodiscard]] Answerer head_question();
+[[nodiscard]] Answerer pair_question();
 
 }  // namespace qkv::view_detail

@@ -4,53 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "ask.h"
 #include "qkv/view/studio.h"
 
 namespace qkv {
 namespace {
-
-using Json = nlohmann::json;
-
-/// A reply with its tensors.
-struct Answer {
-  Json json;
-  std::vector<std::byte> blocks;
-
-  [[nodiscard]] std::vector<double> numbers(const Json& tensor) const {
-    std::size_t count = 1;
-    for (const auto& extent : tensor["shape"]) count *= extent.get<std::size_t>();
-    std::vector<double> values(count);
-    EXPECT_EQ(tensor["dtype"], "f64");
-    std::memcpy(values.data(), blocks.data() + tensor["at"].get<std::size_t>(), count * sizeof(double));
-    return values;
-  }
-
-  [[nodiscard]] const Json& matrix(const std::string& name) const {
-    for (const Json& one : json["matrices"]) {
-      if (one["name"] == name) return one;
-    }
-    ADD_FAILURE() << "no matrix " << name;
-    return json;
-  }
-
-  [[nodiscard]] std::vector<double> row(const std::string& name, std::size_t at) const {
-    const std::vector<double> all = numbers(matrix(name)["values"]);
-    const auto columns = matrix(name)["values"]["shape"][1].get<std::size_t>();
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(at * columns);
-    return {from, from + static_cast<std::ptrdiff_t>(columns)};
-  }
-};
-
-Answer ask(const std::string& question, const std::string& request) {
-  Studio studio;
-  StudioReply reply = studio.ask(question, request);
-  return {Json::parse(reply.json), std::move(reply.blocks)};
-}
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance) {
   ASSERT_EQ(got.size(), expected.size());
@@ -159,29 +120,20 @@ TEST(NumberQuestion, EveryNumberHasAFormulaThatEndsInIt) {
   }
 }
 
-void expect_refused(const std::string& request, const std::string& field) {
-  try {
-    ask("bench", request);
-    ADD_FAILURE() << request << " was taken";
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.argument(), field) << error.what();
-  }
-}
-
 TEST(BenchQuestion, RefusesWhatHasNoMeaning) {
-  expect_refused(R"({"q": "1,0;0"})", "q");
-  expect_refused(R"({"q": "1,a"})", "q");
-  expect_refused(R"({"k": "1,0,0;0,1,0;1,1,1"})", "k");
-  expect_refused(R"({"v": "1;2"})", "v");
-  expect_refused(R"({"tokens": "a b"})", "tokens");
-  expect_refused(R"({"query": 3})", "query");
-  expect_refused(R"({"move": "3,0"})", "move");
-  expect_refused(R"({"nudge": "q:1,1:0.01"})", "nudge");
-  expect_refused(R"({"move": "1,0", "nudge": "out:1,1:0.01"})", "nudge");
-  expect_refused(R"({"move": "1,0", "nudge": "q:1,1"})", "nudge");
-  expect_refused(R"({"x": "1,0;0,1"})", "w_q");
-  expect_refused(R"({"wrong": "no-scal"})", "wrong");
-  expect_refused(R"({"model": "induction"})", "model");
+  EXPECT_EQ(refused_field("bench", R"({"q": "1,0;0"})"), "q");
+  EXPECT_EQ(refused_field("bench", R"({"q": "1,a"})"), "q");
+  EXPECT_EQ(refused_field("bench", R"({"k": "1,0,0;0,1,0;1,1,1"})"), "k");
+  EXPECT_EQ(refused_field("bench", R"({"v": "1;2"})"), "v");
+  EXPECT_EQ(refused_field("bench", R"({"tokens": "a b"})"), "tokens");
+  EXPECT_EQ(refused_field("bench", R"({"query": 3})"), "query");
+  EXPECT_EQ(refused_field("bench", R"({"move": "3,0"})"), "move");
+  EXPECT_EQ(refused_field("bench", R"({"nudge": "q:1,1:0.01"})"), "nudge");
+  EXPECT_EQ(refused_field("bench", R"({"move": "1,0", "nudge": "out:1,1:0.01"})"), "nudge");
+  EXPECT_EQ(refused_field("bench", R"({"move": "1,0", "nudge": "q:1,1"})"), "nudge");
+  EXPECT_EQ(refused_field("bench", R"({"x": "1,0;0,1"})"), "w_q");
+  EXPECT_EQ(refused_field("bench", R"({"wrong": "no-scal"})"), "wrong");
+  EXPECT_EQ(refused_field("bench", R"({"model": "induction"})"), "model");
   EXPECT_THROW(ask("bench", R"json({"mask": "windw(3)"})json"), MaskSyntaxError);
   EXPECT_THROW(ask("number", R"({"of": "weights:1,3"})"), InvalidArgument);
   EXPECT_THROW(ask("bank", "{}"), InvalidArgument);

@@ -1,0 +1,107 @@
+// All heads of a model over one text, one head whole, and one pair of tokens element by element: the page Heads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/tensor.h"
+#include "qkv/view/field.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+struct HeadsRequest {
+  std::string model, text;
+  std::optional<std::int64_t> example;
+};
+
+/// What the model says next, or at the place where its task asks.
+struct HeadsSaid {
+  std::string token;
+  double share = 0;
+};
+
+struct HeadsClass {
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+  std::string word;      // "previous", "induction", …, "broad", "mixed"
+  std::string evidence;  // "0.97 on the previous token"
+  double evenness = 0;   // mean entropy over its largest possible, in [0, 1]
+};
+
+struct HeadsSite {
+  std::string site;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::vector<std::string> queries, keys;
+  std::vector<std::string> roles;  // of the keys
+  Tensor maps;                     // f32 [layers, heads, rows, columns], the largest weight of each cell
+  std::vector<HeadsClass> classes;
+};
+
+struct HeadsReply {
+  std::string title;
+  std::string kind;
+  std::vector<HeadsSite> sites;
+  std::string asked;  // the token after which, or at which, it is said
+  std::vector<HeadsSaid> says;
+};
+
+struct HeadRequest : HeadsRequest {
+  std::string site;
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+};
+
+/// The mean weight on the keys of one pattern.
+struct HeadPattern {
+  std::string word;
+  std::string name;
+  double share = 0;
+  std::int64_t rows = 0;
+};
+
+struct HeadReply {
+  std::string title;
+  std::vector<std::string> queries, keys, roles;
+  Tensor weights;                // f32 [Tq, Tk]
+  std::optional<Tensor> hidden;  // b8 [Tq, Tk]
+  Tensor key_totals;             // f64 [Tk]
+  Tensor entropy;                // f64 [Tq], in nats
+  HeadsClass shown;
+  std::vector<HeadPattern> patterns;
+};
+
+struct PairRequest : HeadRequest {
+  std::int64_t query = 0;
+  std::int64_t key = 0;
+};
+
+struct PairReply {
+  std::string query, key;
+  Tensor q, k, products;  // f64 [D]
+  double dot = 0;
+  double scale = 0;
+  std::optional<double> score;  // after softcap, bias and mask; null where the mask hides the key
+  double weight = 0;
+  std::string sentence;
+};
+
+/// A head is shown whole up to so many tokens; longer texts are for the page Far.
+inline constexpr std::int64_t kWholeHead = 1024;
+
+[[nodiscard]] const Fields<HeadsRequest>& heads_fields();
+[[nodiscard]] const Fields<HeadRequest>& head_fields();
+[[nodiscard]] const Fields<PairRequest>& pair_fields();
+
+[[nodiscard]] const Members<HeadsSaid>& members_of(const HeadsSaid* said);
+[[nodiscard]] const Members<HeadsClass>& members_of(const HeadsClass* shown);
+[[nodiscard]] const Members<HeadsSite>& members_of(const HeadsSite* site);
+[[nodiscard]] const Members<HeadsReply>& members_of(const HeadsReply* reply);
+[[nodiscard]] const Members<HeadPattern>& members_of(const HeadPattern* pattern);
+[[nodiscard]] const Members<HeadReply>& members_of(const HeadReply* reply);
+[[nodiscard]] const Members<PairReply>& members_of(const PairReply* reply);
+
+}  // namespace qkv

@@ -1,0 +1,267 @@
+#include "qkv/view/heads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/exact_math.h"
+#include "explain/numbers.h"
+#include "insight/asked_text.h"
+#include "insight/call_places.h"
+#include "view/model_run.h"
+#include "view/refuse.h"
+#include "view/studio_questions.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::ModelRun;
+using view_detail::RunSite;
+using view_detail::StudioState;
+
+constexpr std::int64_t kMapCells = 64;
+
+std::string_view name_of_role(TokenRole role) {
+  constexpr std::string_view kNames[] = {"word", "punctuation", "separator"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+std::vector<std::string> roles_of_keys(const ModelRun& run, const RunSite& site) {
+  const auto& roles = site.site == AttentionSite::tokens ? run.text().roles : run.text().source_roles;
+  std::vector<std::string> names(site.keys.size(), "word");
+  for (std::size_t key = 0; key < std::min(names.size(), roles.size()); ++key) names[key] = name_of_role(roles[key]);
+  return names;
+}
+
+HeadsClass class_shown(const HeadStatistics& head, std::int64_t layer) {
+  return {.layer = layer,
+          .head = head.head,
+          .word = head.shown.word,
+          .evidence = head.shown.evidence,
+          .evenness = head.evenness};
+}
+
+std::vector<HeadStatistics> statistics_of(const ModelRun& run, const RunSite& site, std::int64_t layer,
+                                          const Tensor& weights) {
+  LayerHeads heads(weights.dim(0));
+  const Tensor hidden = insight::hidden_places(run.call(site, layer), 0);
+  heads.add(weights, insight::pattern_tokens(run.text(), site.site, weights.dim(1), weights.dim(2)),
+            hidden.empty() ? TensorView() : hidden.view());
+  std::vector<HeadStatistics> all = heads.statistics();
+  for (HeadStatistics& head : all) head.shown = class_of(head);
+  return all;
+}
+
+/// The largest weight of each cell of [H, Tq, Tk] in [H, rows, columns].
+void put_maps(const Tensor& weights, float* out, std::int64_t rows, std::int64_t columns) {
+  const Tensor wide = weights.to(DType::f32).contiguous();
+  const std::int64_t Tq = weights.dim(1);
+  const std::int64_t Tk = weights.dim(2);
+  const auto values = wide.values<float>();
+  std::fill(out, out + weights.dim(0) * rows * columns, 0.0F);
+  std::size_t at = 0;
+  for (std::int64_t h = 0; h < weights.dim(0); ++h) {
+    for (std::int64_t i = 0; i < Tq; ++i) {
+      // The cell of query i begins at or before it: r * Tq / rows <= i.
+      const std::int64_t r = ((i + 1) * rows - 1) / Tq;
+      float* const row = out + (h * rows + r) * columns;
+      for (std::int64_t j = 0; j < Tk; ++j, ++at) {
+        float& cell = row[((j + 1) * columns - 1) / Tk];
+        cell = std::max(cell, values[at]);
+      }
+    }
+  }
+}
+
+void require_short(const RunSite& site) {
+  if (std::ssize(site.queries) <= kWholeHead && std::ssize(site.keys) <= kWholeHead) return;
+  view_detail::refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", kWholeHead),
+                      std::to_string(std::max(site.queries.size(), site.keys.size())));
+}
+
+HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch& watch) {
+  require_short(site);
+  HeadsSite shown;
+  shown.site = name_of(site.site);
+  shown.layers = site.scope.layers;
+  shown.heads = run.call(site, 0).q.value().dim(1);
+  shown.queries = site.queries;
+  shown.keys = site.keys;
+  shown.roles = roles_of_keys(run, site);
+  const std::int64_t rows = std::min(kMapCells, std::ssize(site.queries));
+  const std::int64_t columns = std::min(kMapCells, std::ssize(site.keys));
+  shown.maps = Tensor(DType::f32, {shown.layers, shown.heads, rows, columns});
+  for (std::int64_t layer = 0; layer < shown.layers; ++layer) {
+    if (watch && watch("heads", {.done = layer, .total = shown.layers}) == Proceed::stop)
+      throw Cancelled("heads: stopped");
+    const Tensor weights = run.weights(site, layer);
+    put_maps(weights, shown.maps.values<float>().data() + layer * shown.heads * rows * columns, rows, columns);
+    for (const HeadStatistics& head : statistics_of(run, site, layer, weights)) {
+      shown.classes.push_back(class_shown(head, layer));
+    }
+  }
+  return shown;
+}
+
+void say(const ModelRun& run, HeadsReply& reply) {
+  constexpr std::size_t kSaid = 5;
+  const TrainedModel& trained = run.trained();
+  if (trained.kind() == ModelKind::two_tower) return;
+  const std::size_t place = insight::asked_place(trained, run.example());
+  const std::vector<double> shares =
+      trained.probabilities(run.example()).view().select(0, static_cast<std::int64_t>(place)).to_vector();
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::size_t count = std::min(kSaid, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>(),
+                            [&](std::size_t token) { return shares[token]; });
+  reply.asked = insight::shown_tokens(trained, run.text())[place];
+  for (std::size_t n = 0; n < count; ++n) {
+    reply.says.push_back({insight::shown_token_of(trained, static_cast<std::int32_t>(order[n])), shares[order[n]]});
+  }
+}
+
+HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
+  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  HeadsReply reply{.title = request.model,
+                   .kind = std::string(name_of(run->trained().kind())),
+                   .sites = {},
+                   .asked = {},
+                   .says = {}};
+  for (const RunSite& site : run->sites()) reply.sites.push_back(shown_site(*run, site, watch));
+  say(*run, reply);
+  return reply;
+}
+
+std::string title_of(const HeadRequest& request, const RunSite& site) {
+  return fmt::format("{}, {} {}.{}", request.model, name_of(site.site), request.layer, request.head);
+}
+
+void require_head(std::int64_t head, std::int64_t heads) {
+  if (head >= heads) view_detail::refuse("head", "0 to " + std::to_string(heads - 1), std::to_string(head));
+}
+
+Tensor row_entropies(const Tensor& weights) {
+  Tensor entropies(DType::f64, {weights.dim(0)});
+  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
+    double entropy = 0;
+    for (const double weight : weights.view().select(0, i).to_vector()) {
+      if (weight > 0) entropy -= weight * core::log(weight);
+    }
+    entropies.values<double>()[static_cast<std::size_t>(i)] = entropy;
+  }
+  return entropies;
+}
+
+Tensor totals_of_keys(const Tensor& weights) {
+  Tensor totals(DType::f64, {weights.dim(1)});
+  std::ranges::fill(totals.values<double>(), 0.0);
+  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
+    for (std::int64_t j = 0; j < weights.dim(1); ++j)
+      totals.values<double>()[static_cast<std::size_t>(j)] += weights.at({i, j});
+  }
+  return totals;
+}
+
+HeadReply answer_head(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
+  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const RunSite& site = run->site(request.site);
+  require_short(site);
+  require_head(request.head, run->call(site, request.layer).q.value().dim(1));
+  const Tensor all = run->weights(site, request.layer);
+  HeadReply reply;
+  reply.title = title_of(request, site);
+  reply.queries = site.queries;
+  reply.keys = site.keys;
+  reply.roles = roles_of_keys(*run, site);
+  reply.weights = Tensor(all.view().select(0, request.head), DType::f32);
+  const Tensor hidden = insight::hidden_places(run->call(site, request.layer), 0);
+  if (!hidden.empty()) reply.hidden = hidden;
+  reply.key_totals = totals_of_keys(reply.weights);
+  reply.entropy = row_entropies(reply.weights);
+  const HeadStatistics head = statistics_of(*run, site, request.layer, all)[static_cast<std::size_t>(request.head)];
+  reply.shown = class_shown(head, request.layer);
+  for (std::size_t n = 0; n < head.shares.size(); ++n) {
+    const TextPattern& pattern = text_patterns()[n];
+    if (head.shares[n].rows == 0) continue;
+    reply.patterns.push_back(
+        {std::string(pattern.word), std::string(pattern.name), head.shares[n].mean(), head.shares[n].rows});
+  }
+  return reply;
+}
+
+Tensor row_of(const TensorView& tensor, std::int64_t head, std::int64_t place) {
+  return {tensor.select(0, 0).select(0, head).select(0, place), DType::f64};
+}
+
+std::string pair_sentence(const PairReply& reply) {
+  using explain_detail::said;
+  if (!reply.score) return fmt::format("The mask hides “{}” from “{}”: the weight is 0.", reply.key, reply.query);
+  return fmt::format(
+      "q of “{}” times k of “{}”, number by number, adds up to {}; times {} it is {}, and softmax makes {} of the "
+      "score {}.",
+      reply.query, reply.key, said(reply.dot, 3), said(reply.scale, 3), said(reply.dot * reply.scale, 3),
+      said(reply.weight), said(*reply.score, 3));
+}
+
+PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
+  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const RunSite& site = run->site(request.site);
+  const Trace::Attention& call = run->call(site, request.layer);
+  const TensorView& q = call.q.value();
+  require_head(request.head, q.dim(1));
+  const auto require_place = [](std::string_view field, std::int64_t place, std::size_t count) {
+    if (place >= static_cast<std::int64_t>(count))
+      view_detail::refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
+  };
+  require_place("query", request.query, site.queries.size());
+  require_place("key", request.key, site.keys.size());
+  PairReply reply;
+  reply.query = site.queries[static_cast<std::size_t>(request.query)];
+  reply.key = site.keys[static_cast<std::size_t>(request.key)];
+  reply.q = row_of(q, request.head, request.query);
+  reply.k = row_of(call.k.value(), request.head / (q.dim(1) / call.k.value().dim(1)), request.key);
+  reply.products = Tensor(DType::f64, reply.q.shape());
+  std::ranges::transform(reply.q.values<double>(), reply.k.values<double>(), reply.products.values<double>().begin(),
+                         std::multiplies<>());
+  const Probe probe = run->probe(site, request.layer);
+  const auto at = [&](Stage stage) {
+    const Tile tile{.b = 0,
+                    .h = request.head,
+                    .i_begin = request.query,
+                    .i_end = request.query + 1,
+                    .j_begin = request.key,
+                    .j_end = request.key + 1};
+    return probe.tile(tile, stage).at({0, 0});
+  };
+  reply.dot = at(Stage::raw);
+  reply.scale = call.options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3))));
+  reply.weight = at(Stage::weights);
+  const double score = at(Stage::masked);
+  if (std::isfinite(score)) reply.score = score;
+  reply.sentence = pair_sentence(reply);
+  return reply;
+}
+
+}  // namespace
+
+view_detail::Answerer view_detail::heads_question() {
+  return answerer<HeadsRequest, HeadsReply>(
+      "heads", "All heads of a model over one text, small, with what each does.", heads_fields(), answer_heads,
+      {R"({"model": "induction", "text": "abcxyzab"})", R"({"model": "translation", "example": 0})"});
+}
+
+view_detail::Answerer view_detail::head_question() {
+  return answerer<HeadRequest, HeadReply>("head", "One head whole.", head_fields(), answer_head,
+                                          {R"({"model": "induction", "text": "abcxyzab", "layer": 1})"});
+}
+
+view_detail::Answerer view_detail::pair_question() {
+  return answerer<PairRequest, PairReply>(
+      "pair", "The score of one query and one key, number by number.", pair_fields(), answer_pair,
+      {R"({"model": "induction", "text": "abcxyzab", "layer": 1, "query": 7, "key": 2})"});
+}
+
+}  // namespace qkv

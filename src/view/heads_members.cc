@@ -1,0 +1,125 @@
+// What the replies about heads hold, and what they are asked.
+#include "qkv/view/heads.h"
+
+namespace qkv {
+
+const Fields<HeadsRequest>& heads_fields() {
+  static const Fields<HeadsRequest> kFields = [] {
+    Fields<HeadsRequest> fields;
+    fields.add(
+        &HeadsRequest::model,
+        {.name = "model", .form = "MODEL", .meaning = "A model of the box, a file of qkv's, or a folder of others"});
+    fields.add(&HeadsRequest::text, {.name = "text", .form = "TEXT", .meaning = "What it reads"});
+    fields.add(&HeadsRequest::example, {.name = "example", .meaning = "Or a held-out example of its task", .least = 0});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<HeadRequest>& head_fields() {
+  static const Fields<HeadRequest> kFields = [] {
+    Fields<HeadRequest> fields;
+    fields.add(heads_fields());
+    fields.add(
+        &HeadRequest::site,
+        {.name = "site", .form = "SITE", .meaning = "Which attention: tokens, source or cross [cross, else tokens]"});
+    fields.add(&HeadRequest::layer, {.name = "layer", .meaning = "Which layer", .least = 0});
+    fields.add(&HeadRequest::head, {.name = "head", .meaning = "Which head", .least = 0});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<PairRequest>& pair_fields() {
+  static const Fields<PairRequest> kFields = [] {
+    Fields<PairRequest> fields;
+    fields.add(head_fields());
+    fields.add(&PairRequest::query, {.name = "query", .meaning = "The place of the query", .least = 0});
+    fields.add(&PairRequest::key, {.name = "key", .meaning = "The place of the key", .least = 0});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Members<HeadsSaid>& members_of(const HeadsSaid* /*type*/) {
+  static const auto kMembers = Members<HeadsSaid>("HeadsSaid")
+                                   .add(&HeadsSaid::token, "token", "As people read it")
+                                   .add(&HeadsSaid::share, "share", "Its probability");
+  return kMembers;
+}
+
+const Members<HeadsClass>& members_of(const HeadsClass* /*type*/) {
+  static const auto kMembers =
+      Members<HeadsClass>("HeadsClass")
+          .add(&HeadsClass::layer, "layer", "From 0")
+          .add(&HeadsClass::head, "head", "From 0")
+          .add(&HeadsClass::word, "word", "What the head does on this text, in a word")
+          .add(&HeadsClass::evidence, "evidence", "Why it is called so")
+          .add(&HeadsClass::evenness, "evenness", "Mean entropy over the largest possible, 0 to 1");
+  return kMembers;
+}
+
+const Members<HeadsSite>& members_of(const HeadsSite* /*type*/) {
+  static const auto kMembers =
+      Members<HeadsSite>("HeadsSite")
+          .add(&HeadsSite::site, "site", "tokens, source or cross")
+          .add(&HeadsSite::layers, "layers", "How many")
+          .add(&HeadsSite::heads, "heads", "Of each layer")
+          .add(&HeadsSite::queries, "queries", "Tokens at the queries")
+          .add(&HeadsSite::keys, "keys", "Tokens at the keys")
+          .add(&HeadsSite::roles, "roles", "Of the keys: word, punctuation or separator")
+          .add(&HeadsSite::maps, "maps", "f32 [layers, heads, rows, columns]: the largest weight of each cell")
+          .add(&HeadsSite::classes, "classes", "Of each head, layer by layer");
+  return kMembers;
+}
+
+const Members<HeadsReply>& members_of(const HeadsReply* /*type*/) {
+  static const auto kMembers = Members<HeadsReply>("HeadsReply")
+                                   .add(&HeadsReply::title, "title", "The model")
+                                   .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
+                                   .add(&HeadsReply::sites, "sites", "Its attentions")
+                                   .add(&HeadsReply::asked, "asked", "The token at which it says something")
+                                   .add(&HeadsReply::says, "says", "What it says there, the likeliest first");
+  return kMembers;
+}
+
+const Members<HeadPattern>& members_of(const HeadPattern* /*type*/) {
+  static const auto kMembers = Members<HeadPattern>("HeadPattern")
+                                   .add(&HeadPattern::word, "word", "A word for it")
+                                   .add(&HeadPattern::name, "name", "A phrase")
+                                   .add(&HeadPattern::share, "share", "Mean weight on its keys")
+                                   .add(&HeadPattern::rows, "rows", "Queries that have such a key");
+  return kMembers;
+}
+
+const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
+  static const auto kMembers = Members<HeadReply>("HeadReply")
+                                   .add(&HeadReply::title, "title", "Model, layer and head")
+                                   .add(&HeadReply::queries, "queries", "Tokens at the queries")
+                                   .add(&HeadReply::keys, "keys", "Tokens at the keys")
+                                   .add(&HeadReply::roles, "roles", "Of the keys: word, punctuation or separator")
+                                   .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
+                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what the mask forbids")
+                                   .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
+                                   .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats")
+                                   .add(&HeadReply::shown, "shown", "What the head does")
+                                   .add(&HeadReply::patterns, "patterns", "Mean weight on each pattern's keys");
+  return kMembers;
+}
+
+const Members<PairReply>& members_of(const PairReply* /*type*/) {
+  static const auto kMembers = Members<PairReply>("PairReply")
+                                   .add(&PairReply::query, "query", "Its token")
+                                   .add(&PairReply::key, "key", "Its token")
+                                   .add(&PairReply::q, "q", "f64 [D]")
+                                   .add(&PairReply::k, "k", "f64 [D]")
+                                   .add(&PairReply::products, "products", "f64 [D]: q times k, number by number")
+                                   .add(&PairReply::dot, "dot", "Their sum")
+                                   .add(&PairReply::scale, "scale", "What it is multiplied by")
+                                   .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
+                                   .add(&PairReply::weight, "weight", "What comes of it")
+                                   .add(&PairReply::sentence, "sentence", "All of it in words");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,105 @@
+#include "view/model_run.h"
+
+#include <array>
+#include <utility>
+
+#include "insight/asked_text.h"
+#include "qkv/explain/model.h"
+#include "view/probe_parts.h"
+#include "view/refuse.h"
+
+namespace qkv::view_detail {
+namespace {
+
+TaskExample example_for(const TrainedModel& trained, const ShownText& shown) {
+  if (shown.text.empty() == !shown.example)
+    refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
+  ModelQuestion question{.title = shown.model, .example = shown.example};
+  if (!shown.text.empty()) question.text = shown.text;
+  try {
+    return shown_example(trained, question);
+  } catch (const InvalidArgument& error) {
+    if (error.function() == "threads") throw;
+    refuse(error.argument(), error.expected(), error.got());
+  }
+}
+
+std::vector<RunSite> sites_of(const Model& model) {
+  std::vector<RunSite> sites;
+  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
+    // A decoder has one matrix, whatever it reads.
+    const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
+    const std::optional<SiteScope> scope = is_part ? std::nullopt : model.scope_of(site);
+    if (scope) sites.push_back({.site = site, .scope = *scope, .queries = {}, .keys = {}});
+  }
+  return sites;
+}
+
+std::vector<std::string> patterns_of(const std::vector<RunSite>& sites) {
+  std::vector<std::string> patterns;
+  for (const RunSite& site : sites) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      patterns.push_back(site.scope.name(static_cast<std::size_t>(layer)));
+    }
+  }
+  return patterns;
+}
+
+}  // namespace
+
+ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown)
+    : trained_(std::move(trained)),
+      example_(example_for(*trained_, shown)),
+      text_(insight::head_text_of(*trained_, example_)),
+      trace_(patterns_of(sites_of(trained_->model()))),
+      sites_(sites_of(trained_->model())) {
+  const TaskBatch batch = trained_->batch_of(example_);
+  trained_->model().run(input_of(batch), trace_);
+  for (RunSite& site : sites_) {
+    const Trace::Attention& first = trace_.attention(site.scope.name(0));
+    PlaceNames names =
+        names_of_places(*trained_, text_, example_, site.site, first.q.value().dim(2), first.k.value().dim(2));
+    site.queries = std::move(names.queries);
+    site.keys = std::move(names.keys);
+  }
+}
+
+const RunSite& ModelRun::site(const std::string& name) const {
+  if (name.empty()) return sites_.front();
+  std::string known;
+  for (const RunSite& one : sites_) {
+    if (name == name_of(one.site)) return one;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(one.site));
+  }
+  refuse("site", "one that the model has: " + known, "\"" + name + "\"");
+}
+
+const Trace::Attention& ModelRun::call(const RunSite& site, std::int64_t layer) const {
+  if (layer < 0 || layer >= site.scope.layers) {
+    refuse("layer", "0 to " + std::to_string(site.scope.layers - 1), std::to_string(layer));
+  }
+  return trace_.attention(site.scope.name(static_cast<std::size_t>(layer)));
+}
+
+Tensor ModelRun::weights(const RunSite& site, std::int64_t layer) const {
+  return trace_[site.scope.name(static_cast<std::size_t>(layer), "weights")].select(0, 0);
+}
+
+Probe ModelRun::probe(const RunSite& site, std::int64_t layer) const {
+  return trace_.probe(site.scope.name(static_cast<std::size_t>(layer)));
+}
+
+// Patches, and a class token that is none, have no names but their numbers.
+PlaceNames names_of_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example,
+                           AttentionSite site, std::int64_t queries, std::int64_t keys) {
+  const std::vector<std::string> own = insight::shown_tokens(trained, text);
+  std::vector<std::string> source;
+  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.task().source_vocabulary(), id));
+  const auto named = [](const std::vector<std::string>& names, std::int64_t count) {
+    return std::ssize(names) == count ? names : numbers_from_to(0, count);
+  };
+  return {.queries = named(site == AttentionSite::source ? source : own, queries),
+          .keys = named(site == AttentionSite::tokens ? own : source, keys)};
+}
+
+}  // namespace qkv::view_detail

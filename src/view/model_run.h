@@ -1,0 +1,66 @@
+// A model's pass over one text, kept while a page looks at its heads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/insight/heads.h"
+#include "qkv/nn/trace.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::view_detail {
+
+/// What a model is shown.
+struct ShownText {
+  std::string model;
+  std::string text;                     // or …
+  std::optional<std::int64_t> example;  // … a held-out example of its task
+};
+
+/// One attention of the model, over the text that it was shown.
+struct RunSite {
+  AttentionSite site = AttentionSite::tokens;
+  SiteScope scope;
+  std::vector<std::string> queries;
+  std::vector<std::string> keys;
+};
+
+class ModelRun {
+ public:
+  /// Runs the model once and keeps q, k, v and lse of all its attentions. Throws InvalidArgument naming text or
+  /// example.
+  ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown);
+
+  [[nodiscard]] const TrainedModel& trained() const noexcept { return *trained_; }
+  [[nodiscard]] const TaskExample& example() const noexcept { return example_; }
+  [[nodiscard]] const HeadText& text() const noexcept { return text_; }
+  [[nodiscard]] const std::vector<RunSite>& sites() const noexcept { return sites_; }
+  /// Its name, or the first of cross, tokens and source where `name` is empty. Throws InvalidArgument naming `site`.
+  [[nodiscard]] const RunSite& site(const std::string& name) const;
+  /// Throws InvalidArgument naming `layer`.
+  [[nodiscard]] const Trace::Attention& call(const RunSite& site, std::int64_t layer) const;
+  /// [H, Tq, Tk] of a layer, f64 for f64, else f32: allocates them all.
+  [[nodiscard]] Tensor weights(const RunSite& site, std::int64_t layer) const;
+  /// A probe of that call; it must not outlive the run.
+  [[nodiscard]] Probe probe(const RunSite& site, std::int64_t layer) const;
+
+ private:
+  std::shared_ptr<const TrainedModel> trained_;
+  TaskExample example_;
+  HeadText text_;
+  Trace trace_;
+  std::vector<RunSite> sites_;
+};
+
+/// Names of the places of a site: tokens as people read them, numbers where they have none.
+struct PlaceNames {
+  std::vector<std::string> queries;
+  std::vector<std::string> keys;
+};
+[[nodiscard]] PlaceNames names_of_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example,
+                                         AttentionSite site, std::int64_t queries, std::int64_t keys);
+
+}  // namespace qkv::view_detail

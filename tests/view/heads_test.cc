@@ -1,0 +1,101 @@
+// All heads of a model, one whole, and one pair.
+#include "qkv/view/heads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "ask.h"
+
+namespace qkv {
+namespace {
+
+const std::string kInduction = R"({"model": "induction", "text": "abcxyzab")";
+
+TEST(HeadsQuestion, ShowsEveryHeadWithWhatItDoes) {
+  const Answer answer = ask("heads", kInduction + "}");
+  ASSERT_EQ(answer.json["sites"].size(), 1U);
+  const Json& site = answer.json["sites"][0];
+  EXPECT_EQ(site["queries"], Json({"a", "b", "c", "x", "y", "z", "a", "b"}));
+  EXPECT_EQ(site["maps"]["shape"], Json({2, 1, 8, 8}));
+  ASSERT_EQ(site["classes"].size(), 2U);
+  EXPECT_EQ(site["classes"][0]["word"], "previous");
+  EXPECT_EQ(site["classes"][1]["word"], "induction");
+  EXPECT_EQ(answer.json["asked"], "b");
+  EXPECT_EQ(answer.json["says"][0]["token"], "c");
+  EXPECT_GT(answer.json["says"][0]["share"].get<double>(), 0.9);
+}
+
+TEST(HeadsQuestion, TakesTheLargestWeightOfEachCell) {
+  std::string text;
+  for (int n = 0; n < 100; ++n) text += "the cat sat on the mat and the dog ";
+  const std::string request = R"({"model": "gpt", "text": ")" + text.substr(0, 700) + "\"";
+  const Answer heads = ask("heads", request + "}");
+  const Answer head = ask("head", request + R"(, "layer": 1, "head": 2})");
+  const auto& shape = heads.json["sites"][0]["maps"]["shape"];
+  ASSERT_EQ(shape[2], 64);
+  const auto maps = heads.numbers<float>(heads.json["sites"][0]["maps"]);
+  const auto weights = head.numbers<float>(head.json["weights"]);
+  const auto T = static_cast<std::int64_t>(head.json["queries"].size());
+  ASSERT_GT(T, 64);
+  std::vector<float> expected(64 * 64, 0.0F);
+  for (std::int64_t r = 0; r < 64; ++r) {
+    for (std::int64_t c = 0; c < 64; ++c) {
+      for (std::int64_t i = r * T / 64; i < (r + 1) * T / 64; ++i) {
+        for (std::int64_t j = c * T / 64; j < (c + 1) * T / 64; ++j) {
+          float& cell = expected[static_cast<std::size_t>(r * 64 + c)];
+          cell = std::max(cell, weights[static_cast<std::size_t>(i * T + j)]);
+        }
+      }
+    }
+  }
+  const auto per_head = static_cast<std::ptrdiff_t>(64 * 64);
+  const auto heads_count = shape[1].get<std::ptrdiff_t>();
+  const auto from = maps.begin() + (heads_count + 2) * per_head;
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), from));
+}
+
+TEST(HeadsQuestion, HasTheSitesOfATranslation) {
+  const Answer answer = ask("heads", R"({"model": "translation", "example": 0})");
+  std::vector<std::string> sites;
+  for (const Json& site : answer.json["sites"]) sites.push_back(site["site"]);
+  EXPECT_EQ(sites, (std::vector<std::string>{"cross", "tokens", "source"}));
+}
+
+TEST(HeadQuestion, ShowsOneHeadWhole) {
+  const Answer answer = ask("head", kInduction + R"(, "layer": 1})");
+  const auto weights = answer.numbers<float>(answer.json["weights"]);
+  ASSERT_EQ(weights.size(), 64U);
+  EXPECT_NEAR(weights[7 * 8 + 2], 0.982, 1e-3);
+  const auto totals = answer.numbers(answer.json["key_totals"]);
+  EXPECT_NEAR(std::accumulate(totals.begin(), totals.end(), 0.0), 8, 1e-5);
+  EXPECT_EQ(answer.json["hidden"]["shape"], Json({8, 8}));
+  EXPECT_NEAR(answer.numbers(answer.json["entropy"])[0], 0, 1e-9);
+  EXPECT_EQ(answer.json["shown"]["word"], "induction");
+}
+
+TEST(PairQuestion, WritesAScoreOutElementByElement) {
+  const Answer answer = ask("pair", kInduction + R"(, "layer": 1, "query": 7, "key": 2})");
+  const auto q = answer.numbers(answer.json["q"]);
+  const auto k = answer.numbers(answer.json["k"]);
+  const auto products = answer.numbers(answer.json["products"]);
+  const double dot = std::inner_product(q.begin(), q.end(), k.begin(), 0.0);
+  EXPECT_NEAR(std::accumulate(products.begin(), products.end(), 0.0), dot, 1e-9);
+  EXPECT_NEAR(answer.json["dot"].get<double>(), dot, 1e-4);
+  EXPECT_NEAR(answer.json["weight"].get<double>(), 0.982, 1e-3);
+  EXPECT_TRUE(ask("pair", kInduction + R"(, "query": 0, "key": 2})").json["score"].is_null());
+}
+
+TEST(HeadsQuestion, RefusesWhatHasNoMeaning) {
+  EXPECT_THROW(ask("heads", R"({"model": "inductoin", "text": "abc"})"), Error);
+  EXPECT_EQ(refused_field("heads", R"({"model": "induction"})"), "model");
+  EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "ABC"})"), "text");
+  EXPECT_EQ(refused_field("head", kInduction + R"(, "layer": 2})"), "layer");
+  EXPECT_EQ(refused_field("head", kInduction + R"(, "head": 1})"), "head");
+  EXPECT_EQ(refused_field("head", kInduction + R"(, "site": "cross"})"), "site");
+  EXPECT_EQ(refused_field("pair", kInduction + R"(, "query": 8})"), "query");
+}
+
+}  // namespace
+}  // namespace qkv
