@@ -17,7 +17,7 @@ import {
   textChanges,
   toX,
 } from "../src/pages/step/state";
-import { innerStop, nextStop, outerStop, stopOf, stopsOf } from "../src/pages/step/stops";
+import { innerStop, nextStop, outerStop, partsOf, stopOf, stopsOf } from "../src/pages/step/stops";
 import { withFields } from "../src/app/address";
 
 describe("matrices as text", () => {
@@ -94,7 +94,7 @@ describe("edits", () => {
 
   it("to X and W keep every number: each word picks its row of W", () => {
     const fields = withFields({}, toX({}));
-    expect(benchRequest(fields)).toMatchObject({ x: "1,0,0;0,1,0;0,0,1", wq: "1,0;0,1;1,1", wv: "2,0;0,3;1,1" });
+    expect(benchRequest(fields)).toMatchObject({ x: "1,0,0;0,1,0;0,0,1", w_q: "1,0;0,1;1,1", w_v: "2,0;0,3;1,1" });
     const q = { dtype: "f64", shape: [1, 2], values: Float64Array.of(0.5, -1) } as const;
     const tensor = { ...q, shape: [1, 2] };
     expect(withFields(fields, fromX(tensor, tensor, tensor))).toEqual({ Q: "0.5,-1", K: "0.5,-1", V: "0.5,-1" });
@@ -108,9 +108,16 @@ describe("edits", () => {
   });
 });
 
-const made = (title: string, inner: BenchStep[] = []): BenchStep =>
-  ({ id: title, title, sentence: "", formulas: [], made: [], used: [], inner, row: null }) as BenchStep;
-const stops = stopsOf([made("a"), made("b", ["p", "q", "r", "s"].map((part) => made(part))), made("c")], "ready");
+const made = (title: string, inner: BenchStep[] = []): BenchStep => ({
+  id: title,
+  title,
+  sentence: "",
+  formulas: [],
+  made: [title, ...inner.flatMap((one) => one.made)],
+  used: [],
+  inner,
+});
+const stops = stopsOf([made("a"), { ...made("b", ["p", "q", "r", "s"].map((part) => made(part))), made: ["p", "q", "r", "s"] }, made("c")], "ready");
 
 describe("stops on the rail", () => {
   it("divide a step by its inner ones, the last of which ends it", () => {
@@ -120,6 +127,7 @@ describe("stops on the rail", () => {
       ["2.1", 1.25],
       ["2.2", 1.5],
       ["2.3", 1.75],
+      ["2.4", 2],
       ["2", 2],
       ["3", 3],
     ]);
@@ -129,7 +137,9 @@ describe("stops on the rail", () => {
     const at = (key: string) => stopOf(stops, key);
     expect(nextStop(stops, at("1"), 1).key).toBe("2");
     expect(nextStop(stops, at("2.1"), 1).key).toBe("2.2");
-    expect(nextStop(stops, at("2.3"), 1).key).toBe("2");
+    expect(nextStop(stops, at("2.3"), 1).key).toBe("2.4");
+    expect(nextStop(stops, at("2.4"), 1).key).toBe("3");
+    expect(nextStop(stops, at("2"), -1).key).toBe("1");
     expect(nextStop(stops, at("2.1"), -1).key).toBe("1");
     expect(nextStop(stops, at("3"), 1).key).toBe("3");
     expect(innerStop(stops, at("2"))?.key).toBe("2.1");
@@ -147,6 +157,14 @@ describe("stops on the rail", () => {
   it("catch the handle where it is let go", () => {
     expect(nearest(stops, 1.3)?.at).toBe(1.25);
     expect(nearest(stops, 99)?.at).toBe(3);
+  });
+});
+
+describe("parts of a step", () => {
+  it("begin with the step itself where they follow on what it makes", () => {
+    expect(partsOf(made("scale", [made("bias"), made("mask")])).map((part) => part.title)).toEqual(["scale", "bias", "mask"]);
+    expect(partsOf({ ...made("softmax", [made("max"), made("weights")]), made: ["max", "weights"] })).toHaveLength(2);
+    expect(partsOf(made("alone"))).toEqual([]);
   });
 });
 

@@ -2,12 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Engine } from "../engine/engine";
-import type { AboutReply } from "../engine/messages";
+import type { Engine, Reply } from "../engine/engine";
 import { lastReply } from "./last_reply";
 
 export function StatusLine({ engine }: { engine: Engine }) {
-  const about = useSignal<AboutReply | null>(null);
+  const about = useSignal<Reply<"about"> | null>(null);
   useEffect(() => {
     engine.ask("about", {}).then(
       (reply) => (about.value = reply),

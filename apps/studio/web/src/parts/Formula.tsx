@@ -25,15 +25,42 @@ function copied(from: Node): Node | null {
   return to;
 }
 
-export function Formula({ formula, block = false }: { formula: Written; block?: boolean }) {
+/** The terms of nested rows in one row. */
+function flat(node: Node): Node[] {
+  if (!(node instanceof Element) || node.localName !== "mrow") return [node];
+  return [...node.childNodes].flatMap(flat);
+}
+
+const breaks = new Set(["=", "+", "≈"]);
+
+// A browser breaks no line inside of <math>: each side of an equation, and each term of a sum, becomes one of its own.
+function pieces(math: Element): Element[] {
+  const made: Element[] = [];
+  let depth = 0;
+  for (const node of [...math.childNodes].flatMap(flat)) {
+    const text = node.textContent ?? "";
+    if (text === "(") ++depth;
+    if (text === ")") --depth;
+    const last = made.at(-1);
+    if (last && !(depth === 0 && breaks.has(text) && last.childNodes.length > 0)) last.append(node);
+    else {
+      const next = document.createElementNS(namespace, "math");
+      next.append(node);
+      made.push(next);
+    }
+  }
+  return made;
+}
+
+export function Formula({ formula }: { formula: Written }) {
   const place = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (!place.current) return;
     const source = `<math xmlns="${namespace}">${formula.mathml}</math>`;
     const parsed = new DOMParser().parseFromString(source, "application/xml").documentElement;
     const math = formula.mathml && parsed.localName === "math" ? copied(parsed) : null;
-    if (math instanceof Element && block) math.setAttribute("display", "block");
-    place.current.replaceChildren(math ?? formula.text);
-  }, [formula.mathml, formula.text, block]);
+    const parts = math instanceof Element ? pieces(math).flatMap((piece) => [piece, " "]) : [formula.text];
+    place.current.replaceChildren(...parts);
+  }, [formula.mathml, formula.text]);
   return <span class="formula" ref={place} aria-label={formula.text} role="math" />;
 }

@@ -3,13 +3,13 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { EngineError } from "../engine/errors";
-import type { NumberReply } from "../engine/messages";
+import type { Reply } from "../engine/engine";
 import { withMinus } from "../drawing/numbers";
 import { Formula } from "./Formula";
 import "./inspector.css";
 
 export interface InspectorProps {
-  reply: NumberReply | null;
+  reply: Reply<"number"> | null;
   error: EngineError | null;
   pinned: boolean;
   was: string | null;
@@ -55,7 +55,7 @@ export function Inspector({ reply, error, pinned, was, onPin, children }: Inspec
         {withMinus(reply.shown)}
         {was && <small>was {was}</small>}
       </div>
-      {reply.formula.text && <Formula formula={reply.formula} block />}
+      {reply.formula.text && <Formula formula={reply.formula} />}
       <p>{reply.meaning}</p>
       {children}
       {pinned && (

@@ -19,6 +19,8 @@ export interface MatrixTableProps {
   name: string;
   title: string;
   meaning: string;
+  /** A word or two beside the title. */
+  says?: string;
   rows: readonly string[];
   columns: readonly string[];
   firstRow?: number;
@@ -33,7 +35,8 @@ export interface MatrixTableProps {
   rowLabels?: boolean;
   columnLabels?: boolean;
   before?: Before | null;
-  ringed?: readonly [number, number] | null;
+  /** A cell to look at: the first difference, or the one that a question is about. */
+  marked?: { at: readonly [number, number]; as: "difference" | "asked" } | null;
   edit?: ((row: number, column: number, value: number, settled: boolean) => void) | undefined;
 }
 
@@ -68,7 +71,8 @@ export function MatrixTable(props: MatrixTableProps) {
   return (
     <div class={`matrix ${props.edit ? "editable" : ""}`} data-matrix={name}>
       <div class={`matrix-title ${props.kind ?? ""}`} title={props.meaning}>
-        {title}
+        <Letters text={title} />
+        {props.says && <small>{props.says}</small>}
       </div>
       <table role="grid" ref={table} aria-label={`${title}: ${summary}`} onKeyDown={onKeyDown}>
         <thead class={columnLabels ? "" : "said"}>
@@ -118,6 +122,19 @@ export function MatrixTable(props: MatrixTableProps) {
   );
 }
 
+// "W_Q" with its Q lowered.
+function Letters({ text }: { text: string }) {
+  const [letter, ...lowered] = text.split("_");
+  return (
+    <>
+      {letter}
+      {lowered.map((part) => (
+        <sub key={part}>{part}</sub>
+      ))}
+    </>
+  );
+}
+
 function clamp(at: number, count: number): number {
   return Math.min(Math.max(at, 0), count - 1);
 }
@@ -153,12 +170,12 @@ function Cell(props: CellProps) {
   const was = wasText(props, text);
   const background = props.scale && !isHidden && Number.isFinite(value) ? coloured(props.scale, value, ground.value) : null;
   const style = background ? { background, color: textColourOn(background) } : {};
-  const ringed = props.ringed?.[0] === row && props.ringed[1] === column;
-  const classes = [isHidden && "hidden-pair", Number.isNaN(value) && "nan", was && "changed", ringed && "first"];
+  const marked = props.marked?.at[0] === row && props.marked.at[1] === column ? props.marked.as : null;
+  const classes = [isHidden && "hidden-pair", Number.isNaN(value) && "nan", was && "changed", marked];
 
   if (edit && typed !== null) {
     return (
-      <td role="gridcell" class="being-edited">
+      <td role="gridcell" class="being-edited" data-name={props.number}>
         <NumberField
           value={value}
           typed={typed}
@@ -177,7 +194,7 @@ function Cell(props: CellProps) {
       tabIndex={props.isActive ? 0 : -1}
       data-name={props.number}
       data-at={`${row},${column}`}
-      aria-label={`${props.label}, ${isHidden ? "hidden" : text}${was ? `, was ${was}` : ""}`}
+      aria-label={`${props.label}, ${text}${isHidden ? ", hidden" : ""}${was ? `, was ${was}` : ""}`}
       onPointerDown={
         edit
           ? scrubbing({
@@ -192,7 +209,12 @@ function Cell(props: CellProps) {
       }
     >
       <span>{text}</span>
-      {was && <small>was {was}</small>}
+      {was && (
+        <small>
+          <span class="said">was </span>
+          <s>{was}</s>
+        </small>
+      )}
     </td>
   );
 }

@@ -49,11 +49,16 @@ export function planeFrame(points: readonly Point[], width: number, height: numb
   const y = scaleLinear([low, high], [startY, startY - unit * (high - low)]);
   const span = { x: [x.invert(4), x.invert(width - 4)] as const, y: [y.invert(height - 4), y.invert(4)] as const };
   const marks: Mark[] = [];
-  for (const tick of scaleLinear(span.x).ticks(6)) marks.push(gridLine([x(tick), 4], [x(tick), height - 4], tick === 0));
-  for (const tick of scaleLinear(span.y).ticks(6)) marks.push(gridLine([4, y(tick)], [width - 4, y(tick)], tick === 0));
+  for (const tick of ticksIn(span.x)) marks.push(gridLine([x(tick), 4], [x(tick), height - 4], tick === 0));
+  for (const tick of ticksIn(span.y)) marks.push(gridLine([4, y(tick)], [width - 4, y(tick)], tick === 0));
   marks.push({ kind: "label", x: x(1), y: y(0) + 12, text: "1", anchor: "middle", size: 11, fill: "soft" });
   marks.push({ kind: "label", x: x(0) - 7, y: y(1), text: "1", anchor: "end", size: 11, fill: "soft" });
   return { x, y, marks, invert: (px, py) => [x.invert(px), y.invert(py)] };
+}
+
+// Whole numbers, or fewer where the plane is wide.
+function ticksIn([from, to]: readonly [number, number]): number[] {
+  return scaleLinear().domain([from, to]).ticks(Math.min(Math.max(Math.floor(to - from), 1), 8));
 }
 
 function gridLine(from: Point, to: Point, isAxis: boolean): Mark {

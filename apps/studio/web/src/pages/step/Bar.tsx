@@ -1,12 +1,13 @@
 // Above the pictures: the flow, the rail with Play, the direction, and whose question it is.
 
 import { useEffect } from "preact/hooks";
+import { address, type Fields } from "../../app/address";
 import type { BenchReply } from "../../engine/messages";
 import { FlowStrip, type FlowStop } from "../../parts/FlowStrip";
 import { StepRail } from "../../parts/StepRail";
 import type { Bench } from "./bench";
 import { holdTime } from "./motion";
-import { queryChange } from "./state";
+import { onRealHead, queryChange } from "./state";
 import { innerStop, nextStop } from "./stops";
 
 const flowNames: Readonly<Record<string, string>> = {
@@ -52,7 +53,10 @@ export function Bar({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   };
   return (
     <section class="step-bar" aria-label="Steps">
-      <FlowStrip stops={flowStops(reply, backward.value)} position={stop.value.at} backward={backward.value} onGo={goTo} />
+      <div class="flow-row">
+        <FlowStrip stops={flowStops(reply, backward.value)} position={stop.value.at} backward={backward.value} onGo={goTo} />
+        <Queries bench={bench} reply={reply} />
+      </div>
       <div class="rail-row">
         <PlayButtons bench={bench} steps={steps} />
         <StepRail
@@ -71,7 +75,6 @@ export function Bar({ bench, reply }: { bench: Bench; reply: BenchReply }) {
         />
         <Direction bench={bench} />
       </div>
-      <Queries bench={bench} reply={reply} />
     </section>
   );
 }
@@ -106,16 +109,38 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
       <button type="button" class="icon" aria-label="Next step" disabled={isLast} onClick={() => bench.move(1)}>
         ›
       </button>
+      {isEdited(address.value.fields) && (
+        <button type="button" class="plain small" title="Back to the chapter’s figure" onClick={() => bench.apply(reset(address.value.fields))}>
+          Reset
+        </button>
+      )}
       <span class="play-at">
         {backward.value ? "Back" : "Step"} {at.key.split(".")[0]}/{steps}
       </span>
-      {inner && (
-        <button type="button" class="plain small inner-toggle" aria-pressed={at.inner} onClick={at.inner ? bench.leave : bench.enter}>
-          {at.inner ? "whole step" : "in parts"}
-        </button>
-      )}
+      <button
+        type="button"
+        class={`plain small inner-toggle ${inner && at.at > 0 ? "" : "absent"}`}
+        aria-pressed={at.inner}
+        onClick={at.inner ? bench.leave : bench.enter}
+      >
+        {at.inner ? "whole step" : "in parts"}
+      </button>
     </div>
   );
+}
+
+const kept = ["step", "pin", "q", "back", "model", "head", "text"]; // where one stands is no edit, nor is a model's text
+
+function edits(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => !kept.includes(name) || (name === "text" && !onRealHead(fields)));
+}
+
+function isEdited(fields: Fields): boolean {
+  return edits(fields).length > 0;
+}
+
+function reset(fields: Fields): Record<string, string | null> {
+  return { ...Object.fromEntries(edits(fields).map((name) => [name, null])), step: null, pin: null };
 }
 
 function Direction({ bench }: { bench: Bench }) {

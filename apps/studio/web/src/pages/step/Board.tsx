@@ -21,7 +21,7 @@ export function Board({ bench, reply }: BoardProps) {
   const word = reply.queries[reply.query] ?? "";
   return (
     <section class="card board" aria-labelledby="board-title" {...swipe}>
-      <p class="board-step">{stop.value.step ? `Step ${stop.value.key}` : "Ready"}</p>
+      <p class="board-step">{stop.value.step ? `Step ${stop.value.key} of ${(backward.value ? reply.back : reply.steps).length}` : "Ready"}</p>
       <h2 id="board-title">{stop.value.step?.title ?? (backward.value ? "What moves this output?" : `How much does “${word}” look at each word?`)}</h2>
       <div class="board-says" aria-live="polite">
         {stop.value.step ? <p>{stop.value.step.sentence}</p> : <Opening bench={bench} reply={reply} />}

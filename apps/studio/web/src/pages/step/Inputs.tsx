@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { address } from "../../app/address";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
+import { plainNumber } from "../../drawing/numbers";
 import { MatrixTable } from "../../parts/MatrixTable";
 import type { Bench } from "./bench";
 import { gradientOf, isSmall, kindOf, matrixOf, scaleOf } from "./matrices";
@@ -21,7 +22,7 @@ export function Inputs({ bench, reply }: InputsProps) {
   return (
     <section class="card inputs" aria-labelledby="inputs-title">
       <h2 id="inputs-title">Each word brings</h2>
-      {x && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} labelAll />}
+      {x && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} />}
       <Group bench={bench} reply={reply} names={["q", "k", "v"]} />
       {!onRealHead(fields) && <Words bench={bench} />}
       {!onRealHead(fields) && <More bench={bench} reply={reply} />}
@@ -29,15 +30,15 @@ export function Inputs({ bench, reply }: InputsProps) {
   );
 }
 
-function Group({ bench, reply, names, labelAll = false }: InputsProps & { names: readonly string[]; labelAll?: boolean }) {
+function Group({ bench, reply, names }: InputsProps & { names: readonly string[] }) {
   const matrices = names.map((name) => matrixOf(reply, name)).filter((matrix) => matrix !== null);
   const sameRows = (n: number) => matrices[n]?.rows.join(" ") === matrices[n - 1]?.rows.join(" ");
   return (
     <div class="side-by-side">
       {matrices.map((matrix, n) => (
         <div key={matrix.name} class="with-gradient">
-          <Input bench={bench} reply={reply} matrix={matrix} labels={labelAll || n === 0 || !sameRows(n)} />
-          {bench.backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels={n === 0} />}
+          <Input bench={bench} reply={reply} matrix={matrix} labels={n === 0 || !sameRows(n)} />
+          {bench.backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels={n === 0 || !sameRows(n)} />}
         </div>
       ))}
     </div>
@@ -53,6 +54,7 @@ function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMa
     <MatrixTable
       {...matrix}
       title={asks[matrix.name] ?? matrix.title}
+      decimals={editable ? decimalsOf(matrix) : matrix.decimals}
       kind={kindOf(matrix.name)}
       rowLabels={labels}
       firstRow={matrix.first_row}
@@ -61,6 +63,12 @@ function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMa
       edit={editable ? (row, column, value, settled) => bench.edit(matrix.name, row, column, value, settled) : undefined}
     />
   );
+}
+
+// Inputs are shown as they were typed: with no more decimals than one of them needs.
+function decimalsOf({ values, decimals }: BenchMatrix): number {
+  const needed = Array.from(values.values, Number).map((value) => (plainNumber(value).split(".")[1] ?? "").length);
+  return Math.min(Math.max(...needed, 0), decimals);
 }
 
 /** The gradient of a matrix, below it; nothing before the step that makes it. */

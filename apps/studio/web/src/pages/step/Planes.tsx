@@ -21,7 +21,7 @@ export function Planes({ bench, reply }: { bench: Bench; reply: BenchReply }) {
     <section class="card planes" aria-label="Vectors">
       <div class="segmented" role="group" aria-label="Which vectors">
         {tab(false, "query and keys")}
-        {tab(true, "values and output")}
+        {tab(true, "values, output")}
       </div>
       {values ? <VectorPlane {...valuePlane(bench, reply, position)} /> : <VectorPlane {...keyPlane(bench, reply)} />}
       <p class="hint">{values ? "y stays inside the shaded shape: it is a mixture of values." : "The more two arrows agree, the larger their dot product."} Drag a tip.</p>

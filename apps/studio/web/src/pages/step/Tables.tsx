@@ -7,6 +7,7 @@ import type { Bench } from "./bench";
 import { Gradient } from "./Inputs";
 import { isSmall, matrixOf, scaleOf } from "./matrices";
 import { movedOutput } from "./state";
+import { outerStop, partsOf } from "./stops";
 
 const always = ["raw", "scaled", "softcapped", "biased", "masked", "weights", "out"];
 const inParts: readonly string[] = ["max", "exp", "sum"];
@@ -14,8 +15,9 @@ const inParts: readonly string[] = ["max", "exp", "sum"];
 /** Where on the rail a matrix is made. */
 function madeAt(reply: BenchReply, name: string): number {
   for (const [n, step] of reply.steps.entries()) {
-    const part = step.inner.findIndex((inner) => inner.made.includes(name));
-    if (part >= 0) return n + (part + 1) / step.inner.length;
+    const parts = partsOf(step);
+    const part = parts.findIndex((inner) => inner.made.includes(name));
+    if (part >= 0) return n + (part + 1) / parts.length;
     if (step.made.includes(name)) return n + 1;
   }
   return 0;
@@ -23,19 +25,19 @@ function madeAt(reply: BenchReply, name: string): number {
 
 export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const position = bench.motion.position.value;
-  const { stop, backward } = bench;
-  const parts = stop.value.inner;
+  const { stop, stops, backward } = bench;
+  const whole = stop.value.inner && !backward.value ? outerStop(stops.value, stop.value).step : null;
   const shown = reply.matrices.filter(
-    (matrix) => isSmall(matrix) && (always.includes(matrix.name) || (parts && inParts.includes(matrix.name))),
+    ({ name, values }) => isSmall({ values }) && (always.includes(name) || (inParts.includes(name) && whole?.made.includes(name))),
   );
   return (
-    <section class="tables" aria-label="All numbers on the way">
+    <section class="card tables" aria-label="All numbers on the way">
       {shown.map((matrix) => {
         const at = madeAt(reply, matrix.name);
         const isMade = backward.value || position >= at - 0.5;
         const isNow = !backward.value && (stop.value.step?.made.includes(matrix.name) ?? false);
         return (
-          <div key={matrix.name} class={`card step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
+          <div key={matrix.name} class={`step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
             <Forward bench={bench} reply={reply} matrix={matrix} />
             {backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels />}
             {backward.value && matrix.name === lastScores(reply) && <Gradient bench={bench} reply={reply} of="scores" labels />}
@@ -44,6 +46,12 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
       })}
     </section>
   );
+}
+
+/** "weights: how much …" is "weights". */
+export function briefly(meaning: string): string {
+  const at = meaning.indexOf(":");
+  return at > 0 ? meaning.slice(0, at) : "";
 }
 
 function lastScores(reply: BenchReply): string {
@@ -65,12 +73,13 @@ function Forward({ bench, reply, matrix }: { bench: Bench; reply: BenchReply; ma
     >
       <MatrixTable
         {...matrix}
+        says={briefly(matrix.meaning)}
         firstRow={matrix.first_row}
         columnLabels={pairs}
         scale={scaleOf(reply, matrix)}
         currentRow={reply.query - matrix.first_row}
         before={old ? matrixOf(old, matrix.name) : null}
-        ringed={moved ? (moved.split(",").map(Number) as [number, number]) : null}
+        marked={moved ? { at: moved.split(",").map(Number) as [number, number], as: "asked" } : null}
       />
     </div>
   );

@@ -25,7 +25,7 @@ const widths = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const { fields } = address.value;
   const chosen = fields["wrong"] ?? "";
-  const all = described.bench?.find((field) => field.name === "wrong")?.words ?? Object.keys(labels);
+  const all = described.bench?.find((field) => field.name === "wrong")?.words?.filter(Boolean) ?? Object.keys(labels);
   const error = bench.asked.error.value;
   return (
     <section class="card wrong" aria-labelledby="wrong-title">
@@ -70,7 +70,7 @@ function Width({ bench }: { bench: Bench }) {
 function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
   const matrix = matrixOf(reply, wrong.matrix);
   const [row, column] = wrong.first;
-  const ringed = row !== undefined && column !== undefined ? ([row, column] as const) : null;
+  const marked = row !== undefined && column !== undefined ? ({ at: [row, column], as: "difference" } as const) : null;
   const side = (title: string, values: Tensor) => {
     const { rows, columns } = sizeOf(values);
     const same = matrix && matrix.rows.length === rows && matrix.columns.length === columns;
@@ -87,7 +87,7 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
         decimals={Math.max(matrix?.decimals ?? 3, 3)}
         columnLabels={Boolean(same && wrong.matrix !== "out")}
         scale={wrong.matrix === "weights" ? { map: "sequential", least: 0, most: 1 } : null}
-        ringed={ringed}
+        marked={marked}
       />
     );
   };

@@ -11,13 +11,14 @@ import { nameOf } from "../../parts/links";
 import { finalScores, isHidden, matrixOf, scaleOf } from "./matrices";
 
 const top = 40;
-const tall = 140;
+const tall = 130;
 const base = top + tall;
 const wordsAt = base + 18;
 const tagsAt = wordsAt + 20;
 const stripAt = base + 62;
 const stripTall = 30;
 const boardHeight = stripAt + stripTall + 26;
+const shortHeight = tagsAt + 14; // without the strip
 
 /** How far a phase from `from` to `to` of the rail has come, in [0, 1]. */
 export function phase(position: number, from: number, to: number): number {
@@ -163,12 +164,22 @@ function stripMarks(stage: Stage, width: number, ground: Ground): Mark[] {
   return marks;
 }
 
+// Powers of e and weights are at most 1: the line they cannot pass.
+function oneMarks(position: number, width: number): Mark[] {
+  const opacity = phase(position, 3.3, 3.5);
+  if (opacity === 0) return [];
+  return [
+    { kind: "line", points: [[16, top], [width, top]], stroke: "rule", thick: 1, dashed: true, opacity },
+    { kind: "label", x: 0, y: top, text: "1", size: 13, fill: "soft", opacity },
+  ];
+}
+
 function questionMarks(position: number, x: number, width: number): Mark[] {
   const opacity = 1 - phase(position, 1, 1.4);
   if (opacity === 0) return [];
   return [
-    { kind: "box", x: x - width / 2, y: top + tall * 0.45, width, height: tall * 0.55, stroke: "rule", dashed: true, radius: 4, opacity },
-    { kind: "label", x, y: top + tall * 0.72, text: "?", anchor: "middle", size: 24, fill: "soft", opacity },
+    { kind: "box", x: x - width / 2, y: top + tall * 0.2, width, height: tall * 0.8, stroke: "rule", dashed: true, radius: 4, opacity },
+    { kind: "label", x, y: top + tall * 0.6, text: "?", anchor: "middle", size: 24, fill: "soft", opacity },
   ];
 }
 
@@ -201,6 +212,7 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
   const slot = width / Math.max(reply.keys.length, 1);
   const thick = Math.min(76, slot * 0.6);
   const zero = position < 3 ? stage.span.zero : position < 3.25 ? mix(stage.span.zero, stage.span.zero - stage.most * stage.span.unit, phase(position, 3, 3.25)) : base;
+  marks.push(...oneMarks(position, width));
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
     marks.push(...questionMarks(position, x, thick));
@@ -216,7 +228,7 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
   });
   marks.push({ kind: "line", points: [[0, zero], [width, zero]], stroke: "soft", thick: 1, dashed: zero !== base });
   marks.push(...queryTag(reply, position, width), ...stripMarks(stage, width, ground));
-  return { width, height: boardHeight, title, marks };
+  return { width, height: mix(shortHeight, boardHeight, phase(position, 3.2, 3.5)), title, marks };
 }
 
 // Where the dot product stood, while the scale draws it in.
@@ -251,7 +263,7 @@ export function backBoard(reply: BenchReply, position: number, width: number, gr
   const marks: Mark[] = [];
   const slot = width / Math.max(reply.keys.length, 1);
   const thick = Math.min(76, slot * 0.6);
-  const span = spanOf(rows.filter((row) => row !== null));
+  const span = spanOf(now ? [now] : []);
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
     if (slot > 26) marks.push({ kind: "label", x, y: wordsAt + 14, text: word, anchor: "middle", size: slot > 60 ? 16 : 12 });
@@ -261,7 +273,7 @@ export function backBoard(reply: BenchReply, position: number, width: number, gr
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
   });
   marks.push({ kind: "line", points: [[0, span.zero], [width, span.zero]], stroke: "soft", thick: 1 });
-  return { width, height: boardHeight, title, marks };
+  return { width, height: shortHeight + 12, title, marks };
 }
 
 function firstPairs(reply: BenchReply, names: readonly string[]): BenchMatrix | null {

@@ -2,7 +2,7 @@
 
 import type { Scale } from "../../drawing/colour";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
-import { rowOf, sizeOf, valueAt } from "../../engine/tensor";
+import { rowOf, sizeOf, valueAt, type Tensor } from "../../engine/tensor";
 
 export function matrixOf(reply: BenchReply, name: string): BenchMatrix | null {
   return reply.matrices.find((matrix) => matrix.name === name) ?? null;
@@ -65,8 +65,8 @@ export function scaleOf(reply: BenchReply, matrix: BenchMatrix): Scale | null {
   return { map: "diverging", least: -most, most };
 }
 
-export function isSmall(matrix: BenchMatrix): boolean {
-  const { rows, columns } = sizeOf(matrix.values);
+export function isSmall({ values }: { values: Tensor }): boolean {
+  const { rows, columns } = sizeOf(values);
   return rows <= 12 && columns <= 12;
 }
 

@@ -102,7 +102,7 @@ function inputsOf(fields: Fields): Record<string, string | number | undefined> {
   if (onRealHead(fields)) return realHead(fields);
   const words = { tokens: queryWords(fields).join(" "), context: fields["context"] };
   if (usesX(fields)) {
-    return { ...words, x: matrixText(fields, "X"), wq: fields["Wq"], wk: fields["Wk"], wv: fields["Wv"] };
+    return { ...words, x: matrixText(fields, "X"), w_q: fields["Wq"], w_k: fields["Wk"], w_v: fields["Wv"] };
   }
   return { ...words, q: matrixText(fields, "Q"), k: matrixText(fields, "K"), v: matrixText(fields, "V") };
 }

@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { address } from "../../app/address";
+import { address, move } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
@@ -55,9 +55,9 @@ function StepPage({ engine, takings }: PageProps) {
               <Planes bench={bench} reply={reply} />
               <NumberPanel bench={bench} reply={reply} />
             </div>
+            <Tables bench={bench} reply={reply} />
+            <Wrong bench={bench} reply={reply} />
           </div>
-          <Tables bench={bench} reply={reply} />
-          <Wrong bench={bench} reply={reply} />
         </>
       ) : (
         !bench.asked.error.value && !bench.asked.gone.value && <p class="first-wait">Laying out the bench …</p>
@@ -75,7 +75,16 @@ function Problems({ bench }: { bench: Bench }) {
   if (!error || (inTheirPlace.includes(error.field) && bench.asked.reply.value)) return null;
   return (
     <p class="problem banner" role="alert">
-      {error.message} <button type="button" class="plain small" onClick={() => history.back()}>Undo</button>
+      {error.message}{" "}
+      {bench.asked.reply.value ? (
+        <button type="button" class="plain small" onClick={() => history.back()}>
+          Undo
+        </button>
+      ) : (
+        <button type="button" class="plain small" onClick={() => move({ page: step.name, fields: {} })}>
+          Start with the chapter’s figure
+        </button>
+      )}
     </p>
   );
 }

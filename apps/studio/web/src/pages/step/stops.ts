@@ -12,34 +12,45 @@ export interface Stop extends RailStop {
 export function stopsOf(steps: readonly BenchStep[], ready: string): Stop[] {
   const stops: Stop[] = [{ at: 0, key: "0", title: ready, inner: false, step: null }];
   steps.forEach((step, n) => {
-    // The last inner step ends where its step ends.
-    step.inner.slice(0, -1).forEach((inner, part) => {
-      stops.push({ at: n + (part + 1) / step.inner.length, key: `${n + 1}.${part + 1}`, title: inner.title, inner: true, step: inner });
+    const parts = partsOf(step);
+    parts.forEach((part, m) => {
+      stops.push({ at: n + (m + 1) / parts.length, key: `${n + 1}.${m + 1}`, title: part.title, inner: true, step: part });
     });
     stops.push({ at: n + 1, key: String(n + 1), title: step.title, inner: false, step });
   });
   return stops;
 }
 
+/** The inner steps; before them the step itself, where they follow on what it makes. */
+export function partsOf(step: BenchStep): BenchStep[] {
+  const [first] = step.made;
+  const isMadeInside = step.inner.some((inner) => first !== undefined && inner.made.includes(first));
+  return step.inner.length === 0 || isMadeInside ? step.inner : [step, ...step.inner];
+}
+
 export function stopOf(stops: readonly Stop[], key: string | undefined): Stop {
-  const found = stops.find((stop) => stop.key === (key ?? "0"));
-  const first = stops[0];
+  const named = (name: string) => stops.find((stop) => stop.key === name);
+  const [first] = stops;
   if (!first) throw new Error("a rail has a first stop");
-  return found ?? (Number(key) > 0 ? (stops.at(-1) ?? first) : first);
+  const last = stops.at(-1) ?? first;
+  return named(key ?? "0") ?? named((key ?? "").split(".")[0] ?? "") ?? (Number(key) > last.at ? last : first);
 }
 
 /** The next stop in a direction: from one inner step to the other, else from step to step. */
 export function nextStop(stops: readonly Stop[], from: Stop, direction: 1 | -1): Stop {
-  const at = stops.indexOf(from);
-  const among = from.inner ? stops : stops.filter((stop) => !stop.inner);
-  const next = among[among.indexOf(from) + direction];
-  return next ?? stops[at] ?? from;
+  // The last part ends where its step does: only one of them is stood on.
+  const among = stops.filter((stop) => stop === from || (from.inner ? stop.inner || !hasParts(stops, stop) : !stop.inner));
+  return among[among.indexOf(from) + direction] ?? from;
+}
+
+function hasParts(stops: readonly Stop[], stop: Stop): boolean {
+  return stops.some((one) => one.inner && one.at === stop.at);
 }
 
 /** The first inner step of the step one is at, or is about to take; null where it has none. */
 export function innerStop(stops: readonly Stop[], from: Stop): Stop | null {
-  const into = (at: number) => stops.find((stop) => stop.inner && stop.at > at - 1 && stop.at < at) ?? null;
-  return into(from.at) ?? into(from.at + 1);
+  const into = (at: number) => stops.find((stop) => stop.inner && stop.at > at - 1 && stop.at <= at) ?? null;
+  return into(Math.ceil(from.at)) ?? into(from.at + 1);
 }
 
 export function outerStop(stops: readonly Stop[], from: Stop): Stop {
