@@ -135,6 +135,7 @@
 #include "qkv/view/info.h"
 #include "qkv/view/mask.h"
 #include "qkv/view/member.h"
+#include "qkv/view/patterns.h"
 #include "qkv/view/probe.h"
 #include "qkv/view/problem.h"
 #include "qkv/view/studio.h"

@@ -63,5 +63,8 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer heads_question();
 [[nodiscard]] Answerer head_question();
 [[nodiscard]] Answerer pair_question();
+[[nodiscard]] Answerer mask_question();
+[[nodiscard]] Answerer positions_question();
+[[nodiscard]] Answerer cost_question();
 
 }  // namespace qkv::view_detail

@@ -130,6 +130,14 @@ class Members {
     return *this;
   }
 
+  /// Those of a part that the reply is made from.
+  template <class Base>
+  Members& add(const Members<Base>& base) {
+    for (const ReplyMember& member : base.type().members) type_.members.push_back(member);
+    for (const auto& writer : base.writers()) writers_.push_back(writer);
+    return *this;
+  }
+
   /// A list of the same kind of reply: its type is the name alone, which stands for these members.
   Members& add_own(std::vector<Reply> Reply::* place, std::string name, std::string meaning) {
     const ReplyType own{.kind = ReplyType::Kind::object, .name = type_.name};
@@ -140,6 +148,7 @@ class Members {
   }
 
   [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
+  [[nodiscard]] const auto& writers() const noexcept { return writers_; }
 
   void write(ReplyWriter& writer, const Reply& reply) const {
     writer.begin_object();
