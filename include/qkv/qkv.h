@@ -138,6 +138,7 @@
 #include "qkv/view/patterns.h"
 #include "qkv/view/probe.h"
 #include "qkv/view/problem.h"
+#include "qkv/view/roles.h"
 #include "qkv/view/studio.h"
 #include "qkv/worked.h"
 #endif

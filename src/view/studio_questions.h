@@ -66,5 +66,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer mask_question();
 [[nodiscard]] Answerer positions_question();
 [[nodiscard]] Answerer cost_question();
+[[nodiscard]] Answerer roles_question();
+[[nodiscard]] Answerer change_question();
 
 }  // namespace qkv::view_detail

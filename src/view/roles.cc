@@ -1,0 +1,165 @@
+#include "qkv/view/roles.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "qkv/insight/change.h"
+#include "qkv/insight/texts.h"
+#include "view/refuse.h"
+#include "view/studio_questions.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::refuse;
+using view_detail::StudioState;
+
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = text.find(separator);
+    std::string_view part = text.substr(0, end);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ') || part.ends_with('\r')) part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+/// What the library says of its arguments, said of the request's fields.
+template <class Body>
+auto as_request(const Body& body, std::string_view instead_of_texts) {
+  try {
+    return body();
+  } catch (const InvalidArgument& error) {
+    if (error.function() == "threads") throw;
+    const bool is_ours = error.argument() == "texts" || error.argument() == "trained";
+    refuse(is_ours ? instead_of_texts : std::string_view(error.argument()), error.expected(), error.got());
+  }
+}
+
+RolesHead shown_head(const SiteHeads& site, const HeadStatistics& head) {
+  RolesHead shown;
+  shown.site = name_of(site.site);
+  shown.layer = head.layer;
+  shown.head = head.head;
+  shown.word = head.shown.word;
+  shown.evidence = head.shown.evidence;
+  shown.rows = head.rows;
+  shown.entropy = head.entropy;
+  shown.evenness = head.evenness;
+  shown.distance = head.distance;
+  for (const PatternShare& share : head.shares) shown.shares.push_back(share.mean());
+  shown.induction = head.repeat_induction;
+  shown.duplicate = head.repeat_duplicate;
+  shown.similarity = head.similarity;
+  shown.removal = head.removal;
+  shown.gradient = head.gradient;
+  shown.nearest = head.nearest;
+  shown.nearest_distance = head.nearest_distance;
+  return shown;
+}
+
+RolesReply answer_roles(StudioState& state, const RolesRequest& request, const StudioWatch& watch) {
+  const auto trained = state.model(request.model);
+  const std::vector<std::string> lines = parts_of(request.texts, '\n');
+  const HeadTexts texts =
+      as_request([&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
+                 lines.empty() ? "model" : "texts");
+  HeadOptions options;
+  options.importance_texts = request.importance;
+  options.repeats = texts.repeats;
+  std::int64_t told = 0;
+  options.doing = [&](const std::string& what) {
+    if (watch && watch(what, {.done = ++told, .total = 0}) == Proceed::stop) throw Cancelled("roles: stopped");
+  };
+  const HeadAnalysis analysis =
+      as_request([&] { return analyze_heads(trained->model(), texts.texts, options); }, "texts");
+  RolesReply reply;
+  reply.title = request.model;
+  reply.texts = texts.described;
+  reply.tokens = analysis.tokens;
+  reply.loss = analysis.loss;
+  reply.no_importance = analysis.no_importance;
+  for (const TextPattern& pattern : text_patterns())
+    reply.patterns.push_back({std::string(pattern.word), std::string(pattern.name)});
+  for (const SiteHeads& site : analysis.sites) {
+    for (const HeadStatistics& head : site.all) reply.heads.push_back(shown_head(site, head));
+  }
+  return reply;
+}
+
+ChangeQuestion question_of(const ChangeRequest& request) {
+  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  ChangeQuestion question;
+  question.of.text = given(request.text);
+  question.of.example = request.example;
+  question.of.query = given(request.query);
+  question.of.token = given(request.token);
+  question.of.against = given(request.against);
+  question.from_text = given(request.from_text);
+  for (const std::string& change : parts_of(request.changes, ';')) {
+    question.interventions.push_back(view_detail::of_field("changes", [&] { return parse_intervention(change); }));
+  }
+  return question;
+}
+
+ChangeScore shown_score(const TokenScore& score) { return {score.logit, score.probability, score.rank}; }
+
+ChangeToken shown_token_change(const TokenChange& change) {
+  return {change.shown, shown_score(change.before), shown_score(change.after)};
+}
+
+std::string sentence_of(const TextChange& change) {
+  if (change.answer) {
+    const TokenChange& answer = *change.answer;
+    return fmt::format("“{}” at “{}”: {:.4f} before, {:.4f} after.", answer.shown,
+                       change.tokens[static_cast<std::size_t>(change.place)], answer.before.probability,
+                       answer.after.probability);
+  }
+  if (change.vector_cosine)
+    return fmt::format("The text's vector before and after: cosine {:.4f}.", *change.vector_cosine);
+  if (change.pair)
+    return fmt::format("Picture and text: cosine {:.4f} before, {:.4f} after.", change.pair->before,
+                       change.pair->after);
+  return {};
+}
+
+ChangeReply answer_change(StudioState& state, const ChangeRequest& request, const StudioWatch& /*a few passes*/) {
+  if (request.text.empty() == !request.example)
+    refuse("text", "one of `text` and `example`", request.example ? "both" : "none");
+  const auto trained = state.model(request.model);
+  const ChangeQuestion question = question_of(request);
+  const TextChange change = as_request([&] { return change_text(*trained, question); }, "text");
+  ChangeReply reply;
+  reply.title = request.model;
+  for (const Intervention& one : question.interventions) reply.changes.push_back(to_string(one));
+  reply.tokens = change.tokens;
+  reply.place = change.place;
+  if (change.answer) reply.answer = shown_token_change(*change.answer);
+  if (change.against) reply.against = shown_token_change(*change.against);
+  for (const TokenChange& one : change.moved) reply.moved.push_back(shown_token_change(one));
+  reply.divergence = change.divergence;
+  reply.state_cosines = change.state_cosines;
+  reply.vector_cosine = change.vector_cosine;
+  reply.sentence = sentence_of(change);
+  return reply;
+}
+
+}  // namespace
+
+view_detail::Answerer view_detail::roles_question() {
+  return answerer<RolesRequest, RolesReply>("roles", "What each head does, over many texts.", roles_fields(),
+                                            answer_roles, {R"({"model": "induction", "count": 8, "importance": 4})"});
+}
+
+view_detail::Answerer view_detail::change_question() {
+  return answerer<ChangeRequest, ChangeReply>(
+      "change", "What a model says when something inside it is changed.", change_fields(), answer_change,
+      {R"({"model": "induction", "text": "abcxyzab", "changes": "remove 1.0"})"});
+}
+
+}  // namespace qkv
