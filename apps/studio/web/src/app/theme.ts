@@ -17,7 +17,8 @@ export const reducedMotion = media("(prefers-reduced-motion: reduce)");
 export const narrow = media("(max-width: 719px)");
 export const coarse = media("(pointer: coarse)");
 export const projector = signal(false);
-export const ground = computed<Ground>(() => chosen.value ?? (systemDark.value ? "dark" : "light"));
+const printing = signal(false);
+export const ground = computed<Ground>(() => (printing.value ? "light" : (chosen.value ?? (systemDark.value ? "dark" : "light"))));
 
 // Pages from a file may be denied storage.
 function readChoice(): Ground | null {
@@ -41,6 +42,8 @@ export function toggleGround(): void {
 }
 
 export function applyTheme(): void {
+  addEventListener("beforeprint", () => (printing.value = true));
+  addEventListener("afterprint", () => (printing.value = false));
   effect(() => {
     document.documentElement.dataset["ground"] = ground.value;
     document.documentElement.classList.toggle("projector", projector.value);

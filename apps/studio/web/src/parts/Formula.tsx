@@ -33,16 +33,24 @@ function flat(node: Node): Node[] {
 
 const breaks = new Set(["=", "+", "≈"]);
 
-// A browser breaks no line inside of <math>: each side of an equation, and each term of a sum, becomes one of its own.
+const longVector = 5; // commas; with more, lines are broken after them too
+
+// A browser breaks no line inside of <math>: each side of an equation, each term of a sum,
+// and each number of a vector becomes one of its own.
 function pieces(math: Element): Element[] {
   const made: Element[] = [];
   let depth = 0;
-  for (const node of [...math.childNodes].flatMap(flat)) {
+  const nodes = [...math.childNodes].flatMap(flat);
+  const isLong = nodes.filter((node) => node.textContent === ",").length > longVector;
+  for (const node of nodes) {
     const text = node.textContent ?? "";
     if (text === "(") ++depth;
     if (text === ")") --depth;
     const last = made.at(-1);
-    if (last && !(depth === 0 && breaks.has(text) && last.childNodes.length > 0)) last.append(node);
+    const isAfterComma = isLong && last?.lastChild?.textContent === ",";
+    const isBreak = depth === 0 && breaks.has(text) && node instanceof Element && last !== undefined;
+    if (isBreak) node.setAttribute("form", "infix"); // at the head of its piece it would be a sign
+    if (last && !isBreak && !isAfterComma) last.append(node);
     else {
       const next = document.createElementNS(namespace, "math");
       next.append(node);
@@ -59,7 +67,7 @@ export function Formula({ formula }: { formula: Written }) {
     const source = `<math xmlns="${namespace}">${formula.mathml}</math>`;
     const parsed = new DOMParser().parseFromString(source, "application/xml").documentElement;
     const math = formula.mathml && parsed.localName === "math" ? copied(parsed) : null;
-    const parts = math instanceof Element ? pieces(math).flatMap((piece) => [piece, " "]) : [formula.text];
+    const parts = math instanceof Element ? pieces(math).flatMap((piece) => [piece, "\u200b"]) : [formula.text];
     place.current.replaceChildren(...parts);
   }, [formula.mathml, formula.text]);
   return <span class="formula" ref={place} aria-label={formula.text} role="math" />;

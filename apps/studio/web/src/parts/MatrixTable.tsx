@@ -1,7 +1,7 @@
 // A small matrix as a table of numbers: one tab stop, arrow keys from cell to cell; editable where `edit` is given.
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
 import { coloured, textColourOn, type Scale } from "../drawing/colour";
 import { nudged, plainNumber, shown } from "../drawing/numbers";
@@ -40,12 +40,21 @@ export interface MatrixTableProps {
   edit?: ((row: number, column: number, value: number, settled: boolean) => void) | undefined;
 }
 
+const denseFrom = 6; // columns; with more, cells are smaller and have two decimals
+
 export function MatrixTable(props: MatrixTableProps) {
   const { name, title, rows, columns, firstRow = 0, values, hidden, rowLabels = true, columnLabels = false } = props;
   const active = useSignal<readonly [number, number]>([0, 0]);
   const editing = useSignal<string | null>(null);
   const table = useRef<HTMLTableElement>(null);
   const size = sizeOf(values);
+
+  const refocus = useRef(false);
+  useLayoutEffect(() => {
+    if (editing.value !== null || !refocus.current) return;
+    refocus.current = false;
+    focus(...active.value);
+  }, [editing.value]);
 
   const focus = (row: number, column: number) => {
     const next = [clamp(row, size.rows), clamp(column, size.columns)] as const;
@@ -59,17 +68,20 @@ export function MatrixTable(props: MatrixTableProps) {
     if (to) focus(...to);
     else if (props.edit && (event.key === "Enter" || /^[0-9.−-]$/.test(event.key))) {
       editing.value = event.key === "Enter" ? "" : event.key;
+    } else if (event.key === "Enter") {
+      table.current?.querySelector<HTMLElement>(`[data-at="${row},${column}"]`)?.click();
     } else return;
     event.preventDefault();
     event.stopPropagation();
   };
+  const isDense = size.columns > denseFrom;
   const count = hidden ? Array.from(hidden.values, Number).filter((one) => one === 1).length : 0;
   const summary = `${props.meaning}; ${size.rows} × ${size.columns}, ${count === 0 ? "none" : count} hidden`;
   const activeRow = Math.min(active.value[0], size.rows - 1);
   const activeColumn = Math.min(active.value[1], size.columns - 1);
 
   return (
-    <div class={`matrix ${props.edit ? "editable" : ""}`} data-matrix={name}>
+    <div class={`matrix ${props.edit ? "editable" : ""} ${isDense ? "dense" : ""}`} data-matrix={name}>
       <div class={`matrix-title ${props.kind ?? ""}`} title={props.meaning}>
         <Letters text={title} />
         {props.says && <small>{props.says}</small>}
@@ -97,6 +109,7 @@ export function MatrixTable(props: MatrixTableProps) {
                   <Cell
                     key={at}
                     {...props}
+                    decimals={isDense ? Math.min(props.decimals, 2) : props.decimals}
                     row={row}
                     column={at}
                     number={nameOf(name, firstRow + row, at)}
@@ -107,9 +120,9 @@ export function MatrixTable(props: MatrixTableProps) {
                       active.value = [row, at];
                       editing.value = text;
                     }}
-                    onDone={() => {
+                    onDone={(keyboard) => {
+                      refocus.current = keyboard;
                       editing.value = null;
-                      focus(row, at);
                     }}
                   />
                 );
@@ -159,7 +172,7 @@ interface CellProps extends MatrixTableProps {
   isActive: boolean;
   typed: string | null;
   onEdit: (typed: string) => void;
-  onDone: () => void;
+  onDone: (keyboard: boolean) => void;
 }
 
 function Cell(props: CellProps) {

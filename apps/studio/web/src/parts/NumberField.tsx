@@ -1,6 +1,6 @@
 // A number being typed, and a number being dragged.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { nudged, plainNumber, typedNumber } from "../drawing/numbers";
 
 export interface NumberFieldProps {
@@ -9,7 +9,8 @@ export interface NumberFieldProps {
   typed: string;
   label: string;
   onChange: (value: number, settled: boolean) => void;
-  onDone: () => void;
+  /** True if a key ended it: the focus then goes back to the cell. */
+  onDone: (keyboard: boolean) => void;
 }
 
 export function stepOf(event: { shiftKey: boolean; altKey: boolean }): number {
@@ -21,7 +22,7 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
   const field = useRef<HTMLInputElement>(null);
   const start = useRef(value);
   const ended = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const input = field.current;
     if (!input) return;
     input.value = typed || plainNumber(value);
@@ -29,17 +30,17 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
     if (!typed) input.select();
   }, []);
 
-  const finish = (keep: boolean) => {
+  const finish = (keep: boolean, keyboard: boolean) => {
     if (ended.current) return;
     ended.current = true;
     const next = keep ? typedNumber(field.current?.value ?? "") : start.current;
     if (next !== null) onChange(next, true);
-    onDone();
+    onDone(keyboard);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation();
-    if (event.key === "Enter") finish(true);
-    else if (event.key === "Escape") finish(false);
+    if (event.key === "Enter") finish(true, true);
+    else if (event.key === "Escape") finish(false, true);
     else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       const now = typedNumber(field.current?.value ?? "") ?? value;
       const next = nudged(now, event.key === "ArrowUp" ? stepOf(event) : -stepOf(event));
@@ -59,7 +60,7 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
         const next = typedNumber(event.currentTarget.value);
         if (next !== null) onChange(next, false);
       }}
-      onBlur={() => finish(true)}
+      onBlur={() => finish(true, false)}
     />
   );
 }

@@ -91,7 +91,7 @@ export function StepRail({ stops, position, label, onLeave, onArrive }: StepRail
         ))}
         <span class="rail-handle" style={{ left: share(position.value) }} />
       </div>
-      <div class="rail-titles" aria-hidden="true">
+      <div class="rail-titles" aria-hidden="true" style={{ "--rail-share": `${100 / end}%` }}>
         {stops
           .filter((stop) => !stop.inner)
           .map((stop) => (

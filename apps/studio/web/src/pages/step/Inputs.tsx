@@ -5,6 +5,7 @@ import { address } from "../../app/address";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
 import { plainNumber } from "../../drawing/numbers";
 import { MatrixTable } from "../../parts/MatrixTable";
+import { Large } from "./Large";
 import type { Bench } from "./bench";
 import { gradientOf, isSmall, kindOf, matrixOf, scaleOf } from "./matrices";
 import { addedWord, fromX, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
@@ -48,7 +49,7 @@ function Group({ bench, reply, names }: InputsProps & { names: readonly string[]
 function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMatrix; labels: boolean }) {
   const old = bench.before.value;
   const before = old ? matrixOf(old, matrix.name) : null;
-  if (!isSmall(matrix)) return null;
+  if (!isSmall(matrix)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} />;
   const editable = matrix.role === "input";
   return (
     <MatrixTable

@@ -25,7 +25,7 @@ export function NumberPanel({ bench, reply }: NumberProps) {
     <section class={`card number ${narrow.value ? "sheet" : ""}`} aria-label="The number pointed at">
       <Inspector
         reply={name ? number : null}
-        error={name ? bench.number.error.value : null}
+        error={name && !bench.asked.error.value ? bench.number.error.value : null}
         pinned={isPinned}
         was={name ? wasOf(bench, name, number?.shown ?? "") : null}
         onPin={bench.pin}

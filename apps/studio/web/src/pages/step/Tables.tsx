@@ -5,7 +5,8 @@ import { MatrixTable } from "../../parts/MatrixTable";
 import { address } from "../../app/address";
 import type { Bench } from "./bench";
 import { Gradient } from "./Inputs";
-import { isSmall, matrixOf, scaleOf } from "./matrices";
+import { Large } from "./Large";
+import { briefly, isSmall, matrixOf, scaleOf } from "./matrices";
 import { movedOutput } from "./state";
 import { outerStop, partsOf } from "./stops";
 
@@ -28,7 +29,7 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const { stop, stops, backward } = bench;
   const whole = stop.value.inner && !backward.value ? outerStop(stops.value, stop.value).step : null;
   const shown = reply.matrices.filter(
-    ({ name, values }) => isSmall({ values }) && (always.includes(name) || (inParts.includes(name) && whole?.made.includes(name))),
+    ({ name }) => always.includes(name) || (inParts.includes(name) && whole?.made.includes(name)),
   );
   return (
     <section class="card tables" aria-label="All numbers on the way">
@@ -38,7 +39,7 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
         const isNow = !backward.value && (stop.value.step?.made.includes(matrix.name) ?? false);
         return (
           <div key={matrix.name} class={`step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
-            <Forward bench={bench} reply={reply} matrix={matrix} />
+            {isSmall(matrix) ? <Forward bench={bench} reply={reply} matrix={matrix} /> : <Large bench={bench} reply={reply} matrix={matrix} room={390} />}
             {backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels />}
             {backward.value && matrix.name === lastScores(reply) && <Gradient bench={bench} reply={reply} of="scores" labels />}
           </div>
@@ -46,12 +47,6 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
       })}
     </section>
   );
-}
-
-/** "weights: how much …" is "weights". */
-export function briefly(meaning: string): string {
-  const at = meaning.indexOf(":");
-  return at > 0 ? meaning.slice(0, at) : "";
 }
 
 function lastScores(reply: BenchReply): string {

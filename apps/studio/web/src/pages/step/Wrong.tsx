@@ -3,10 +3,11 @@
 import { address } from "../../app/address";
 import { fields as described, type BenchReply, type BenchWrong } from "../../engine/messages";
 import { sizeOf, valueAt, type Tensor } from "../../engine/tensor";
+import { Heatmap } from "../../parts/Heatmap";
 import { MatrixTable } from "../../parts/MatrixTable";
 import { shown } from "../../drawing/numbers";
 import type { Bench } from "./bench";
-import { matrixOf } from "./matrices";
+import { isSmall, matrixOf } from "./matrices";
 
 const labels: Readonly<Record<string, string>> = {
   "no-scale": "no scaling",
@@ -74,7 +75,11 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
   const side = (title: string, values: Tensor) => {
     const { rows, columns } = sizeOf(values);
     const same = matrix && matrix.rows.length === rows && matrix.columns.length === columns;
-    if (rows > 12 || columns > 12) return null;
+    if (!isSmall({ values })) {
+      const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n));
+      const large = { name: title, title, meaning: wrong.matrix, rows: numbers(rows), columns: numbers(columns), values };
+      return <Heatmap {...large} decimals={3} scale={{ map: "sequential", least: 0, most: 1 }} room={210} onPin={() => undefined} />;
+    }
     return (
       <MatrixTable
         name={title}
@@ -96,7 +101,7 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
       <div class="beside-text">
         <h3>{wrong.title}</h3>
         <p>{wrong.sentence}</p>
-        {wrong.code && <pre>{wrong.code}</pre>}
+        {wrong.code && <pre>{wrong.code.replace(/ {2,}/g, "  ")}</pre>}
       </div>
       {side("right", wrong.right)}
       {side("wrong", wrong.wrong)}

@@ -105,9 +105,11 @@ function columnMarks(column: Column, key: number, x: number, width: number, grou
   const name = nameOf(matrix.name, matrix.first_row + row, key);
   const height = Math.max(column.lower - column.upper, 1.5);
   const { opacity } = column;
+  const text = shown(value, matrix.decimals);
+  const label: Mark = { kind: "label", x, y: column.upper - 11, text, anchor: "middle", size: width > 40 ? 15 : 12, bold: true, opacity, name };
   return [
     { kind: "box", x: x - width / 2, y: column.upper, width, height, fill, stroke: "soft", thick: 0.75, radius: 2, opacity, name },
-    { kind: "label", x, y: column.upper - 11, text: shown(value, matrix.decimals), anchor: "middle", size: 15, bold: true, opacity, name },
+    ...(width > 28 ? [label] : []),
   ];
 }
 
@@ -177,9 +179,10 @@ function oneMarks(position: number, width: number): Mark[] {
 function questionMarks(position: number, x: number, width: number): Mark[] {
   const opacity = 1 - phase(position, 1, 1.4);
   if (opacity === 0) return [];
+  const mark: Mark = { kind: "label", x, y: top + tall * 0.6, text: "?", anchor: "middle", size: 24, fill: "soft", opacity };
   return [
     { kind: "box", x: x - width / 2, y: top + tall * 0.2, width, height: tall * 0.8, stroke: "rule", dashed: true, radius: 4, opacity },
-    { kind: "label", x, y: top + tall * 0.6, text: "?", anchor: "middle", size: 24, fill: "soft", opacity },
+    ...(width > 14 ? [mark] : []),
   ];
 }
 

@@ -46,6 +46,12 @@ export function isHidden(matrix: BenchMatrix, row: number, column: number): bool
   return matrix.hidden !== null && valueAt(matrix.hidden, row, column) === 1;
 }
 
+/** The scale of a matrix alone, about 0. */
+export function ownScale(matrix: BenchMatrix): Scale {
+  const most = largest([matrix]);
+  return { map: "diverging", least: -most, most };
+}
+
 function largest(matrices: readonly BenchMatrix[]): number {
   let most = 0;
   for (const { values } of matrices) {
@@ -61,13 +67,20 @@ export function scaleOf(reply: BenchReply, matrix: BenchMatrix): Scale | null {
   const scores = scoreNames as readonly string[];
   const together = scores.includes(name) ? reply.matrices.filter((one) => scores.includes(one.name)) : null;
   if (!together && matrix.role !== "backward") return null;
-  const most = largest(together ?? [matrix]);
+  if (!together) return ownScale(matrix);
+  const most = largest(together);
   return { map: "diverging", least: -most, most };
 }
 
 export function isSmall({ values }: { values: Tensor }): boolean {
   const { rows, columns } = sizeOf(values);
   return rows <= 12 && columns <= 12;
+}
+
+/** "weights: how much …" is "weights". */
+export function briefly(meaning: string): string {
+  const at = meaning.indexOf(":");
+  return at > 0 ? meaning.slice(0, at) : "";
 }
 
 /** All digits, with the names of rows and columns. */

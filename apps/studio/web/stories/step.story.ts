@@ -1,0 +1,204 @@
+// What a reader does on the page Step by step, in a real browser on a real engine.
+
+import axe from "axe-core/axe.min.js?raw";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
+
+let browser: Browser;
+const opened: Studio[] = [];
+
+async function open(fragment = "", options = {}): Promise<Studio> {
+  const studio = await openStudio(browser, fragment, options);
+  opened.push(studio);
+  return studio;
+}
+
+describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
+  });
+
+  it("five steps lead to (0.797, 1.604)", async () => {
+    const studio = await open();
+    expect(await studio.page.locator("#board-title").innerText()).toContain("cat");
+    await studio.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight");
+    await studio.page.locator(".board-step", { hasText: "Step 5 of 5" }).waitFor();
+    expect(await studio.row("weights", 1, 3)).toEqual(["0.198", "0.401", "0.401"]);
+    expect(await studio.row("out", 1, 2)).toEqual(["0.797", "1.604"]);
+  });
+
+  it("another query has its own row, and the remark on 0.999", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.page.locator(".queries button", { hasText: "sat" }).click();
+    await studio.page.locator(".remarks", { hasText: "0.999" }).waitFor();
+    expect(await studio.row("out", 2, 2)).toEqual(["1.000", "1.248"]);
+  });
+
+  it("a number is typed, its weight follows and says what it was, and Back undoes it", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.type("k:2,1", "4");
+    await studio.shows("weights:1,2", "0.848");
+    expect(await studio.cell("weights:1,2").locator("small").textContent()).toBe("was 0.401");
+    expect(studio.page.url()).toContain("K=1,0;0,1;1,4");
+    await studio.page.goBack();
+    await studio.shows("weights:1,2", "0.401");
+  });
+
+  it("arrow keys in a field change it by tenths, ones and hundredths", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.cell("q:1,1").click();
+    await studio.press("ArrowUp", "Shift+ArrowUp", "Alt+ArrowDown", "Enter");
+    await studio.shows("q:1,1", "2.09");
+    await studio.page.goBack();
+    await studio.shows("q:1,1", "1");
+  });
+
+  it("a vector is dragged on the plane, and a reload keeps it", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.page.locator(".planes button", { hasText: "query and keys" }).click();
+    const box = (await studio.page.locator('.handle[data-name="q:1,0"]').boundingBox())!;
+    const tip = (await studio.page.locator('.handle[data-name="k:2,0"]').boundingBox())!;
+    await studio.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await studio.page.mouse.down();
+    await studio.page.mouse.move(tip.x + tip.width / 2, tip.y + tip.height / 2, { steps: 8 });
+    await studio.page.mouse.up();
+    await studio.shows("q:1,0", "1");
+    await studio.shows("out:1,0", "1.000");
+    await studio.page.waitForURL(/Q=1,0;1,1;1,1/);
+    await studio.page.reload();
+    await studio.shows("out:1,1", "1.248");
+  });
+
+  it("a number is dragged sideways", async () => {
+    const studio = await open("#/step?step=5");
+    const box = (await studio.cell("v:0,0").boundingBox())!;
+    await studio.page.mouse.move(box.x + 10, box.y + 10);
+    await studio.page.mouse.down();
+    await studio.page.mouse.move(box.x + 10 + 40, box.y + 10, { steps: 5 });
+    await studio.page.mouse.up();
+    await studio.shows("v:0,0", "2.5");
+  });
+
+  it("backward from y₂[1]: dS is 0.238, −0.320, 0.082", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.press("b");
+    await studio.cell("d_out:1,0").waitFor();
+    await studio.cell("out:1,0").click();
+    await studio.page.waitForURL(/back=1,0/);
+    await studio.press("n", "n", "n", "n");
+    await studio.shows("d_scores:1,0", "0.238");
+    expect(await studio.row("d_scores", 1, 3)).toEqual(["0.238", "−0.320", "0.082"]);
+  });
+
+  it("a nudge is predicted and found", async () => {
+    const studio = await open("#/step?back=1,0&step=5&pin=q:1,1");
+    await studio.page.locator("button", { hasText: "Nudge it" }).click();
+    const said = studio.page.locator(".nudge p");
+    await said.waitFor();
+    expect((await said.innerText()).match(/0\.00168/g)).toHaveLength(2);
+  });
+
+  it("a gradient is typed", async () => {
+    const studio = await open("#/step?back=1,0&step=5");
+    await studio.type("d_out:1,1", "1");
+    await studio.page.waitForURL(/dY=0,0;1,1;0,0/);
+    await studio.shows("d_out:1,1", "1");
+  });
+
+  it("a mask after the softmax leaves a sum of 0.599", async () => {
+    const studio = await open("#/step?step=5&mask=causal");
+    await studio.page.locator(".chip", { hasText: "mask after softmax" }).click();
+    await studio.page.locator(".beside", { hasText: "0.599" }).waitFor();
+  });
+
+  it("without scaling, the largest of 512 numbers takes 0.933, not 0.105", async () => {
+    const studio = await open("#/step?wrong=no-scale&d=512");
+    await studio.page.locator(".beside", { hasText: "0.933" }).waitFor();
+    expect(await studio.page.locator(".beside").innerText()).toContain("0.105");
+  });
+
+  it("a number that is pointed at is written out, and rings what it is made of", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.cell("raw:1,2").hover();
+    await studio.page.locator(".inspector-label", { hasText: "q₂ · k₃" }).waitFor();
+    expect(await studio.cell("q:1,0").getAttribute("data-ring")).toBe("source");
+    expect(await studio.cell("scaled:1,2").getAttribute("data-ring")).toBe("use");
+    expect(await studio.cell("q:0,0").getAttribute("data-ring")).toBeNull();
+  });
+
+  it("keys alone: into a matrix, to a cell, change it, out again", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.cell("q:0,0").focus();
+    await studio.press("ArrowDown", "ArrowRight");
+    expect(await studio.page.evaluate(() => document.activeElement?.getAttribute("data-name"))).toBe("q:1,1");
+    await studio.press("2", "Enter");
+    await studio.shows("q:1,1", "2");
+    expect(await studio.page.evaluate(() => document.activeElement?.getAttribute("data-name"))).toBe("q:1,1");
+    await studio.press("p");
+    await studio.page.locator(".board-step", { hasText: "Step 4" }).waitFor();
+  });
+
+  it("a mask that is none keeps the last good numbers and says what was expected", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.page.locator("summary").click();
+    const field = studio.page.getByLabel("Mask");
+    await field.fill("windw(2)");
+    await field.press("Enter");
+    await studio.page.locator(".problem", { hasText: "window" }).waitFor();
+    expect(await studio.number("out:1,0")).toBe("0.797");
+  });
+
+  it("words are added, taken away and typed", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.page.locator(".word.add").click();
+    await studio.cell("out:3,0").waitFor();
+    await studio.page.getByLabel("Take the away").click();
+    await studio.page.getByRole("textbox", { name: "Words" }).fill("a new day <b>dawns</b> here");
+    await studio.page.getByRole("textbox", { name: "Words" }).press("Enter");
+    await studio.cell("out:4,1").waitFor();
+    expect(await studio.page.locator(".board b").allTextContents()).not.toContain("dawns");
+  });
+
+  it("X and W keep every number", async () => {
+    const studio = await open("#/step?step=5");
+    await studio.page.locator("summary").click();
+    await studio.page.locator("button", { hasText: "from X and W" }).click();
+    await studio.cell("w_v:2,1").waitFor();
+    expect(await studio.row("out", 1, 2)).toEqual(["0.797", "1.604"]);
+  });
+
+  const looks: [string, string, object][] = [
+    ["wide", "#/step?step=4.2&pin=weights:1,2", {}],
+    ["dark", "#/step?step=5&back=1,0", { colorScheme: "dark" }],
+    ["a tablet", "#/step?mask=causal&wrong=mask-after", { viewport: { width: 820, height: 1180 } }],
+    ["a phone", "#/step?step=5&pin=out:1,0", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
+    ["real heads", "#/step?model=induction&text=abcxyzab&head=tokens.1.0&q=7&step=5", {}],
+  ];
+  it.each(looks)("axe finds nothing: %s", async (_, fragment, options) => {
+    const { page } = await open(fragment, options);
+    await page.locator(".board").waitFor();
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
+    });
+    expect(found).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  it("a phone: swipe to the sum, tap a number, read where it is from", async () => {
+    const { page } = await open("", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    for (let n = 0; n < 5; ++n) {
+      await page.locator(".board").dispatchEvent("touchstart", { touches: [{ identifier: 0, clientX: 300, clientY: 300 }] });
+      await page.locator(".board").dispatchEvent("touchend", { changedTouches: [{ identifier: 0, clientX: 100, clientY: 300 }] });
+    }
+    await page.locator(".board-step", { hasText: "Step 5 of 5" }).waitFor();
+    await page.locator('td[data-name="weights:1,2"]').tap();
+    await page.locator(".sheet", { hasText: "0.4011" }).waitFor();
+  });
+});
