@@ -8,7 +8,7 @@ MINUTES = 60
 QKV = build/release/apps/cli/qkv
 
 demo:
-	scripts/install-packages build
+	scripts/install-packages build studio
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
 	mkdir -p build/demo
@@ -18,9 +18,10 @@ demo:
 	@echo
 	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
 	@echo "A trained model's heads on a sentence: build/demo/gpt.html"
+	@echo "All of it in the browser, to step through and edit: $(QKV) view"
 
 test:
-	scripts/install-packages build test
+	scripts/install-packages build test studio
 	scripts/onnx-vectors
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release

@@ -36,5 +36,6 @@ void add_probe(CLI::App& app);
 void add_task(CLI::App& app);
 void add_tokens(CLI::App& app);
 void add_train(CLI::App& app);
+void add_view(CLI::App& app);
 
 }  // namespace qkv::cli

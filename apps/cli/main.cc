@@ -67,6 +67,7 @@ void add_commands(CLI::App& app) {
   add_task(app);
   add_tokens(app);
   add_train(app);
+  add_view(app);
   add_analyze(app);
   add_change(app);
   add_lens(app);

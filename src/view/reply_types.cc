@@ -7,7 +7,17 @@
 namespace qkv {
 namespace {
 
-std::string said(const ReplyType& type) {
+std::string table_of(const ReplyType& type) {
+  std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
+  for (const ReplyMember& member : type.members) {
+    text += fmt::format("| `{}` | {} | {} |\n", member.name, view_detail::type_in_words(member.type), member.meaning);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string view_detail::type_in_words(const ReplyType& type) {
   using Kind = ReplyType::Kind;
   switch (type.kind) {
     case Kind::flag:
@@ -21,24 +31,14 @@ std::string said(const ReplyType& type) {
     case Kind::tensor:
       return "tensor";
     case Kind::list:
-      return "list of " + said(type.of.front());
+      return "list of " + type_in_words(type.of.front());
     case Kind::nullable:
-      return said(type.of.front()) + ", or null";
+      return type_in_words(type.of.front()) + ", or null";
     case Kind::object:
       return type.name;
   }
   __builtin_unreachable();
 }
-
-std::string table_of(const ReplyType& type) {
-  std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
-  for (const ReplyMember& member : type.members) {
-    text += fmt::format("| `{}` | {} | {} |\n", member.name, said(member.type), member.meaning);
-  }
-  return text;
-}
-
-}  // namespace
 
 void view_detail::collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects) {
   for (const ReplyType& element : type.of) collect_objects(element, objects);

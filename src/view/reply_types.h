@@ -8,6 +8,9 @@
 
 namespace qkv::view_detail {
 
+/// "list of number, or null"; an object by its name.
+[[nodiscard]] std::string type_in_words(const ReplyType& type);
+
 /// The object types that a type is made of, each once and before what holds it.
 void collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects);
 

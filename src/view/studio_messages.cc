@@ -1,9 +1,8 @@
 // The TypeScript types of all questions.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "qkv/view/studio.h"
+#include "view/field_json.h"
 #include "view/json_of.h"
 #include "view/reply_types.h"
 
@@ -84,15 +83,6 @@ std::string object_of(const ReplyType& type) {
   return text + "}\n\n";
 }
 
-Json json_of(const FieldInfo& field) {
-  Json json{{"name", field.name}, {"type", name_of(field.type)}, {"form", field.form}, {"meaning", field.meaning}};
-  if (!field.fallback.empty()) json["fallback"] = field.fallback;
-  if (field.least != std::numeric_limits<std::int64_t>::min()) json["least"] = field.least;
-  if (field.most != std::numeric_limits<std::int64_t>::max()) json["most"] = field.most;
-  if (!field.words.empty()) json["words"] = field.words;
-  return json;
-}
-
 }  // namespace
 
 std::string studio_messages() {
@@ -109,7 +99,7 @@ std::string studio_messages() {
     text += request_of(question);
     all += comment(question.meaning) + fmt::format("  {}: {{ request: {}Request; reply: {} }};\n", question.name,
                                                    capitalised(question.name), question.reply.name);
-    for (const FieldInfo& field : question.fields) fields[question.name].push_back(json_of(field));
+    for (const FieldInfo& field : question.fields) fields[question.name].push_back(view_detail::json_of(field));
     for (const std::string& example : question.examples) examples[question.name].push_back(Json::parse(example));
   }
   text += all + "}\n\n";

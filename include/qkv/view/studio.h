@@ -38,10 +38,10 @@ struct Question {
 
 /// What a studio opens with.
 struct StudioOptions {
-  std::string model;  // a model of the box, a file of qkv's or a folder of others; may be empty
-  std::string text;   // what it reads first
-  std::string mask;   // shown first on the page of masks
-  std::string file;   // a long text, for the page Far; a path
+  std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
+  std::string text;        // what it reads first
+  std::string mask = {};   // shown first on the page of masks
+  std::string file = {};   // a long text, for the page Far; a path
 };
 
 /// Answers questions, and keeps the models that it opened. Several threads may ask at once.
@@ -73,5 +73,8 @@ enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, er
 
 /// The TypeScript types of all questions: messages.ts.
 [[nodiscard]] std::string studio_messages();
+
+/// All questions as JSON: {"questions": [{"name", "meaning", "fields", "reply", "objects", "examples"}, …]}.
+[[nodiscard]] std::string studio_as_json();
 
 }  // namespace qkv

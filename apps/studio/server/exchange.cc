@@ -1,0 +1,222 @@
+#include "exchange.h"
+
+#include <httplib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace qkv::studio {
+namespace {
+
+// The library matches ranges by recursion, and a long header overflows its stack. They are not served: it sees none.
+void hide_ranges(std::string& bytes) {
+  constexpr std::string_view kName = "\nrange";
+  const auto is_same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("\r\n\r\n"));
+  auto at = bytes.begin();
+  while ((at = std::search(at, end, kName.begin(), kName.end(), is_same)) != end) *++at = 'x';
+}
+
+// What the library reads and writes: the bytes that came with the head first, then those of the connection.
+class ArrivalStream final : public httplib::Stream {
+ public:
+  ArrivalStream(Arrival& arrival, const ExchangeLimits& limits)
+      : arrival_(arrival), limits_(limits), end_(Clock::now() + limits.body) {
+    hide_ranges(arrival_.bytes);
+  }
+
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return arrival_.connection.is_open(); }
+
+  ssize_t read(char* bytes, std::size_t size) override {
+    const std::size_t held = std::min(size, arrival_.bytes.size() - at_);
+    if (held > 0) {
+      std::copy_n(arrival_.bytes.data() + at_, held, bytes);
+      at_ += held;
+      return static_cast<ssize_t>(held);
+    }
+    const std::size_t count = arrival_.connection.read_until(end_, {bytes, size});
+    return count > 0 ? static_cast<ssize_t>(count) : -1;
+  }
+
+  ssize_t write(const char* bytes, std::size_t size) override {
+    return arrival_.connection.write({bytes, size}, limits_.writing) ? static_cast<ssize_t>(size) : -1;
+  }
+
+  // The library writes them into headers that nobody reads.
+  void get_remote_ip_and_port(std::string& /*ip*/, int& port) const override { port = 0; }
+  void get_local_ip_and_port(std::string& /*ip*/, int& port) const override { port = 0; }
+  socket_t socket() const override { return arrival_.connection.socket(); }
+
+ private:
+  Arrival& arrival_;
+  const ExchangeLimits& limits_;
+  Clock::time_point end_;
+  std::size_t at_ = 0;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// "gzip;q=0.5" in front of its ";".
+std::string_view before_parameters(std::string_view text) { return trimmed(text.substr(0, text.find(';'))); }
+
+bool takes_gzip(const httplib::Request& request) {
+  if (!request.has_header("Accept-Encoding")) return true;  // as the standard has it
+  const std::string header = request.get_header_value("Accept-Encoding");
+  std::string_view left = header;
+  while (!left.empty()) {
+    const std::string_view one = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+    const std::string_view coding = before_parameters(one);
+    if (coding == "gzip" || coding == "*") return !trimmed(one).ends_with(";q=0");
+  }
+  return false;
+}
+
+std::optional<std::size_t> length_of_body(const httplib::Request& request) {
+  const std::string text = request.get_header_value("Content-Length");
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && request.get_header_value_count("Content-Length") == 1 ? std::optional(length) : std::nullopt;
+}
+
+constexpr int kFine = 200;
+
+int status_of_question(const httplib::Request& request, const ExchangeLimits& limits) {
+  if (request.method != "POST") return 405;
+  if (request.has_header("Transfer-Encoding") || !request.has_header("Content-Length")) return 411;
+  const auto length = length_of_body(request);
+  if (!length) return 400;
+  if (*length > limits.body_bytes) return 413;
+  const bool is_json = before_parameters(request.get_header_value("Content-Type")) == "application/json";
+  return is_json && !request.has_header("Content-Encoding") ? kFine : 415;
+}
+
+int status_of_page(const httplib::Request& request) {
+  if (request.method != "GET" && request.method != "HEAD") return 405;
+  return takes_gzip(request) ? kFine : 406;
+}
+
+class Exchange final : public httplib::Server {
+ public:
+  Exchange(const Service& service, Arrival& arrival) : service_(service), arrival_(arrival) {
+    svr_sock_ = arrival.connection.socket();  // otherwise the library takes itself for shut down
+    httplib::Headers headers;
+    for (const auto& [name, value] : headers_of_all()) headers.emplace(name, value);
+    set_default_headers(std::move(headers));
+    set_payload_max_length(service.limits.body_bytes);
+    set_expect_100_continue_handler([this](const auto& request, auto& response) {
+      const int status = status_of(request);
+      response.status = status == kFine ? -1 : status;
+      return status == kFine ? 100 : status;
+    });
+    set_pre_routing_handler([this](const auto& request, auto& response) { return begin(request, response); });
+    set_exception_handler(
+        [](const auto& /*request*/, auto& response, const auto& /*error*/) { response.status = 500; });
+    Post(".*", [this](const auto& request, auto& response, const auto& read) { ask(request, response, read); });
+  }
+
+  bool run() {
+    ArrivalStream stream(arrival_, service_.limits);
+    bool closed = false;
+    process_request(stream, true, closed, {});
+    return has_read_all_;
+  }
+
+ private:
+  [[nodiscard]] int status_of(const httplib::Request& request) const {
+    const std::string host = request.get_header_value("Host");
+    if (request.get_header_value_count("Host") != 1 || !service_.access.knows_host(host)) return 403;
+    const bool is_foreign = request.has_header("Origin") && (request.get_header_value_count("Origin") != 1 ||
+                                                             request.get_header_value("Origin") != "http://" + host);
+    if (is_foreign) return 403;
+    switch (service_.access.route(request.target).place) {
+      case Place::nowhere:
+        return 404;
+      case Place::question:
+        return status_of_question(request, service_.limits);
+      default:
+        return status_of_page(request);
+    }
+  }
+
+  HandlerResponse begin(const httplib::Request& request, httplib::Response& response) {
+    response.status = status_of(request);
+    if (response.status == 405) response.set_header("Allow", "GET, HEAD, POST");
+    if (response.status != kFine) return HandlerResponse::Handled;
+    const Route route = service_.access.route(request.target);
+    if (route.place == Place::question) return HandlerResponse::Unhandled;
+    has_read_all_ = !request.has_header("Content-Length") && !request.has_header("Transfer-Encoding");
+    if (route.place == Place::page) send(response, service_.pages.page, "text/html; charset=utf-8");
+    if (route.place == Place::script) send(response, service_.pages.script, "text/javascript; charset=utf-8");
+    if (route.place == Place::style) send(response, service_.pages.style, "text/css; charset=utf-8");
+    return HandlerResponse::Handled;
+  }
+
+  // Given as a whole, the bytes would be compressed again.
+  static void send(httplib::Response& response, std::string_view bytes, const char* type) {
+    if (bytes.empty()) {
+      response.status = 404;
+      return;
+    }
+    response.set_header("Content-Encoding", "gzip");
+    response.set_content_provider(bytes.size(), type, [bytes](std::size_t at, std::size_t length, auto& sink) {
+      return sink.write(bytes.data() + at, length);
+    });
+  }
+
+  void ask(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& read) {
+    std::string body;
+    has_read_all_ = read([&body](const char* bytes, std::size_t size) {
+      body.append(bytes, size);
+      return true;
+    });
+    if (!has_read_all_) {
+      response.status = 408;
+      return;
+    }
+    response.set_chunked_content_provider("application/octet-stream",
+                                          [this, name = service_.access.route(request.target).question,
+                                           body = std::move(body)](std::size_t /*at*/, httplib::DataSink& sink) {
+                                            if (!answer(name, body, sink)) return false;
+                                            sink.done();
+                                            return true;
+                                          });
+  }
+
+  bool answer(const std::string& name, const std::string& body, httplib::DataSink& sink) const {
+    return answer_in_frames(service_.ask, name, body,
+                            {.is_there = [&] { return !service_.closes() && sink.is_writable(); },
+                             .hear = [&](std::string_view frame) { return write_in_pieces(sink, frame); }});
+  }
+
+  // The library copies each chunk.
+  static bool write_in_pieces(httplib::DataSink& sink, std::string_view bytes) {
+    constexpr std::size_t kPiece = 1 << 20;
+    while (!bytes.empty()) {
+      const std::string_view piece = bytes.substr(0, kPiece);
+      if (!sink.write(piece.data(), piece.size())) return false;
+      bytes.remove_prefix(piece.size());
+    }
+    return true;
+  }
+
+  const Service& service_;
+  Arrival& arrival_;
+  bool has_read_all_ = false;
+};
+
+}  // namespace
+
+bool exchange(const Service& service, Arrival& arrival) { return Exchange(service, arrival).run(); }
+
+}  // namespace qkv::studio

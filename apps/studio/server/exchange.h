@@ -1,0 +1,33 @@
+// One request and its reply, in HTTP.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "access.h"
+#include "asking.h"
+#include "door.h"
+#include "pages.h"
+
+namespace qkv::studio {
+
+struct ExchangeLimits {
+  std::size_t body_bytes = 16 << 20;
+  std::chrono::milliseconds body{60'000};     // until a request's body has come
+  std::chrono::milliseconds writing{20'000};  // between two bytes that a client takes
+};
+
+/// What all exchanges of one server share.
+struct Service {
+  Ask ask;
+  Pages pages;
+  Access access;
+  ExchangeLimits limits;
+  std::function<bool()> closes;
+};
+
+/// Replies to an arrival's one request. Returns false if the client may still send what was not read.
+[[nodiscard]] bool exchange(const Service& service, Arrival& arrival);
+
+}  // namespace qkv::studio

@@ -1,0 +1,41 @@
+// A fixed number of threads, and a bounded queue before them.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "door.h"
+
+namespace qkv::studio {
+
+class Workers {
+ public:
+  Workers(std::size_t threads, std::size_t most_waiting, std::function<void(Arrival)> answer);
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  ~Workers();
+
+  /// False, with the arrival left as it is, where too many wait.
+  [[nodiscard]] bool offer(Arrival& arrival);
+
+  /// Whoever waits is sent away, and who is being answered is waited for.
+  void stop();
+
+ private:
+  void run();
+
+  std::size_t most_waiting_;
+  std::function<void(Arrival)> answer_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Arrival> waiting_;
+  bool stops_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace qkv::studio

@@ -1,0 +1,41 @@
+// All questions with their fields and replies, as JSON.
+#include "qkv/view/studio.h"
+#include "view/field_json.h"
+#include "view/json_of.h"
+#include "view/reply_types.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::Json;
+
+Json described(const ReplyType& object) {
+  Json members = Json::array();
+  for (const ReplyMember& member : object.members) {
+    members.push_back(
+        {{"name", member.name}, {"type", view_detail::type_in_words(member.type)}, {"meaning", member.meaning}});
+  }
+  return members;
+}
+
+Json described(const Question& question) {
+  Json json{{"name", question.name}, {"meaning", question.meaning}, {"fields", Json::array()}};
+  for (const FieldInfo& field : question.fields) json["fields"].push_back(view_detail::json_of(field));
+  json["reply"] = question.reply.name;
+  std::vector<const ReplyType*> objects;
+  view_detail::collect_objects(question.reply, objects);
+  for (const ReplyType* object : objects) json["objects"][object->name] = described(*object);
+  json["examples"] = Json::array();
+  for (const std::string& example : question.examples) json["examples"].push_back(Json::parse(example));
+  return json;
+}
+
+}  // namespace
+
+std::string studio_as_json() {
+  Json json{{"questions", Json::array()}};
+  for (const Question& question : Studio::questions()) json["questions"].push_back(described(question));
+  return view_detail::text_of(json);
+}
+
+}  // namespace qkv

@@ -1,0 +1,90 @@
+#include "server/access.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+namespace qkv::studio::access_test {
+namespace {
+
+using testing::MatchesRegex;
+
+const std::string kToken(32, 'a');
+
+TEST(Access, HasATokenThatNobodyGuesses) {
+  std::set<std::string> tokens;
+  for (int n = 0; n < 100; ++n) {
+    tokens.insert(random_token());
+    EXPECT_THAT(*tokens.begin(), MatchesRegex("[0-9a-f]{32}"));
+  }
+  EXPECT_EQ(tokens.size(), 100U);
+}
+
+TEST(Access, KnowsTheNamesOfThisMachineAlone) {
+  const Access access("127.0.0.1", 8080, kToken);
+  for (const char* host : {"127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080", "[::1]:8080"}) {
+    EXPECT_TRUE(access.knows_host(host)) << host;
+  }
+  for (const char* host :
+       {"", "127.0.0.1", "127.0.0.1:8081", "localhost", "evil.example:8080", "127.0.0.1.evil.example:8080",
+        "127.0.0.1:80800", "10.0.0.1:8080", "[::1]8080", ":8080", "x127.0.0.1:8080"}) {
+    EXPECT_FALSE(access.knows_host(host)) << host;
+  }
+}
+
+TEST(Access, KnowsTheHostThatItWasTold) {
+  const Access access("Studio.example", 8080, kToken);
+  EXPECT_TRUE(access.knows_host("studio.EXAMPLE:8080"));
+  EXPECT_FALSE(access.knows_host("other.example:8080"));
+  EXPECT_EQ(access.url(), "http://studio.example:8080/" + kToken + "/");
+}
+
+TEST(Access, EverywhereKnowsAddressesButNoNames) {
+  const Access access("0.0.0.0", 8080, kToken);
+  EXPECT_TRUE(access.knows_host("10.0.0.1:8080"));
+  EXPECT_TRUE(access.knows_host("[fe80::1]:8080"));
+  EXPECT_FALSE(access.knows_host("evil.example:8080"));
+  EXPECT_EQ(access.url(), "http://127.0.0.1:8080/" + kToken + "/");
+  EXPECT_EQ(Access("::", 8080, kToken).url(), "http://[::1]:8080/" + kToken + "/");
+}
+
+TEST(Access, NeedsNoPortAtPort80) {
+  EXPECT_TRUE(Access("127.0.0.1", 80, kToken).knows_host("127.0.0.1"));
+  EXPECT_TRUE(Access("127.0.0.1", 80, kToken).knows_host("127.0.0.1:80"));
+}
+
+TEST(Access, SaysWhatOtherMachinesReach) {
+  for (const char* host : {"127.0.0.1", "127.1.2.3", "localhost", "::1"}) EXPECT_TRUE(is_loopback(host)) << host;
+  for (const char* host : {"0.0.0.0", "::", "10.0.0.1", "studio.example", "127.evil.example"}) {
+    EXPECT_FALSE(is_loopback(host)) << host;
+  }
+}
+
+TEST(Access, LeadsToWhatThereIs) {
+  const Access access("127.0.0.1", 8080, kToken);
+  const std::string base = "/" + kToken + "/";
+  EXPECT_EQ(access.route(base).place, Place::page);
+  EXPECT_EQ(access.route(base + "studio.js").place, Place::script);
+  EXPECT_EQ(access.route(base + "studio.css").place, Place::style);
+  EXPECT_EQ(access.route(base + "ask/top_keys2").place, Place::question);
+  EXPECT_EQ(access.route(base + "ask/top_keys2").question, "top_keys2");
+}
+
+class Nowhere : public testing::TestWithParam<std::string> {};
+
+TEST_P(Nowhere, LeadsNowhere) { EXPECT_EQ(Access("127.0.0.1", 8080, kToken).route(GetParam()).place, Place::nowhere); }
+
+INSTANTIATE_TEST_SUITE_P(Access, Nowhere,
+                         testing::Values("", "/", "*", "/studio.js", "/ask/about", kToken, "/" + kToken,
+                                         "//" + kToken + "/", "/" + std::string(32, 'b') + "/", "/" + kToken + "a/",
+                                         "/" + kToken.substr(1) + "/", "/" + kToken + "//", "/" + kToken + "/..",
+                                         "/" + kToken + "/../" + kToken + "/", "/" + kToken + "/%2e%2e/",
+                                         "/" + kToken + "/studio.js/", "/" + kToken + "/studio.js?x",
+                                         "/" + kToken + "/studio.js%00", "/" + kToken + "/ask/",
+                                         "/" + kToken + "/ask/a/b", "/" + kToken + "/ask/About",
+                                         "/" + kToken + "/ask/<script>", "/" + kToken + "/ask/%61bout",
+                                         "/" + kToken + "/ask/" + std::string(65, 'a'), "/x/../" + kToken + "/",
+                                         "http://127.0.0.1/" + kToken + "/"));
+
+}  // namespace
+}  // namespace qkv::studio::access_test

@@ -1,0 +1,80 @@
+// The real questions over HTTP.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "qkv/view/studio.h"
+#include "studio/running.h"
+
+namespace qkv::studio::over_http_test {
+namespace {
+
+using nlohmann::json;
+using tests::Frame;
+using tests::frames_of;
+using tests::Reply;
+using tests::Running;
+
+class OverHttp : public testing::Test {
+ protected:
+  [[nodiscard]] std::vector<Frame> ask(std::string_view name, std::string_view request) const {
+    const Reply reply = running_.ask(name, request);
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.headers.at("content-type"), "application/octet-stream");
+    EXPECT_TRUE(reply.is_whole);
+    return frames_of(reply.body);
+  }
+  [[nodiscard]] json error(std::string_view name, std::string_view request) const {
+    const std::vector<Frame> frames = ask(name, request);
+    EXPECT_EQ(frames.back().kind, 4U);
+    return json::parse(frames.back().payload);
+  }
+
+  Studio studio_{StudioOptions{.text = "the <script>alert(1)</script> sat"}};
+  Running running_{[this](std::string_view name, std::string_view request, const StudioWatch& watch) {
+    return studio_.ask(name, request, watch);
+  }};
+};
+
+TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
+  for (const Question& question : Studio::questions()) {
+    for (const std::string& example : question.examples) {
+      const StudioReply direct = studio_.ask(question.name, example);
+      std::vector<Frame> frames = ask(question.name, example);
+      std::erase_if(frames, [](const Frame& frame) { return frame.kind == 1; });
+      ASSERT_EQ(frames.size(), 2U) << question.name << example;
+      EXPECT_EQ(frames[0].kind, 2U);
+      EXPECT_EQ(frames[0].payload, direct.json) << question.name << example;
+      EXPECT_EQ(frames[1].kind, 3U);
+      const std::string_view blocks(reinterpret_cast<const char*>(direct.blocks.data()), direct.blocks.size());
+      EXPECT_EQ(frames[1].payload, blocks) << question.name << example;
+    }
+  }
+}
+
+TEST_F(OverHttp, TextsComeBackAsTheyAre) {
+  EXPECT_EQ(json::parse(ask("about", "{}").front().payload).at("text"), "the <script>alert(1)</script> sat");
+}
+
+TEST_F(OverHttp, AnUnknownQuestionIsAnError) {
+  const json fault = error("abuot", "{}");
+  EXPECT_EQ(fault.at("field"), "question");
+  EXPECT_THAT(fault.at("message").get<std::string>(), testing::EndsWith("did you mean about?"));
+  EXPECT_TRUE(fault.at("column").is_null());
+}
+
+TEST_F(OverHttp, AFieldThatIsNoneIsNamed) { EXPECT_EQ(error("about", R"({"<script>": 1})").at("field"), "<script>"); }
+
+TEST_F(OverHttp, WhatIsNoJsonIsAnError) {
+  for (const char* request : {"", "{", "[1]", "null", "\xff\xfe", "{\"a\": \"\xff\"}"}) {
+    EXPECT_NE(error("about", request).at("message"), "") << request;
+  }
+}
+
+TEST_F(OverHttp, JsonOfAnyDepthIsAnError) {
+  EXPECT_NE(error("about", std::string(1 << 20, '[')).at("message"), "");
+  EXPECT_NE(error("about", "{\"a\":" + std::string(1 << 20, '[')).at("message"), "");
+}
+
+}  // namespace
+}  // namespace qkv::studio::over_http_test
