@@ -1,20 +1,36 @@
-// studio_messages FILE: the TypeScript types of the studio's questions. The file is left as it is if it says the same.
+// studio_messages FILE.ts: the TypeScript types of the studio's questions. studio_messages FILE.md: the file with the
+// questions' tables in place of those between its two marks. A file is left as it is if it says the same.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/view/studio.h"
 
 namespace {
 
-bool says(const std::string& path, std::string_view text) {
-  if (!std::filesystem::exists(path)) return false;
+std::string content_of(const std::string& path) {
+  if (!std::filesystem::exists(path)) return {};
   const auto bytes = qkv::read_file(path);
-  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == text;
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string with_tables(const std::string& document) {
+  constexpr std::string_view kBegin = "<!-- made by studio_messages: begin -->\n";
+  constexpr std::string_view kEnd = "<!-- made by studio_messages: end -->\n";
+  const std::size_t begin = document.find(kBegin);
+  const std::size_t end = document.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos) throw qkv::Error("the document has no marks");
+  return document.substr(0, begin + kBegin.size()) + qkv::studio_as_markdown() + document.substr(end);
+}
+
+void write(const std::string& path) {
+  const std::string before = content_of(path);
+  const std::string text = path.ends_with(".md") ? with_tables(before) : qkv::studio_messages();
+  if (text != before) qkv::write_file(path, std::string_view(text));
 }
 
 }  // namespace
@@ -22,8 +38,7 @@ bool says(const std::string& path, std::string_view text) {
 int main(int argc, char** argv) {
   try {
     if (argc != 2) throw qkv::Error("expected one path");
-    const std::string text = qkv::studio_messages();
-    if (!says(argv[1], text)) qkv::write_file(argv[1], std::as_bytes(std::span(text)));
+    write(argv[1]);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "studio_messages: %s\n", error.what());

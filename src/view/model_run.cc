@@ -11,7 +11,7 @@
 namespace qkv::view_detail {
 namespace {
 
-TaskExample example_for(const TrainedModel& trained, const ShownText& shown) {
+TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
   if (shown.text.empty() == !shown.example)
     refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
   ModelQuestion question{.title = shown.model, .example = shown.example};
@@ -49,7 +49,7 @@ std::vector<std::string> patterns_of(const std::vector<RunSite>& sites) {
 
 ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown)
     : trained_(std::move(trained)),
-      example_(example_for(*trained_, shown)),
+      example_(example_shown(*trained_, shown)),
       text_(insight::head_text_of(*trained_, example_)),
       trace_(patterns_of(sites_of(trained_->model()))),
       sites_(sites_of(trained_->model())) {

@@ -1,4 +1,4 @@
-// All questions with their fields and replies, as JSON.
+// All questions with their fields and replies, as JSON and as Markdown.
 #include "qkv/view/studio.h"
 #include "view/field_json.h"
 #include "view/json_of.h"
@@ -36,6 +36,16 @@ std::string studio_as_json() {
   Json json{{"questions", Json::array()}};
   for (const Question& question : Studio::questions()) json["questions"].push_back(described(question));
   return view_detail::text_of(json);
+}
+
+std::string studio_as_markdown() {
+  std::string text;
+  for (const Question& question : Studio::questions()) {
+    text += (text.empty() ? "### " : "\n### ") + question.name + "\n\n" + question.meaning + "\n\n";
+    text += question.fields.empty() ? "It has no fields.\n" : fields_as_markdown(question.fields);
+    text += "\nThe reply, " + members_as_markdown(question.reply);
+  }
+  return text;
 }
 
 }  // namespace qkv

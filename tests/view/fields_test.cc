@@ -10,6 +10,7 @@
 #include "qkv/view/info.h"
 #include "qkv/view/mask.h"
 #include "qkv/view/probe.h"
+#include "qkv/view/studio.h"
 
 namespace qkv::fields_test {
 namespace {
@@ -80,6 +81,11 @@ TEST(Fields, AreThoseOfTheDocument) {
                              cost_range_fields().infos(), check_fields().infos()}) {
     EXPECT_THAT(text, HasSubstr(fields_as_markdown(fields)));
   }
+}
+
+TEST(Fields, OfTheStudioAreThoseOfTheDocument) {
+  EXPECT_THAT(document(), HasSubstr(studio_as_markdown() + "<!-- made by studio_messages: end -->"))
+      << "build/release/apps/studio/studio_messages docs/api.md writes them";
 }
 
 std::string of_model() {

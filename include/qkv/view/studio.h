@@ -77,4 +77,7 @@ enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, er
 /// All questions as JSON: {"questions": [{"name", "meaning", "fields", "reply", "objects", "examples"}, …]}.
 [[nodiscard]] std::string studio_as_json();
 
+/// The same as tables in Markdown, as docs/api.md has them.
+[[nodiscard]] std::string studio_as_markdown();
+
 }  // namespace qkv

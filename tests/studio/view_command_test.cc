@@ -1,0 +1,147 @@
+// `qkv view` as a user starts and ends it.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "cli/command.h"
+#include "qkv/view/studio.h"
+#include "server/pages.h"
+#include "studio/raw_client.h"
+
+namespace qkv::studio::view_command_test {
+namespace {
+
+using qkv::tests::Outcome;
+using qkv::tests::run_qkv;
+using testing::HasSubstr;
+
+// `qkv view …`, until it is told to end.
+class RunningView {
+ public:
+  explicit RunningView(std::vector<std::string> arguments) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+    arguments.insert(arguments.begin(), {QKV_COMMAND, "view", "--no-open"});
+    process_ = ::fork();
+    if (process_ == 0) become(arguments, ends[1]);
+    ::close(ends[1]);
+    out_ = ends[0];
+  }
+  RunningView(const RunningView&) = delete;
+  RunningView& operator=(const RunningView&) = delete;
+  ~RunningView() {
+    ::close(out_);
+    if (process_ > 0) end();
+  }
+
+  // Without the line break; empty if it ended before.
+  std::string line() {
+    std::string text;
+    for (char letter = 0; ::read(out_, &letter, 1) == 1 && letter != '\n';) text += letter;
+    return text;
+  }
+
+  int end() {
+    ::kill(process_, SIGINT);
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  [[noreturn]] static void become(std::vector<std::string>& arguments, int out) {
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    ::dup2(out, STDOUT_FILENO);
+    ::execv(QKV_COMMAND, pointers.data());
+    ::_exit(127);
+  }
+
+  pid_t process_ = 0;
+  int out_ = -1;
+};
+
+class ViewCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (built_pages().page.empty()) GTEST_SKIP() << "this build has no pages: " << why_without_pages();
+  }
+};
+
+TEST_F(ViewCommand, PrintsItsAddressAndServesUntilInterrupted) {
+  RunningView view({"--text", "the dog ran"});
+  const std::string url = view.line();
+  ASSERT_THAT(url, testing::MatchesRegex("http://127\\.0\\.0\\.1:[0-9]+/[0-9a-f]+/"));
+  const int port = tests::port_in(url);
+  const std::string token = url.substr(url.size() - 33, 32);
+  tests::RawClient pages(port);
+  pages.send(tests::request_to(port, "GET", "/" + token + "/"));
+  EXPECT_EQ(pages.read_reply().body, built_pages().page);
+  tests::RawClient questions(port);
+  questions.send(tests::question(port, token, "about", "{}"));
+  const auto frames = tests::frames_of(questions.read_reply().body);
+  EXPECT_EQ(nlohmann::json::parse(frames.front().payload).at("text"), "the dog ran");
+  EXPECT_EQ(view.end(), 0);
+}
+
+TEST_F(ViewCommand, HasAnotherTokenEachTime) {
+  RunningView first({});
+  RunningView second({});
+  const std::string one = first.line();
+  const std::string two = second.line();
+  EXPECT_NE(one.substr(one.size() - 33), two.substr(two.size() - 33));
+}
+
+TEST_F(ViewCommand, RefusesAPortThatIsInUse) {
+  RunningView view({});
+  const std::string port = std::to_string(tests::port_in(view.line()));
+  const Outcome outcome = run_qkv({"view", "--no-open", "--port", port});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--port: expected a free port, got " + port + ", which is in use"));
+}
+
+TEST(ViewCommandWithoutPages, SaysWhatToInstall) {
+  if (!built_pages().page.empty()) GTEST_SKIP() << "this build has pages";
+  const Outcome outcome = run_qkv({"view", "--no-open"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("this qkv has no studio: " + std::string(why_without_pages())));
+  EXPECT_THAT(outcome.err, HasSubstr("install nodejs (18 or newer) and npm"));
+}
+
+TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
+  const auto refusal = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"view", "--no-open"});
+    const Outcome outcome = run_qkv(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"inductoin"}), HasSubstr("qkv view: MODEL: no model \"inductoin\" in the box"));
+  EXPECT_THAT(refusal({"./nothing.safetensors"}), HasSubstr("MODEL: expected a model of the box, a file or a folder"));
+  EXPECT_THAT(refusal({"--file", "/nothing"}), HasSubstr("--file: cannot read /nothing: No such file or directory"));
+  EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));
+  EXPECT_THAT(refusal({"--port", "65536"}), HasSubstr("--port: "));
+}
+
+TEST(ViewCommandDescribes, EveryQuestion) {
+  const Outcome outcome = run_qkv({"view", "--describe"});
+  EXPECT_EQ(outcome.code, 0);
+  const auto questions = nlohmann::json::parse(outcome.out).at("questions");
+  ASSERT_EQ(questions.size(), Studio::questions().size());
+  for (std::size_t n = 0; n < questions.size(); ++n) {
+    const Question& question = Studio::questions()[n];
+    EXPECT_EQ(questions[n].at("name"), question.name);
+    EXPECT_EQ(questions[n].at("fields").size(), question.fields.size());
+    EXPECT_TRUE(questions[n].at("objects").contains(question.reply.name));
+  }
+}
+
+}  // namespace
+}  // namespace qkv::studio::view_command_test
