@@ -17,7 +17,7 @@ import {
   textChanges,
   toX,
 } from "../src/pages/step/state";
-import { innerStop, nextStop, outerStop, partsOf, stopOf, stopsOf } from "../src/pages/step/stops";
+import { innerStop, nextStop, outerStop, partsOf, stopAt, stopOf, stopsOf } from "../src/pages/step/stops";
 import { withFields } from "../src/app/address";
 
 describe("matrices as text", () => {
@@ -37,7 +37,9 @@ describe("matrices as text", () => {
 describe("the bench's request", () => {
   it("is the chapter's figure by default", () => {
     const matrix = "1,0;0,1;1,1";
-    expect(benchRequest({})).toEqual({ tokens: "the cat sat", q: matrix, k: matrix, v: "2,0;0,3;1,1", query: 1 });
+    expect(benchRequest({})).toEqual({});
+    expect(benchRequest({ step: "4", q: "2" })).toEqual({ query: 2 });
+    expect(benchRequest({ Q: "1,0;0,1;1,2" })).toEqual({ tokens: "the cat sat", q: "1,0;0,1;1,2", k: matrix, v: "2,0;0,3;1,1" });
   });
 
   it("has rows for as many words as there are", () => {
@@ -72,7 +74,6 @@ describe("the bench's request", () => {
       site: "tokens",
       layer: 1,
       head: 0,
-      query: 1,
     });
   });
 });
@@ -101,10 +102,12 @@ describe("edits", () => {
   });
 
   it("can be printed by the command, whatever the words are", () => {
-    expect(explainCommand({})).toBe(
+    expect(explainCommand({}, null)).toBe(
       "qkv explain 'the cat sat' --q '[[1,0],[0,1],[1,1]]' --k '[[1,0],[0,1],[1,1]]' --v '[[2,0],[0,3],[1,1]]' --query 1",
     );
-    expect(explainCommand({ text: "it's; rm" })).toContain("'it'\\''s; rm'");
+    expect(explainCommand({ text: "it's; rm" }, null)).toContain("'it'\\''s; rm'");
+    expect(explainCommand({ X: "1" }, { Q: "1", K: "2", V: "3" })).toContain("--q '[[1]]' --k '[[2]]' --v '[[3]]'");
+    expect(explainCommand({ model: "induction", text: "abcab" }, null)).toBe("qkv explain --model 'induction' 'abcab'");
   });
 });
 
@@ -146,6 +149,10 @@ describe("stops on the rail", () => {
     expect(innerStop(stops, at("1"))?.key).toBe("2.1");
     expect(innerStop(stops, at("3"))).toBeNull();
     expect(outerStop(stops, at("2.2")).key).toBe("2");
+  });
+
+  it("are what the handle is on the way to", () => {
+    expect([0, 0.2, 1, 1.1, 1.8, 2.01, 9].map((at) => stopAt(stops, at).key)).toEqual(["0", "1", "1", "2.1", "2.4", "3", "3"]);
   });
 
   it("take an address that is none", () => {

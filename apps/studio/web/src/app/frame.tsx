@@ -33,6 +33,10 @@ export function Frame({ engine }: { engine: Engine }) {
     ]);
   }, []);
 
+  useEffect(() => {
+    document.title = `${page.title} · qkv studio`;
+  }, [page]);
+
   const View = page.View;
   return (
     <>

@@ -28,4 +28,6 @@ async function start(): Promise<void> {
   render(<Frame engine={new Engine(transport())} />, root);
 }
 
-void start();
+// A script that is written into the page runs before there is a body.
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", () => void start());
+else void start();

@@ -161,7 +161,20 @@ function Direction({ bench }: { bench: Bench }) {
 }
 
 function Queries({ bench, reply }: { bench: Bench; reply: BenchReply }) {
-  if (reply.queries.length > 24) return null;
+  if (reply.queries.length > 16) {
+    return (
+      <label class="queries">
+        <span>who looks?</span>
+        <select value={String(reply.query)} onChange={(event) => bench.apply({ q: queryChange(Number(event.currentTarget.value)), pin: null })}>
+          {reply.queries.map((word, n) => (
+            <option key={n} value={String(n)}>
+              {n}: {word}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
   return (
     <div class="queries" role="group" aria-label="Whose row is explained">
       <span aria-hidden="true">who looks?</span>

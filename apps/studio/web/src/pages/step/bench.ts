@@ -9,7 +9,7 @@ import { lastReply } from "../../app/last_reply";
 import { parsedName, pinned, rings, selected } from "../../parts/links";
 import { motionTo, type Motion } from "./motion";
 import { benchRequest, dOutChanges, editChanges, isBackward, isPinnable } from "./state";
-import { innerStop, nextStop, outerStop, stopOf, stopsOf, type Stop } from "./stops";
+import { innerStop, nextStop, outerStop, stopAt, stopOf, stopsOf, type Stop } from "./stops";
 import { matrixOf } from "./matrices";
 
 export interface Bench {
@@ -53,8 +53,9 @@ export function openBench(engine: Engine): Bench {
     const steps = backward.value ? bench.reply.value?.back : bench.reply.value?.steps;
     return stopsOf(steps ?? [], ready);
   });
-  const stop = computed(() => stopOf(stops.value, address.value.fields["step"]));
-  const motion = motionTo(computed(() => ({ at: stop.value.at, slow: (stop.value.step?.inner.length ?? 0) > 0 })));
+  const settled = computed(() => stopOf(stops.value, address.value.fields["step"]));
+  const motion = motionTo(computed(() => ({ at: settled.value.at, slow: (settled.value.step?.inner.length ?? 0) > 0 })));
+  const stop = computed(() => (motion.held.value ? stopAt(stops.value, motion.position.value) : settled.value));
 
   const stopPin = effect(() => {
     const pin = address.value.fields["pin"];

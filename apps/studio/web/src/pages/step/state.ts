@@ -88,8 +88,11 @@ function finite(text: string | undefined): number | undefined {
   return text !== undefined && text !== "" && Number.isFinite(value) ? value : undefined;
 }
 
+/** What differs from the engine's own defaults: the chapter's figure is {}, which a frozen page can hold. */
 export function benchRequest(fields: Fields): BenchRequest {
-  const request: Record<string, string | number | undefined> = { ...inputsOf(fields), query: queryOf(fields) };
+  const query = queryOf(fields);
+  const request: Record<string, string | number | undefined> = inputsOf(fields);
+  if (query !== defaults.query) request["query"] = query;
   for (const name of ["mask", "bias", "wrong", "nudge"]) request[name] = fields[name];
   for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]);
   if (fields["wrong"] === "no-scale") request["wrong_d"] = finite(fields["d"]);
@@ -100,6 +103,7 @@ export function benchRequest(fields: Fields): BenchRequest {
 
 function inputsOf(fields: Fields): Record<string, string | number | undefined> {
   if (onRealHead(fields)) return realHead(fields);
+  if (!["text", "context", "Q", "K", "V", "X"].some((name) => fields[name] !== undefined)) return {};
   const words = { tokens: queryWords(fields).join(" "), context: fields["context"] };
   if (usesX(fields)) {
     return { ...words, x: matrixText(fields, "X"), w_q: fields["Wq"], w_k: fields["Wk"], w_v: fields["Wv"] };
@@ -201,12 +205,13 @@ export function fromX(q: Tensor, k: Tensor, v: Tensor): Changes {
   return { X: null, Wq: null, Wk: null, Wv: null, Q: textOf(q), K: textOf(k), V: textOf(v), nudge: null, pin: null };
 }
 
-/** What `qkv explain` takes to print the same. */
-export function explainCommand(fields: Fields): string {
+/** What `qkv explain` takes to print the same; `made` are q, k and v where they are made from x. */
+export function explainCommand(fields: Fields, made: Readonly<Record<"Q" | "K" | "V", string>> | null): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  if (fields["model"]) return `qkv explain --model ${quoted(fields["model"])} ${quoted(fields["text"] ?? "")}`;
   const parts = ["qkv explain", quoted(queryWords(fields).join(" "))];
   if (fields["context"]) parts.push("--context", quoted(fields["context"]));
-  for (const field of ["Q", "K", "V"] as const) parts.push(`--${field.toLowerCase()}`, quoted(bracketed(matrixText(fields, field))));
+  for (const field of ["Q", "K", "V"] as const) parts.push(`--${field.toLowerCase()}`, quoted(bracketed(made?.[field] ?? matrixText(fields, field))));
   for (const name of ["mask", "bias", "scale", "softcap"]) if (fields[name]) parts.push(`--${name}`, quoted(fields[name]));
   parts.push("--query", String(queryOf(fields)));
   return parts.join(" ");

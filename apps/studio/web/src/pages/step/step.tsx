@@ -7,6 +7,7 @@ import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
 import type { Drawing } from "../../drawing/marks";
+import type { BenchReply } from "../../engine/messages";
 import { parsedName, pinned, useLinks } from "../../parts/links";
 import { Bar } from "./Bar";
 import { Board } from "./Board";
@@ -18,7 +19,7 @@ import { Wrong } from "./Wrong";
 import { openBench, type Bench } from "./bench";
 import { stepDrawing } from "./figure";
 import { csvOf, matrixOf } from "./matrices";
-import { defaults, explainCommand, onRealHead, textChanges } from "./state";
+import { defaults, explainCommand, textChanges, textOf, usesX } from "./state";
 import "./step.css";
 
 export const step: Page = {
@@ -110,6 +111,14 @@ function useStepKeys(bench: Bench): void {
   }, [bench]);
 }
 
+function made(reply: BenchReply): Record<"Q" | "K" | "V", string> {
+  const text = (name: string) => {
+    const matrix = matrixOf(reply, name);
+    return matrix ? textOf(matrix.values) : "";
+  };
+  return { Q: text("q"), K: text("k"), V: text("v") };
+}
+
 function useTakings(bench: Bench, takings: Signal<Takings | null>): void {
   const reply = bench.asked.reply.value;
   const pin = pinned.value;
@@ -118,7 +127,7 @@ function useTakings(bench: Bench, takings: Signal<Takings | null>): void {
     if (!reply) return;
     const matrix = matrixOf(reply, parsedName(pin ?? "")?.matrix ?? "weights");
     const taken: Takings = { name: "attention", drawing: (): Drawing => stepDrawing(bench, reply, ground.value) };
-    if (!onRealHead(fields)) taken.command = explainCommand(fields);
+    taken.command = explainCommand(fields, usesX(fields) ? made(reply) : null);
     if (matrix) taken.table = { name: matrix.name, csv: () => csvOf(matrix) };
     takings.value = taken;
   }, [reply, pin, fields]);

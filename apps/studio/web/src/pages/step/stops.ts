@@ -36,6 +36,14 @@ export function stopOf(stops: readonly Stop[], key: string | undefined): Stop {
   return named(key ?? "0") ?? named((key ?? "").split(".")[0] ?? "") ?? (Number(key) > last.at ? last : first);
 }
 
+/** The stop that a position is on the way to. */
+export function stopAt(stops: readonly Stop[], position: number): Stop {
+  const close = 1e-3;
+  const next = stops.find((stop) => stop.at >= position - close) ?? stops.at(-1);
+  if (!next) throw new Error("a rail has stops");
+  return next;
+}
+
 /** The next stop in a direction: from one inner step to the other, else from step to step. */
 export function nextStop(stops: readonly Stop[], from: Stop, direction: 1 | -1): Stop {
   // The last part ends where its step does: only one of them is stood on.
