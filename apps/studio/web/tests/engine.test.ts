@@ -15,9 +15,11 @@ const about = "about" as const;
 
 class Fake implements Transport {
   readonly where = "a test";
-  readonly live = true;
   asked: string[] = [];
   constructor(private readonly bytes: Uint8Array) {}
+  answers(): boolean {
+    return true;
+  }
   async *send(name: string, body: string): AsyncIterable<Uint8Array> {
     this.asked.push(`${name} ${body}`);
     for (let at = 0; at < this.bytes.length; at += 5) yield this.bytes.slice(at, at + 5);
@@ -216,6 +218,8 @@ describe("frozen into the page", () => {
   it("answers what it holds, and says so of the rest", async () => {
     const engine = new Engine(frozen);
     expect(await engine.ask(about, {})).toEqual({ version: "1" });
+    expect(engine.answers(about, {})).toBe(true);
+    expect(engine.answers("bench", { q: "1" })).toBe(false);
     await expect(engine.ask("bench", { q: "1" })).rejects.toThrow("holds 0 replies of the kind “bench”");
   });
 

@@ -48,7 +48,7 @@ export function Frame({ engine }: { engine: Engine }) {
           qkv<span>studio</span>
         </a>
         {pages.length > 1 && <PageLinks current={page} />}
-        {page.text && <TextField key={page.name} bar={page.text} />}
+        {page.text && <TextField key={page.name} bar={page.text} engine={engine} />}
         <div class="bar-end">
           <TakeAlong takings={takings} open={menu} />
           <button type="button" class="icon" onClick={toggleGround} aria-label={`${ground.value === "dark" ? "Light" : "Dark"} colours`}>
@@ -85,7 +85,7 @@ function PageLinks({ current }: { current: Page }) {
   );
 }
 
-function TextField({ bar }: { bar: TextBar }) {
+function TextField({ bar, engine }: { bar: TextBar; engine: Engine }) {
   const value = useComputed(() => bar.value(address.value.fields)).value;
   const submit = useMemo(
     () => (text: string) => {
@@ -106,6 +106,7 @@ function TextField({ bar }: { bar: TextBar }) {
         <span class="said">{bar.label}</span>
         <input
           name="text"
+          readOnly={!(bar.isOpen?.(engine, address.value.fields) ?? true)}
           value={value}
           spellcheck={false}
           autocomplete="off"

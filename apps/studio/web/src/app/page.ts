@@ -28,6 +28,8 @@ export interface TextBar {
   value(fields: Fields): string;
   /** Fields of the address that change with a new text. */
   change(fields: Fields, text: string): Record<string, string | null>;
+  /** False where the engine cannot answer for another text; the bar is then read only. */
+  isOpen?(engine: Engine, fields: Fields): boolean;
 }
 
 /** A name fit for a file, and ways to make each form. Forms that a page cannot give are left out. */

@@ -19,8 +19,8 @@ export interface AskOptions {
 export interface Transport {
   /** Where the work is done, for the status line: "qkv on this computer". */
   readonly where: string;
-  /** Whether other requests than those made before can be answered. */
-  readonly live: boolean;
+  /** False for a request that will surely not be answered: pages offer no way to it. */
+  answers(name: string, body: string): boolean;
   /** Bytes of frames, in any cuts. Aborting the signal ends the work behind it. */
   send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
@@ -66,6 +66,10 @@ export class Engine {
     this.lastTook = performance.now() - started;
     this.keep(key, { reply, bytes });
     return reply as Reply<Q>;
+  }
+
+  answers<Q extends keyof Questions>(name: Q, request: Request<Q>): boolean {
+    return this.transport.answers(name, canonical(name, request).slice(name.length + 1));
   }
 
   private async read(name: string, body: string, signal: AbortSignal, progress?: (progress: Progress) => void) {

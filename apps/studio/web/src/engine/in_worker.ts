@@ -28,7 +28,6 @@ interface Waiting {
 
 export class InWorker implements Transport {
   readonly where = "qkv in this page (WebAssembly)";
-  readonly live = true;
   private readonly waiting = new Map<number, Waiting>();
   private lastId = 0;
 
@@ -41,6 +40,10 @@ export class InWorker implements Transport {
       const failed = `The engine in this page stopped: ${event.message ?? "no reason given"}. Reload the page.`;
       for (const [id, one] of this.waiting) one.take({ id, failed });
     });
+  }
+
+  answers(): boolean {
+    return true;
   }
 
   async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {

@@ -13,10 +13,13 @@ const refused: Record<number, string> = {
 
 export class OverHttp implements Transport {
   readonly where = "qkv on this computer";
-  readonly live = true;
 
   /** `base`: the page's address up to its last slash. */
   constructor(private readonly base: string) {}
+
+  answers(): boolean {
+    return true;
+  }
 
   async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const response = await this.post(name, body, signal);

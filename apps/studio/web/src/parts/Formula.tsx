@@ -53,6 +53,7 @@ function pieces(math: Element): Element[] {
     if (last && !isBreak && !isAfterComma) last.append(node);
     else {
       const next = document.createElementNS(namespace, "math");
+      next.setAttribute("displaystyle", "true");
       next.append(node);
       made.push(next);
     }

@@ -148,6 +148,7 @@ function Direction({ bench }: { bench: Bench }) {
   const choose = (backward: boolean) => {
     if (backward !== back) bench.apply(backward ? { back: "1", step: null } : { back: null, dY: null, nudge: null, step: null });
   };
+  if (!back && !bench.can({ back: "1" })) return null;
   return (
     <div class="segmented" role="group" aria-label="Direction">
       <button type="button" aria-pressed={!back} onClick={() => choose(false)}>
@@ -179,7 +180,13 @@ function Queries({ bench, reply }: { bench: Bench; reply: BenchReply }) {
     <div class="queries" role="group" aria-label="Whose row is explained">
       <span aria-hidden="true">who looks?</span>
       {reply.queries.map((word, n) => (
-        <button key={n} type="button" aria-pressed={n === reply.query} onClick={() => bench.apply({ q: queryChange(n), pin: null })}>
+        <button
+          key={n}
+          type="button"
+          aria-pressed={n === reply.query}
+          disabled={!bench.can({ q: queryChange(n) })}
+          onClick={() => bench.apply({ q: queryChange(n), pin: null })}
+        >
           {word}
         </button>
       ))}

@@ -25,8 +25,8 @@ export function Inputs({ bench, reply }: InputsProps) {
       <h2 id="inputs-title">Each word brings</h2>
       {x && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} />}
       <Group bench={bench} reply={reply} names={["q", "k", "v"]} />
-      {!onRealHead(fields) && <Words bench={bench} />}
-      {!onRealHead(fields) && <More bench={bench} reply={reply} />}
+      {bench.isLive && !onRealHead(fields) && <Words bench={bench} />}
+      {bench.isLive && !onRealHead(fields) && <More bench={bench} reply={reply} />}
     </section>
   );
 }
@@ -50,7 +50,7 @@ function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMa
   const old = bench.before.value;
   const before = old ? matrixOf(old, matrix.name) : null;
   if (!isSmall(matrix)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} />;
-  const editable = matrix.role === "input";
+  const editable = bench.isLive && matrix.role === "input" && !onRealHead(address.value.fields);
   return (
     <MatrixTable
       {...matrix}
@@ -87,7 +87,7 @@ export function Gradient({ bench, reply, of, labels }: InputsProps & { of: strin
         rowLabels={labels}
         firstRow={matrix.first_row}
         scale={scale}
-        edit={matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
+        edit={bench.isLive && matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
       />
     </div>
   );

@@ -9,7 +9,8 @@ import { Inspector } from "../../parts/Inspector";
 import { parsedName, pinned, selected } from "../../parts/links";
 import type { Bench } from "./bench";
 import { matrixOf } from "./matrices";
-import { fieldOf } from "./state";
+import { neighbourOf } from "./neighbours";
+import { fieldOf, onRealHead } from "./state";
 
 interface NumberProps {
   bench: Bench;
@@ -30,10 +31,29 @@ export function NumberPanel({ bench, reply }: NumberProps) {
         was={name ? wasOf(bench, name, number?.shown ?? "") : null}
         onPin={bench.pin}
       >
+        {number && name === number.name && <Neighbours bench={bench} reply={reply} title="made of" names={number.sources} />}
+        {number && name === number.name && <Neighbours bench={bench} reply={reply} title="goes into" names={number.uses} />}
         {isPinned && pinned.value && <Change bench={bench} reply={reply} name={pinned.value} />}
         {isPinned && pinned.value && <Nudge bench={bench} reply={reply} name={pinned.value} />}
       </Inspector>
     </section>
+  );
+}
+
+function Neighbours({ bench, reply, title, names }: NumberProps & { title: string; names: readonly string[] }) {
+  const known = names.map((name) => neighbourOf(reply, name)).filter((one) => one !== null);
+  if (known.length === 0) return null;
+  return (
+    <div class="neighbours">
+      <span>{title}</span>
+      <div>
+        {known.map((one) => (
+          <button key={one.name + one.label} type="button" class="small" onClick={() => bench.pin(one.name)}>
+            {one.label} <b>{one.values}</b>
+          </button>
+        ))}
+      </div>
+    </div>
   );
 }
 
@@ -49,7 +69,7 @@ function wasOf(bench: Bench, name: string, now: string): string | null {
 function Change({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
   const matrix = parts ? matrixOf(reply, parts.matrix) : null;
-  if (!parts || !matrix || matrix.role !== "input") return null;
+  if (!bench.isLive || !parts || !matrix || matrix.role !== "input" || onRealHead(address.value.fields)) return null;
   const value = valueAt(matrix.values, parts.row - matrix.first_row, parts.column);
   const by = (step: number) => (
     <button type="button" onClick={() => bench.edit(parts.matrix, parts.row, parts.column, nudged(value, step), true)}>
@@ -71,7 +91,7 @@ const nudgeStep = 0.01;
 
 function Nudge({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
-  if (!bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out") return null;
+  if (!bench.isLive || !bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out") return null;
   const asked = `${name}:${nudgeStep}`;
   const isOn = address.value.fields["nudge"] === asked;
   return (

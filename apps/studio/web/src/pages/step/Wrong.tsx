@@ -28,11 +28,13 @@ export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const chosen = fields["wrong"] ?? "";
   const all = described.bench?.find((field) => field.name === "wrong")?.words?.filter(Boolean) ?? Object.keys(labels);
   const error = bench.asked.error.value;
+  const offered = all.filter((id) => bench.can({ wrong: id, d: null }));
+  if (offered.length === 0) return null;
   return (
     <section class="card wrong" aria-labelledby="wrong-title">
       <div class="wrong-row">
         <h2 id="wrong-title">Goes wrong if</h2>
-        {all.map((id) => (
+        {offered.map((id) => (
           <button
             key={id}
             type="button"
@@ -45,7 +47,7 @@ export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
         ))}
       </div>
       {chosen && error?.field === "wrong" && <p class="problem">{error.message}</p>}
-      {chosen === "no-scale" && <Width bench={bench} />}
+      {chosen === "no-scale" && bench.isLive && <Width bench={bench} />}
       {reply.wrong && chosen === reply.wrong.id && <Beside reply={reply} wrong={reply.wrong} />}
     </section>
   );

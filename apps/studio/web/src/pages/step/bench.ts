@@ -1,7 +1,7 @@
 // Everything the Step page shows follows from the address; this holds the questions that stand between.
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { address, change, type Change } from "../../app/address";
+import { address, change, withFields, type Change } from "../../app/address";
 import type { Engine } from "../../engine/engine";
 import { asked, type Asked } from "../../engine/asked";
 import type { BenchReply, BenchRequest, NumberRequest } from "../../engine/messages";
@@ -25,6 +25,10 @@ export interface Bench {
   playing: Signal<boolean>;
   edit: (matrix: string, row: number, column: number, value: number, settled: boolean) => void;
   editRow: (matrix: string, row: number, values: readonly number[], settled: boolean) => void;
+  /** Whether a change will be answered; of what will not, nothing is offered. */
+  can: (changes: Record<string, string | null>) => boolean;
+  /** Whether numbers can be changed at all. */
+  isLive: boolean;
   apply: (changes: Record<string, string | null>, how?: Change) => void;
   go: (stop: Stop) => void;
   move: (direction: 1 | -1) => void;
@@ -105,6 +109,8 @@ export function openBench(engine: Engine): Bench {
       });
       editing(all, settled);
     },
+    can: (changes) => engine.answers("bench", benchRequest(withFields(address.value.fields, changes))),
+    isLive: engine.answers("bench", { q: "0", k: "0", v: "0" }),
     apply: (changes, how = "done") => {
       before.value = null;
       change(changes, how);

@@ -39,7 +39,7 @@ function vectorsOf(bench: Bench, reply: BenchReply, name: string, drawn: Drawn):
       tip,
       paint: drawn.paint,
       strong: drawn.strong(row),
-      drag: matrix.role === "input" ? drag(row) : undefined,
+      drag: bench.isLive && matrix.role === "input" ? drag(row) : undefined,
     }))
     .filter((_, row) => drawn.only?.(row) ?? true);
 }

@@ -19,7 +19,7 @@ import { Wrong } from "./Wrong";
 import { openBench, type Bench } from "./bench";
 import { stepDrawing } from "./figure";
 import { csvOf, matrixOf } from "./matrices";
-import { defaults, explainCommand, textChanges, textOf, usesX } from "./state";
+import { benchRequest, defaults, explainCommand, textChanges, textOf, usesX } from "./state";
 import "./step.css";
 
 export const step: Page = {
@@ -29,6 +29,7 @@ export const step: Page = {
   text: {
     label: "Words",
     value: (fields) => fields["text"] ?? defaults.text,
+    isOpen: (engine, fields) => engine.answers("bench", benchRequest({ ...fields, text: "another" })),
     change: (fields, text) => textChanges(fields, text || defaults.text),
   },
 };
