@@ -148,6 +148,7 @@ TrainReporting resumed_reporting(const TrainArguments& arguments, const TrainRep
   TrainReporting reporting = arguments.reporting;
   if (command.count("--examine-every") == 0) reporting.examine_every = saved.examine_every;
   if (command.count("--save-every") == 0) reporting.save_every = saved.save_every;
+  if (command.count("--keep-every") == 0) reporting.keep_every = saved.keep_every;
   if (command.count("--examples") == 0) reporting.examples = saved.examples;
   return reporting;
 }
@@ -244,6 +245,8 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   const TrainGroup steps{command, group};
   TrainReporting& reporting = arguments.reporting;
   steps.whole("--save-every", reporting.save_every, "Steps between checkpoints")->capture_default_str();
+  steps.whole("--keep-every", reporting.keep_every, "Steps between models that are kept, to watch heads form; 0: none")
+      ->capture_default_str();
   steps.whole("--examine-every", reporting.examine_every, "Steps between examinations")->capture_default_str();
   steps.whole("--examples", reporting.examples, "Held-out examples of an examination")->capture_default_str();
   add_threads_option(command, arguments.threads)->group(group);

@@ -133,6 +133,7 @@
 #include "qkv/view/field.h"
 #include "qkv/view/heads.h"
 #include "qkv/view/info.h"
+#include "qkv/view/learn.h"
 #include "qkv/view/mask.h"
 #include "qkv/view/member.h"
 #include "qkv/view/patterns.h"

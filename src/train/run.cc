@@ -1,5 +1,7 @@
 #include "qkv/train/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -7,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "qkv/number_text.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/trained_model.h"
 #include "train/directory_lock.h"
@@ -69,15 +72,15 @@ class Run {
     }
     begin_ = Clock::now();
     save();
+    if (optimizer_->steps() == 0) keep(0);
     const auto loss = [this](std::int64_t n) { return loss_of(n); };
     train(*optimizer_, loss, options_of(settings_), [&](const TrainingStep& step) { return after(step, log); });
     const double taken = seconds();
     save();
     if (optimizer_->steps() < settings_.steps) return std::nullopt;
-    const DType dtype = training::stored_dtype(settings_);
-    const Model stored = dtype == DType::f32 ? model_ : model_.to(dtype);
-    stored.save(place_.model(), words_under("run", words_));
-    return report(stored, taken);
+    const Model model = stored();
+    model.save(place_.model(), words_under("run", words_));
+    return report(model, taken);
   }
 
  private:
@@ -114,6 +117,7 @@ class Run {
     if (watch_.stepped) watch_.stepped(line);
     if (watch_.stopped && watch_.stopped()) return Next::stop;
     if (done % reporting_.save_every == 0) save();
+    keep(done);
     return Next::go_on;
   }
 
@@ -133,6 +137,17 @@ class Run {
     Words metadata = model_.metadata();
     metadata.merge(words_under("run", run));
     save_checkpoint(place_.checkpoint(), *optimizer_, metadata);
+  }
+
+  void keep(std::int64_t step) const {
+    if (reporting_.keep_every == 0 || (step % reporting_.keep_every != 0 && step != settings_.steps)) return;
+    std::filesystem::create_directories(std::filesystem::path(place_.kept(step)).parent_path());
+    stored().save(place_.kept(step), words_under("run", words_));
+  }
+
+  [[nodiscard]] Model stored() const {
+    const DType dtype = training::stored_dtype(settings_);
+    return dtype == DType::f32 ? model_ : model_.to(dtype);
   }
 
   // Of the model as it is stored.
@@ -176,6 +191,22 @@ class Run {
 };
 
 }  // namespace
+
+std::string TrainPlace::kept(std::int64_t step) const {
+  return fmt::format("{}/steps/{:08}.safetensors", directory, step);
+}
+
+std::vector<std::int64_t> kept_steps(const TrainPlace& place) {
+  std::vector<std::int64_t> steps;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(place.directory + "/steps", none)) {
+    const std::filesystem::path path = entry.path();
+    const auto step = number_from<std::int64_t>(path.stem().string());
+    if (step && path.extension() == ".safetensors") steps.push_back(*step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
 
 std::optional<TrainReport> run_training(const TrainSettings& settings, const TrainReporting& reporting,
                                         const TrainPlace& place, TrainStart start, const TrainWatch& watch) {

@@ -44,6 +44,7 @@ template <class Reporting, class Each>
 void for_each_word(Reporting& r, const Each& each) {
   each("report.examine_every", r.examine_every);
   each("report.save_every", r.save_every);
+  each("report.keep_every", r.keep_every);
   each("report.examples", r.examples);
 }
 

@@ -26,8 +26,8 @@ const std::vector<Answerer>& answerers() {
       view_detail::pair_question(),       //
       view_detail::mask_question(),       //
       view_detail::positions_question(),  //
-      view_detail::cost_question(),      view_detail::roles_question(),
-      view_detail::change_question(),  //
+      view_detail::cost_question(),      view_detail::roles_question(), view_detail::change_question(),
+      view_detail::learn_question(),  //
   };
   return kAll;
 }

@@ -68,5 +68,6 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer cost_question();
 [[nodiscard]] Answerer roles_question();
 [[nodiscard]] Answerer change_question();
+[[nodiscard]] Answerer learn_question();
 
 }  // namespace qkv::view_detail

@@ -13,13 +13,16 @@
 
 namespace qkv {
 
-/// Where a run writes: checkpoint.safetensors, log.jsonl and, at the end, model.safetensors.
+/// Where a run writes: checkpoint.safetensors, log.jsonl, models of earlier steps where they are kept and, at the end,
+/// model.safetensors.
 struct TrainPlace {
   std::string directory;
 
   [[nodiscard]] std::string checkpoint() const { return directory + "/checkpoint.safetensors"; }
   [[nodiscard]] std::string log() const { return directory + "/log.jsonl"; }
   [[nodiscard]] std::string model() const { return directory + "/model.safetensors"; }
+  /// "steps/00000200.safetensors", after so many steps.
+  [[nodiscard]] std::string kept(std::int64_t step) const;
 };
 
 /// A line of log.jsonl: a step that is done. Steps count from 1.
@@ -35,6 +38,9 @@ struct LoggedStep {
 };
 /// Those of the log in their order, without the half line that a kill may have left; none if there is no log.
 [[nodiscard]] std::vector<LoggedStep> read_log(const TrainPlace& place);
+
+/// The steps of which a model is kept, in their order.
+[[nodiscard]] std::vector<std::int64_t> kept_steps(const TrainPlace& place);
 
 /// How a model of text goes on from a held-out beginning.
 struct TextSample {

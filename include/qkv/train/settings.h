@@ -47,6 +47,7 @@ struct TrainSettings {
 struct TrainReporting {
   std::int64_t examine_every = 200;  // steps
   std::int64_t save_every = 200;     // steps
+  std::int64_t keep_every = 0;       // steps whose model is kept beside the checkpoint, the first too; 0: none
   std::int64_t examples = 512;       // held out, of an examination
 };
 

@@ -1,0 +1,41 @@
+// A training run, as the page Learn sees it.
+#include "qkv/view/learn.h"
+
+#include <gtest/gtest.h>
+
+#include "ask.h"
+#include "files/temporary_directory.h"
+#include "qkv/train/run.h"
+
+namespace qkv {
+namespace {
+
+TEST(LearnQuestion, ShowsCurvesAndTheModelsThatWereKept) {
+  const tests::TemporaryDirectory directory;
+  const TrainPlace place{directory / "run"};
+  TrainSettings settings = recipe_for("previous");
+  settings.steps = 6;
+  settings.d_model = 16;
+  settings.heads = 2;
+  settings.batch = 4;
+  const TrainReporting reporting{.examine_every = 3, .save_every = 200, .keep_every = 3, .examples = 8};
+  ASSERT_TRUE(run_training(settings, reporting, place, TrainStart::anew).has_value());
+  EXPECT_EQ(kept_steps(place), (std::vector<std::int64_t>{0, 3, 6}));
+  const Answer answer = ask("learn", Json{{"run", place.directory}}.dump());
+  EXPECT_EQ(answer.json["run"]["done"], 6);
+  EXPECT_EQ(answer.json["run"]["task"], "previous");
+  EXPECT_EQ(answer.numbers<std::int64_t>(answer.json["step"]), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(answer.numbers(answer.json["loss"]).size(), 6U);
+  EXPECT_EQ(answer.json["examined"].size(), 2U);
+  ASSERT_EQ(answer.json["kept"].size(), 3U);
+  const Json heads{{"model", answer.json["kept"][1]["path"]}, {"example", 0}};
+  EXPECT_EQ(ask("heads", heads.dump()).json["sites"][0]["heads"], 2);
+}
+
+TEST(LearnQuestion, RefusesWhatIsNoRun) {
+  EXPECT_EQ(refused_field("learn", R"({"run": "/nowhere"})"), "run");
+  EXPECT_TRUE(ask("learn", "{}").json["run"].is_null());
+}
+
+}  // namespace
+}  // namespace qkv
