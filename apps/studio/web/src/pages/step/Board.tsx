@@ -1,14 +1,18 @@
 // The step itself: its question, its picture, its sentence, its formula in numbers.
 
 import { useRef } from "preact/hooks";
-import { ground } from "../../app/theme";
+import { address } from "../../app/address";
+import { ground, narrow } from "../../app/theme";
 import type { BenchReply, BenchStep } from "../../engine/messages";
 import { svgElements } from "../../drawing/svg";
 import { Formula } from "../../parts/Formula";
 import type { Bench } from "./bench";
 import { backBoard, boardDrawing } from "./board";
+import { subscripted } from "./planes";
+import { movedOutput } from "./state";
 
 export const boardWidth = 520;
+const narrowBoard = 340;
 
 interface BoardProps {
   bench: Bench;
@@ -22,7 +26,7 @@ export function Board({ bench, reply }: BoardProps) {
   return (
     <section class="card board" aria-labelledby="board-title" {...swipe}>
       <p class="board-step">{stop.value.step ? `Step ${stop.value.key} of ${(backward.value ? reply.back : reply.steps).length}` : "Ready"}</p>
-      <h2 id="board-title">{stop.value.step?.title ?? (backward.value ? "What moves this output?" : `How much does “${word}” look at each word?`)}</h2>
+      <h2 id="board-title">{stop.value.step?.title ?? (backward.value ? backwardQuestion() : `How much does “${word}” look at each word?`)}</h2>
       <div class="board-says" aria-live="polite">
         {stop.value.step ? <p>{stop.value.step.sentence}</p> : <Opening bench={bench} reply={reply} />}
       </div>
@@ -37,6 +41,13 @@ export function Board({ bench, reply }: BoardProps) {
       )}
     </section>
   );
+}
+
+function backwardQuestion(): string {
+  const { fields } = address.value;
+  if (fields["dY"] !== undefined) return "What moves the loss?";
+  const [row, column] = movedOutput(fields).split(",").map(Number);
+  return `What moves ${subscripted("y", row ?? 0)}[${(column ?? 0) + 1}]?`;
 }
 
 function Opening({ bench, reply }: BoardProps) {
@@ -54,8 +65,9 @@ function Opening({ bench, reply }: BoardProps) {
 }
 
 function Picture({ bench, reply }: BoardProps) {
-  const props = { reply, position: bench.motion.position.value, width: boardWidth, ground: ground.value };
-  const drawing = bench.backward.value ? backBoard(reply, props.position, boardWidth, ground.value) : boardDrawing(props);
+  // A narrow page has a narrow picture, not a small one: its text keeps its size.
+  const props = { reply, position: bench.motion.position.value, width: narrow.value ? narrowBoard : boardWidth, ground: ground.value };
+  const drawing = bench.backward.value ? backBoard(props) : boardDrawing(props);
   return (
     <svg class="board-picture" viewBox={`-2 0 ${drawing.width + 4} ${drawing.height}`} role="img" aria-label={drawing.title}>
       {svgElements(drawing.marks)}

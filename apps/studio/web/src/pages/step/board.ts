@@ -255,22 +255,24 @@ function queryTag(reply: BenchReply, position: number, width: number): Mark[] {
 
 // --- backward ---
 
-/** The backward picture: the gradient of each key's weight, then of its score, as columns about 0. */
-export function backBoard(reply: BenchReply, position: number, width: number, ground: Ground): Drawing {
+const forwardWeights = 4; // the position at which the forward picture shows them
+
+/** The backward picture, after the weights that the first steps go through: the gradient of each key's weight, then of its score, as columns about 0. */
+export function backBoard({ reply, position, width, ground }: BoardProps): Drawing {
   const title = `How much each word's weight and score move the output of ${reply.queries[reply.query] ?? ""}`;
   const rows = reply.back.map((step) => rowIn(reply, firstPairs(reply, step.made)));
   const at = Math.ceil(position);
   const now = rows.slice(0, at).findLast((row) => row !== null) ?? null;
   const before = rows.slice(0, Math.max(at - 1, 0)).findLast((row) => row !== null) ?? null;
+  if (!now) return { ...boardDrawing({ reply, position: forwardWeights, width, ground }), title };
   const t = phase(position, at - 1, at);
   const marks: Mark[] = [];
   const slot = width / Math.max(reply.keys.length, 1);
   const thick = Math.min(76, slot * 0.6);
-  const span = spanOf(now ? [now] : []);
+  const span = spanOf([now]);
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
     if (slot > 26) marks.push({ kind: "label", x, y: wordsAt + 14, text: word, anchor: "middle", size: slot > 60 ? 16 : 12 });
-    if (!now) return;
     const value = mix(before?.values[key] ?? 0, now.values[key] ?? 0, now === before ? 1 : t);
     const column = between(span.zero, span.zero - value * span.unit, now, 1);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));

@@ -35,7 +35,7 @@ export function stepDrawing(bench: Bench, reply: BenchReply, ground: Ground): Dr
     marks.push({ kind: "label", x: gap, y, text: line, size: 14, fill: "soft" });
     y += 20;
   }
-  const picture = backward.value ? backBoard(reply, position, boardWidth, ground) : boardDrawing({ reply, position, width: boardWidth, ground });
+  const picture = backward.value ? backBoard({ reply, position, width: boardWidth, ground }) : boardDrawing({ reply, position, width: boardWidth, ground });
   marks.push(...moved(picture.marks, gap, y));
   if (fitsPlane(reply)) {
     const plane = !backward.value && position > reply.steps.length - 1 ? valuePlane(bench, reply, position) : keyPlane(bench, reply);

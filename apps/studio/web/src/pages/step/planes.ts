@@ -12,7 +12,7 @@ import { matrixOf } from "./matrices";
 
 const subscripts = "₀₁₂₃₄₅₆₇₈₉";
 
-function subscripted(letter: string, row: number): string {
+export function subscripted(letter: string, row: number): string {
   return letter + [...String(row + 1)].map((digit) => subscripts[Number(digit)]).join("");
 }
 

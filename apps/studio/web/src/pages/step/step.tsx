@@ -77,6 +77,7 @@ function Problems({ bench }: { bench: Bench }) {
   if (!error || (inTheirPlace.includes(error.field) && bench.asked.reply.value)) return null;
   return (
     <p class="problem banner" role="alert">
+      {error.field && !error.message.includes(error.field) && `${error.field}: `}
       {error.message}{" "}
       {bench.asked.reply.value ? (
         <button type="button" class="plain small" onClick={() => history.back()}>
