@@ -50,7 +50,7 @@ else()
   if(NOT EXISTS ${messages})
     file(TOUCH ${messages})  # so that the list of sources stays the same
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/*)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/tests/*)
   file(GLOB around CONFIGURE_DEPENDS ${web}/*.json ${web}/*.ts ${web}/*.html ${web}/.npmrc)
   list(REMOVE_ITEM sources ${messages})
   # Without its stamp, as after a failed download, it is tried again by the next build.
@@ -62,6 +62,10 @@ else()
   add_custom_target(studio_messages_ts DEPENDS ${messages})
 endif()
 add_custom_target(studio_web DEPENDS $<$<NOT:$<BOOL:${why}>>:${build}/pages/stamp>)
+
+if(NOT why)
+  set_property(TARGET studio_web PROPERTY QKV_WEB ${build}/web)
+endif()
 
 add_library(qkv_studio_pages STATIC pages.cc)
 add_dependencies(qkv_studio_pages studio_web)

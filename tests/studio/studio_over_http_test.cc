@@ -1,6 +1,7 @@
 // The real questions over HTTP.
 #include <gmock/gmock.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "qkv/view/studio.h"
@@ -50,6 +51,28 @@ TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
       EXPECT_EQ(frames[1].payload, blocks) << question.name << example;
     }
   }
+}
+
+TEST_F(OverHttp, WhatTakesLongEndsWhenItsClientGoes) {
+  std::promise<bool> was_stopped;
+  const Running running([&](std::string_view name, std::string_view request, const StudioWatch& watch) {
+    try {
+      const StudioReply reply = studio_.ask(name, request, watch);
+      was_stopped.set_value(false);
+      return reply;
+    } catch (const Cancelled&) {
+      was_stopped.set_value(true);
+      throw;
+    }
+  });
+  {
+    tests::RawClient client(running.port());
+    client.send(tests::question(running.port(), Running::token(), "roles",
+                                R"({"model": "english", "count": 1000, "importance": 1000})"));
+    std::string all;
+    while (all.find("\"total\"") == std::string::npos) all += client.read_some();
+  }
+  EXPECT_TRUE(was_stopped.get_future().get());
 }
 
 TEST_F(OverHttp, TextsComeBackAsTheyAre) {
