@@ -51,7 +51,7 @@ export function Inspector({ reply, error, pinned, was, onPin, children }: Inspec
           </button>
         )}
       </div>
-      <div class="inspector-value">
+      <div class={`inspector-value ${reply.shown.length > 10 ? "long" : ""}`}>
         {withMinus(reply.shown)}
         {was && <small>was {was}</small>}
       </div>

@@ -75,9 +75,13 @@ function Picture({ bench, reply }: BoardProps) {
   );
 }
 
+const longFormulas = 360; // characters; more of them scroll in their place
+
 function Formulas({ step }: { step: BenchStep }) {
+  const isLong = step.formulas.reduce((sum, formula) => sum + formula.text.length, 0) > longFormulas;
+  const scrolls = isLong ? { class: "formulas long", tabIndex: 0, role: "group" as const, "aria-label": "In numbers" } : { class: "formulas" };
   return (
-    <div class="formulas">
+    <div {...scrolls}>
       {step.formulas.map((formula) => (
         <Formula key={formula.text} formula={formula} />
       ))}

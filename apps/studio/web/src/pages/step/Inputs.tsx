@@ -75,20 +75,23 @@ function decimalsOf({ values, decimals }: BenchMatrix): number {
 /** The gradient of a matrix, below it; nothing before the step that makes it. */
 export function Gradient({ bench, reply, of, labels }: InputsProps & { of: string; labels: boolean }) {
   const matrix = matrixOf(reply, gradientOf[of] ?? "");
-  if (!matrix || !isSmall(matrix)) return null;
+  if (!matrix) return null;
   const made = reply.back.findIndex((step) => step.made.includes(matrix.name));
   const shown = bench.motion.position.value >= made + 0.5 || matrix.name === "d_out";
   const scale = scaleOf(reply, matrix);
   return (
     <div class={shown ? "" : "to-come"}>
-      <MatrixTable
-        {...matrix}
-        kind={kindOf(of)}
-        rowLabels={labels}
-        firstRow={matrix.first_row}
-        scale={scale}
-        edit={bench.isLive && matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
-      />
+      {!isSmall(matrix) && shown && <Large bench={bench} reply={reply} matrix={matrix} room={330} />}
+      {isSmall(matrix) && (
+        <MatrixTable
+          {...matrix}
+          kind={kindOf(of)}
+          rowLabels={labels}
+          firstRow={matrix.first_row}
+          scale={scale}
+          edit={bench.isLive && matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
+        />
+      )}
     </div>
   );
 }

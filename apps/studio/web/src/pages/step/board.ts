@@ -113,6 +113,16 @@ function columnMarks(column: Column, key: number, x: number, width: number, grou
   ];
 }
 
+const heavy = 0.1; // a weight that is named where there is no room to name all
+
+function heavyMarks({ reply, weights }: Stage, column: Column, key: number, x: number, width: number): Mark[] {
+  const weight = weights.values[key] ?? 0;
+  if (!(weight > heavy)) return [];
+  const text = `${reply.keys[key] ?? ""} ${shown(weight, weights.matrix.decimals)}`;
+  const anchor = x < width * 0.15 ? "start" : x > width * 0.85 ? "end" : "middle";
+  return [{ kind: "label", x, y: column.upper - 11, text, anchor, size: 14, bold: true, halo: true }];
+}
+
 function tuple(matrix: BenchMatrix, row: number): string | null {
   const values = rowOf(matrix.values, row);
   return values.length <= 3 ? `(${values.map((value) => shown(value, matrix.decimals)).join(", ")})` : null;
@@ -221,12 +231,14 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
     marks.push(...questionMarks(position, x, thick));
     if (isHidden(weights.matrix, weights.row, key) && position > 2) {
       marks.push(...hatch(x - thick / 2, top, thick, tall));
-      marks.push({ kind: "label", x, y: top + tall / 2, text: "hidden", anchor: "middle", fill: "soft", halo: true });
+      if (thick > 40) marks.push({ kind: "label", x, y: top + tall / 2, text: "hidden", anchor: "middle", fill: "soft", halo: true });
     } else marks.push(...ghostMarks(stage, key, x, thick));
     const column = isHidden(weights.matrix, weights.row, key) && position > 2.5 ? null : columnAt(stage, key);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
     const size = slot > 60 ? 16 : 12;
-    if (slot > 26) marks.push({ kind: "label", x, y: wordsAt, text: word, anchor: "middle", size, bold: key === reply.query && reply.keys.length === reply.queries.length });
+    const isAsking = key === reply.query && reply.keys.length === reply.queries.length;
+    if (slot > 26) marks.push({ kind: "label", x, y: wordsAt, text: word, anchor: "middle", size, bold: isAsking });
+    else if (column && position >= 3.75) marks.push(...heavyMarks(stage, column, key, x, width));
     if (slot > 90) marks.push(...tagMarks(reply, position, key, x));
   });
   marks.push({ kind: "line", points: [[0, zero], [width, zero]], stroke: "soft", thick: 1, dashed: zero !== base });
