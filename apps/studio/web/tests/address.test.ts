@@ -15,7 +15,7 @@ describe("addresses", () => {
     { page: "step", fields: { text: "1 + 1 = 2 & more % of # it?", context: "“ein Haus” 家 👍🏽" } },
     { page: "step", fields: { text: "<script>alert(1)</script>" } },
     { page: "step", fields: { Q: Array.from({ length: 900 }, (_, n) => `${n}.5`).join(",") } },
-  ])("come back as they were written: %j", async (address) => {
+  ])("come back as they were written: $page", async (address) => {
     expect(await parse(await fragmentOf(address))).toEqual(address);
   });
 
@@ -44,7 +44,7 @@ describe("addresses", () => {
   });
 
   it("do not inflate a bomb", async () => {
-    const zeros = new Blob(["a=" + "0".repeat(20_000_000)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const zeros = new Blob(["a=" + "0".repeat(20_000_000)]).stream().pipeThrough(new CompressionStream("deflate"));
     const bytes = new Uint8Array(await new Response(zeros).arrayBuffer());
     const z = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_");
     expect(await parse(`#/step?z=${z}`)).toEqual({ page: "step", fields: {} });

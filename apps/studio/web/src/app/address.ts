@@ -60,7 +60,7 @@ export function plainFragment({ page, fields }: Address): string {
 export async function fragmentOf(address: Address): Promise<string> {
   const plain = plainFragment(address);
   if (plain.length <= deflatedFrom) return plain;
-  return `/${address.page}?z=${toBase64Url(await through(new CompressionStream("deflate-raw"), utf8(queryOf(address.fields))))}`;
+  return `/${address.page}?z=${toBase64Url(await through(new CompressionStream("deflate"), utf8(queryOf(address.fields))))}`;
 }
 
 /** Reads a fragment, with or without its "#". What cannot be read is left out; never throws. */
@@ -78,7 +78,7 @@ export async function parsedFragment(fragment: string, fallbackPage: string): Pr
 async function inflated(text: string): Promise<string> {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    return new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes));
+    return new TextDecoder().decode(await through(new DecompressionStream("deflate"), bytes));
   } catch {
     return "";
   }
