@@ -4,6 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Ground } from "../drawing/palette";
 
 function media(query: string) {
+  if (typeof matchMedia !== "function") return signal(false); // no browser: pictures drawn in a test
   const list = matchMedia(query);
   const state = signal(list.matches);
   list.addEventListener("change", () => (state.value = list.matches));

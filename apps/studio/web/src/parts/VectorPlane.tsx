@@ -2,6 +2,7 @@
 
 import { scaleLinear } from "d3-scale";
 import { useRef } from "preact/hooks";
+import { coarse } from "../app/theme";
 import type { Mark, Paint } from "../drawing/marks";
 import { svgElements } from "../drawing/svg";
 import { hullOf, type Point } from "./hull";
@@ -177,7 +178,7 @@ export function VectorPlane(props: PlaneProps) {
             class="handle"
             cx={frame.x(vector.tip[0])}
             cy={frame.y(vector.tip[1])}
-            r={15}
+            r={coarse.value ? 22 : 15}
             data-name={vector.names[0]}
             onPointerDown={onPointerDown(vector)}
           />

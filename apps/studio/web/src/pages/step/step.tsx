@@ -73,7 +73,11 @@ const inTheirPlace = ["mask", "bias", "context", "wrong"]; // fields that show t
 function Problems({ bench }: { bench: Bench }) {
   const gone = bench.asked.gone.value;
   const error = bench.asked.error.value;
-  if (gone) return <p class="problem banner">{gone.message}</p>;
+  if (gone) return (
+      <p class="problem banner" role="alert">
+        {gone.message}
+      </p>
+    );
   if (!error || (inTheirPlace.includes(error.field) && bench.asked.reply.value)) return null;
   return (
     <p class="problem banner" role="alert">
