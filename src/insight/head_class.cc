@@ -54,6 +54,7 @@ HeadClass class_of(const HeadStatistics& head) {
             .weight = head.evenness,
             .evidence = fmt::format("{:.2f} of the largest entropy", head.evenness)};
   }
+  if (largest->weight == 0) return {.word = "mixed", .weight = 0, .evidence = "no pattern stands out"};
   return {.word = "mixed", .weight = largest->weight, .evidence = "at most " + said(*largest)};
 }
 

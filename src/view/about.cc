@@ -6,6 +6,7 @@
 #include "qkv/picture/colour.h"
 #include "qkv/threads.h"
 #include "qkv/train/task.h"
+#include "view/model_examples.h"
 #include "view/studio_questions.h"
 
 namespace qkv {
@@ -29,7 +30,7 @@ std::vector<AboutModel> models_of_the_box() {
   std::vector<AboutModel> models;
   for (const std::string& name : trained_model_names()) {
     const auto task = std::ranges::find(tasks(), name, &TaskInfo::name);
-    models.push_back({name, task == tasks().end() ? "" : task->description});
+    models.push_back({name, task == tasks().end() ? "" : task->description, view_detail::examples_of_model(name)});
   }
   return models;
 }
@@ -65,10 +66,24 @@ const Members<AboutColours>& members_of(const AboutColours* /*type*/) {
   return kMembers;
 }
 
+const Members<AboutExample>& members_of(const AboutExample* /*type*/) {
+  static const auto kMembers = Members<AboutExample>("AboutExample")
+                                   .add(&AboutExample::text, "text", "What it reads; empty for a held-out example")
+                                   .add(&AboutExample::example, "example", "Or which held-out example")
+                                   .add(&AboutExample::site, "site", "Of a head worth a look")
+                                   .add(&AboutExample::layer, "layer", "Likewise")
+                                   .add(&AboutExample::head, "head", "Likewise")
+                                   .add(&AboutExample::query, "query", "A query where there is something to see")
+                                   .add(&AboutExample::key, "key", "The key that it reads there")
+                                   .add(&AboutExample::look, "look", "What is seen there");
+  return kMembers;
+}
+
 const Members<AboutModel>& members_of(const AboutModel* /*type*/) {
   static const auto kMembers = Members<AboutModel>("AboutModel")
                                    .add(&AboutModel::name, "name", "What the field `model` takes")
-                                   .add(&AboutModel::task, "task", "What it has learnt, in a line");
+                                   .add(&AboutModel::task, "task", "What it has learnt, in a line")
+                                   .add(&AboutModel::examples, "examples", "What to try with it");
   return kMembers;
 }
 

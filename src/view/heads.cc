@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/exact_math.h"
 #include "explain/numbers.h"
 #include "insight/asked_text.h"
 #include "insight/call_places.h"
+#include "view/head_weights.h"
 #include "view/model_run.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
@@ -17,23 +17,12 @@
 namespace qkv {
 namespace {
 
+using view_detail::HeadWeights;
 using view_detail::ModelRun;
 using view_detail::RunSite;
 using view_detail::StudioState;
 
 constexpr std::int64_t kMapCells = 64;
-
-std::string_view name_of_role(TokenRole role) {
-  constexpr std::string_view kNames[] = {"word", "punctuation", "separator"};
-  return kNames[static_cast<std::size_t>(role)];
-}
-
-std::vector<std::string> roles_of_keys(const ModelRun& run, const RunSite& site) {
-  const auto& roles = site.site == AttentionSite::tokens ? run.text().roles : run.text().source_roles;
-  std::vector<std::string> names(site.keys.size(), "word");
-  for (std::size_t key = 0; key < std::min(names.size(), roles.size()); ++key) names[key] = name_of_role(roles[key]);
-  return names;
-}
 
 HeadsClass class_shown(const HeadStatistics& head, std::int64_t layer) {
   return {.layer = layer,
@@ -89,7 +78,7 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   shown.heads = run.call(site, 0).q.value().dim(1);
   shown.queries = site.queries;
   shown.keys = site.keys;
-  shown.roles = roles_of_keys(run, site);
+  shown.roles = view_detail::roles_of_keys(run, site);
   const std::int64_t rows = std::min(kMapCells, std::ssize(site.queries));
   const std::int64_t columns = std::min(kMapCells, std::ssize(site.keys));
   shown.maps = Tensor(DType::f32, {shown.layers, shown.heads, rows, columns});
@@ -108,7 +97,9 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
 void say(const ModelRun& run, HeadsReply& reply) {
   constexpr std::size_t kSaid = 5;
   const TrainedModel& trained = run.trained();
-  if (trained.kind() == ModelKind::two_tower) return;
+  const auto* const encoder = std::get_if<Encoder>(&trained.model().network());
+  const bool is_of_states = encoder != nullptr && encoder->options().head == EncoderHead::none;
+  if (trained.kind() == ModelKind::two_tower || is_of_states) return;
   const std::size_t place = insight::asked_place(trained, run.example());
   const std::vector<double> shares =
       trained.probabilities(run.example()).view().select(0, static_cast<std::int64_t>(place)).to_vector();
@@ -143,28 +134,6 @@ void require_head(std::int64_t head, std::int64_t heads) {
   if (head >= heads) view_detail::refuse("head", "0 to " + std::to_string(heads - 1), std::to_string(head));
 }
 
-Tensor row_entropies(const Tensor& weights) {
-  Tensor entropies(DType::f64, {weights.dim(0)});
-  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
-    double entropy = 0;
-    for (const double weight : weights.view().select(0, i).to_vector()) {
-      if (weight > 0) entropy -= weight * core::log(weight);
-    }
-    entropies.values<double>()[static_cast<std::size_t>(i)] = entropy;
-  }
-  return entropies;
-}
-
-Tensor totals_of_keys(const Tensor& weights) {
-  Tensor totals(DType::f64, {weights.dim(1)});
-  std::ranges::fill(totals.values<double>(), 0.0);
-  for (std::int64_t i = 0; i < weights.dim(0); ++i) {
-    for (std::int64_t j = 0; j < weights.dim(1); ++j)
-      totals.values<double>()[static_cast<std::size_t>(j)] += weights.at({i, j});
-  }
-  return totals;
-}
-
 HeadReply answer_head(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
   const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
   const RunSite& site = run->site(request.site);
@@ -175,12 +144,17 @@ HeadReply answer_head(StudioState& state, const HeadRequest& request, const Stud
   reply.title = title_of(request, site);
   reply.queries = site.queries;
   reply.keys = site.keys;
-  reply.roles = roles_of_keys(*run, site);
-  reply.weights = Tensor(all.view().select(0, request.head), DType::f32);
-  const Tensor hidden = insight::hidden_places(run->call(site, request.layer), 0);
-  if (!hidden.empty()) reply.hidden = hidden;
-  reply.key_totals = totals_of_keys(reply.weights);
-  reply.entropy = row_entropies(reply.weights);
+  reply.roles = view_detail::roles_of_keys(*run, site);
+  HeadWeights shown =
+      view_detail::head_weights(all, request.head, insight::hidden_places(run->call(site, request.layer), 0));
+  if (request.hide_special) view_detail::hide_special(shown, reply.roles, reply.keys);
+  reply.key_totals = view_detail::totals_of_keys(shown.weights);
+  reply.query_totals = view_detail::totals_of_queries(shown.weights);
+  reply.entropy = view_detail::row_entropies(shown.weights);
+  reply.seen = view_detail::keys_seen(shown);
+  reply.weights = std::move(shown.weights);
+  reply.hidden = std::move(shown.hidden);
+  reply.hidden_special = std::move(shown.hidden_special);
   const HeadStatistics head = statistics_of(*run, site, request.layer, all)[static_cast<std::size_t>(request.head)];
   reply.shown = class_shown(head, request.layer);
   for (std::size_t n = 0; n < head.shares.size(); ++n) {
@@ -204,6 +178,21 @@ std::string pair_sentence(const PairReply& reply) {
       "score {}.",
       reply.query, reply.key, said(reply.dot, 3), said(reply.scale, 3), said(reply.dot * reply.scale, 3),
       said(reply.weight), said(*reply.score, 3));
+}
+
+/// The query's row, without special tokens where they are hidden: weights and hidden are [1, Tk].
+HeadWeights row_of_pair(const ModelRun& run, const RunSite& site, const PairRequest& request, const Probe& probe) {
+  const Tile tile{.b = 0,
+                  .h = request.head,
+                  .i_begin = request.query,
+                  .i_end = request.query + 1,
+                  .j_begin = 0,
+                  .j_end = std::ssize(site.keys)};
+  const Tensor hidden = insight::hidden_places(run.call(site, request.layer), 0);
+  HeadWeights row{.weights = Tensor(probe.tile(tile, Stage::weights).view(), DType::f32)};
+  if (!hidden.empty()) row.hidden = Tensor(hidden.view().slice(0, request.query, request.query + 1), DType::b8);
+  if (request.hide_special) view_detail::hide_special(row, view_detail::roles_of_keys(run, site), site.keys);
+  return row;
 }
 
 PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
@@ -239,6 +228,9 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   reply.dot = at(Stage::raw);
   reply.scale = call.options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3))));
   reply.weight = at(Stage::weights);
+  const HeadWeights row = row_of_pair(*run, site, request, probe);
+  reply.uniform = 1 / std::max(1.0, view_detail::keys_seen(row).at({0}));
+  if (request.hide_special) reply.weight_left = row.weights.at({0, request.key});
   const double score = at(Stage::masked);
   if (std::isfinite(score)) reply.score = score;
   reply.sentence = pair_sentence(reply);

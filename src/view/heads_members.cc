@@ -25,6 +25,8 @@ const Fields<HeadRequest>& head_fields() {
         {.name = "site", .form = "SITE", .meaning = "Which attention: tokens, source or cross [cross, else tokens]"});
     fields.add(&HeadRequest::layer, {.name = "layer", .meaning = "Which layer", .least = 0});
     fields.add(&HeadRequest::head, {.name = "head", .meaning = "Which head", .least = 0});
+    fields.add(&HeadRequest::hide_special,
+               {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
     return fields;
   }();
   return kFields;
@@ -99,8 +101,11 @@ const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
                                    .add(&HeadReply::keys, "keys", "Tokens at the keys")
                                    .add(&HeadReply::roles, "roles", "Of the keys: word, punctuation or separator")
                                    .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
-                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what the mask forbids")
+                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
+                                   .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
                                    .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
+                                   .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
+                                   .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
                                    .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats")
                                    .add(&HeadReply::shown, "shown", "What the head does")
                                    .add(&HeadReply::patterns, "patterns", "Mean weight on each pattern's keys");
@@ -118,6 +123,8 @@ const Members<PairReply>& members_of(const PairReply* /*type*/) {
                                    .add(&PairReply::scale, "scale", "What it is multiplied by")
                                    .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
                                    .add(&PairReply::weight, "weight", "What comes of it")
+                                   .add(&PairReply::weight_left, "weight_left", "Its share without special tokens")
+                                   .add(&PairReply::uniform, "uniform", "The weight if all visible keys had the same")
                                    .add(&PairReply::sentence, "sentence", "All of it in words");
   return kMembers;
 }

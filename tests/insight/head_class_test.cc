@@ -37,6 +37,7 @@ TEST(ClassOf, AsksForHalfOfTheWeightAndTwiceThatOfAnEvenHead) {
   EXPECT_EQ(class_of(head_with({{"previous", 0.49}})).word, "mixed");
   EXPECT_EQ(class_of(head_with({{"previous", 0.49}})).evidence, "at most 0.49 on previous token");
   EXPECT_EQ(class_of(head_with({{"punctuation", 0.95, 0.9}})).word, "mixed");
+  EXPECT_EQ(class_of(head_with({{"punctuation", 0.95, 0.9}})).evidence, "no pattern stands out");
 }
 
 TEST(ClassOf, CountsInductionOnRepeatedTokens) {

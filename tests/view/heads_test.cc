@@ -75,6 +75,55 @@ TEST(HeadQuestion, ShowsOneHeadWhole) {
   EXPECT_EQ(answer.json["shown"]["word"], "induction");
 }
 
+TEST(HeadQuestion, RenormalisesWhatSpecialTokensLeave) {
+  const std::string copy = R"({"model": "copy", "text": "hello", "site": "source")";
+  const Answer whole = ask("head", copy + "}");
+  const Answer left = ask("head", copy + R"(, "hide_special": true})");
+  const auto before = whole.numbers<float>(whole.json["weights"]);
+  const auto after = left.numbers<float>(left.json["weights"]);
+  ASSERT_EQ(whole.json["keys"], Json({"h", "e", "l", "l", "o", "</s>"}));
+  EXPECT_EQ(whole.json["hidden_special"], "");
+  EXPECT_NE(left.json["hidden_special"].get<std::string>().find("</s> had"), std::string::npos);
+  for (std::size_t i = 0; i < 6; ++i) {
+    float sum = 0;
+    for (std::size_t j = 0; j < 5; ++j) sum += before[i * 6 + j];
+    for (std::size_t j = 0; j < 5; ++j) EXPECT_NEAR(after[i * 6 + j], before[i * 6 + j] / sum, 1e-6);
+    EXPECT_EQ(after[i * 6 + 5], 0);
+    EXPECT_NEAR(left.numbers(left.json["query_totals"])[i], 1, 1e-6);
+    EXPECT_EQ(left.numbers<std::int64_t>(left.json["seen"])[i], whole.numbers<std::int64_t>(whole.json["seen"])[i] - 1);
+  }
+  const Answer pair = ask("pair", copy + R"(, "query": 1, "key": 2, "hide_special": true})");
+  EXPECT_NEAR(pair.json["weight_left"].get<double>(), after[8], 1e-9);
+  EXPECT_NEAR(pair.json["weight"].get<double>(), before[8], 1e-6);
+}
+
+TEST(HeadQuestion, SaysWhereThereIsNothingSpecial) {
+  const Answer answer = ask("head", kInduction + R"(, "layer": 1, "hide_special": true})");
+  EXPECT_EQ(answer.json["hidden_special"], "This text has no special tokens: nothing is left out.");
+  EXPECT_EQ(answer.numbers<float>(answer.json["weights"]),
+            ask("head", kInduction + R"(, "layer": 1})").numbers<float>(answer.json["weights"]));
+  EXPECT_EQ(answer.numbers<std::int64_t>(answer.json["seen"]), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(AboutQuestion, ExamplesShowWhatTheySay) {
+  const Json models = ask("about", "{}").json["models"];
+  for (const Json& model : models) {
+    EXPECT_FALSE(model["examples"].empty()) << model["name"];
+    for (const Json& example : model["examples"]) {
+      Json request{{"model", model["name"]}};
+      for (const char* field : {"site", "layer", "head", "query", "key"}) request[field] = example[field];
+      if (example["text"] == "") {
+        request["example"] = example["example"];
+      } else {
+        request["text"] = example["text"];
+      }
+      const double weight = ask("pair", request.dump()).json["weight"].get<double>();
+      if (example["look"] == "") continue;
+      EXPECT_GT(weight, 0.9) << request;
+    }
+  }
+}
+
 TEST(PairQuestion, WritesAScoreOutElementByElement) {
   const Answer answer = ask("pair", kInduction + R"(, "layer": 1, "query": 7, "key": 2})");
   const auto q = answer.numbers(answer.json["q"]);
@@ -84,6 +133,8 @@ TEST(PairQuestion, WritesAScoreOutElementByElement) {
   EXPECT_NEAR(std::accumulate(products.begin(), products.end(), 0.0), dot, 1e-9);
   EXPECT_NEAR(answer.json["dot"].get<double>(), dot, 1e-4);
   EXPECT_NEAR(answer.json["weight"].get<double>(), 0.982, 1e-3);
+  EXPECT_DOUBLE_EQ(answer.json["uniform"].get<double>(), 1.0 / 8);
+  EXPECT_TRUE(answer.json["weight_left"].is_null());
   EXPECT_TRUE(ask("pair", kInduction + R"(, "query": 0, "key": 2})").json["score"].is_null());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,22 @@ struct AboutColours {
   Tensor diverging;
 };
 
+/// Something for a model to read, and a head that is worth a look.
+struct AboutExample {
+  std::string text;                     // or …
+  std::optional<std::int64_t> example;  // … a held-out example of its task
+  std::string site;
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+  std::int64_t query = 0;  // where there is something to see
+  std::int64_t key = 0;
+  std::string look;  // what, in a sentence
+};
+
 struct AboutModel {
   std::string name;
   std::string task;
+  std::vector<AboutExample> examples;
 };
 
 struct AboutReply {
@@ -36,6 +50,7 @@ struct AboutReply {
 
 [[nodiscard]] const Fields<AboutRequest>& about_fields();
 [[nodiscard]] const Members<AboutReply>& members_of(const AboutReply* reply);
+[[nodiscard]] const Members<AboutExample>& members_of(const AboutExample* example);
 [[nodiscard]] const Members<AboutModel>& members_of(const AboutModel* model);
 [[nodiscard]] const Members<AboutColours>& members_of(const AboutColours* colours);
 

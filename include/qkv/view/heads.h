@@ -53,6 +53,7 @@ struct HeadRequest : HeadsRequest {
   std::string site;
   std::int64_t layer = 0;
   std::int64_t head = 0;
+  bool hide_special = false;  // leave out [CLS], <s> and their like, and renormalise what is left
 };
 
 /// The mean weight on the keys of one pattern.
@@ -67,8 +68,11 @@ struct HeadReply {
   std::string title;
   std::vector<std::string> queries, keys, roles;
   Tensor weights;                // f32 [Tq, Tk]
-  std::optional<Tensor> hidden;  // b8 [Tq, Tk]
+  std::optional<Tensor> hidden;  // b8 [Tq, Tk]: by the mask, or as special tokens
+  std::string hidden_special;    // what was left out, and what that does; empty unless asked for
   Tensor key_totals;             // f64 [Tk]
+  Tensor query_totals;           // f64 [Tq]
+  Tensor seen;                   // i64 [Tq]: keys that each query can read
   Tensor entropy;                // f64 [Tq], in nats
   HeadsClass shown;
   std::vector<HeadPattern> patterns;
@@ -86,6 +90,8 @@ struct PairReply {
   double scale = 0;
   std::optional<double> score;  // after softcap, bias and mask; null where the mask hides the key
   double weight = 0;
+  std::optional<double> weight_left;  // of hide_special: the share of what is left
+  double uniform = 0;                 // what it would be if all keys that the query sees had the same
   std::string sentence;
 };
 
