@@ -1,0 +1,237 @@
+// Heads: who reads whom, in every head of a model at once, in one head, in one row, in one pair.
+
+import type { Signal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { address } from "../../app/address";
+import { useKeys } from "../../app/keys";
+import type { Page, PageProps, Takings } from "../../app/page";
+import { narrow } from "../../app/theme";
+import { shown } from "../../drawing/numbers";
+import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
+import { valueAt } from "../../engine/tensor";
+import { WeightMap } from "../../parts/WeightMap";
+import { headKeys } from "../../parts/HeadPicker";
+import { Legend } from "../../parts/Legend";
+import type { Place } from "../../parts/one_cell";
+import { AllHeads } from "./AllHeads";
+import { HeadCard, PairCard, SaysCard } from "./Aside";
+import { Lines } from "./Lines";
+import { ModelBar } from "./ModelBar";
+import { Pair } from "./Pair";
+import { Query } from "./Query";
+import { Toolbar } from "./Toolbar";
+import { Tokens, weightScale } from "./Tokens";
+import { openDesk, type Desk } from "./desk";
+import { csvOf, hiddenCount, isHidden } from "./row";
+import { explainCommand, headName, thresholdOf, viewOf, views, type Cell } from "./state";
+import "./heads.css";
+
+export const heads: Page = { name: "heads", title: "Heads", View: HeadsPage };
+
+function HeadsPage({ engine, takings }: PageProps) {
+  const desk = useMemo(() => openDesk(engine), [engine]);
+  const zoom = useSignal(1);
+  useEffect(() => desk.close, [desk]);
+  useHeadsKeys(desk, zoom);
+  useTakings(desk, takings);
+  const about = desk.about.reply.value;
+  const reading = desk.reading.value;
+  const all = desk.heads.reply.value;
+  const site = desk.site.value;
+  const head = desk.head.reply.value;
+  const waiting = desk.heads.waiting.value;
+  return (
+    <div class="heads-page">
+      <h1 class="said">Heads: who reads whom</h1>
+      {about && reading && <ModelBar desk={desk} about={about} reading={reading} />}
+      <Problems desk={desk} />
+      {waiting && <Progress desk={desk} />}
+      {all && site && head ? (
+        <div class={`heads-desk ${waiting ? "waiting" : ""}`} aria-busy={waiting}>
+          {viewOf(address.value.fields) !== "all" && (
+            <section class="card grid-card" aria-label="All heads">
+              <AllHeads desk={desk} reply={all} site={site} largestMap={narrow.value ? 40 : 72} />
+            </section>
+          )}
+          <Large desk={desk} all={all} site={site} head={head} zoom={zoom} />
+          <div class="heads-aside">
+            <PairCard desk={desk} reply={head} />
+            <HeadCard reply={head} />
+            <SaysCard reply={all} />
+          </div>
+        </div>
+      ) : (
+        !desk.heads.error.value && !desk.heads.gone.value && <p class="first-wait">Reading the text with every head …</p>
+      )}
+    </div>
+  );
+}
+
+const inTheirPlace = ["model", "text", "example"]; // fields that show their own errors
+
+function Problems({ desk }: { desk: Desk }) {
+  const all = [desk.about, desk.heads, desk.head];
+  const gone = all.map((one) => one.gone.value).find((one) => one !== null);
+  if (gone) return <p class="problem banner">{gone.message}</p>;
+  const error = all.map((one) => one.error.value).find((one) => one !== null && !inTheirPlace.includes(one.field));
+  if (!error) return null;
+  return (
+    <p class="problem banner" role="alert">
+      {error.message}{" "}
+      <button type="button" class="plain small" onClick={() => history.back()}>
+        Undo
+      </button>
+    </p>
+  );
+}
+
+function Progress({ desk }: { desk: Desk }) {
+  const made = desk.heads.progress.value;
+  return (
+    <p class="heads-progress" role="status">
+      {made && made.total > 0 ? `Layer ${made.done + 1} of ${made.total}` : "Reading the text"}
+      <progress max={made?.total || 1} value={made?.done ?? 0} />
+      <button type="button" onClick={() => history.back()}>
+        Stop
+      </button>
+    </p>
+  );
+}
+
+interface LargeProps {
+  desk: Desk;
+  all: HeadsReply;
+  site: HeadsSite;
+  head: HeadReply;
+  zoom: Signal<number>;
+}
+
+function Large({ desk, all, site, head, zoom }: LargeProps) {
+  const { fields } = address.value;
+  const view = viewOf(fields);
+  const least = thresholdOf(fields);
+  const example = desk.example.value;
+  const isExamples = example !== null && desk.at.value !== null && headName(example) === headName(desk.at.value);
+  return (
+    <section class={`card large ${desk.head.waiting.value ? "waiting" : ""}`} aria-label="The head">
+      <div class="large-head">
+        <h2>
+          Layer {head.shown.layer}, head {head.shown.head}
+          {site.site !== "tokens" && <small>{site.site === "cross" ? ", cross-attention" : ", in the source"}</small>}
+        </h2>
+        {view === "matrix" && <Legend scale={weightScale} decimals={0} what="weights" />}
+      </div>
+      {isExamples && example.look && <p class="look">{example.look}</p>}
+      <Toolbar desk={desk} reply={head} />
+      {head.hidden_special && <p class="note">{head.hidden_special}</p>}
+      {view === "all" ? (
+        <AllHeads desk={desk} reply={all} site={site} largestMap={140} />
+      ) : (
+        <>
+          <Tokens desk={desk} reply={head} />
+          {view === "matrix" && <Matrix desk={desk} head={head} least={least} zoom={zoom} />}
+          {view === "lines" && <Lines desk={desk} reply={head} least={least} />}
+          {view === "query" && <Query desk={desk} reply={head} least={least} />}
+          {view === "pair" && <Pair reply={desk.pair.reply.value} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+function placeOf(cell: Cell | null): Place | null {
+  return cell && { row: cell.query, column: cell.key };
+}
+
+function cellOf(place: Place | null): Cell | null {
+  return place && { query: place.row, key: place.column };
+}
+
+function Matrix({ desk, head, least, zoom }: { desk: Desk; head: HeadReply; least: number; zoom: Signal<number> }) {
+  const pointed = useMemo(() => translated(desk.hover), [desk]);
+  const locked = useComputed(() => placeOf(desk.locked.value));
+  const { queries, keys, weights, hidden } = head;
+  const count = hiddenCount(hidden);
+  const said = ({ row, column }: Place) =>
+    `query ${queries[row]}, key ${keys[column]}, ${isHidden(hidden, row, column) ? "hidden" : shown(valueAt(weights, row, column), 3)}`;
+  return (
+    <>
+      <WeightMap
+        rows={queries}
+        columns={keys}
+        values={weights.values as Float32Array}
+        hidden={hidden ? (hidden.values as Uint8Array) : null}
+        rowTotals={head.query_totals.values as Float64Array}
+        columnTotals={head.key_totals.values as Float64Array}
+        scale={weightScale}
+        least={least}
+        decimals={3}
+        summary={`${queries.length} × ${keys.length} weights, ${count === 0 ? "none" : count} hidden`}
+        tall={narrow.value ? 480 : 620}
+        zoom={zoom.value}
+        pointed={pointed}
+        locked={locked}
+        onLock={(place) => desk.lock(cellOf(place))}
+        onOpen={(place) => desk.bench(place.row)}
+        said={said}
+      />
+      <p class="note">
+        Rows ask, columns are read; Σ is each row’s sum, the bars below are what each token is read in all.
+        {count > 0 && " Hatched: the mask hides it."}
+      </p>
+    </>
+  );
+}
+
+/** The same signal in the words of a matrix. */
+function translated(hover: Signal<Cell | null>): Signal<Place | null> {
+  return {
+    get value() {
+      return placeOf(hover.value);
+    },
+    set value(place: Place | null) {
+      hover.value = cellOf(place);
+    },
+    peek: () => placeOf(hover.peek()),
+  } as Signal<Place | null>;
+}
+
+const zooms = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+
+function useHeadsKeys(desk: Desk, zoom: Signal<number>): void {
+  useEffect(() => {
+    const magnify = (by: 1 | -1) => () => {
+      const at = zooms.indexOf(zoom.value);
+      zoom.value = zooms[Math.min(Math.max(at + by, 0), zooms.length - 1)] ?? 1;
+    };
+    const turn = () => {
+      const at = views.indexOf(viewOf(address.value.fields));
+      const next = views[(at + 1) % views.length]!;
+      desk.apply({ view: next === "matrix" ? null : next });
+    };
+    return useKeys([
+      ...headKeys(() => desk.picked()),
+      { keys: ["v"], shown: "v", does: "the next view", run: turn },
+      { keys: ["t"], shown: "t", does: "the row on the bench", run: () => desk.bench(desk.shown.value?.query ?? 0) },
+      { keys: ["+", "="], shown: "+", does: "larger cells", run: magnify(1) },
+      { keys: ["-"], shown: "-", does: "smaller cells", run: magnify(-1) },
+      { keys: ["0"], shown: "0", does: "the whole matrix", run: () => (zoom.value = 1) },
+      { keys: ["Escape"], shown: "Esc", does: "let go of the pair", run: () => desk.lock(null) },
+    ]);
+  }, [desk]);
+}
+
+function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+  const head = desk.head.reply.value;
+  const read = desk.heads.answered.value;
+  useEffect(() => {
+    if (!head || !read) return;
+    takings.value = {
+      name: "head",
+      command: explainCommand(read),
+      table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights) },
+    };
+  }, [head, read]);
+  useEffect(() => () => void (takings.value = null), []);
+}

@@ -1,0 +1,40 @@
+// One query's row of weights, in the order of what it reads most.
+
+import { rowOf, valueAt, type Tensor } from "../../engine/tensor";
+
+export interface Read {
+  key: number;
+  weight: number;
+  hidden: boolean;
+}
+
+/** Keys by falling weight; hidden ones last. */
+export function readsOf(weights: Tensor, hidden: Tensor | null, query: number): Read[] {
+  const reads = rowOf(weights, query).map((weight, key) => ({ key, weight, hidden: isHidden(hidden, query, key) }));
+  return reads.sort((a, b) => Number(a.hidden) - Number(b.hidden) || b.weight - a.weight || a.key - b.key);
+}
+
+/** The key that the query reads most; of a row of zeros, the first. */
+export function heaviestKey(weights: Tensor, query: number): number {
+  const row = rowOf(weights, query);
+  return row.reduce((best, weight, key) => (weight > row[best]! ? key : best), 0);
+}
+
+export function isHidden(hidden: Tensor | null, query: number, key: number): boolean {
+  return hidden !== null && valueAt(hidden, query, key) === 1;
+}
+
+/** How many pairs are hidden. */
+export function hiddenCount(hidden: Tensor | null): number {
+  let count = 0;
+  for (const one of hidden?.values ?? []) count += Number(one);
+  return count;
+}
+
+/** All weights with all digits. */
+export function csvOf(queries: readonly string[], keys: readonly string[], weights: Tensor): string {
+  const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [["", ...keys].map(quoted).join(",")];
+  queries.forEach((query, row) => lines.push([quoted(query), ...rowOf(weights, row).map(String)].join(",")));
+  return `${lines.join("\r\n")}\r\n`;
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import type { AboutReply, HeadsReply, HeadsSite } from "../src/engine/messages";
+import type { Tensor } from "../src/engine/tensor";
+import { keyY, linesLayout, queryY, strongest, tokenAt } from "../src/pages/heads/lines";
+import { csvOf, heaviestKey, hiddenCount, readsOf } from "../src/pages/heads/row";
+import {
+  benchAddress,
+  cellChanges,
+  chosenHead,
+  exampleChanges,
+  explainCommand,
+  headRequest,
+  lockedCell,
+  parsedHead,
+  readingOf,
+  shownExample,
+  thresholdOf,
+  viewOf,
+} from "../src/pages/heads/state";
+
+const nun = { text: "the nun", example: null, site: "tokens", layer: 1, head: 5, query: 1, key: 0, look: "nun reads the" };
+const dog = { text: "", example: 0, site: "cross", layer: 0, head: 0, query: 0, key: 0, look: "" };
+const about = {
+  model: "",
+  text: "",
+  models: [
+    { name: "english", task: "", examples: [nun] },
+    { name: "translation", task: "", examples: [dog] },
+  ],
+} as unknown as AboutReply;
+
+function site(name: string, layers: number, heads: number, words: string[]): HeadsSite {
+  const classes = Array.from({ length: layers * heads }, (_, n) => ({
+    layer: Math.floor(n / heads),
+    head: n % heads,
+    word: words[n] ?? "mixed",
+    evidence: "",
+    evenness: 0,
+  }));
+  return { site: name, layers, heads, queries: ["the", "nun"], keys: ["the", "nun"], roles: [], classes } as unknown as HeadsSite;
+}
+
+const reply = { sites: [site("tokens", 2, 6, ["mixed", "broad", "mixed", "previous"])] } as HeadsReply;
+
+describe("what the address says", () => {
+  it("opens with the first example, and of a model by its path with a plain text", () => {
+    expect(readingOf({}, about)).toEqual({ model: "english", text: "the nun" });
+    expect(readingOf({ model: "translation" }, about)).toEqual({ model: "translation", example: 0 });
+    expect(readingOf({ model: "/tmp/minilm" }, about).text).toMatch(/cat/);
+    expect(readingOf({}, { ...about, model: "gpt", text: "mine" })).toEqual({ model: "gpt", text: "mine" });
+    expect(readingOf({ model: "english" }, { ...about, model: "gpt", text: "mine" }).text).toBe("the nun");
+  });
+
+  it("knows the example that is read", () => {
+    expect(shownExample({}, about)).toBe(nun);
+    expect(shownExample({ text: "another" }, about)).toBeNull();
+    expect(shownExample({ model: "translation" }, about)).toBe(dog);
+    expect(shownExample({ model: "translation", example: "1" }, about)).toBeNull();
+  });
+
+  it("takes the head of the address, else the example's, else one that shows a pattern", () => {
+    expect(parsedHead("tokens.1.0")).toEqual({ site: "tokens", layer: 1, head: 0 });
+    expect(parsedHead("tokens.1")).toBeNull();
+    expect(chosenHead({ head: "tokens.0.2" }, nun, reply)).toEqual({ site: "tokens", layer: 0, head: 2 });
+    expect(chosenHead({}, nun, reply)).toEqual({ site: "tokens", layer: 1, head: 5 });
+    expect(chosenHead({}, null, reply)).toEqual({ site: "tokens", layer: 0, head: 3 });
+    expect(chosenHead({ head: "tokens.9.0" }, null, reply)).toEqual({ site: "tokens", layer: 0, head: 3 });
+  });
+
+  it("locks the address's pair, or the example's until it is let go", () => {
+    const at = { site: "tokens", layer: 1, head: 5 };
+    const [tokens] = reply.sites;
+    expect(lockedCell({}, nun, at, tokens!)).toEqual({ query: 1, key: 0 });
+    expect(lockedCell({ q: "0", k: "1" }, nun, at, tokens!)).toEqual({ query: 0, key: 1 });
+    expect(lockedCell({ q: "0", k: "2" }, nun, at, tokens!)).toBeNull();
+    expect(lockedCell({ q: String(cellChanges(null)["q"]) }, nun, at, tokens!)).toBeNull();
+    expect(lockedCell({}, nun, { ...at, head: 0 }, tokens!)).toBeNull();
+  });
+
+  it("reads views and thresholds, and nothing else for them", () => {
+    expect(viewOf({ view: "lines" })).toBe("lines");
+    expect(viewOf({ view: "nonsense" })).toBe("matrix");
+    expect([thresholdOf({ min: "0.05" }), thresholdOf({ min: "2" }), thresholdOf({ min: "x" })]).toEqual([0.05, 0, 0]);
+  });
+});
+
+describe("changes", () => {
+  it("leaves what belongs to another text behind", () => {
+    const changes = exampleChanges("translation", dog);
+    expect(changes).toMatchObject({ model: "translation", example: "0", text: null, head: null, q: null, k: null });
+  });
+
+  it("asks for a head, and puts one on the bench", () => {
+    const at = { site: "tokens", layer: 1, head: 5 };
+    expect(headRequest({ model: "m", text: "t" }, at, true)).toEqual({ model: "m", text: "t", ...at, hide_special: true });
+    expect("hide_special" in headRequest({ model: "m", text: "t" }, at, false)).toBe(false);
+    expect(benchAddress({ model: "m", text: "t" }, at, 3)).toEqual({ model: "m", text: "t", head: "tokens.1.5", q: "3" });
+    expect(benchAddress({ model: "m", example: 0 }, at, 3)).toEqual({ model: "m", example: "0", head: "tokens.1.5", q: "3" });
+    expect(explainCommand({ model: "induction", text: "it's" })).toBe("qkv explain --model 'induction' 'it'\\''s'");
+  });
+});
+
+const weights: Tensor = { dtype: "f32", shape: [2, 3], values: Float32Array.of(0.5, 0, 0.5, 0.1, 0.7, 0.2) };
+const hidden: Tensor = { dtype: "b8", shape: [2, 3], values: Uint8Array.of(0, 1, 0, 0, 0, 0) };
+
+describe("one row", () => {
+  it("lists the heaviest key first, equals in their order, hidden ones last", () => {
+    expect(readsOf(weights, hidden, 0).map((one) => one.key)).toEqual([0, 2, 1]);
+    expect(readsOf(weights, null, 1).map((one) => one.key)).toEqual([1, 2, 0]);
+    expect(heaviestKey(weights, 1)).toBe(1);
+    expect([hiddenCount(hidden), hiddenCount(null)]).toEqual([1, 0]);
+  });
+
+  it("is written with all digits", () => {
+    expect(csvOf(["a,", "b"], ["x", "y", "z"], weights).split("\r\n")[1]).toBe('"a,",0.5,0,0.5');
+  });
+});
+
+describe("lines", () => {
+  it("keeps the strongest, and paints them last", () => {
+    const lines = strongest(weights.values as Float32Array, 3, 0.05, 3);
+    expect(lines.map(({ query, key }) => [query, key])).toEqual([
+      [0, 2],
+      [0, 0],
+      [1, 1],
+    ]);
+    expect(strongest(weights.values as Float32Array, 3, 0.5)).toHaveLength(1);
+  });
+
+  it("finds the token under the pointer on either side", () => {
+    const layout = linesLayout(4, 8, 60, 600, 640);
+    expect(tokenAt(layout, 4, 8, 10, queryY(layout, 2))).toEqual({ query: 2, key: null });
+    expect(tokenAt(layout, 4, 8, 590, keyY(layout, 7))).toEqual({ query: null, key: 7 });
+    expect(tokenAt(layout, 4, 8, 590, 2)).toEqual({ query: null, key: null });
+  });
+});
