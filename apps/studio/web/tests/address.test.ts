@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { fragmentOf, parsedFragment, plainFragment, withFields, type Address } from "../src/app/address";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { address, change, fragmentOf, parsedFragment, plainFragment, withFields, type Address } from "../src/app/address";
 
 const parse = (text: string) => parsedFragment(text, "step");
 
@@ -56,5 +56,45 @@ describe("addresses", () => {
 
   it("drop fields that are set to nothing", () => {
     expect(withFields({ a: "1", b: "2" }, { a: null, c: "", d: "4" })).toEqual({ b: "2", d: "4" });
+  });
+});
+
+describe("the history", () => {
+  let entries: string[];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    entries = ["#/step"];
+    address.value = { page: "step", fields: {} };
+    vi.stubGlobal("history", {
+      pushState: (_: unknown, __: string, url: string) => entries.push(url),
+      replaceState: (_: unknown, __: string, url: string) => (entries[entries.length - 1] = url),
+    });
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+
+  it("has one entry for a whole drag, so that Back undoes it", async () => {
+    for (const value of ["1.1", "1.2", "1.3"]) change({ Q: value }, "drag");
+    change({ Q: "1.4" }, "done");
+    await vi.runAllTimersAsync();
+    expect(entries).toEqual(["#/step", "#/step?Q=1.4"]);
+    change({ Q: "2" });
+    await vi.runAllTimersAsync();
+    expect(entries).toEqual(["#/step", "#/step?Q=1.4", "#/step?Q=2"]);
+  });
+
+  it("has none for a step, which the entry before an edit keeps", async () => {
+    change({ step: "3" }, "quiet");
+    change({ K: "4" });
+    await vi.runAllTimersAsync();
+    expect(entries).toEqual(["#/step?step=3", "#/step?step=3&K=4"]);
+  });
+
+  it("has none for a change that changes nothing", async () => {
+    change({ K: null });
+    await vi.runAllTimersAsync();
+    expect(entries).toEqual(["#/step"]);
   });
 });

@@ -147,12 +147,14 @@ export function move(next: Address, how: Change = "done"): void {
 let written = Promise.resolve();
 let replacing: ReturnType<typeof setTimeout> | null = null;
 let pending: Address | null = null;
+const gatherFor = 120; // milliseconds
 
 // Browsers take only so many changes of the address a second: replacements are gathered.
 function later(next: Address, replace: boolean): void {
+  if (!replace && replacing !== null) write("replaceState"); // what stood there before keeps its last state
   pending = next;
-  if (!replace) return write("pushState");
-  replacing ??= setTimeout(() => write("replaceState"), 120);
+  if (!replace) write("pushState");
+  else replacing ??= setTimeout(() => write("replaceState"), gatherFor);
 }
 
 function write(how: "pushState" | "replaceState"): void {

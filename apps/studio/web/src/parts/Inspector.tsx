@@ -6,6 +6,7 @@ import type { EngineError } from "../engine/errors";
 import type { Reply } from "../engine/engine";
 import { withMinus } from "../drawing/numbers";
 import { Formula } from "./Formula";
+import { Prose } from "./Prose";
 import "./inspector.css";
 
 export interface InspectorProps {
@@ -44,7 +45,9 @@ export function Inspector({ reply, error, pinned, was, onPin, children }: Inspec
   return (
     <div class="inspector">
       <div class="inspector-head">
-        <span class="inspector-label">{reply.label}</span>
+        <span class="inspector-label">
+          <Prose text={reply.label} />
+        </span>
         {pinned && (
           <button type="button" class="icon small" aria-label="Let go of this number" onClick={() => onPin(null)}>
             ×
@@ -56,7 +59,9 @@ export function Inspector({ reply, error, pinned, was, onPin, children }: Inspec
         {was && <small>was {was}</small>}
       </div>
       {reply.formula.text && <Formula formula={reply.formula} />}
-      <p>{reply.meaning}</p>
+      <p>
+        <Prose text={reply.meaning} />
+      </p>
       {children}
       {pinned && (
         <button type="button" class="plain small" onClick={() => void copy()}>

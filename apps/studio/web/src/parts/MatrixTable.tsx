@@ -6,6 +6,7 @@ import { ground } from "../app/theme";
 import { coloured, textColourOn, type Scale } from "../drawing/colour";
 import { nudged, plainNumber, shown } from "../drawing/numbers";
 import { sizeOf, valueAt, type Tensor } from "../engine/tensor";
+import { Prose } from "./Prose";
 import { NumberField, scrubbing } from "./NumberField";
 import { nameOf } from "./links";
 import "./matrix.css";
@@ -37,6 +38,8 @@ export interface MatrixTableProps {
   before?: Before | null;
   /** A cell to look at: the first difference, or the one that a question is about. */
   marked?: { at: readonly [number, number]; as: "difference" | "asked" } | null;
+  /** What each row adds up to, where that is to be seen. */
+  sums?: Tensor | null;
   edit?: ((row: number, column: number, value: number, settled: boolean) => void) | undefined;
 }
 
@@ -83,7 +86,7 @@ export function MatrixTable(props: MatrixTableProps) {
   return (
     <div class={`matrix ${props.edit ? "editable" : ""} ${isDense ? "dense" : ""}`} data-matrix={name}>
       <div class={`matrix-title ${props.kind ?? ""}`} title={props.meaning}>
-        <Letters text={title} />
+        <Prose text={title} />
         {props.says && <small>{props.says}</small>}
       </div>
       <table role="grid" ref={table} aria-label={`${title}: ${summary}`} onKeyDown={onKeyDown}>
@@ -95,6 +98,7 @@ export function MatrixTable(props: MatrixTableProps) {
                 {column || <span class="said">{title}</span>}
               </th>
             ))}
+            {props.sums && <th scope="col">Σ</th>}
           </tr>
         </thead>
         <tbody>
@@ -127,24 +131,12 @@ export function MatrixTable(props: MatrixTableProps) {
                   />
                 );
               })}
+              {props.sums && <td class="sum">{shown(Number(props.sums.values[row] ?? NaN), 3)}</td>}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
-  );
-}
-
-// "W_Q" with its Q lowered.
-function Letters({ text }: { text: string }) {
-  const [letter, ...lowered] = text.split("_");
-  return (
-    <>
-      {letter}
-      {lowered.map((part) => (
-        <sub key={part}>{part}</sub>
-      ))}
-    </>
   );
 }
 

@@ -6,6 +6,7 @@ import { ground, narrow } from "../../app/theme";
 import type { BenchReply, BenchStep } from "../../engine/messages";
 import { svgElements } from "../../drawing/svg";
 import { Formula } from "../../parts/Formula";
+import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { backBoard, boardDrawing } from "./board";
 import { subscripted } from "./planes";
@@ -28,7 +29,7 @@ export function Board({ bench, reply }: BoardProps) {
       <p class="board-step">{stop.value.step ? `Step ${stop.value.key} of ${(backward.value ? reply.back : reply.steps).length}` : "Ready"}</p>
       <h2 id="board-title">{stop.value.step?.title ?? (backward.value ? backwardQuestion() : `How much does “${word}” look at each word?`)}</h2>
       <div class="board-says" aria-live="polite">
-        {stop.value.step ? <p>{stop.value.step.sentence}</p> : <Opening bench={bench} reply={reply} />}
+        {stop.value.step ? <p><Prose text={stop.value.step.sentence} /></p> : <Opening bench={bench} reply={reply} />}
       </div>
       <Picture bench={bench} reply={reply} />
       {stop.value.step && <Formulas step={stop.value.step} />}

@@ -120,7 +120,7 @@ function More({ bench, reply }: InputsProps) {
   const { fields } = address.value;
   const error = bench.asked.error.value;
   const set = (name: string) => (value: string) => bench.apply({ [name]: value || null, pin: null });
-  const anySet = ["mask", "bias", "context", "X", "softcap"].some((name) => fields[name] !== undefined);
+  const anySet = ["mask", "bias", "scale", "softcap", "context", "X"].some((name) => fields[name] !== undefined);
   const open = useSignal(anySet);
   const x = usesX(fields);
   const matrices = { q: matrixOf(reply, "q"), k: matrixOf(reply, "k"), v: matrixOf(reply, "v") };
@@ -131,9 +131,11 @@ function More({ bench, reply }: InputsProps) {
   const message = (name: string) => (error?.field === name ? error : null);
   return (
     <details class="more" open={open.value || anySet} onToggle={(event) => (open.value = event.currentTarget.open)}>
-      <summary>Mask, bias, second text, X and W</summary>
+      <summary>Mask, bias, scale, second text, X and W</summary>
       <TextSetting label="Mask" hint="causal, window(2)" value={fields["mask"] ?? ""} error={message("mask")} set={set("mask")} />
       <TextSetting label="Bias" hint="alibi" value={fields["bias"] ?? ""} error={message("bias")} set={set("bias")} />
+      <TextSetting label="Scale" hint="1 / √d" value={fields["scale"] ?? ""} error={message("scale")} set={set("scale")} />
+      <TextSetting label="Softcap" hint="none" value={fields["softcap"] ?? ""} error={message("softcap")} set={set("softcap")} />
       <TextSetting
         label="Second text"
         hint="keys and values come from it"

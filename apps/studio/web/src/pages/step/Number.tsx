@@ -5,6 +5,7 @@ import { narrow } from "../../app/theme";
 import { nudged, shown } from "../../drawing/numbers";
 import type { BenchReply } from "../../engine/messages";
 import { sizeOf, valueAt } from "../../engine/tensor";
+import { Prose } from "../../parts/Prose";
 import { Inspector } from "../../parts/Inspector";
 import { parsedName, pinned, selected } from "../../parts/links";
 import type { Bench } from "./bench";
@@ -49,7 +50,7 @@ function Neighbours({ bench, reply, title, names }: NumberProps & { title: strin
       <div>
         {known.map((one) => (
           <button key={one.name + one.label} type="button" class="small" onClick={() => bench.pin(one.name)}>
-            {one.label} <b>{one.values}</b>
+            <Prose text={one.label} /> <b>{one.values}</b>
           </button>
         ))}
       </div>
@@ -99,7 +100,11 @@ function Nudge({ bench, reply, name }: NumberProps & { name: string }) {
       <button type="button" class="plain small" aria-pressed={isOn} onClick={() => bench.apply({ nudge: isOn ? null : asked })}>
         Nudge it by {nudgeStep}
       </button>
-      {isOn && reply.nudge && <p>{reply.nudge.sentence}</p>}
+      {isOn && reply.nudge && (
+        <p>
+          <Prose text={reply.nudge.sentence} />
+        </p>
+      )}
     </div>
   );
 }

@@ -2,10 +2,10 @@
 
 import { address } from "../../app/address";
 import { fields as described, type BenchReply, type BenchWrong } from "../../engine/messages";
-import { sizeOf, valueAt, type Tensor } from "../../engine/tensor";
+import { sizeOf, type Tensor } from "../../engine/tensor";
 import { Heatmap } from "../../parts/Heatmap";
 import { MatrixTable } from "../../parts/MatrixTable";
-import { shown } from "../../drawing/numbers";
+import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { isSmall, matrixOf } from "./matrices";
 
@@ -74,7 +74,7 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
   const matrix = matrixOf(reply, wrong.matrix);
   const [row, column] = wrong.first;
   const marked = row !== undefined && column !== undefined ? ({ at: [row, column], as: "difference" } as const) : null;
-  const side = (title: string, values: Tensor) => {
+  const side = (title: string, values: Tensor, sums: Tensor | null) => {
     const { rows, columns } = sizeOf(values);
     const same = matrix && matrix.rows.length === rows && matrix.columns.length === columns;
     if (!isSmall({ values })) {
@@ -95,30 +95,23 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
         columnLabels={Boolean(same && wrong.matrix !== "out")}
         scale={wrong.matrix === "weights" ? { map: "sequential", least: 0, most: 1 } : null}
         marked={marked}
+        sums={sums}
       />
     );
   };
   return (
     <div class="beside">
       <div class="beside-text">
-        <h3>{wrong.title}</h3>
-        <p>{wrong.sentence}</p>
+        <h3>
+          <Prose text={wrong.title} />
+        </h3>
+        <p>
+          <Prose text={wrong.sentence} />
+        </p>
         {wrong.code && <pre>{wrong.code.replace(/ {2,}/g, "  ")}</pre>}
       </div>
-      {side("right", wrong.right)}
-      {side("wrong", wrong.wrong)}
-      {wrong.sums && <Sums sums={wrong.sums} />}
-    </div>
-  );
-}
-
-function Sums({ sums }: { sums: Tensor }) {
-  return (
-    <div class="sums">
-      <div class="matrix-title">Σ of each row</div>
-      {Array.from({ length: Math.min(sums.values.length, 12) }, (_, row) => (
-        <span key={row}>{shown(valueAt({ ...sums, shape: [1, sums.values.length] }, 0, row), 3)}</span>
-      ))}
+      {side("right", wrong.right, null)}
+      {side("wrong", wrong.wrong, wrong.sums)}
     </div>
   );
 }

@@ -94,7 +94,7 @@ export function benchRequest(fields: Fields): BenchRequest {
   const request: Record<string, string | number | undefined> = inputsOf(fields);
   if (query !== defaults.query) request["query"] = query;
   for (const name of ["mask", "bias", "wrong", "nudge"]) request[name] = fields[name];
-  for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]);
+  for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]) ?? fields[name]; // the engine says what is none
   if (fields["wrong"] === "no-scale") request["wrong_d"] = finite(fields["d"]);
   if (fields["dY"] !== undefined) request["d_out"] = fields["dY"];
   else if (isBackward(fields)) request["move"] = movedOutput(fields);

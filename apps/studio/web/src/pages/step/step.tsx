@@ -68,7 +68,7 @@ function StepPage({ engine, takings }: PageProps) {
   );
 }
 
-const inTheirPlace = ["mask", "bias", "context", "wrong"]; // fields that show their own errors
+const inTheirPlace = ["mask", "bias", "scale", "softcap", "context", "wrong"]; // fields that show their own errors
 
 function Problems({ bench }: { bench: Bench }) {
   const gone = bench.asked.gone.value;
