@@ -35,10 +35,10 @@ int main() {
   std::printf("a row's weights sum to %.3f on average\n", rows.mean(rows.mass));
 
   // The whole head in 4 x 4 cells; the mask hides the upper right.
-  const WeightMap map = probe.map({}, {.rows = 4, .columns = 4});
+  const CellMaps map = probe.map({.size = {.rows = 4, .columns = 4}});
   std::printf("share of visible pairs in each cell:\n");
   for (std::int64_t r = 0; r < 4; ++r) {
-    for (std::int64_t c = 0; c < 4; ++c) std::printf(" %.2f", map.visible.at({r, c}));
+    for (std::int64_t c = 0; c < 4; ++c) std::printf(" %.2f", map.visible.at({0, r, c}));
     std::printf("\n");
   }
   return previous == kTokens - 1 ? 0 : 1;

@@ -4,18 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "qkv/attention.h"
 #include "qkv/probe.h"
 
 namespace qkv {
-
-/// A matrix of gradients, downsampled to the cells of a WeightMap.
-struct GradientMap {
-  Tensor magnitudes;  // f64 [rows, columns]: mean or largest |gradient|; hidden pairs count as 0
-  Tensor visible;     // f64 [rows, columns]: share of the cell's pairs that are visible
-};
 
 /// Of attention_backward(d_out, q, k, v, out, lse, options, {.d_lse = d_lse}): the gradient of the loss with respect to
 /// each Stage. For `dropped` it is d_out v^T; for `weights` that times dropout's factor (FlashAttention's dP); for
@@ -43,15 +36,10 @@ class GradientProbe {
   /// One query's, [Tk].
   [[nodiscard]] Tensor row(HeadPlace head, std::int64_t i, Stage stage = Stage::biased) const;
 
-  /// The matrix of |gradient| in size.rows x size.columns cells, 1 <= rows <= Tq and 1 <= columns <= Tk. The same bits
-  /// for any number of threads, which is that of the options.
-  [[nodiscard]] GradientMap map(HeadPlace head, const MapSize& size, Stage stage = Stage::biased,
-                                Reduce reduce = Reduce::mean, const ProbeWatch& watch = {}) const;
-
-  /// The same for the mean of |gradient| over several heads of one batch entry.
-  [[nodiscard]] GradientMap map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size,
-                                Stage stage = Stage::biased, Reduce reduce = Reduce::mean,
-                                const ProbeWatch& watch = {}) const;
+  /// The matrices of |gradient| in cells, as Probe::map() has those of weights. The same bits for any number of
+  /// threads, which is that of the options.
+  [[nodiscard]] CellMaps map(const MapRequest& request, Stage stage = Stage::biased,
+                             const ProbeWatch& watch = {}) const;
 
  private:
   struct State;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "qkv/attention.h"
 
@@ -19,6 +19,13 @@ struct State;
 struct HeadPlace {
   std::int64_t b = 0;
   std::int64_t h = 0;
+};
+
+/// The queries begin, begin + step, … before `end`.
+struct QueryRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t step = 1;
 };
 
 /// Progress of a pass over the tiles, in pairs of a query and a key.
@@ -38,19 +45,39 @@ class Cancelled : public Error {
   using Error::Error;
 };
 
-/// How a map reduces the weights of a cell.
-enum class Reduce : std::uint8_t { mean, max };
-
+/// In cells.
 struct MapSize {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
 };
 
-/// A matrix of weights, downsampled. Cell (r, c) stands for the queries [r * Tq / rows, (r + 1) * Tq / rows) and the
-/// keys [c * Tk / columns, (c + 1) * Tk / columns), divisions rounded down.
-struct WeightMap {
-  Tensor weights;  // f64 [rows, columns]: mean or largest weight; hidden pairs count as 0
-  Tensor visible;  // f64 [rows, columns]: share of the cell's pairs that are visible
+/// Half-open rectangle of queries and keys.
+struct MapArea {
+  std::int64_t i_begin = 0;
+  std::int64_t i_end = 0;
+  std::int64_t j_begin = 0;
+  std::int64_t j_end = 0;
+};
+
+/// Maps of each head, or one of the mean of their matrices.
+enum class MapOf : std::uint8_t { each, mean };
+
+/// A part of the matrices of some heads of one batch entry, in cells.
+struct MapRequest {
+  std::int64_t b = 0;
+  std::vector<std::int64_t> heads = {};  // none: all
+  MapSize size;
+  std::optional<MapArea> area = {};  // the whole matrix if not given
+  MapOf of = MapOf::each;
+};
+
+/// Matrices of numbers from 0 on, downsampled. With I queries and J keys in the area, cell (r, c) stands for the
+/// queries i_begin + [r * I / rows, (r + 1) * I / rows) and the keys j_begin + [c * J / columns, (c + 1) * J /
+/// columns), divisions rounded down. Hidden pairs count as 0. All are f64 [maps, rows, columns].
+struct CellMaps {
+  Tensor mean;
+  Tensor largest;
+  Tensor visible;  // share of the cell's pairs that are visible
 };
 
 /// The keys of largest weight, largest first; among equals the lower key first, NaN before all.
@@ -80,7 +107,7 @@ struct RowStatistics {
 /// Several threads may call one Probe at once.
 ///
 /// q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as for attention(); `lse` [B, Hq, Tq], f32 or f64, its result. If lse is
-/// not given, the lse of a head is computed when first needed, in a separate pass, and kept. A pass allocates its
+/// not given, the lse of a row is computed when first needed, in a separate pass, and kept. A pass allocates its
 /// result and a few tiles for each thread: O(T * D) in all. Hidden tiles cost nothing. Several threads may evaluate a
 /// predicate mask at once.
 ///
@@ -95,7 +122,12 @@ class Probe {
   Probe& operator=(Probe&&) noexcept;
   ~Probe();
 
+  /// Tq counts the queries of this probe.
   [[nodiscard]] const MaskShape& shape() const noexcept;
+
+  /// A probe of some of the queries: its n-th is query begin + n * step of this one, before `end`. They keep their
+  /// places in the mask, the bias and the sequence, and the lse that is known. 0 <= begin < end <= Tq, 1 <= step.
+  [[nodiscard]] Probe of_queries(const QueryRange& queries) const;
 
   /// Part of an intermediate, [queries, keys], f64 if computed in f64, else f32. In stages before `masked`, hidden
   /// pairs hold their scores. Weights need the lse of their rows, which is computed first if it is not known.
@@ -107,13 +139,9 @@ class Probe {
   /// f64 [Tq]: as given, or computed.
   [[nodiscard]] Tensor lse(HeadPlace head, const ProbeWatch& watch = {}) const;
 
-  /// The matrix of weights in size.rows x size.columns cells, 1 <= rows <= Tq and 1 <= columns <= Tk.
-  [[nodiscard]] WeightMap map(HeadPlace head, const MapSize& size, Reduce reduce = Reduce::mean,
-                              const ProbeWatch& watch = {}) const;
-
-  /// The same for the mean of the matrices of several heads of one batch entry.
-  [[nodiscard]] WeightMap map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size,
-                              Reduce reduce = Reduce::mean, const ProbeWatch& watch = {}) const;
+  /// The matrices of weights in cells, as many maps as `request` asks for, 1 <= size.rows <= queries and 1 <=
+  /// size.columns <= keys of the area. One pass over its tiles; only the lse of its queries is computed.
+  [[nodiscard]] CellMaps map(const MapRequest& request, const ProbeWatch& watch = {}) const;
 
   /// The `count` keys of largest weight for each query, 0 <= count <= Tk. Hidden keys have weight 0.
   [[nodiscard]] TopKeys top_keys(HeadPlace head, std::int64_t count, const ProbeWatch& watch = {}) const;
@@ -126,6 +154,8 @@ class Probe {
                                          const ProbeWatch& watch = {}) const;
 
  private:
+  explicit Probe(std::unique_ptr<const probe_detail::State> state);
+
   std::unique_ptr<const probe_detail::State> state_;
 };
 

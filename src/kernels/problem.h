@@ -18,6 +18,8 @@ struct Problem {
   TensorView k;              // [B, Hk, Tk, D], or [1, Hk, Tk, D]
   MaskShape shape;           // as masks and biases see it
   std::int64_t first_b = 0;  // the index of q's first batch entry for masks, biases and dropout
+  std::int64_t first_i = 0;  // likewise of its first query
+  std::int64_t step_i = 1;   // q holds every step_i-th query from there on
   std::int64_t group = 1;    // Hq / Hk: query head h reads key head h / group
   double scale = 1;
   std::optional<double> softcap = std::nullopt;
@@ -25,6 +27,9 @@ struct Problem {
   Mask mask = {};
   std::optional<Dropout> dropout = std::nullopt;
   std::vector<double> sinks = {};  // [Hq] or none
+
+  /// The index of q's n-th query for masks, biases and dropout.
+  [[nodiscard]] std::int64_t query(std::int64_t n) const { return first_i + n * step_i; }
 };
 
 }  // namespace qkv::kernels

@@ -34,7 +34,9 @@ ScoreTiles<Real>::ScoreTiles(const Problem& problem, const cpu::Target* target)
 
 template <class Real>
 void ScoreTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end) {
-  place_ = {.b = problem_.first_b + b, .h = h, .i_begin = i_begin, .i_end = i_end};
+  place_ = {
+      .b = problem_.first_b + b, .h = h, .i_begin = problem_.query(i_begin), .i_end = problem_.query(i_end - 1) + 1};
+  queries_ = i_end - i_begin;
   products_.set_queries(problem_.q, b, h, i_begin, i_end);
 }
 
@@ -65,8 +67,7 @@ TileClass ScoreTiles<Real>::settle() {
   std::uint64_t every = mask_detail::low_bits(count);
   const std::uint64_t full = every;
   for (std::int64_t n = 0; n < queries(); ++n) {
-    const Place first = {place_.b, place_.h, place_.i_begin + n, place_.j_begin};
-    const std::uint64_t word = problem_.mask.row_bits(first, count, problem_.shape);
+    const std::uint64_t word = problem_.mask.row_bits(row(n), count, problem_.shape);
     bits_[static_cast<std::size_t>(n)] = word;
     some |= word;
     every &= word;
@@ -100,13 +101,18 @@ template <class Real>
 void ScoreTiles<Real>::load_biases() {
   biases_.resize(kTile * kTile);
   if constexpr (std::is_same_v<Real, float>) {
-    problem_.bias.write_tile(place_, biases_.data(), kTile, problem_.shape);
+    if (problem_.step_i == 1) return problem_.bias.write_tile(place_, biases_.data(), kTile, problem_.shape);
+    for (std::int64_t n = 0; n < queries(); ++n) {
+      Tile one = place_;
+      one.i_begin = row(n).i;
+      one.i_end = one.i_begin + 1;
+      problem_.bias.write_tile(one, biases_.data() + n * kTile, kTile, problem_.shape);
+    }
   } else {
     std::ranges::fill(biases_, 0);
     for (std::int64_t n = 0; n < queries(); ++n) {
-      const std::span<double> row = std::span(biases_).subspan(static_cast<std::size_t>(n * kTile));
-      problem_.bias.add_row({place_.b, place_.h, place_.i_begin + n, place_.j_begin},
-                            row.first(static_cast<std::size_t>(keys())), problem_.shape);
+      const std::span<double> biases = std::span(biases_).subspan(static_cast<std::size_t>(n * kTile));
+      problem_.bias.add_row(row(n), biases.first(static_cast<std::size_t>(keys())), problem_.shape);
     }
   }
 }
@@ -160,7 +166,8 @@ void ScoreTiles<Real>::drop_each(ScoreTile<Real>& tile, const Drop& drop) const 
   const auto [p, seed] = *problem_.dropout;
   for (std::int64_t n = 0; n < queries(); ++n) {
     for (std::int64_t c = 0; c < keys();) {
-      const Place first = {place_.b, place_.h, place_.i_begin + n, place_.j_begin + c};
+      Place first = row(n);
+      first.j += c;
       const auto kept = core::dropout_keeps_group(seed, p, first);
       const std::int64_t in_group = core::kDropoutGroup - first.j % core::kDropoutGroup;
       for (const std::int64_t end = std::min(c + in_group, keys()); c < end; ++c) {

@@ -5,12 +5,9 @@
 #include "kernels/gradient_tiles.h"
 #include "probe/gradient_probe_state.h"
 #include "probe/map_cells.h"
-#include "probe/probe_places.h"
 
 namespace qkv {
 namespace {
-
-using kernels::kTile;
 
 // The magnitudes of the gradients with respect to a stage, for a map.
 template <class Real>
@@ -20,18 +17,14 @@ class MappedGradients {
 
   MappedGradients(const kernels::BackwardProblem& problem, const kernels::cpu::Target* target,
                   const kernels::LseRows& lse, Stage stage)
-      : tiles_(problem, target, lse), stage_(stage), Tk_(problem.problem.shape.Tk) {}
+      : tiles_(problem, target, lse), stage_(stage) {}
 
-  void set_queries(const HeadPlace& head, const probe_detail::QueryRange& queries) {
+  void set_queries(const HeadPlace& head, const probe_detail::BlockRange& queries) {
     tiles_.set_queries(head.b, head.h, queries.begin, queries.end);
   }
 
-  [[nodiscard]] std::int64_t pairs() const {
-    const KeyRange seen = tiles_.seen();
-    return tiles_.queries() * std::max<std::int64_t>(0, seen.end - seen.begin);
-  }
-  [[nodiscard]] KeyRange tiles() const { return probe_detail::tiles_that_meet(tiles_.seen()); }
-  [[nodiscard]] KeyRange keys_of(std::int64_t tile) const { return {tile * kTile, std::min((tile + 1) * kTile, Tk_)}; }
+  [[nodiscard]] std::int64_t queries() const { return tiles_.queries(); }
+  [[nodiscard]] KeyRange seen() const { return tiles_.seen(); }
 
   [[nodiscard]] bool make(const KeyRange& keys) {
     if (!tiles_.set_keys(keys)) return false;
@@ -45,31 +38,20 @@ class MappedGradients {
  private:
   kernels::GradientTiles<Real> tiles_;
   Stage stage_;
-  std::int64_t Tk_;
   kernels::ScoreTile<Real> values_{};
 };
 
 }  // namespace
 
-GradientMap GradientProbe::map(HeadPlace head, const MapSize& size, Stage stage, Reduce reduce,
-                               const ProbeWatch& watch) const {
-  return map(head.b, {&head.h, 1}, size, stage, reduce, watch);
-}
-
-GradientMap GradientProbe::map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size, Stage stage,
-                               Reduce reduce, const ProbeWatch& watch) const {
-  probe_detail::check_heads("GradientProbe::map", b, heads, shape());
-  probe_detail::CellSums sums("GradientProbe::map", shape(), size, reduce, heads.size());
-  std::int64_t pairs = 0;
-  for (const std::int64_t h : heads) pairs += sums.pairs(state_->problem.problem, {b, h});
-  probe_detail::Clock clock(watch, pairs);
+CellMaps GradientProbe::map(const MapRequest& request, Stage stage, const ProbeWatch& watch) const {
+  probe_detail::CellSums sums("GradientProbe::map", shape(), request);
+  probe_detail::Clock clock(watch, sums.pairs(state_->problem.problem));
   const auto walk = [&](auto real) {
     using Tiles = MappedGradients<decltype(real)>;
     probe_detail::add_tiles(
-        sums, heads.size(), state_->threads, clock,
-        [&] { return Tiles(state_->problem, state_->target, state_->lse, stage); },
-        [&](Tiles& tiles, std::size_t n, const probe_detail::QueryRange& queries) {
-          tiles.set_queries({b, heads[n]}, queries);
+        sums, state_->threads, clock, [&] { return Tiles(state_->problem, state_->target, state_->lse, stage); },
+        [&](Tiles& tiles, std::int64_t h, const probe_detail::BlockRange& queries) {
+          tiles.set_queries({request.b, h}, queries);
         });
   };
   if (state_->target == nullptr) {
@@ -78,8 +60,7 @@ GradientMap GradientProbe::map(std::int64_t b, std::span<const std::int64_t> hea
     walk(float{});
   }
   clock.finish();
-  sums.finish();
-  return {.magnitudes = std::move(sums.values), .visible = std::move(sums.visible)};
+  return sums.finished();
 }
 
 }  // namespace qkv

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,104 +14,108 @@
 
 namespace qkv::probe_detail {
 
-/// The bounds of `count` cells over `extent` rows or columns.
+/// The bounds of `count` cells over `extent` rows or columns from `first` on.
 struct Cells {
-  std::int64_t count;
-  std::int64_t extent;
+  std::int64_t count = 0;
+  std::int64_t first = 0;
+  std::int64_t extent = 0;
 
-  [[nodiscard]] std::int64_t begin(std::int64_t cell) const { return cell * extent / count; }
-  [[nodiscard]] std::int64_t of(std::int64_t place) const { return ((place + 1) * count - 1) / extent; }
+  [[nodiscard]] std::int64_t begin(std::int64_t cell) const { return first + cell * extent / count; }
+  [[nodiscard]] std::int64_t size(std::int64_t cell) const { return begin(cell + 1) - begin(cell); }
+  [[nodiscard]] std::int64_t of(std::int64_t place) const { return ((place - first + 1) * count - 1) / extent; }
 };
 
-/// A map under construction. A task owns whole rows of cells, so that no two tasks add to one cell.
+/// Maps under construction. A task owns whole rows of cells of one map, so that no two tasks add to one cell.
 struct CellSums {
-  /// For the mean of `heads` matrices. Throws InvalidArgument naming `function` and size.rows or size.columns.
-  CellSums(std::string_view function, const MaskShape& shape, const MapSize& size, Reduce how, std::size_t heads);
+  /// Throws InvalidArgument naming `function` and what of the request lies out of range.
+  CellSums(std::string_view function, const MaskShape& shape, const MapRequest& request);
 
-  /// The queries of each task.
-  [[nodiscard]] std::vector<QueryRange> tasks() const;
-  /// The cost of a pass over a head by these tasks, in pairs.
-  [[nodiscard]] std::int64_t pairs(const kernels::Problem& problem, const HeadPlace& head) const;
+  /// The queries of each task of a map.
+  [[nodiscard]] std::vector<BlockRange> tasks() const;
+  [[nodiscard]] BlockRange queries() const { return {rows.first, rows.first + rows.extent}; }
+  [[nodiscard]] KeyRange keys() const { return {columns.first, columns.first + columns.extent}; }
+  /// The cost of a pass over all heads by these tasks, in pairs.
+  [[nodiscard]] std::int64_t pairs(const kernels::Problem& problem) const;
   /// Turns sums into means.
-  void finish();
+  [[nodiscard]] CellMaps finished();
 
+  std::int64_t b;
+  std::vector<std::vector<std::int64_t>> groups;  // the heads whose mean each map is of
   Cells rows;
   Cells columns;
-  Reduce reduce;
-  double heads;
-  Tensor values;   // f64 [rows, columns], of the heads' sum
-  Tensor visible;  // likewise, of ones where a pair is visible
+  CellMaps maps;
 };
 
 template <class Real>
 using Lanes = std::array<Real, kernels::kTile>;
 
-/// Adds a tile, whose lanes are queries, to its cells.
+/// Adds tiles, whose lanes are queries, to the cells of a map.
 template <class Real>
 class TileSink {
  public:
-  TileSink(CellSums& sums, const QueryRange& queries) : sums_(sums), queries_(queries.end - queries.begin) {
+  TileSink(CellSums& sums, std::int64_t map, const BlockRange& queries)
+      : columns_(sums.columns), queries_(queries.end - queries.begin) {
+    const auto offset = static_cast<std::size_t>(map * sums.rows.count * columns_.count);
+    mean_ = sums.maps.mean.values<double>().subspan(offset);
+    largest_ = sums.maps.largest.values<double>().subspan(offset);
+    visible_ = sums.maps.visible.values<double>().subspan(offset);
     for (std::int64_t n = 0; n < queries_; ++n) {
-      cell_of_lane_[static_cast<std::size_t>(n)] = sums.rows.of(queries.begin + n);
+      first_cell_[static_cast<std::size_t>(n)] = sums.rows.of(queries.begin + n) * columns_.count;
     }
   }
 
   void add(const KeyRange& keys, const kernels::ScoreTile<Real>& values, const kernels::ScoreTile<Real>& visible) {
+    constexpr auto kSum = [](auto a, auto b) { return a + b; };
+    constexpr auto kLarger = [](auto a, auto b) { return larger(a, b); };
     for (std::int64_t j = keys.begin; j < keys.end;) {
-      const std::int64_t column = sums_.columns.of(j);
-      const std::int64_t end = std::min(keys.end, sums_.columns.begin(column + 1));
+      const std::int64_t column = columns_.of(j);
+      const std::int64_t end = std::min(keys.end, columns_.begin(column + 1));
       const KeyRange within = {j - keys.begin, end - keys.begin};
-      put(column, sums_.reduce == Reduce::mean ? sum(values, within) : maximum(values, within), sums_.reduce,
-          sums_.values);
-      put(column, sum(visible, within), Reduce::mean, sums_.visible);
+      put(column, folded(values, within, kSum), mean_, kSum);
+      put(column, folded(values, within, kLarger), largest_, kLarger);
+      put(column, folded(visible, within, kSum), visible_, kSum);
       j = end;
     }
   }
 
  private:
-  static Lanes<Real> sum(const kernels::ScoreTile<Real>& tile, const KeyRange& keys) {
+  template <class Fold>
+  static Lanes<Real> folded(const kernels::ScoreTile<Real>& tile, const KeyRange& keys, const Fold& fold) {
     Lanes<Real> lanes{};
     for (std::int64_t c = keys.begin; c < keys.end; ++c) {
       const Real* row = tile.data() + c * kernels::kTile;
-      for (std::size_t n = 0; n < kernels::kTile; ++n) lanes[n] += row[n];
+      for (std::size_t n = 0; n < kernels::kTile; ++n) lanes[n] = fold(lanes[n], row[n]);
     }
     return lanes;
   }
 
-  static Lanes<Real> maximum(const kernels::ScoreTile<Real>& tile, const KeyRange& keys) {
-    Lanes<Real> lanes{};
-    for (std::int64_t c = keys.begin; c < keys.end; ++c) {
-      const Real* row = tile.data() + c * kernels::kTile;
-      for (std::size_t n = 0; n < kernels::kTile; ++n) lanes[n] = larger(lanes[n], row[n]);
-    }
-    return lanes;
-  }
-
-  void put(std::int64_t column, const Lanes<Real>& lanes, Reduce reduce, Tensor& map) {
-    const auto cells = map.values<double>();
+  template <class Fold>
+  void put(std::int64_t column, const Lanes<Real>& lanes, std::span<double> cells, const Fold& fold) {
     for (std::int64_t n = 0; n < queries_; ++n) {
       const auto lane = static_cast<std::size_t>(n);
-      double& cell = cells[static_cast<std::size_t>(cell_of_lane_[lane] * sums_.columns.count + column)];
-      const auto value = static_cast<double>(lanes[lane]);
-      cell = reduce == Reduce::mean ? cell + value : larger(cell, value);
+      double& cell = cells[static_cast<std::size_t>(first_cell_[lane] + column)];
+      cell = fold(cell, static_cast<double>(lanes[lane]));
     }
   }
 
-  CellSums& sums_;
+  const Cells& columns_;
   std::int64_t queries_;
-  std::array<std::int64_t, kernels::kTile> cell_of_lane_{};
+  std::span<double> mean_;
+  std::span<double> largest_;
+  std::span<double> visible_;
+  std::array<std::int64_t, kernels::kTile> first_cell_{};  // of each lane's row of cells
 };
 
-/// The tiles of the same queries of several heads, added up. Tiles has Number, queries(), pairs(), tiles() and
-/// keys_of() of WeightTiles; make(keys), false where the mask hides all; and then values() and masked().
+/// The tiles of the same queries of several heads, added up. Tiles has Number, queries() and seen() of WeightTiles;
+/// make(keys), false where the mask hides all; and then values() and masked().
 template <class Tiles>
 class HeadsTiles {
  public:
   using Real = typename Tiles::Number;
 
-  /// `make` gives a head's tiles.
+  /// `make` gives a head's tiles, of which these keys are used.
   template <class Make>
-  HeadsTiles(std::size_t heads, const Make& make) {
+  HeadsTiles(std::size_t heads, const KeyRange& keys, const Make& make) : keys_(keys) {
     tiles_.reserve(heads);
     for (std::size_t n = 0; n < heads; ++n) tiles_.push_back(make());
   }
@@ -119,19 +124,19 @@ class HeadsTiles {
 
   [[nodiscard]] std::int64_t pairs() const {
     std::int64_t pairs = 0;
-    for (const auto& tiles : tiles_) pairs += tiles.pairs();
+    for (const auto& tiles : tiles_) pairs += tiles.queries() * length(common(tiles.seen(), keys_));
     return pairs;
   }
 
   void add_to(TileSink<Real>& sink) {
     KeyRange range = {INT64_MAX, 0};
     for (const auto& tiles : tiles_) {
-      const KeyRange own = tiles.tiles();
+      const KeyRange own = tiles_that_meet(common(tiles.seen(), keys_));
       if (own.begin == own.end) continue;
       range = {std::min(range.begin, own.begin), std::max(range.end, own.end)};
     }
     for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
-      const KeyRange keys = tiles_.front().keys_of(tile);
+      const KeyRange keys = common({tile * kernels::kTile, (tile + 1) * kernels::kTile}, keys_);
       if (add(keys)) sink.add(keys, values_, visible_);
     }
   }
@@ -155,21 +160,25 @@ class HeadsTiles {
   }
 
   std::vector<Tiles> tiles_;
+  KeyRange keys_;
   kernels::ScoreTile<Real> values_{};
   kernels::ScoreTile<Real> visible_{};
 };
 
-/// Adds all tiles. `make` gives a head's tiles; set(tiles, n, queries) turns those of the n-th head to these queries.
+/// Adds all tiles of all maps. `make` gives a head's tiles; set(tiles, h, queries) turns them to these queries of head
+/// h.
 template <class Make, class Set>
-void add_tiles(CellSums& sums, std::size_t heads, std::optional<int> threads, Clock& clock, const Make& make,
-               const Set& set) {
+void add_tiles(CellSums& sums, std::optional<int> threads, Clock& clock, const Make& make, const Set& set) {
   using Tiles = decltype(make());
-  const std::vector<QueryRange> tasks = sums.tasks();
-  run_tasks(threads, clock, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t task) {
-    HeadsTiles<Tiles> tiles(heads, make);
-    each_block(tasks[static_cast<std::size_t>(task)], [&](const QueryRange& queries) {
-      for (std::size_t n = 0; n < heads; ++n) set(tiles.head(n), n, queries);
-      TileSink<typename Tiles::Number> sink(sums, queries);
+  const std::vector<BlockRange> tasks = sums.tasks();
+  const std::int64_t count = std::ssize(tasks);
+  run_tasks(threads, clock, std::ssize(sums.groups) * count, [&](std::int64_t task) {
+    const std::int64_t map = task / count;
+    const std::vector<std::int64_t>& heads = sums.groups[static_cast<std::size_t>(map)];
+    HeadsTiles<Tiles> tiles(heads.size(), sums.keys(), make);
+    each_block(tasks[static_cast<std::size_t>(task % count)], [&](const BlockRange& queries) {
+      for (std::size_t n = 0; n < heads.size(); ++n) set(tiles.head(n), heads[n], queries);
+      TileSink<typename Tiles::Number> sink(sums, map, queries);
       tiles.add_to(sink);
       return clock.advance(tiles.pairs());
     });

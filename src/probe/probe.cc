@@ -12,8 +12,8 @@
 namespace qkv {
 namespace {
 
+using probe_detail::BlockRange;
 using probe_detail::Clock;
-using probe_detail::QueryRange;
 using probe_detail::WeightTiles;
 
 void check_lse(const TensorView& lse, const MaskShape& shape) {
@@ -36,25 +36,67 @@ namespace probe_detail {
 
 State::State(kernels::Problem checked, std::optional<TensorView> given, const AttentionOptions& options)
     : problem(std::move(checked)),
+      shape(problem.shape),
       lse(std::move(given)),
       threads(options.threads),
       target(kernels::cpu::find_target(kernels::target_for("Probe", problem.q.dtype(), options.target))) {
   if (lse) lse_rows.emplace(problem, *lse);
 }
 
-void State::require_head(std::string_view function, const HeadPlace& head) const {
-  check_head(function, head, problem.shape);
+namespace {
+
+// Some of the queries: q [B, H, Tq, D], lse [B, H, Tq].
+TensorView of_queries(const TensorView& x, const QueryRange& queries) {
+  constexpr int kQueryAxis = 2;
+  const TensorView first = x.slice(kQueryAxis, queries.begin, queries.end);
+  Shape shape = first.shape();
+  Strides strides = first.strides();
+  shape[kQueryAxis] = (shape[kQueryAxis] + queries.step - 1) / queries.step;
+  strides[kQueryAxis] *= queries.step;
+  return {first.data(), first.dtype(), shape, strides};
 }
 
-std::shared_ptr<const State::Rows> State::find_lse(const HeadPlace& head) const {
+kernels::Problem of_queries(kernels::Problem problem, const QueryRange& queries) {
+  problem.q = of_queries(problem.q, queries);
+  problem.first_i = problem.query(queries.begin);
+  problem.step_i *= queries.step;
+  return problem;
+}
+
+}  // namespace
+
+State::State(const State& whole, const QueryRange& queries)
+    : problem(of_queries(whole.problem, queries)), shape(whole.shape), threads(whole.threads), target(whole.target) {
+  shape.Tq = problem.q.dim(2);
+  if (whole.lse) lse_rows.emplace(problem, lse.emplace(of_queries(*whole.lse, queries)));
+  const std::scoped_lock lock(whole.mutex);
+  for (const auto& [head, known] : whole.known_lse) {
+    KnownLse& own = known_lse.emplace(head, shape.Tq).first->second;
+    for (std::int64_t n = 0; n < shape.Tq; ++n) {
+      const auto from = static_cast<std::size_t>(queries.begin + n * queries.step);
+      own.rows[static_cast<std::size_t>(n)] = known.rows[from];
+      own.is_known[static_cast<std::size_t>(n)] = known.is_known[from];
+    }
+  }
+}
+
+void State::require_head(std::string_view function, const HeadPlace& head) const { check_head(function, head, shape); }
+
+std::vector<char> State::find_lse(const HeadPlace& head, const BlockRange& queries, std::span<double> rows) const {
+  std::vector<char> is_known(rows.size());
   const std::scoped_lock lock(mutex);
   const auto found = known_lse.find({head.b, head.h});
-  return found == known_lse.end() ? nullptr : found->second;
+  if (found == known_lse.end()) return is_known;
+  std::copy_n(found->second.rows.begin() + queries.begin, rows.size(), rows.begin());
+  std::copy_n(found->second.is_known.begin() + queries.begin, rows.size(), is_known.begin());
+  return is_known;
 }
 
-void State::keep_lse(const HeadPlace& head, std::shared_ptr<const Rows> rows) const {
+void State::keep_lse(const HeadPlace& head, const BlockRange& queries, std::span<const double> rows) const {
   const std::scoped_lock lock(mutex);
-  known_lse[{head.b, head.h}] = std::move(rows);
+  KnownLse& known = known_lse.try_emplace({head.b, head.h}, shape.Tq).first->second;
+  std::ranges::copy(rows, known.rows.begin() + queries.begin);
+  std::fill_n(known.is_known.begin() + queries.begin, rows.size(), char{1});
 }
 
 bool Clock::advance(std::int64_t pairs) {
@@ -67,24 +109,31 @@ bool Clock::advance(std::int64_t pairs) {
 
 void Clock::finish() const { require_finished(!stopped()); }
 
-std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const QueryRange& range) {
+std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head, const BlockRange& range,
+                         const KeyRange& keys) {
   const MaskShape& shape = problem.shape;
   if (shape.Tk == 0) return 0;
   std::int64_t pairs = 0;
-  each_block(range, [&](const QueryRange& queries) {
-    const Tile tile = {head.b, head.h, queries.begin, queries.end, 0, shape.Tk};
-    const KeyRange seen = problem.mask.hull(tile, shape);
-    pairs += (queries.end - queries.begin) * std::max<std::int64_t>(0, seen.end - seen.begin);
+  each_block(range, [&](const BlockRange& queries) {
+    const Tile tile = {head.b, head.h, problem.query(queries.begin), problem.query(queries.end - 1) + 1, 0, shape.Tk};
+    pairs += (queries.end - queries.begin) * length(common(problem.mask.hull(tile, shape), keys));
     return true;
   });
   return pairs;
 }
 
-std::int64_t lse_pairs(const State& state, const HeadPlace& head) {
-  return state.lse || state.find_lse(head) ? 0 : count_pairs(state.problem, head, {0, state.problem.shape.Tq});
-}
-
 namespace {
+
+// Calls body(block) for the blocks with a row that is not known.
+template <class Body>
+void each_unknown_block(const BlockRange& range, const std::vector<char>& is_known, const Body& body) {
+  each_block(range, [&](const BlockRange& queries) {
+    const auto begin = is_known.begin() + (queries.begin - range.begin);
+    if (std::find(begin, begin + (queries.end - queries.begin), 0) != begin + (queries.end - queries.begin))
+      body(queries);
+    return true;
+  });
+}
 
 template <class Real>
 void read_or_sum(const State& state, WeightTiles<Real>& tiles, std::int64_t i_begin, std::span<double> lse) {
@@ -97,15 +146,40 @@ void read_or_sum(const State& state, WeightTiles<Real>& tiles, std::int64_t i_be
 
 }  // namespace
 
-std::shared_ptr<const std::vector<double>> require_lse(const State& state, const HeadPlace& head, Clock& clock) {
-  if (auto known = state.find_lse(head)) return known;
-  auto rows = std::make_shared<std::vector<double>>(static_cast<std::size_t>(state.problem.shape.Tq));
-  each_block_of_queries(state, head, clock, [&](auto& tiles, std::int64_t i) {
-    const auto lse = std::span(*rows).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(tiles.queries()));
-    read_or_sum(state, tiles, i, lse);
-    return state.lse ? 0 : tiles.pairs();
+std::int64_t lse_pairs(const State& state, const HeadPlace& head, const BlockRange& queries) {
+  if (state.lse) return 0;
+  std::vector<double> rows(static_cast<std::size_t>(queries.end - queries.begin));
+  std::int64_t pairs = 0;
+  each_unknown_block(queries, state.find_lse(head, queries, rows), [&](const BlockRange& block) {
+    pairs += count_pairs(state.problem, head, block, {0, state.shape.Tk});
   });
-  state.keep_lse(head, rows);
+  return pairs;
+}
+
+std::vector<double> read_lse(const State& state, const HeadPlace& head, const BlockRange& queries, Clock& clock) {
+  std::vector<double> rows(static_cast<std::size_t>(queries.end - queries.begin));
+  const std::vector<char> is_known = state.find_lse(head, queries, rows);
+  std::vector<BlockRange> unknown;
+  each_unknown_block(queries, is_known, [&](const BlockRange& block) { unknown.push_back(block); });
+  if (unknown.empty()) return rows;
+  with_real(state, [&](auto real) {
+    run_tasks(state.threads, clock, std::ssize(unknown), [&](std::int64_t task) {
+      const BlockRange& block = unknown[static_cast<std::size_t>(task)];
+      WeightTiles<decltype(real)> tiles(state.problem, state.target);
+      tiles.set_queries(head, block.begin, block.end);
+      read_or_sum(state, tiles, block.begin,
+                  std::span(rows).subspan(static_cast<std::size_t>(block.begin - queries.begin),
+                                          static_cast<std::size_t>(block.end - block.begin)));
+      static_cast<void>(clock.advance(state.lse ? 0 : tiles.pairs()));
+    });
+  });
+  clock.finish();
+  return rows;
+}
+
+std::vector<double> require_lse(const State& state, const HeadPlace& head, const BlockRange& queries, Clock& clock) {
+  std::vector<double> rows = read_lse(state, head, queries, clock);
+  state.keep_lse(head, queries, rows);
   return rows;
 }
 
@@ -140,28 +214,37 @@ Probe::Probe(Probe&&) noexcept = default;
 Probe& Probe::operator=(Probe&&) noexcept = default;
 Probe::~Probe() = default;
 
-const MaskShape& Probe::shape() const noexcept { return state_->problem.shape; }
+Probe::Probe(std::unique_ptr<const probe_detail::State> state) : state_(std::move(state)) {}
+
+const MaskShape& Probe::shape() const noexcept { return state_->shape; }
+
+Probe Probe::of_queries(const QueryRange& queries) const {
+  probe_detail::check_queries("Probe::of_queries", queries, shape());
+  return Probe(std::make_unique<const probe_detail::State>(*state_, queries));
+}
 
 Tensor Probe::tile(const Tile& tile, Stage stage) const {
   const HeadPlace head = {tile.b, tile.h};
   probe_detail::check_tile("Probe::tile", tile, shape());
   const Shape extents{tile.i_end - tile.i_begin, tile.j_end - tile.j_begin};
-  const auto known = stage >= Stage::weights ? state_->find_lse(head) : nullptr;
+  std::vector<double> lse;
+  if (stage >= Stage::weights) {
+    const ProbeWatch nobody;
+    Clock clock(nobody, 0);
+    const BlockRange rows = {tile.i_begin, tile.i_end};
+    // A caller may change the lse that was given from one row to the next.
+    lse = state_->lse ? probe_detail::read_lse(*state_, head, rows, clock)
+                      : probe_detail::require_lse(*state_, head, rows, clock);
+  }
   return probe_detail::with_real(*state_, [&](auto real) {
     using Real = decltype(real);
     Tensor result(dtype_of_v<Real>, extents);
     WeightTiles<Real> tiles(state_->problem, state_->target);
-    std::array<double, kernels::kTile> lse{};
-    probe_detail::each_block({tile.i_begin, tile.i_end}, [&](const QueryRange& queries) {
+    probe_detail::each_block({tile.i_begin, tile.i_end}, [&](const BlockRange& queries) {
       tiles.set_queries(head, queries.begin, queries.end);
-      if (known) {
-        tiles.set_lse(std::span(*known).subspan(static_cast<std::size_t>(queries.begin)));
-      } else if (stage >= Stage::weights) {
-        probe_detail::read_or_sum(*state_, tiles, queries.begin,
-                                  std::span(lse).first(static_cast<std::size_t>(tiles.queries())));
-        tiles.set_lse(lse);
-      }
-      probe_detail::write_block(tiles, tile, stage, queries.begin - tile.i_begin, result);
+      const std::int64_t first_row = queries.begin - tile.i_begin;
+      if (!lse.empty()) tiles.set_lse(std::span(lse).subspan(static_cast<std::size_t>(first_row)));
+      probe_detail::write_block(tiles, tile, stage, first_row, result);
       return true;
     });
     return result;
@@ -177,8 +260,9 @@ Tensor Probe::row(HeadPlace head, std::int64_t i, Stage stage) const {
 Tensor Probe::lse(HeadPlace head, const ProbeWatch& watch) const {
   state_->require_head("Probe::lse", head);
   if (state_->lse) return {state_->lse->select(0, head.b).select(0, head.h), DType::f64};
-  Clock clock(watch, probe_detail::lse_pairs(*state_, head));
-  return {*probe_detail::require_lse(*state_, head, clock), {shape().Tq}};
+  const BlockRange all = {0, shape().Tq};
+  Clock clock(watch, probe_detail::lse_pairs(*state_, head, all));
+  return {probe_detail::require_lse(*state_, head, all, clock), {shape().Tq}};
 }
 
 }  // namespace qkv

@@ -29,10 +29,11 @@ double sum_of_row(const Real* row, std::int64_t queries) {
 Tensor Probe::key_totals(HeadPlace head, const ProbeWatch& watch) const {
   state_->require_head("Probe::key_totals", head);
   const kernels::Problem& problem = state_->problem;
-  const auto [B, H, Tq, Tk] = problem.shape;
-  probe_detail::Clock clock(watch,
-                            probe_detail::count_pairs(problem, head, {0, Tq}) + probe_detail::lse_pairs(*state_, head));
-  const auto lse = probe_detail::require_lse(*state_, head, clock);
+  const auto [B, H, Tq, Tk] = shape();
+  const probe_detail::BlockRange all = {0, Tq};
+  probe_detail::Clock clock(
+      watch, probe_detail::count_pairs(problem, head, all, {0, Tk}) + probe_detail::lse_pairs(*state_, head, all));
+  const std::vector<double> lse = probe_detail::require_lse(*state_, head, all, clock);
   // The groups do not depend on the number of threads: group g sums the blocks g, g + kGroups, … in this order.
   constexpr std::int64_t kGroups = 32;
   const std::int64_t blocks = (Tq + kTile - 1) / kTile;
@@ -44,7 +45,7 @@ Tensor Probe::key_totals(HeadPlace head, const ProbeWatch& watch) const {
       probe_detail::WeightTiles<decltype(real)> tiles(problem, state_->target);
       for (std::int64_t block = group; block < blocks; block += kGroups) {
         tiles.set_queries(head, block * kTile, std::min((block + 1) * kTile, Tq));
-        tiles.set_lse(std::span(*lse).subspan(static_cast<std::size_t>(block * kTile)));
+        tiles.set_lse(std::span(lse).subspan(static_cast<std::size_t>(block * kTile)));
         tiles.each_weighed([&](const KeyRange& keys) {
           for (std::int64_t c = 0; c < tiles.keys(); ++c) {
             sums[static_cast<std::size_t>(keys.begin + c)] +=

@@ -1,7 +1,10 @@
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "probe/map_cells.h"
-#include "probe/probe_places.h"
 
 namespace qkv {
 namespace {
@@ -18,32 +21,28 @@ class MappedWeights : public probe_detail::WeightTiles<Real> {
 
 }  // namespace
 
-WeightMap Probe::map(HeadPlace head, const MapSize& size, Reduce reduce, const ProbeWatch& watch) const {
-  return map(head.b, {&head.h, 1}, size, reduce, watch);
-}
-
-WeightMap Probe::map(std::int64_t b, std::span<const std::int64_t> heads, const MapSize& size, Reduce reduce,
-                     const ProbeWatch& watch) const {
+CellMaps Probe::map(const MapRequest& request, const ProbeWatch& watch) const {
   const kernels::Problem& problem = state_->problem;
-  probe_detail::check_heads("Probe::map", b, heads, problem.shape);
-  probe_detail::CellSums sums("Probe::map", problem.shape, size, reduce, heads.size());
-  std::int64_t pairs = 0;
-  for (const std::int64_t h : heads) pairs += probe_detail::lse_pairs(*state_, {b, h}) + sums.pairs(problem, {b, h});
+  probe_detail::CellSums sums("Probe::map", state_->shape, request);
+  const probe_detail::BlockRange rows = sums.queries();
+  std::set<std::int64_t> heads;
+  for (const auto& group : sums.groups) heads.insert(group.begin(), group.end());
+  std::int64_t pairs = sums.pairs(problem);
+  for (const std::int64_t h : heads) pairs += probe_detail::lse_pairs(*state_, {request.b, h}, rows);
   probe_detail::Clock clock(watch, pairs);
-  std::vector<std::shared_ptr<const std::vector<double>>> lse;
-  for (const std::int64_t h : heads) lse.push_back(probe_detail::require_lse(*state_, {b, h}, clock));
+  std::map<std::int64_t, std::vector<double>> lse;
+  for (const std::int64_t h : heads) lse[h] = probe_detail::require_lse(*state_, {request.b, h}, rows, clock);
   probe_detail::with_real(*state_, [&](auto real) {
     using Tiles = MappedWeights<decltype(real)>;
     probe_detail::add_tiles(
-        sums, heads.size(), state_->threads, clock, [&] { return Tiles(problem, state_->target); },
-        [&](Tiles& tiles, std::size_t n, const probe_detail::QueryRange& queries) {
-          tiles.set_queries({b, heads[n]}, queries.begin, queries.end);
-          tiles.set_lse(std::span(*lse[n]).subspan(static_cast<std::size_t>(queries.begin)));
+        sums, state_->threads, clock, [&] { return Tiles(problem, state_->target); },
+        [&](Tiles& tiles, std::int64_t h, const probe_detail::BlockRange& queries) {
+          tiles.set_queries({request.b, h}, queries.begin, queries.end);
+          tiles.set_lse(std::span(lse.at(h)).subspan(static_cast<std::size_t>(queries.begin - rows.begin)));
         });
   });
   clock.finish();
-  sums.finish();
-  return {.weights = std::move(sums.values), .visible = std::move(sums.visible)};
+  return sums.finished();
 }
 
 }  // namespace qkv

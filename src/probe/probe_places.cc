@@ -23,15 +23,15 @@ void check_head(std::string_view function, const HeadPlace& head, const MaskShap
   check_index(function, "h", head.h, shape.H);
 }
 
-void check_heads(std::string_view function, std::int64_t b, std::span<const std::int64_t> heads,
-                 const MaskShape& shape) {
-  if (heads.empty()) throw InvalidArgument(function, "heads", "one head at least", "none");
-  for (const std::int64_t h : heads) check_head(function, {b, h}, shape);
-}
-
 void check_row(std::string_view function, const HeadPlace& head, std::int64_t i, const MaskShape& shape) {
   check_head(function, head, shape);
   check_index(function, "i", i, shape.Tq);
+}
+
+void check_queries(std::string_view function, const QueryRange& queries, const MaskShape& shape) {
+  check_range(function, "queries", {queries.begin, queries.end}, shape.Tq);
+  if (queries.begin == queries.end) throw InvalidArgument(function, "queries", "one query or more", "none");
+  if (queries.step < 1) throw InvalidArgument(function, "queries.step", "1 or more", fmt::to_string(queries.step));
 }
 
 void check_tile(std::string_view function, const Tile& tile, const MaskShape& shape) {

@@ -15,17 +15,19 @@ using Lanes = std::array<double, kTile>;
 template <class Real>
 class BlockSums {
  public:
-  explicit BlockSums(std::int64_t first_position) : first_position_(first_position) {}
+  /// The position of the first query, and from one query to the next.
+  BlockSums(std::int64_t first_position, std::int64_t step) : first_position_(first_position), step_(step) {}
 
   void add(const kernels::ScoreTile<Real>& masked, const kernels::ScoreTile<Real>& weights,
            const std::array<Real, kTile>& shift, const KeyRange& keys) {
-    Part part;
+    Part part{.step = static_cast<int>(step_)};
     for (std::int64_t j = keys.begin; j < keys.end; ++j) {
       const std::int64_t c = j - keys.begin;
       part.add(masked.data() + c * kTile, weights.data() + c * kTile, shift, static_cast<Real>(first_position_ - j));
-      const std::int64_t diagonal = j - first_position_;
-      if (diagonal >= 0 && diagonal < kTile) {
-        diagonal_[index(diagonal)] = static_cast<double>(weights[index(c * kTile + diagonal)]);
+      const std::int64_t beyond = j - first_position_;
+      const std::int64_t lane = beyond / step_;
+      if (beyond >= 0 && lane < kTile && lane * step_ == beyond) {
+        diagonal_[index(lane)] = static_cast<double>(weights[index(c * kTile + lane)]);
       }
     }
     for (std::size_t n = 0; n < kTile; ++n) {
@@ -56,6 +58,7 @@ class BlockSums {
  private:
   // The same over the keys of one tile.
   struct Part {
+    int step = 1;
     std::array<Real, kTile> mass{}, surprise{}, distance{}, visible{}, largest{};
 
     // p_first: position of the first query minus the key.
@@ -63,7 +66,7 @@ class BlockSums {
       for (std::size_t n = 0; n < kTile; ++n) {
         const Real weight = weights[n];
         const Real log_weight = scores[n] - shift[n];
-        const Real away = p_first + static_cast<Real>(static_cast<int>(n));
+        const Real away = p_first + static_cast<Real>(static_cast<int>(n) * step);
         mass[n] += weight;
         surprise[n] -= weight == 0 ? Real{0} : weight * log_weight;
         distance[n] += weight * (away < 0 ? -away : away);
@@ -76,6 +79,7 @@ class BlockSums {
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
 
   std::int64_t first_position_;
+  std::int64_t step_;
   Lanes mass_{}, surprise_{}, distance_{}, visible_{}, largest_{}, first_{}, diagonal_{};
 };
 
@@ -104,11 +108,12 @@ double RowStatistics::mean(const Tensor& column) const {
 
 RowStatistics Probe::statistics(HeadPlace head, Align align, const ProbeWatch& watch) const {
   state_->require_head("Probe::statistics", head);
-  const MaskShape& shape = state_->problem.shape;
-  RowStatistics rows = rows_of(shape.Tq);
+  const kernels::Problem& problem = state_->problem;
+  const std::int64_t shift_of_place = align == Align::bottom_right ? problem.shape.Tk - problem.shape.Tq : 0;
+  RowStatistics rows = rows_of(shape().Tq);
   probe_detail::each_block_of_head(*state_, head, watch, [&](auto& tiles, std::span<const double> lse, std::int64_t i) {
     using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;
-    BlockSums<Real> sums(align == Align::bottom_right ? i + shape.Tk - shape.Tq : i);
+    BlockSums<Real> sums(problem.query(i) + shift_of_place, problem.step_i);
     std::array<Real, kTile> shift{};
     for (std::int64_t n = 0; n < tiles.queries(); ++n) shift[static_cast<std::size_t>(n)] = tiles.shift(n);
     tiles.each_weighed([&](const KeyRange& keys) { sums.add(tiles.masked(), tiles.weights(), shift, keys); });

@@ -16,6 +16,10 @@ KeyRange tiles_that_meet(const KeyRange& keys) {
   return {keys.begin / kTile, (keys.end + kTile - 1) / kTile};
 }
 
+KeyRange common(const KeyRange& a, const KeyRange& b) {
+  return {std::max(a.begin, b.begin), std::max(std::max(a.begin, b.begin), std::min(a.end, b.end))};
+}
+
 template <class Real>
 void WeightTiles<Real>::set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end) {
   b_ = head.b;
@@ -29,19 +33,8 @@ void WeightTiles<Real>::set_lse(std::span<const double> lse) {
 }
 
 template <class Real>
-KeyRange WeightTiles<Real>::tiles() const {
-  return tiles_that_meet(tiles_.seen());
-}
-
-template <class Real>
-KeyRange WeightTiles<Real>::keys_of(std::int64_t tile) const {
-  return kernels::keys_of_tile(tile, problem_.shape.Tk);
-}
-
-template <class Real>
 std::int64_t WeightTiles<Real>::pairs() const {
-  const KeyRange seen = tiles_.seen();
-  return queries() * std::max<std::int64_t>(0, seen.end - seen.begin);
+  return queries() * length(seen());
 }
 
 template <class Real>

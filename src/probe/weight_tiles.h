@@ -14,6 +14,12 @@ namespace qkv::probe_detail {
 /// The tiles of kTile keys that overlap these keys.
 [[nodiscard]] KeyRange tiles_that_meet(const KeyRange& keys);
 
+/// The keys in both; empty if there are none.
+[[nodiscard]] KeyRange common(const KeyRange& a, const KeyRange& b);
+[[nodiscard]] inline std::int64_t length(const KeyRange& keys) {
+  return keys.end > keys.begin ? keys.end - keys.begin : 0;
+}
+
 /// Up to kTile queries of one head, and their tile with the current keys.
 template <class Real>
 class WeightTiles {
@@ -52,23 +58,17 @@ class WeightTiles {
   /// Calls visit(keys) after weigh(keys) for each tile that some query sees, keys ascending.
   template <class Visit>
   void each_weighed(const Visit& visit) {
-    each_tile([&](const KeyRange& keys) {
+    const KeyRange range = tiles_that_meet(seen());
+    for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
+      const KeyRange keys = kernels::keys_of_tile(tile, problem_.shape.Tk);
       if (weigh(keys)) visit(keys);
-    });
+    }
   }
 
-  /// The tiles in the mask's hull: all others are hidden.
-  [[nodiscard]] KeyRange tiles() const;
-  /// The keys of a tile.
-  [[nodiscard]] KeyRange keys_of(std::int64_t tile) const;
+  /// The mask's hull: all other keys are hidden.
+  [[nodiscard]] KeyRange seen() const { return tiles_.seen(); }
 
  private:
-  template <class Body>
-  void each_tile(const Body& body) const {
-    const KeyRange range = tiles();
-    for (std::int64_t tile = range.begin; tile < range.end; ++tile) body(keys_of(tile));
-  }
-
   const kernels::Problem& problem_;
   std::int64_t b_ = 0;
   std::int64_t h_ = 0;

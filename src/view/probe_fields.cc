@@ -53,8 +53,13 @@ void add_places(Fields<Request>& fields) {
       .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0]", .group = kWhat})
       .add(&Request::map, {.name = "map",
                            .form = "N|ROWSxCOLUMNS",
-                           .meaning = "The whole matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
+                           .meaning = "The matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
                            .group = kWhat})
+      .add(&Request::area, {.name = "area",
+                            .form = "I0:I1,J0:J1",
+                            .meaning = "The rectangle that the map is of [the whole matrix]",
+                            .group = kWhat,
+                            .needs = {"map"}})
       .add(&Request::reduce, {.name = "reduce",
                               .form = "HOW",
                               .meaning = "What a cell shows: mean or max",

@@ -47,12 +47,12 @@ class Finder {
   /// Of the heads' mean.
   [[nodiscard]] ProbeMap map(std::span<const std::int64_t> heads) const {
     const ProbeWatch watching = watch("map", heads.front());
-    if (gradients_) {
-      GradientMap map = gradients_->map(b_, heads, *choice_.map, choice_.stage.stage, choice_.reduce, watching);
-      return {.cells = std::move(map.magnitudes), .visible = std::move(map.visible)};
-    }
-    WeightMap map = probe_.map(b_, heads, *choice_.map, choice_.reduce, watching);
-    return {.cells = std::move(map.weights), .visible = std::move(map.visible)};
+    const MapRequest request = {
+        .b = b_, .heads = {heads.begin(), heads.end()}, .size = *choice_.map, .area = choice_.area, .of = MapOf::mean};
+    const CellMaps maps =
+        gradients_ ? gradients_->map(request, choice_.stage.stage, watching) : probe_.map(request, watching);
+    const Tensor& cells = choice_.reduce == Reduce::mean ? maps.mean : maps.largest;
+    return {.cells = cells.select(0, 0), .visible = maps.visible.select(0, 0)};
   }
 
  private:

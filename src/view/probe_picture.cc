@@ -8,11 +8,23 @@
 namespace qkv {
 namespace {
 
+// Where each of a map's rows or columns begins.
+std::vector<std::string> first_places(std::int64_t begin, std::int64_t extent, std::int64_t cells) {
+  std::vector<std::string> places;
+  for (std::int64_t n = 0; n < cells; ++n) places.push_back(std::to_string(begin + n * extent / cells));
+  return places;
+}
+
 Heatmap map_heatmap(const ProbeMap& map, const ProbeReply& reply, std::string title, ColourScale scale) {
   Heatmap picture;
   const auto [B, H, Tq, Tk] = reply.shape;
+  const MapArea area = reply.choice.area.value_or(MapArea{0, Tq, 0, Tk});
+  const std::int64_t queries = area.i_end - area.i_begin;
+  const std::int64_t keys = area.j_end - area.j_begin;
   picture.title = std::move(title);
-  if (map.cells.dim(0) < Tq || map.cells.dim(1) < Tk) picture.title += fmt::format(", {} x {} pairs", Tq, Tk);
+  if (map.cells.dim(0) < queries || map.cells.dim(1) < keys) {
+    picture.title += fmt::format(", {} x {} pairs", queries, keys);
+  }
   picture.values = map.cells;
   picture.hidden = Tensor(DType::b8, map.visible.shape());
   const auto visible = map.visible.values<double>();
@@ -20,8 +32,13 @@ Heatmap map_heatmap(const ProbeMap& map, const ProbeReply& reply, std::string ti
   for (std::size_t n = 0; n < visible.size(); ++n) hidden[n] = visible[n] == 0;
   picture.row_axis = "query";
   picture.column_axis = "key";
-  picture.row_places = Tq;
-  picture.column_places = Tk;
+  if (reply.choice.area) {
+    picture.row_labels = first_places(area.i_begin, queries, map.cells.dim(0));
+    picture.column_labels = first_places(area.j_begin, keys, map.cells.dim(1));
+  } else {
+    picture.row_places = Tq;
+    picture.column_places = Tk;
+  }
   picture.value_name = reply.choice.reduce == Reduce::mean ? "mean " : "largest ";
   picture.value_name += reply.choice.stage.map_value();
   picture.scale = scale;

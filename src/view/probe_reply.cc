@@ -68,6 +68,9 @@ std::string as_json(const ProbeInputs& inputs, const ProbeReply& reply) {
   }
   json.update(view_detail::applied_as_json(inputs.problem));
   json["stage"] = reply.choice.stage.name();
+  if (const auto& area = reply.choice.area) {
+    json["area"] = {area->i_begin, area->i_end, area->j_begin, area->j_end};
+  }
   if (reply.choice.stats) {
     json["means"] = Json::array();
     for (const ProbeHead& head : reply.heads) {

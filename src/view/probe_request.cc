@@ -17,25 +17,31 @@ namespace {
 using view_detail::refuse;
 using view_detail::whole_numbers;
 
-constexpr const char* kTileForm = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
+constexpr const char* kRectangle = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
 
 MapSize map_size_of(const std::string& text) {
   const auto [rows, columns] = view_detail::extents("map", text, "N or ROWSxCOLUMNS, each 1 or more");
   return {rows, columns};
 }
 
-std::pair<std::int64_t, std::int64_t> range_of(std::string_view text, const std::string& whole) {
+std::pair<std::int64_t, std::int64_t> range_of(std::string_view field, std::string_view text,
+                                               const std::string& whole) {
   const auto ends = numbers_from<std::int64_t>(text, ':');
   const bool fits = ends && ends->size() == 2 && ends->front() >= 0 && ends->front() < ends->back();
-  if (!fits) refuse("tile", kTileForm, whole);
+  if (!fits) refuse(field, kRectangle, whole);
   return {ends->front(), ends->back()};
 }
 
-Tile tile_of(const std::string& text) {
+MapArea rectangle_of(std::string_view field, const std::string& text) {
   const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) refuse("tile", kTileForm, text);
-  const auto [i_begin, i_end] = range_of(std::string_view(text).substr(0, comma), text);
-  const auto [j_begin, j_end] = range_of(std::string_view(text).substr(comma + 1), text);
+  if (comma == std::string::npos) refuse(field, kRectangle, text);
+  const auto [i_begin, i_end] = range_of(field, std::string_view(text).substr(0, comma), text);
+  const auto [j_begin, j_end] = range_of(field, std::string_view(text).substr(comma + 1), text);
+  return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
+}
+
+Tile tile_of(const std::string& text) {
+  const auto [i_begin, i_end, j_begin, j_end] = rectangle_of("tile", text);
   return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
 }
 
@@ -118,6 +124,7 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
   choice.stats = request.stats;
   choice.stage = probe_stage_of(request.stage);
   if (!request.map.empty()) choice.map = map_size_of(request.map);
+  if (!request.area.empty()) choice.area = rectangle_of("area", request.area);
   if (!request.tile.empty()) choice.tile = tile_of(request.tile);
   if (choice.average && !request.head.empty()) {
     refuse("average", "no `head` beside it, for it is the mean of all heads", request.head);
@@ -134,12 +141,16 @@ void view_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
   const auto check = [](std::string_view field, bool fits, const std::string& limit, std::int64_t got) {
     if (!fits) refuse(field, limit, std::to_string(got));
   };
-  if (choice.map) {
-    if (shape.Tq == 0 || shape.Tk == 0) refuse("map", "a matrix with pairs", "one without");
-    choice.map = MapSize{std::min(choice.map->rows, shape.Tq), std::min(choice.map->columns, shape.Tk)};
-  }
   const std::string queries = "no more than the " + std::to_string(shape.Tq) + " queries";
   const std::string keys = "no more than the " + std::to_string(shape.Tk) + " keys";
+  if (choice.map) {
+    if (shape.Tq == 0 || shape.Tk == 0) refuse("map", "a matrix with pairs", "one without");
+    const MapArea area = choice.area.value_or(MapArea{0, shape.Tq, 0, shape.Tk});
+    check("area", area.i_end <= shape.Tq, queries, area.i_end);
+    check("area", area.j_end <= shape.Tk, keys, area.j_end);
+    choice.map = MapSize{std::min(choice.map->rows, area.i_end - area.i_begin),
+                         std::min(choice.map->columns, area.j_end - area.j_begin)};
+  }
   if (choice.row) {
     if (shape.Tq == 0) refuse("row", "a matrix with queries", "one without");
     check("row", *choice.row >= 0 && *choice.row < shape.Tq, "0 to " + std::to_string(shape.Tq - 1), *choice.row);

@@ -30,10 +30,16 @@ std::string map_lines(const ProbeMap& map, const std::string& whose, const Probe
   const std::int64_t columns = map.cells.dim(1);
   const auto blank = std::ranges::count(visible, 0.0);
   const double share = std::accumulate(visible.begin(), visible.end(), 0.0) / static_cast<double>(visible.size());
+  std::string whose_part = whose;
+  if (choice.area) {
+    const auto [i_begin, i_end, j_begin, j_end] = *choice.area;
+    whose_part += fmt::format(", queries {}:{}, keys {}:{}", i_begin, i_end, j_begin, j_end);
+  }
   const std::string text = fmt::format(
       "{}: {} x {} cells, {} {} of each; largest {} in cell ({}, {}), {} without a visible pair, {:.2f} % visible",
-      whose, map.cells.dim(0), columns, choice.reduce == Reduce::mean ? "mean" : "largest", choice.stage.map_value(),
-      four_digits(cells[static_cast<std::size_t>(largest)]), largest / columns, largest % columns, blank, 100 * share);
+      whose_part, map.cells.dim(0), columns, choice.reduce == Reduce::mean ? "mean" : "largest",
+      choice.stage.map_value(), four_digits(cells[static_cast<std::size_t>(largest)]), largest / columns,
+      largest % columns, blank, 100 * share);
   return named_lines("map", text, width);
 }
 

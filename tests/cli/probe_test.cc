@@ -58,8 +58,9 @@ TEST_F(ProbeCommand, WritesWhatTheLibraryComputes) {
   const Probe expected(q, k, {.bias = alibi(), .mask = causal()});
   const auto array = [&](const std::string& name) { return result("all.npz:" + name); };
   const HeadPlace head = {0, 1};
-  expect_same(array("map"), expected.map(head, {7, 10}).weights);
-  expect_same(array("map_visible"), expected.map(head, {7, 10}).visible);
+  const CellMaps map = expected.map({.heads = {1}, .size = {7, 10}});
+  expect_same(array("map"), map.mean.select(0, 0));
+  expect_same(array("map_visible"), map.visible.select(0, 0));
   expect_same(array("row"), expected.row(head, 69, Stage::biased));
   expect_same(array("tile"), expected.tile({0, 1, 3, 9, 2, 5}, Stage::biased));
   expect_same(array("top_keys"), expected.top_keys(head, 3).keys);
@@ -87,8 +88,22 @@ TEST_F(ProbeCommand, AveragesHeads) {
   EXPECT_THAT(outcome.out, HasSubstr("mean of 2 heads"));
   const Tensor q = result("q.npy");
   const Tensor k = result("k.npy");
-  const std::vector<std::int64_t> heads = {0, 1};
-  expect_same(result("m.npz:map"), Probe(q, k).map(0, heads, {5, 5}, Reduce::max).weights);
+  expect_same(result("m.npz:map"), Probe(q, k).map({.size = {5, 5}, .of = MapOf::mean}).largest.select(0, 0));
+}
+
+TEST_F(ProbeCommand, MapsARectangle) {
+  write_two_heads();
+  const Outcome outcome =
+      probe({"--head", "1", "--map", "4x3", "--area", "60:69,1:7", "--npz", path("m.npz"), "--svg", path("m.svg")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("head 1, queries 60:69, keys 1:7: 4 x 3 cells, mean weight of each"));
+  const Tensor q = result("q.npy");
+  const Tensor k = result("k.npy");
+  const MapRequest request = {.heads = {1}, .size = {4, 3}, .area = MapArea{60, 69, 1, 7}};
+  expect_same(result("m.npz:map"), Probe(q, k).map(request).mean.select(0, 0));
+  EXPECT_THAT(misuse({"--map", "4", "--area", "60:71,1:7"}),
+              HasSubstr("--area: expected no more than the 70 queries, got 71"));
+  EXPECT_THAT(misuse({"--row", "4", "--area", "60:70,1:7"}), HasSubstr("--area requires --map"));
 }
 
 TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
@@ -245,7 +260,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
     EXPECT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
     ++commands;
   }
-  EXPECT_EQ(commands, 8);
+  EXPECT_EQ(commands, 9);
   EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz", "gradients.png"}));
 }
 

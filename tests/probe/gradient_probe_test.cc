@@ -152,10 +152,11 @@ TEST(GradientProbe, HasZerosWhereAPairIsForbidden) {
 }
 
 // A map from the whole matrix of each head.
-GradientMap mapped(const GradientProbe& probe, const std::vector<std::int64_t>& heads, const MapSize& size, Stage stage,
-                   Reduce reduce, const Mask& mask) {
-  GradientMap map{.magnitudes = Tensor(DType::f64, {size.rows, size.columns}),
-                  .visible = Tensor(DType::f64, {size.rows, size.columns})};
+CellMaps mapped(const GradientProbe& probe, const std::vector<std::int64_t>& heads, const MapSize& size, Stage stage,
+                const Mask& mask) {
+  const Shape cells{1, size.rows, size.columns};
+  CellMaps map{
+      .mean = Tensor(DType::f64, cells), .largest = Tensor(DType::f64, cells), .visible = Tensor(DType::f64, cells)};
   const auto count = static_cast<double>(heads.size());
   std::vector<Tensor> matrices;
   for (const std::int64_t h : heads) {
@@ -178,8 +179,9 @@ GradientMap mapped(const GradientProbe& probe, const std::vector<std::int64_t>& 
           visible += mask.allows({.b = 1, .h = 0, .i = i, .j = j}, probe.shape()) ? 1 : 0;
         }
       }
-      map.magnitudes.set({r, c}, reduce == Reduce::mean ? sum / static_cast<double>(pairs) : largest);
-      map.visible.set({r, c}, visible / static_cast<double>(pairs));
+      map.mean.set({0, r, c}, sum / static_cast<double>(pairs));
+      map.largest.set({0, r, c}, largest);
+      map.visible.set({0, r, c}, visible / static_cast<double>(pairs));
     }
   }
   return map;
@@ -194,17 +196,34 @@ TEST(GradientProbe, ShrinksTheMatrixOfMagnitudesToAMap) {
     const double rounding = dtype == DType::f64 ? 4000 * 0x1p-53 : 80 * 0x1p-24;
     for (const MapSize& size : {MapSize{7, 13}, MapSize{kTq, kTk}, MapSize{1, 1}}) {
       for (const Stage stage : {Stage::weights, Stage::biased}) {
-        for (const Reduce reduce : {Reduce::mean, Reduce::max}) {
-          const GradientMap map = probe.map(1, std::vector<std::int64_t>{1, 0}, size, stage, reduce);
-          const GradientMap expected = mapped(probe, {1, 0}, size, stage, reduce, sample.options.mask);
-          for (std::int64_t r = 0; r < size.rows; ++r) {
-            for (std::int64_t c = 0; c < size.columns; ++c) {
-              const double magnitude = expected.magnitudes.at({r, c});
-              ASSERT_NEAR(map.magnitudes.at({r, c}), magnitude, rounding * magnitude);
-              ASSERT_NEAR(map.visible.at({r, c}), expected.visible.at({r, c}), 1e-12);
+        const CellMaps map = probe.map({.b = 1, .heads = {1, 0}, .size = size, .of = MapOf::mean}, stage);
+        const CellMaps expected = mapped(probe, {1, 0}, size, stage, sample.options.mask);
+        for (std::int64_t r = 0; r < size.rows; ++r) {
+          for (std::int64_t c = 0; c < size.columns; ++c) {
+            for (Tensor CellMaps::* part : {&CellMaps::mean, &CellMaps::largest}) {
+              const double magnitude = (expected.*part).at({0, r, c});
+              ASSERT_NEAR((map.*part).at({0, r, c}), magnitude, rounding * magnitude);
             }
+            ASSERT_NEAR(map.visible.at({0, r, c}), expected.visible.at({0, r, c}), 1e-12);
           }
         }
+      }
+    }
+  }
+}
+
+TEST(GradientProbe, MapsARectangleOfEachHead) {
+  Sample sample(DType::f64);
+  sample.run("reference");
+  const GradientProbe probe = sample.probe();
+  const MapArea area = {60, 69, 61, 130};
+  const CellMaps map = probe.map({.b = 1, .size = {9, 69}, .area = area});
+  for (std::int64_t h = 0; h < 2; ++h) {
+    const Tensor tile = probe.tile({1, h, area.i_begin, area.i_end, area.j_begin, area.j_end});
+    for (std::int64_t i = 0; i < 9; ++i) {
+      for (std::int64_t j = 0; j < 69; ++j) {
+        ASSERT_EQ(map.mean.at({h, i, j}), std::fabs(tile.at({i, j})));
+        ASSERT_EQ(map.largest.at({h, i, j}), std::fabs(tile.at({i, j})));
       }
     }
   }
@@ -223,14 +242,12 @@ TEST(GradientProbe, MapsTheSameOnAnyNumberOfThreadsAndSaysHowFarItIs) {
     total = at.total;
     return Proceed::go_on;
   };
-  const GradientMap map = sample.probe().map({1, 1}, {5, 5}, Stage::biased, Reduce::mean, watch);
-  EXPECT_EQ(map.magnitudes.to_vector(), one.map({1, 1}, {5, 5}).magnitudes.to_vector());
+  const MapRequest request = {.b = 1, .heads = {1}, .size = {5, 5}};
+  EXPECT_EQ(sample.probe().map(request, Stage::biased, watch).mean.to_vector(), one.map(request).mean.to_vector());
   EXPECT_EQ(done, total);
   EXPECT_GT(total, 0);
-  EXPECT_EQ(error_message<Cancelled>([&] {
-              static_cast<void>(
-                  one.map({1, 1}, {5, 5}, Stage::biased, Reduce::mean, [](const auto&) { return Proceed::stop; }));
-            }),
+  EXPECT_EQ(error_message<Cancelled>(
+                [&] { static_cast<void>(one.map(request, Stage::biased, [](const auto&) { return Proceed::stop; })); }),
             "the walk over the tiles was stopped");
 }
 
@@ -244,12 +261,10 @@ TEST(GradientProbe, RefusesWhatLiesOutOfRange) {
             "GradientProbe::row: i: expected 0 to 69, got 70");
   EXPECT_EQ(error_message([&] { static_cast<void>(probe.tile({.i_begin = 3, .i_end = 2})); }),
             "GradientProbe::tile: i_begin, i_end: expected a range within [0, 70], got 3 to 2");
-  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({0, 2}, {1, 1})); }),
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({.heads = {2}, .size = {1, 1}})); }),
             "GradientProbe::map: h: expected 0 to 1, got 2");
-  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({0, 0}, {1, kTk + 1})); }),
+  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map({.size = {1, kTk + 1}})); }),
             "GradientProbe::map: size.columns: expected 1 to Tk = 130, got 131");
-  EXPECT_EQ(error_message([&] { static_cast<void>(probe.map(0, {}, {1, 1})); }),
-            "GradientProbe::map: heads: expected one head at least, got none");
   sample.d_lse = Tensor(DType::f64, {2, 2, kTq});
   EXPECT_EQ(error_message([&] { static_cast<void>(sample.probe()); }), "GradientProbe: d_lse: expected f32, got f64");
 }

@@ -64,6 +64,12 @@ Tensor Sample::stage(HeadPlace head, Stage stage) const {
   return Tensor(attention_stage(q, k, options, stage).view().select(0, head.b).select(0, head.h));
 }
 
+Tensor Sample::visible(HeadPlace head) const {
+  Tensor visible = stage(head, Stage::masked);
+  for (double& score : visible.values<double>()) score = std::isinf(score) ? 0 : 1;
+  return visible;
+}
+
 HeadPlace Sample::any_head() const { return {any_in(0, q.dim(0) - 1), any_in(0, q.dim(1) - 1)}; }
 
 DType any_dtype() { return *rc::gen::element(DType::f64, DType::f32, DType::f16, DType::bf16); }

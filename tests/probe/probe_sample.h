@@ -17,6 +17,8 @@ struct Sample {
   [[nodiscard]] Probe probe() const { return {q, k, options}; }
   /// A stage of one head as the reference has it, f64 [Tq, Tk].
   [[nodiscard]] Tensor stage(HeadPlace head, Stage stage) const;
+  /// f64 [Tq, Tk]: 1 where a pair is visible, else 0.
+  [[nodiscard]] Tensor visible(HeadPlace head) const;
   /// One that exists.
   [[nodiscard]] HeadPlace any_head() const;
 };

@@ -1,4 +1,4 @@
-// What a probe makes of a whole head: maps, top keys, totals and statistics.
+// What a probe makes of a whole head: top keys, totals and statistics.
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -22,70 +22,14 @@ Tensor weights_of(const Probe& probe, const HeadPlace& head) {
   return probe.tile({head.b, head.h, 0, shape.Tq, 0, shape.Tk}).to(DType::f64);
 }
 
-Tensor visible_of(const Sample& sample, const HeadPlace& head) {
-  Tensor visible = sample.stage(head, Stage::masked);
-  for (double& score : visible.values<double>()) score = std::isinf(score) ? 0 : 1;
-  return visible;
-}
-
 // A sum of numbers of one sign in f32 within a tile, in f64 beyond.
 double sum_bound(DType dtype) { return dtype == DType::f64 ? 4000 * 0x1p-53 : 80 * 0x1p-24; }
-
-// A matrix in cells, written out once more.
-Tensor shrunk(const Tensor& matrix, const MapSize& size, Reduce reduce) {
-  Tensor cells(DType::f64, {size.rows, size.columns});
-  const std::int64_t Tq = matrix.dim(0);
-  const std::int64_t Tk = matrix.dim(1);
-  for (std::int64_t r = 0; r < size.rows; ++r) {
-    for (std::int64_t c = 0; c < size.columns; ++c) {
-      double sum = 0;
-      double largest = 0;
-      std::int64_t pairs = 0;
-      for (std::int64_t i = r * Tq / size.rows; i < (r + 1) * Tq / size.rows; ++i) {
-        for (std::int64_t j = c * Tk / size.columns; j < (c + 1) * Tk / size.columns; ++j, ++pairs) {
-          sum += matrix.at({i, j});
-          largest = std::max(largest, matrix.at({i, j}));
-        }
-      }
-      cells.set({r, c}, reduce == Reduce::mean ? sum / static_cast<double>(pairs) : largest);
-    }
-  }
-  return cells;
-}
 
 void assert_close(const Tensor& got, const Tensor& expected, double relative) {
   RC_ASSERT(got.shape() == expected.shape());
   const std::vector<double> left = got.to_vector();
   const std::vector<double> right = expected.to_vector();
   for (std::size_t n = 0; n < left.size(); ++n) RC_ASSERT(close(left[n], right[n], 0, relative));
-}
-
-RC_GTEST_PROP(ProbeMap, IsTheMatrixInCells, ()) {
-  const Sample sample = any_sample(any_dtype(), true);
-  const HeadPlace head = sample.any_head();
-  const Probe probe = sample.probe();
-  const MapSize size = {any_in(1, sample.shape().Tq), any_in(1, sample.shape().Tk)};
-  const auto reduce = *rc::gen::element(Reduce::mean, Reduce::max);
-  const WeightMap map = probe.map(head, size, reduce);
-  assert_close(map.weights, shrunk(weights_of(probe, head), size, reduce), sum_bound(sample.q.dtype()));
-  assert_close(map.visible, shrunk(visible_of(sample, head), size, Reduce::mean), sum_bound(DType::f64));
-}
-
-RC_GTEST_PROP(ProbeMap, OfHeadsIsThatOfTheirMean, ()) {
-  const Sample sample = any_sample(any_dtype(), true);
-  const Probe probe = sample.probe();
-  const auto [B, H, Tq, Tk] = sample.shape();
-  const std::int64_t b = any_in(0, B - 1);
-  Tensor mean(DType::f64, {Tq, Tk});
-  std::vector<std::int64_t> heads(static_cast<std::size_t>(H));
-  std::iota(heads.begin(), heads.end(), 0);
-  for (const std::int64_t h : heads) {
-    const std::vector<double> weights = weights_of(probe, {b, h}).to_vector();
-    for (std::size_t n = 0; n < weights.size(); ++n) mean.values<double>()[n] += weights[n] / static_cast<double>(H);
-  }
-  const MapSize size = {any_in(1, Tq), any_in(1, Tk)};
-  const auto reduce = *rc::gen::element(Reduce::mean, Reduce::max);
-  assert_close(probe.map(b, heads, size, reduce).weights, shrunk(mean, size, reduce), 2 * sum_bound(sample.q.dtype()));
 }
 
 RC_GTEST_PROP(ProbeTopKeys, AreTheFirstOfTheSortedRow, ()) {
@@ -134,7 +78,7 @@ RC_GTEST_PROP(ProbeStatistics, AreThoseOfTheRows, ()) {
   const auto align = *rc::gen::element(Align::bottom_right, Align::top_left);
   const RowStatistics rows = probe.statistics(head, align);
   const Tensor weights = sample.stage(head, Stage::weights);
-  const Tensor visible = visible_of(sample, head);
+  const Tensor visible = sample.visible(head);
   const Bounds bounds = bounds_of(sample);
   const double relative = 2 * bounds.weight + sum_bound(sample.q.dtype());
   for (std::int64_t i = 0; i < Tq; ++i) {
@@ -182,17 +126,6 @@ TEST(ProbeStatistics, EntropyCountsWeightsHoweverSmall) {
   EXPECT_NEAR(rows.entropy.at({0}) / (300 * std::exp(-300.0)), 1, 1e-12);
 }
 
-TEST(ProbeMap, OfSeveralHeadsCountsPairsExactly) {
-  // Three heads of five see everything.
-  const Tensor q = Generator(1).randn({1, 5, 3, 4});
-  const Tensor k = Generator(2).randn({1, 5, 7, 4});
-  Tensor seen(DType::b8, {5, 1, 1});
-  for (std::int64_t h = 0; h < 3; ++h) seen.values<bool>()[static_cast<std::size_t>(h)] = true;
-  const std::vector<std::int64_t> heads = {0, 1, 2, 3, 4};
-  const WeightMap map = Probe(q, k, {.mask = dense(seen)}).map(0, heads, {1, 1});
-  EXPECT_EQ(map.visible.at({0, 0}), 0.6);
-}
-
 TEST(ProbeTopKeys, PutEarlierKeysOfOneWeightFirst) {
   Tensor k(DType::f32, {1, 1, 200, 1});
   for (const std::int64_t j : {3, 70, 150}) k.set({0, 0, j, 0}, 1);
@@ -213,26 +146,15 @@ TEST(ProbeTopKeys, PutNanFirst) {
   EXPECT_EQ(top.weights.at({0, 2}), 0.0);
 }
 
-TEST(ProbeMap, KeepsNan) {
-  Tensor k = Generator(2).randn({1, 1, 100, 2});
-  k.set({0, 0, 70, 0}, std::nan(""));
-  const Tensor q = Generator(1).randn({1, 1, 100, 2});
-  const Probe probe(q, k, {.mask = causal()});
-  const auto cell = [&](Reduce reduce, std::int64_t row) { return probe.map({}, {2, 1}, reduce).weights.at({row, 0}); };
-  for (const Reduce reduce : {Reduce::mean, Reduce::max}) {
-    EXPECT_FALSE(std::isnan(cell(reduce, 0)));
-    EXPECT_TRUE(std::isnan(cell(reduce, 1)));
-  }
-}
-
 // Everything that a walk makes, one number after another.
 std::vector<double> everything(const Tensor& q, const Tensor& k, int threads) {
   const Probe probe(q, k, {.bias = alibi(), .mask = causal() & window(300), .threads = threads});
   const RowStatistics rows = probe.statistics({0, 1});
   const TopKeys top = probe.top_keys({0, 1}, 5);
-  const WeightMap map = probe.map({0, 1}, {7, 11});
+  const CellMaps map = probe.map({.size = {7, 11}});
   std::vector<double> all;
-  for (const Tensor* part : {&rows.entropy, &rows.distance, &top.keys, &top.weights, &map.weights, &map.visible}) {
+  for (const Tensor* part :
+       {&rows.entropy, &rows.distance, &top.keys, &top.weights, &map.mean, &map.largest, &map.visible}) {
     const std::vector<double> values = part->to_vector();
     all.insert(all.end(), values.begin(), values.end());
   }
@@ -261,7 +183,7 @@ TEST(ProbeWalks, TellHowFarTheyAre) {
     total = progress.total;
     return Proceed::go_on;
   };
-  static_cast<void>(probe.map({}, {10, 10}, Reduce::mean, watch));
+  static_cast<void>(probe.map({.size = {10, 10}}, watch));
   EXPECT_EQ(last, total);
   EXPECT_GE(total, 1000 * 1001);  // lse and weights: half of the matrix each, and what tiles round up to
 }
@@ -292,11 +214,21 @@ TEST(ProbeErrors, NameWhatAWalkCannotDo) {
   const Tensor q = Generator(1).randn({1, 2, 5, 4});
   const Probe probe(q, q);
   const auto message = [](const auto& call) { return error_message([&] { static_cast<void>(call()); }); };
-  EXPECT_EQ(message([&] { return probe.map({}, {6, 5}); }), "Probe::map: size.rows: expected 1 to Tq = 5, got 6");
-  EXPECT_EQ(message([&] { return probe.map({}, {5, 0}); }), "Probe::map: size.columns: expected 1 to Tk = 5, got 0");
-  EXPECT_EQ(message([&] { return probe.map(0, {}, {5, 5}); }),
-            "Probe::map: heads: expected one head at least, got none");
-  EXPECT_EQ(message([&] { return probe.map({0, 2}, {5, 5}); }), "Probe::map: h: expected 0 to 1, got 2");
+  EXPECT_EQ(message([&] { return probe.map({.size = {6, 5}}); }), "Probe::map: size.rows: expected 1 to Tq = 5, got 6");
+  EXPECT_EQ(message([&] { return probe.map({.size = {5, 0}}); }),
+            "Probe::map: size.columns: expected 1 to Tk = 5, got 0");
+  EXPECT_EQ(message([&] { return probe.map({.heads = {2}, .size = {5, 5}}); }),
+            "Probe::map: h: expected 0 to 1, got 2");
+  EXPECT_EQ(message([&] { return probe.map({.size = {1, 1}, .area = MapArea{2, 6, 0, 5}}); }),
+            "Probe::map: i_begin, i_end: expected a range within [0, 5], got 2 to 6");
+  EXPECT_EQ(message([&] { return probe.map({.size = {1, 4}, .area = MapArea{2, 4, 0, 3}}); }),
+            "Probe::map: size.columns: expected 1 to the area's keys = 3, got 4");
+  EXPECT_EQ(message([&] { return probe.of_queries({4, 6}).shape().Tq; }),
+            "Probe::of_queries: queries: expected a range within [0, 5], got 4 to 6");
+  EXPECT_EQ(message([&] { return probe.of_queries({4, 4}).shape().Tq; }),
+            "Probe::of_queries: queries: expected one query or more, got none");
+  EXPECT_EQ(message([&] { return probe.of_queries({0, 4, 0}).shape().Tq; }),
+            "Probe::of_queries: queries.step: expected 1 or more, got 0");
   EXPECT_EQ(message([&] { return probe.top_keys({}, 6); }), "Probe::top_keys: count: expected 0 to Tk = 5, got 6");
   EXPECT_EQ(message([&] { return probe.key_totals({1, 0}); }), "Probe::key_totals: b: expected 0 to 0, got 1");
   EXPECT_EQ(message([&] { return probe.statistics({0, 9}); }), "Probe::statistics: h: expected 0 to 1, got 9");

@@ -26,6 +26,7 @@ struct ProbeRequest : ProblemRequest {
   std::int64_t batch = 0;
   std::string head;  // head 0, or all beside `average`
   std::string map;
+  std::string area;  // of the map
   std::string reduce = "mean";
   bool average = false;
   std::optional<std::int64_t> row;
@@ -52,9 +53,13 @@ struct ProbeStage {
   [[nodiscard]] bool is_weights() const { return !gradient && stage >= Stage::weights; }
 };
 
+/// What of a map's cells is shown.
+enum class Reduce : std::uint8_t { mean, max };
+
 /// What is to be computed of each head.
 struct ProbeChoice {
   std::optional<MapSize> map;
+  std::optional<MapArea> area;  // of the map; the whole matrix if not given
   Reduce reduce = Reduce::mean;
   bool average = false;
   std::optional<std::int64_t> row;
@@ -89,7 +94,7 @@ struct ProbeInputs {
 /// load_problem(), and Error for a model that cannot be read.
 [[nodiscard]] ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& choice);
 
-/// WeightMap or GradientMap.
+/// A map by the choice's `reduce`.
 struct ProbeMap {
   Tensor cells;
   Tensor visible;
