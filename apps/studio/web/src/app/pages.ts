@@ -1,7 +1,8 @@
 // The pages, in the order of the header. A page is one line here and one file in ../pages.
 
 import { heads } from "../pages/heads/heads";
+import { learn } from "../pages/learn/learn";
 import { step } from "../pages/step/step";
 import type { Page } from "./page";
 
-export const pages: readonly Page[] = [step, heads];
+export const pages: readonly Page[] = [step, heads, learn];

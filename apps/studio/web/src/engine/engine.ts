@@ -14,6 +14,8 @@ export interface Progress {
 export interface AskOptions {
   signal?: AbortSignal;
   progress?: (progress: Progress) => void;
+  /** Asks again, although the same was asked before: of what changes by itself. */
+  anew?: boolean;
 }
 
 export interface Transport {
@@ -54,7 +56,7 @@ export class Engine {
   /** Throws EngineError for a refused request, EngineGone if nobody answers, and a DOMException "AbortError". */
   async ask<Q extends keyof Questions>(name: Q, request: Request<Q>, options: AskOptions = {}): Promise<Reply<Q>> {
     const key = canonical(name, request);
-    const known = this.kept.get(key);
+    const known = options.anew ? undefined : this.kept.get(key);
     if (known) {
       this.kept.delete(key); // the map's order is the order of use
       this.kept.set(key, known);
@@ -93,6 +95,7 @@ export class Engine {
   }
 
   private keep(key: string, kept: Kept): void {
+    this.bytes -= this.kept.get(key)?.bytes ?? 0;
     this.kept.set(key, kept);
     this.bytes += kept.bytes;
     for (const [oldest, { bytes }] of this.kept) {

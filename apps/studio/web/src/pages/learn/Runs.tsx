@@ -1,0 +1,60 @@
+// Which run is looked at, and how to start one.
+
+import { useSignal } from "@preact/signals";
+import { address, change } from "../../app/address";
+import type { LearnReply } from "../../engine/messages";
+import { isRunning, trainCommand } from "./state";
+
+export function Runs({ reply }: { reply: LearnReply }) {
+  const chosen = address.value.fields["run"] ?? "";
+  return (
+    <section class="card runs" aria-labelledby="runs-title">
+      <div class="runs-row">
+        <h2 id="runs-title">Run</h2>
+        {reply.runs.map((run) => (
+          <button key={run.directory} type="button" class="chip" aria-pressed={run.directory === chosen} onClick={() => change({ run: run.directory, step: null, head: null })}>
+            {run.directory}
+            <small>
+              {run.task}, {run.done} of {run.steps}
+            </small>
+          </button>
+        ))}
+        <Directory chosen={chosen} />
+      </div>
+      <p>
+        {reply.run && isRunning(reply) && <strong class="at-work">at work </strong>}
+        {reply.sentence}
+      </p>
+      {(!reply.run || reply.kept.length === 0) && <Command command={trainCommand(reply)} />}
+    </section>
+  );
+}
+
+function Directory({ chosen }: { chosen: string }) {
+  const typed = useSignal(chosen);
+  return (
+    <form
+      class="directory"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change({ run: typed.value || null, step: null, head: null });
+      }}
+    >
+      <input aria-label="Another directory of a run" placeholder="another directory" value={chosen} onInput={(event) => (typed.value = event.currentTarget.value)} />
+      <button type="submit">Open</button>
+    </form>
+  );
+}
+
+function Command({ command }: { command: string }) {
+  const copied = useSignal(false);
+  const copy = () => void navigator.clipboard?.writeText(command).then(() => (copied.value = true));
+  return (
+    <p class="command">
+      To watch heads form from the first step on: <code>{command}</code>
+      <button type="button" class="plain small" onClick={copy}>
+        {copied.value ? "copied" : "copy"}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,113 @@
+// What the page asks: the run, again and again while it is at work, and one head of each model that it kept.
+
+import { computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
+import { address } from "../../app/address";
+import type { Engine } from "../../engine/engine";
+import { EngineError, wasAborted } from "../../engine/errors";
+import type { HeadReply, HeadsReply, LearnModel, LearnReply } from "../../engine/messages";
+import { chosenOf, isRunning, modelAt, spread, type Chosen } from "./state";
+
+const againAfter = 2000; // milliseconds, while a run is at work
+export const filmLength = 8; // maps of one head, side by side
+
+export interface Desk {
+  chosen: ReadonlySignal<Chosen>;
+  run: Signal<LearnReply | null>;
+  error: Signal<string | null>;
+  /** The model that is shown, and all heads of it. */
+  model: ReadonlySignal<LearnModel | null>;
+  heads: Signal<HeadsReply | null>;
+  headsError: Signal<string | null>;
+  /** The chosen head in each model of the film, by its step. */
+  film: Signal<ReadonlyMap<number, HeadReply>>;
+  filmed: ReadonlySignal<LearnModel[]>;
+  close(): void;
+}
+
+function said(error: unknown): string | null {
+  if (wasAborted(error)) return null;
+  return error instanceof EngineError && error.field ? `${error.field}: ${error.message}` : String(error instanceof Error ? error.message : error);
+}
+
+export function openDesk(engine: Engine): Desk {
+  const chosen = computed(() => chosenOf(address.value.fields));
+  const runName = computed(() => chosen.value.run);
+  const run = signal<LearnReply | null>(null);
+  const error = signal<string | null>(null);
+  const model = computed(() => modelAt(run.value?.kept ?? [], chosen.value.step));
+  const modelPath = computed(() => model.value?.path ?? "");
+  const shown = computed(() => shownOf(chosen.value));
+  const heads = signal<HeadsReply | null>(null);
+  const headsError = signal<string | null>(null);
+  const film = signal<ReadonlyMap<number, HeadReply>>(new Map());
+  const filmed = computed(() => spread(run.value?.kept ?? [], filmLength));
+  const filmedPaths = computed(() => filmed.value.map((one) => one.path).join("\n"));
+  const headAsked = computed(() => JSON.stringify(headOf(chosen.value)));
+
+  const followed = effect(() => {
+    const request = runName.value ? { run: runName.value } : {};
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const again = async (): Promise<void> => {
+      try {
+        const reply = await engine.ask("learn", request, { signal: abort.signal, anew: true });
+        run.value = reply;
+        error.value = null;
+        if (isRunning(reply) && !abort.signal.aborted) timer = setTimeout(() => void again(), againAfter);
+      } catch (problem) {
+        error.value = said(problem) ?? error.value;
+      }
+    };
+    void again();
+    return () => {
+      abort.abort();
+      if (timer !== null) clearTimeout(timer);
+    };
+  });
+
+  const looked = effect(() => {
+    const path = modelPath.value;
+    const what = JSON.parse(shown.value) as object;
+    if (!path) return undefined;
+    const abort = new AbortController();
+    engine
+      .ask("heads", { model: path, ...what }, { signal: abort.signal })
+      .then((reply) => {
+        heads.value = reply;
+        headsError.value = null;
+      })
+      .catch((problem: unknown) => (headsError.value = said(problem) ?? headsError.value));
+    return () => abort.abort();
+  });
+
+  const filming = effect(() => {
+    const head = JSON.parse(headAsked.value) as object;
+    const paths = filmedPaths.value;
+    const models = paths ? untracked(() => filmed.value) : [];
+    const abort = new AbortController();
+    void (async () => {
+      const seen = new Map<number, HeadReply>();
+      for (const one of models) {
+        try {
+          seen.set(one.step, await engine.ask("head", { model: one.path, ...head }, { signal: abort.signal }));
+        } catch (problem) {
+          if (wasAborted(problem)) return;
+          break; // said where all heads are asked for
+        }
+        film.value = new Map(seen);
+      }
+    })();
+    return () => abort.abort();
+  });
+
+  const close = () => [followed, looked, filming].forEach((end) => end());
+  return { chosen, run, error, model, heads, headsError, film, filmed, close };
+}
+
+function shownOf({ text, example }: Chosen): string {
+  return JSON.stringify(text ? { text } : { example });
+}
+
+function headOf({ text, example, site, layer, head }: Chosen): object {
+  return { ...(text ? { text } : { example }), ...(site && { site }), layer, head };
+}

@@ -1,0 +1,92 @@
+// Learn: a run of qkv train, its curves, and its heads forming.
+
+import type { Signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { change } from "../../app/address";
+import { useKeys } from "../../app/keys";
+import type { Page, PageProps, Takings } from "../../app/page";
+import type { LearnReply } from "../../engine/messages";
+import { headKeys } from "../../parts/HeadPicker";
+import { Curves } from "./Curves";
+import { openDesk, type Desk } from "./desk";
+import { Film } from "./Film";
+import { lossChart } from "./curves";
+import { Runs } from "./Runs";
+import { stepsOf } from "./state";
+import "./learn.css";
+
+export const learn: Page = { name: "learn", title: "Learn", View: LearnPage };
+
+function LearnPage({ engine, takings }: PageProps) {
+  const desk = useMemo(() => openDesk(engine), [engine]);
+  useEffect(() => desk.close, [desk]);
+  useLearnKeys(desk);
+  useTakings(desk, takings);
+  const reply = desk.run.value;
+  return (
+    <div class="learn-page">
+      <h1 class="said">A model learns</h1>
+      {desk.error.value && (
+        <p class="problem banner" role="alert">
+          {desk.error.value}
+        </p>
+      )}
+      {reply && (
+        <>
+          <Runs reply={reply} />
+          {reply.run && <Curves desk={desk} reply={reply} />}
+          {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Goes to the kept model before or after the one that is shown. */
+function stepBy(desk: Desk, by: 1 | -1): void {
+  const kept = desk.run.value?.kept ?? [];
+  const now = kept.findIndex((one) => one.step === desk.model.value?.step);
+  const next = kept[Math.min(Math.max(now + by, 0), kept.length - 1)];
+  if (next) change({ step: String(next.step) }, "quiet");
+}
+
+function useLearnKeys(desk: Desk): void {
+  useEffect(() => {
+    const picker = () => {
+      const { site, layer, head } = desk.chosen.value;
+      const sites = desk.heads.value?.sites ?? [];
+      const shown = sites.find((one) => one.site === site) ?? sites[0];
+      return {
+        layers: shown?.layers ?? 1,
+        heads: shown?.heads ?? 1,
+        chosen: { layer, head },
+        onPick: (to: { layer: number; head: number }) => change({ head: `${shown?.site ?? "tokens"}.${to.layer}.${to.head}` }),
+      };
+    };
+    return useKeys([
+      { keys: ["ArrowRight", "n"], shown: "→ n", does: "the model after this one", run: () => stepBy(desk, 1), yields: true },
+      { keys: ["ArrowLeft", "p"], shown: "← p", does: "the model before this one", run: () => stepBy(desk, -1), yields: true },
+      ...headKeys(picker),
+    ]);
+  }, [desk]);
+}
+
+function csvOf(reply: LearnReply): string {
+  const lines = stepsOf(reply).map((step, n) => [step, reply.loss.values[n], reply.gradient_norm.values[n], reply.rate.values[n]].join(","));
+  return ["step,loss,gradient_norm,learning_rate", ...lines].join("\n") + "\n";
+}
+
+function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+  const reply = desk.run.value;
+  const step = desk.chosen.value.step;
+  useEffect(() => {
+    takings.value = reply?.run
+      ? {
+          name: `learn-${reply.run.task}`,
+          drawing: () => lossChart(reply, 720, step),
+          table: { name: "loss", csv: () => csvOf(reply) },
+        }
+      : null;
+    return () => (takings.value = null);
+  }, [reply, step]);
+}
