@@ -16,7 +16,7 @@ export function Film({ desk, reply }: { desk: Desk; reply: LearnReply }) {
   const heads = desk.heads.value;
   const site = heads?.sites.find((one) => one.site === wanted) ?? heads?.sites[0];
   const step = desk.model.value?.step ?? 0;
-  const now = desk.film.value.get(step) ?? nearest(desk, step);
+  const now = desk.head.value;
   return (
     <section class="card film" aria-labelledby="film-title">
       <div class="film-head">
@@ -50,11 +50,6 @@ export function Film({ desk, reply }: { desk: Desk; reply: LearnReply }) {
       )}
     </section>
   );
-}
-
-function nearest(desk: Desk, step: number): HeadReply | null {
-  const before = [...desk.film.value.keys()].filter((one) => one <= step).at(-1);
-  return before === undefined ? null : (desk.film.value.get(before) ?? null);
 }
 
 function noteOn(site: HeadsSite, layer: number, head: number): { colour: string; says: string } | null {

@@ -18,6 +18,8 @@ export interface Desk {
   model: ReadonlySignal<LearnModel | null>;
   heads: Signal<HeadsReply | null>;
   headsError: Signal<string | null>;
+  /** The chosen head of that model. */
+  head: Signal<HeadReply | null>;
   /** The chosen head in each model of the film, by its step. */
   film: Signal<ReadonlyMap<number, HeadReply>>;
   filmed: ReadonlySignal<LearnModel[]>;
@@ -39,6 +41,7 @@ export function openDesk(engine: Engine): Desk {
   const shown = computed(() => shownOf(chosen.value));
   const heads = signal<HeadsReply | null>(null);
   const headsError = signal<string | null>(null);
+  const head = signal<HeadReply | null>(null);
   const film = signal<ReadonlyMap<number, HeadReply>>(new Map());
   const filmed = computed(() => spread(run.value?.kept ?? [], filmLength));
   const filmedPaths = computed(() => filmed.value.map((one) => one.path).join("\n"));
@@ -80,8 +83,20 @@ export function openDesk(engine: Engine): Desk {
     return () => abort.abort();
   });
 
+  const lookedAtHead = effect(() => {
+    const path = modelPath.value;
+    const what = JSON.parse(headAsked.value) as object;
+    if (!path) return undefined;
+    const abort = new AbortController();
+    engine
+      .ask("head", { model: path, ...what }, { signal: abort.signal })
+      .then((reply) => (head.value = reply))
+      .catch((problem: unknown) => (headsError.value = said(problem) ?? headsError.value));
+    return () => abort.abort();
+  });
+
   const filming = effect(() => {
-    const head = JSON.parse(headAsked.value) as object;
+    const what = JSON.parse(headAsked.value) as object;
     const paths = filmedPaths.value;
     const models = paths ? untracked(() => filmed.value) : [];
     const abort = new AbortController();
@@ -89,7 +104,7 @@ export function openDesk(engine: Engine): Desk {
       const seen = new Map<number, HeadReply>();
       for (const one of models) {
         try {
-          seen.set(one.step, await engine.ask("head", { model: one.path, ...head }, { signal: abort.signal }));
+          seen.set(one.step, await engine.ask("head", { model: one.path, ...what }, { signal: abort.signal }));
         } catch (problem) {
           if (wasAborted(problem)) return;
           break; // said where all heads are asked for
@@ -100,8 +115,8 @@ export function openDesk(engine: Engine): Desk {
     return () => abort.abort();
   });
 
-  const close = () => [followed, looked, filming].forEach((end) => end());
-  return { chosen, run, error, model, heads, headsError, film, filmed, close };
+  const close = () => [followed, looked, lookedAtHead, filming].forEach((end) => end());
+  return { chosen, run, error, model, heads, headsError, head, film, filmed, close };
 }
 
 function shownOf({ text, example }: Chosen): string {
