@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 17;  // a plan stores its tiles
 constexpr std::size_t kNamed = 8;
+constexpr std::size_t kLongExample = 200;  // dense() names every key
 
 /// The cells [begin, end) of n things drawn in `cells` cells.
 std::int64_t begin_of(std::int64_t cell, std::int64_t cells, std::int64_t n) { return cell * n / cells; }
@@ -142,8 +143,10 @@ MaskMapReply answer_mask(view_detail::StudioState& /*needs none*/, const MaskMap
   find_blind_rows(plan, request.batch_entry, request.head, reply);
   reply.sentence = sentence_of(reply);
   for (const Word& word : mask_words()) {
-    reply.words.push_back({std::string(word.word), std::string(word.form), std::string(word.meaning),
-                           mask_sample(word.word, plan.shape())});
+    std::string example = mask_sample(word.word, plan.shape());
+    if (example.size() > kLongExample) example.clear();
+    reply.words.push_back(
+        {std::string(word.word), std::string(word.form), std::string(word.meaning), std::move(example)});
   }
   return reply;
 }
@@ -166,11 +169,12 @@ const Fields<MaskMapRequest>& mask_map_fields() {
 }
 
 const Members<MaskWordShown>& members_of(const MaskWordShown* /*type*/) {
-  static const auto kMembers = Members<MaskWordShown>("MaskWordShown")
-                                   .add(&MaskWordShown::word, "word", "Of the language")
-                                   .add(&MaskWordShown::form, "form", "How it is written")
-                                   .add(&MaskWordShown::meaning, "meaning", "What it shows")
-                                   .add(&MaskWordShown::example, "example", "One that fits the shape");
+  static const auto kMembers =
+      Members<MaskWordShown>("MaskWordShown")
+          .add(&MaskWordShown::word, "word", "Of the language")
+          .add(&MaskWordShown::form, "form", "How it is written")
+          .add(&MaskWordShown::meaning, "meaning", "What it shows")
+          .add(&MaskWordShown::example, "example", "One that fits the shape; empty where it would be long");
   return kMembers;
 }
 

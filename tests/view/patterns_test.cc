@@ -48,6 +48,13 @@ TEST(MaskQuestion, FindsRowsThatSeeNothing) {
   EXPECT_EQ(refused_field("mask", R"({"head": 1})"), "head");
 }
 
+TEST(MaskQuestion, ProposesAnExampleOfEachWordUnlessItIsLong) {
+  const auto dense = [](const char* request) { return ask("mask", request).json["words"].back(); };
+  EXPECT_EQ(dense(R"({"tq": 2, "tk": 3})")["example"], "dense([1, 1, 0])");
+  EXPECT_EQ(dense(R"({"tq": 4096, "tk": 4096})")["word"], "dense");
+  EXPECT_EQ(dense(R"({"tq": 4096, "tk": 4096})")["example"], "");
+}
+
 TEST(MaskQuestion, NamesTheColumnOfAnError) {
   try {
     ask("mask", R"j({"mask": "causal & windw(512)"})j");
@@ -90,6 +97,8 @@ TEST(CostQuestion, HasGptThreesMatrix) {
       found = found || item["amount"].get<std::string>().find("144") != std::string::npos;
   }
   EXPECT_TRUE(found);
+  EXPECT_EQ(answer.json["model"]["tokens"], 2048);
+  EXPECT_EQ(answer.json["model"]["d_ff"], 4 * 12288);
   EXPECT_FALSE(answer.json["lines"].empty());
   EXPECT_EQ(refused_field("cost", R"({"preset": "gpt5"})"), "preset");
 }

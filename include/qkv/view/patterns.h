@@ -20,7 +20,8 @@ struct MaskMapRequest : MaskRequest {
 };
 
 struct MaskWordShown {
-  std::string word, form, meaning, example;
+  std::string word, form, meaning;
+  std::string example;  // empty where it would be long
 };
 
 /// A mask as a map: of each tile or block of tiles its class and the share of its pairs that is kept.
@@ -82,8 +83,22 @@ struct CostShownRequest : CostRequest {
   std::string of = "memory";
 };
 
+/// The model whose costs are shown, with every default filled in.
+struct CostModelShown {
+  std::string name;
+  std::int64_t layers = 0, decoder_layers = 0;
+  std::int64_t d_model = 0, heads = 0, kv_heads = 0, d_k = 0, d_v = 0, d_ff = 0;
+  bool gated = false;
+  std::int64_t vocab = 0;
+  bool causal = false;
+  std::int64_t tokens = 0, batch = 0;
+  std::string dtype;
+  std::int64_t tile = 0;
+};
+
 struct CostShownReply {
   std::string title;
+  CostModelShown model;
   std::vector<CostGroupShown> groups;
   std::string x_axis, y_axis;
   std::vector<CostLine> lines;
@@ -100,6 +115,7 @@ struct CostShownReply {
 [[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);
 [[nodiscard]] const Members<CostGroupShown>& members_of(const CostGroupShown* group);
 [[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
+[[nodiscard]] const Members<CostModelShown>& members_of(const CostModelShown* model);
 [[nodiscard]] const Members<CostShownReply>& members_of(const CostShownReply* reply);
 
 }  // namespace qkv
