@@ -2,7 +2,8 @@
 
 import { heads } from "../pages/heads/heads";
 import { learn } from "../pages/learn/learn";
+import { patterns } from "../pages/patterns/patterns";
 import { step } from "../pages/step/step";
 import type { Page } from "./page";
 
-export const pages: readonly Page[] = [step, heads, learn];
+export const pages: readonly Page[] = [step, heads, patterns, learn];

@@ -1,0 +1,109 @@
+// What the address says of a model's cost, as the question it stands for; and what of the reply the page shows where.
+
+import type { Fields } from "../../app/address";
+import { bytes, flops, grouped } from "../../drawing/amounts";
+import { powerTicks, type Chart, type ChartLine } from "../../drawing/chart_marks";
+import type { Paint } from "../../drawing/marks";
+import type { CostItemShown, CostModelShown, CostRequest, CostShownReply } from "../../engine/messages";
+
+export const firstPreset = "gpt3";
+
+export const counts = ["layers", "d_model", "heads", "kv_heads", "d_k", "d_v", "d_ff", "vocab", "decoder_layers", "tokens", "batch", "tile"] as const;
+export type Count = (typeof counts)[number];
+
+export const dtypes = ["f64", "f32", "f16", "bf16"] as const;
+export const subjects = [
+  { of: "memory", name: "Memory" },
+  { of: "flops", name: "FLOPs" },
+  { of: "traffic", name: "Traffic" },
+] as const;
+export type Subject = (typeof subjects)[number]["of"];
+
+export function presetOf(fields: Fields): string {
+  return fields["preset"] ?? firstPreset;
+}
+
+export function subjectOf(fields: Fields): Subject {
+  return subjects.find(({ of }) => of === fields["of"])?.of ?? "memory";
+}
+
+export function costRequest(fields: Fields): CostRequest {
+  const request: Record<string, string | number | boolean> = { preset: presetOf(fields), of: subjectOf(fields) };
+  for (const name of counts) {
+    const text = fields[name];
+    if (text !== undefined && /^\d{1,12}$/.test(text)) request[name] = Number(text);
+  }
+  for (const name of ["causal", "gated"]) if (fields[name] === "0" || fields[name] === "1") request[name] = fields[name] === "1";
+  if (fields["dtype"]) request["dtype"] = fields["dtype"];
+  return request as CostRequest;
+}
+
+/** What `qkv cost` takes to print the same. */
+export function costCommand(fields: Fields): string {
+  const parts = [`qkv cost ${presetOf(fields)}`];
+  const option = (name: string) => name.replace("_", "-");
+  for (const name of counts) if (fields[name]) parts.push(`--${option(name)} ${fields[name]}`);
+  for (const name of ["causal", "gated"]) if (fields[name]) parts.push(fields[name] === "1" ? `--${name}` : `--no-${name}`);
+  if (fields["dtype"]) parts.push(`--dtype ${fields["dtype"]}`);
+  return parts.join(" ");
+}
+
+/** Another model: its own numbers, at its own length. */
+export function presetChanges(preset: string): Record<string, string | null> {
+  const cleared = Object.fromEntries([...counts, "causal", "gated"].map((name) => [name, null]));
+  return { ...cleared, preset: preset === firstPreset ? null : preset };
+}
+
+export function itemOf(reply: CostShownReply, key: string): CostItemShown {
+  for (const group of reply.groups) for (const item of group.items) if (item.key === key) return item;
+  throw new Error(`the reply to cost has no item ${key}`);
+}
+
+/** "154,618,822,656 B = 144 GiB" in its last, short form. */
+export function shortAmount({ amount }: CostItemShown): string {
+  return amount.split(" = ").at(-1) ?? amount;
+}
+
+const paints: readonly Paint[] = ["q", "accent", "v", "k", "soft", "ink"];
+
+export function costChart(of: Subject, reply: CostShownReply): Omit<Chart, "named" | "at"> {
+  const lines = reply.lines.map((line, n): ChartLine => ({ ...line, paint: paints[n % paints.length]!, dashed: n % 2 === 1 }));
+  const ys = lines.flatMap((line) => [...line.y]).filter((value) => value > 0);
+  const base = of === "flops" ? 1000 : 1024;
+  return {
+    title: `${reply.title}: ${subjects.find((one) => one.of === of)?.name ?? of} over the length`,
+    lines,
+    x: { name: reply.x_axis, kind: "log", ticks: powerTicks(128, 131072, 4, 6), write: (value) => grouped(value) },
+    y: { name: reply.y_axis, kind: "log", ticks: powerTicks(Math.min(...ys), Math.max(...ys), base, 6), write: (value) => amountWriter(of)(value).replace(".00", "") },
+  };
+}
+
+export function amountWriter(of: Subject): (value: number) => string {
+  return of === "flops" ? flops : bytes;
+}
+
+/** Which point of the lines is nearest to the model's own length. */
+export function pointOf(reply: CostShownReply): number {
+  const xs = reply.lines[0]?.x ?? [];
+  const own = Math.log(Math.max(reply.model.tokens, 1));
+  return xs.reduce((best, x, n) => (Math.abs(Math.log(x) - own) < Math.abs(Math.log(xs[best]!) - own) ? n : best), 0);
+}
+
+export const counted: Readonly<Record<Count, string>> = {
+  layers: "layers",
+  d_model: "d model",
+  heads: "heads",
+  kv_heads: "kv heads",
+  d_k: "d k",
+  d_v: "d v",
+  d_ff: "d ff",
+  vocab: "vocabulary",
+  decoder_layers: "decoder layers",
+  tokens: "tokens",
+  batch: "batch",
+  tile: "tile",
+};
+
+export function numberOf(model: CostModelShown, name: Count): number {
+  return model[name];
+}
