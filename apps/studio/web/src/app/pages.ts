@@ -3,7 +3,8 @@
 import { heads } from "../pages/heads/heads";
 import { learn } from "../pages/learn/learn";
 import { patterns } from "../pages/patterns/patterns";
+import { roles } from "../pages/roles/roles";
 import { step } from "../pages/step/step";
 import type { Page } from "./page";
 
-export const pages: readonly Page[] = [step, heads, patterns, learn];
+export const pages: readonly Page[] = [step, heads, roles, patterns, learn];

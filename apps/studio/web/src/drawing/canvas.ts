@@ -21,6 +21,11 @@ function paintLabel(context: CanvasRenderingContext2D, mark: Label, palette: Pal
   context.font = `${mark.bold ? "600 " : ""}${size}px ${fonts}`;
   context.textAlign = mark.anchor === "middle" ? "center" : (mark.anchor ?? "start");
   context.lineJoin = "round";
+  if (mark.turn) {
+    context.translate(mark.x, mark.y);
+    context.rotate((mark.turn * Math.PI) / 180);
+    context.translate(-mark.x, -mark.y);
+  }
   const y = mark.y + size * 0.36;
   if (mark.halo) {
     context.strokeStyle = colour("paper");

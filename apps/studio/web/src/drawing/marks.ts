@@ -52,6 +52,7 @@ export interface Label extends Common {
   anchor?: "start" | "middle" | "end";
   fill?: Paint;
   bold?: boolean;
+  turn?: number; // degrees, clockwise about (x, y)
   halo?: boolean; // an outline in the colour of the paper, for text over lines
 }
 

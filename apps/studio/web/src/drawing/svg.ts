@@ -69,6 +69,7 @@ function shapesOf(mark: Mark, colour: ToColour): Shape[] {
         "font-size": mark.size ?? textSize,
         "text-anchor": mark.anchor ?? "start",
       };
+      if (mark.turn) attributes["transform"] = `rotate(${mark.turn} ${round(mark.x)} ${round(mark.y)})`;
       if (mark.bold) attributes["font-weight"] = 600;
       if (mark.halo) Object.assign(attributes, { stroke: colour("paper"), "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" });
       return [{ tag: "text", attributes, text: mark.text }];

@@ -17,6 +17,8 @@ export interface Asked<Q extends keyof Questions> {
   /** True once a reply takes long enough to show it. */
   waiting: Signal<boolean>;
   progress: Signal<Progress | null>;
+  /** Ends the work on the request that is under way; later ones are asked as before. */
+  cancel(): void;
   stop(): void;
 }
 
@@ -26,7 +28,7 @@ export function asked<Q extends keyof Questions>(
   name: Q,
   request: ReadonlySignal<Request<Q> | null>,
 ): Asked<Q> {
-  const state: Omit<Asked<Q>, "stop"> = {
+  const state: Omit<Asked<Q>, "stop" | "cancel"> = {
     reply: signal(null),
     answered: signal(null),
     error: signal(null),
@@ -75,12 +77,16 @@ export function asked<Q extends keyof Questions>(
       }
     });
   });
+  const cancel = () => {
+    next = null;
+    running?.abort.abort();
+  };
   return {
     ...state,
+    cancel,
     stop() {
       dispose();
-      next = null;
-      running?.abort.abort();
+      cancel();
     },
   };
 }

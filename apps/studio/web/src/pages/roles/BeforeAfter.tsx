@@ -1,0 +1,200 @@
+// What the model says, untouched and changed, side by side.
+
+import { address, move } from "../../app/address";
+import type { ChangeReply, ChangeToken } from "../../engine/messages";
+import { shown } from "../../drawing/numbers";
+import { designation, inWords, written } from "./changes";
+import type { Desk } from "./desk";
+import { examples } from "./examples";
+import { Places } from "./Places";
+
+export function BeforeAfter({ desk }: { desk: Desk }) {
+  const { changed } = desk;
+  const reply = changed.reply.value;
+  const isChanged = (reply?.changes.length ?? 0) > 0;
+  const cosines = (reply?.state_cosines.length ?? 0) > 0;
+  return (
+    <section class="card roles-says" aria-labelledby="says-title" aria-busy={changed.waiting.value}>
+      <h2 id="says-title">{cosines ? "What becomes of the text" : "What does the model say?"}</h2>
+      <Chips desk={desk} />
+      <Problem desk={desk} />
+      {reply && (
+        <div class={`roles-answer ${changed.waiting.value || changed.error.value ? "waiting" : ""}`}>
+          {reply.answer && <Answer desk={desk} reply={reply} answer={reply.answer} isChanged={isChanged} />}
+          {isChanged && <p class="roles-sentence" aria-live="polite">{reply.sentence}</p>}
+          {isChanged && reply.moved.length > 0 && <Moved reply={reply} />}
+          <Places desk={desk} reply={reply} isChanged={isChanged} />
+        </div>
+      )}
+      <Tries isChanged={desk.changes.value.length > 0} />
+    </section>
+  );
+}
+
+function Chips({ desk }: { desk: Desk }) {
+  const changes = desk.changes.value;
+  const tokens = desk.changed.reply.value?.tokens ?? [];
+  const chosen = desk.chosen.value;
+  const source = desk.head.reply.value?.keys ?? [];
+  if (changes.length === 0) {
+    return (
+      <div class="roles-chips">
+        <span class="hint">Nothing is changed yet.</span>
+        {chosen && (
+          <button type="button" class="main" onClick={() => desk.toggle({ kind: "remove", head: designation(chosen) })}>
+            Remove head {designation(chosen)}
+          </button>
+        )}
+      </div>
+    );
+  }
+  const take = (at: number) => desk.apply({ changes: written(changes.filter((_, n) => n !== at)) });
+  return (
+    <div class="roles-chips" role="group" aria-label="Changes">
+      {changes.map((one, n) => {
+        const isCross = /\b(cross|source):/.test(one);
+        const label = inWords(one, { queries: /\bsource:/.test(one) ? source : tokens, keys: isCross ? source : tokens });
+        return (
+          <button key={`${n} ${one}`} type="button" class="chip on" title={one} aria-label={`Undo: ${label}`} onClick={() => take(n)}>
+            {label} <span aria-hidden="true">×</span>
+          </button>
+        );
+      })}
+      {changes.length > 1 && (
+        <button type="button" class="plain small" onClick={() => desk.apply({ changes: null })}>
+          Undo all
+        </button>
+      )}
+    </div>
+  );
+}
+
+const inTheirPlace = ["from_text", "token"];
+
+function Problem({ desk }: { desk: Desk }) {
+  const error = desk.changed.error.value;
+  if (!error || (inTheirPlace.includes(error.field) && desk.changed.reply.value)) return null;
+  return (
+    <p class="problem" role="alert">
+      {error.message}{" "}
+      <button type="button" class="plain small" onClick={() => history.back()}>
+        Undo
+      </button>
+    </p>
+  );
+}
+
+interface AnswerProps {
+  desk: Desk;
+  reply: ChangeReply;
+  answer: ChangeToken;
+  isChanged: boolean;
+}
+
+function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
+  const given = address.value.fields["token"] ?? "";
+  const error = desk.changed.error.value;
+  const own = error?.field === "token" ? error : null;
+  return (
+    <div class="roles-answer-row">
+      <div class="roles-figure">
+        <span>
+          after “{reply.tokens[reply.place]}”: <b>{answer.token}</b>
+        </span>
+        <div class="roles-pair">
+          <Score label={isChanged ? "untouched" : "likelihood"} score={answer.before} kind="before" />
+          {isChanged && <Score label="changed" score={answer.after} kind="after" />}
+        </div>
+      </div>
+      <label class="roles-token">
+        <span>Another answer</span>
+        <input
+          value={given}
+          placeholder={answer.token}
+          spellcheck={false}
+          autocomplete="off"
+          aria-invalid={own !== null}
+          onChange={(event) => desk.apply({ token: event.currentTarget.value || null })}
+        />
+        {own && (
+          <em class="problem" role="alert">
+            {own.message}
+          </em>
+        )}
+      </label>
+    </div>
+  );
+}
+
+function Score({ label, score, kind }: { label: string; score: ChangeToken["before"]; kind: "before" | "after" }) {
+  return (
+    <div class={`roles-score ${kind}`}>
+      <small>{label}</small>
+      <strong>{shown(score.probability, 3)}</strong>
+      <small>rank {score.rank.toLocaleString("en")}</small>
+    </div>
+  );
+}
+
+function Moved({ reply }: { reply: ChangeReply }) {
+  return (
+    <table class="roles-moved">
+      <caption>What it says instead: the tokens that move most</caption>
+      <thead>
+        <tr>
+          <th scope="col">
+            <span class="said">token</span>
+          </th>
+          <th scope="col">untouched</th>
+          <th scope="col">changed</th>
+        </tr>
+      </thead>
+      <tbody>
+        {reply.moved.map((one) => (
+          <tr key={one.token}>
+            <th scope="row">{one.token}</th>
+            <td>
+              <Share score={one.before} kind="before" />
+            </td>
+            <td>
+              <Share score={one.after} kind="after" />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Share({ score, kind }: { score: ChangeToken["before"]; kind: "before" | "after" }) {
+  return (
+    <span class={`roles-share ${kind}`}>
+      <i aria-hidden="true">
+        <i style={{ width: `${100 * score.probability}%` }} />
+      </i>
+      <span>{shown(score.probability, 3)}</span>
+    </span>
+  );
+}
+
+function Tries({ isChanged }: { isChanged: boolean }) {
+  const list = (
+    <ul>
+      {examples.map((example) => (
+        <li key={example.title}>
+          <button type="button" onClick={() => move({ page: "roles", fields: example.fields })}>
+            <b>{example.title}</b>
+            <span>{example.says}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+  if (!isChanged) return <div class="roles-tries"><h3>Or try one of these</h3>{list}</div>;
+  return (
+    <details class="roles-tries">
+      <summary>Other things to try</summary>
+      {list}
+    </details>
+  );
+}

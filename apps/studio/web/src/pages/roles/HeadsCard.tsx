@@ -1,0 +1,125 @@
+// All heads of the model over many texts: a table to sort and choose from, and a picture of its layers.
+
+import { useSignal } from "@preact/signals";
+import { address } from "../../app/address";
+import { ground } from "../../app/theme";
+import { svgElements } from "../../drawing/svg";
+import { HeadsTable } from "./HeadsTable";
+import { ModelChoice } from "./ModelChoice";
+import type { Desk } from "./desk";
+import { layerPicture } from "./layer_marks";
+
+export function HeadsCard({ desk }: { desk: Desk }) {
+  const { roles, stopped } = desk;
+  const reply = roles.reply.value;
+  const isStale = roles.waiting.value || stopped.value || roles.error.value !== null;
+  return (
+    <section class="card roles-all" aria-labelledby="roles-title" aria-busy={roles.waiting.value}>
+      <div class="roles-head-row">
+        <div>
+          <h2 id="roles-title">What does each head do?</h2>
+          <p class="roles-lead">
+            A head is one way of reading: which tokens look at which.{" "}
+            {reply && `Measured over ${reply.texts}, ${reply.tokens.toLocaleString("en")} tokens.`}
+          </p>
+        </div>
+        <ModelChoice desk={desk} />
+      </div>
+      <Working desk={desk} />
+      {roles.error.value && roles.error.value.field !== "texts" && (
+        <p class="problem banner" role="alert">
+          {roles.error.value.message}
+        </p>
+      )}
+      {reply && (
+        <div class={`roles-all-parts ${isStale ? "waiting" : ""}`}>
+          <HeadsTable desk={desk} reply={reply} />
+          <Layers desk={desk} />
+        </div>
+      )}
+      <Texts desk={desk} />
+    </section>
+  );
+}
+
+function Working({ desk }: { desk: Desk }) {
+  const { roles, stopped } = desk;
+  if (stopped.value) {
+    return (
+      <p class="roles-working" role="status">
+        Stopped.
+        <button type="button" onClick={desk.goOn}>
+          Go on
+        </button>
+      </p>
+    );
+  }
+  if (!roles.waiting.value) return null;
+  return (
+    <p class="roles-working" role="status">
+      <progress aria-label="Reading texts" />
+      <span>{roles.progress.value ? `Reading: ${roles.progress.value.what}` : "Reading texts …"}</span>
+      <button type="button" onClick={desk.halt}>
+        Stop
+      </button>
+    </p>
+  );
+}
+
+const pictureWidth = 290;
+
+function Layers({ desk }: { desk: Desk }) {
+  const heads = desk.roles.reply.value?.heads ?? [];
+  const picture = layerPicture(heads, desk.chosen.value, pictureWidth, ground.value);
+  const choose = (event: MouseEvent) => {
+    const name = event.target instanceof Element ? event.target.getAttribute("data-name") : null;
+    const cell = picture.cells.find(({ head }) => name === `role-${head.site}.${head.layer}.${head.head}`);
+    if (cell) desk.choose(cell.head);
+  };
+  return (
+    <figure class="roles-layers">
+      <figcaption>Layer by layer</figcaption>
+      <svg
+        viewBox={`-3 -3 ${picture.width + 6} ${picture.height + 6}`}
+        width={picture.width + 6}
+        role="img"
+        aria-label={picture.title}
+        onClick={choose}
+      >
+        {svgElements(picture.marks)}
+      </svg>
+    </figure>
+  );
+}
+
+function Texts({ desk }: { desk: Desk }) {
+  const given = address.value.fields["texts"] ?? "";
+  const open = useSignal(given !== "");
+  const error = desk.roles.error.value;
+  const own = error?.field === "texts" ? error : null;
+  return (
+    <details class="roles-texts" open={open.value || own !== null} onToggle={(event) => (open.value = event.currentTarget.open)}>
+      <summary>Measure over texts of your own</summary>
+      <label>
+        <span>One text a line</span>
+        <textarea
+          rows={3}
+          value={given}
+          spellcheck={false}
+          aria-invalid={own !== null}
+          onChange={(event) => desk.apply({ texts: event.currentTarget.value.trim() || null })}
+        />
+      </label>
+      {own && (
+        <em class="problem" role="alert">
+          {own.message}
+        </em>
+      )}
+      {given && (
+        <button type="button" class="plain small" onClick={() => desk.apply({ texts: null })}>
+          Back to the model’s own texts
+        </button>
+      )}
+    </details>
+  );
+}

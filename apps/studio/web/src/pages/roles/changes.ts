@@ -1,0 +1,182 @@
+// The list of changes to a model, as the address and the request write it: "remove 1.0; cut 1.0=7:2".
+
+import type { HeadName } from "./state";
+
+export type Pattern = "uniform" | "previous" | "self" | "text" | `${number}`;
+
+export type Change =
+  | { kind: "remove"; head: string }
+  | { kind: "pattern"; head: string; as: string }
+  | { kind: "cut"; head: string | null; query: number; key: number } // null: in every head
+  | { kind: "patch"; value: string; place: number | null }
+  | { kind: "freeze" };
+
+/** As changes name a head: "1.0", "cross:1.0". */
+export function designation({ site, layer, head }: HeadName): string {
+  return site === "tokens" ? `${layer}.${head}` : `${site}:${layer}.${head}`;
+}
+
+export function changesIn(text: string | undefined): string[] {
+  return (text ?? "").split(";").map((one) => one.trim()).filter((one) => one !== "");
+}
+
+export function written(changes: readonly string[]): string {
+  return changes.join("; ");
+}
+
+/** null for what is none of the forms; the engine then says what it expected. */
+export function parsedChange(text: string): Change | null {
+  const [word = "", rest = ""] = [text.slice(0, text.indexOf(" ")), text.slice(text.indexOf(" ") + 1).trim()];
+  if (text === "freeze norms") return { kind: "freeze" };
+  if (word === "remove") return { kind: "remove", head: rest };
+  if (word === "pattern") {
+    const [head = "", as = ""] = rest.split("=");
+    return as ? { kind: "pattern", head, as } : null;
+  }
+  if (word === "cut") {
+    const match = /^(?:(.+)=)?(\d+):(\d+)$/.exec(rest);
+    return match ? { kind: "cut", head: match[1] ?? null, query: Number(match[2]), key: Number(match[3]) } : null;
+  }
+  if (word === "patch") {
+    const match = /^(.+?)(?:@(\d+))?$/.exec(rest);
+    return match ? { kind: "patch", value: match[1]!, place: match[2] === undefined ? null : Number(match[2]) } : null;
+  }
+  return null;
+}
+
+export function changeText(change: Change): string {
+  switch (change.kind) {
+    case "remove":
+      return `remove ${change.head}`;
+    case "pattern":
+      return `pattern ${change.head}=${change.as}`;
+    case "cut":
+      return `cut ${change.head === null ? "" : `${change.head}=`}${change.query}:${change.key}`;
+    case "patch":
+      return `patch ${change.value}${change.place === null ? "" : `@${change.place}`}`;
+    case "freeze":
+      return "freeze norms";
+  }
+}
+
+/** `change` taken back if it is there, added if not; of a head's patterns the new one stays. */
+export function toggled(changes: readonly string[], change: Change): string[] {
+  const text = changeText(change);
+  if (changes.includes(text)) return changes.filter((one) => one !== text);
+  const others = changes.filter((one) => {
+    const known = parsedChange(one);
+    return !(change.kind === "pattern" && known?.kind === "pattern" && known.head === change.head);
+  });
+  return [...others, text];
+}
+
+/** Those that hold for any text: no cuts, and no patches at a place. */
+export function withoutPlaces(changes: readonly string[]): string[] {
+  return changes.filter((one) => {
+    const known = parsedChange(one);
+    const needsText = known?.kind === "pattern" && known.as === "text";
+    return known?.kind !== "cut" && known?.kind !== "patch" && !needsText && !isAtKey(known);
+  });
+}
+
+function isAtKey(change: Change | null): boolean {
+  return change?.kind === "pattern" && /^\d+$/.test(change.as);
+}
+
+export function readsOtherText(changes: readonly string[]): boolean {
+  return changes.some((one) => {
+    const known = parsedChange(one);
+    return known?.kind === "patch" || (known?.kind === "pattern" && known.as === "text");
+  });
+}
+
+export interface Edge {
+  query: number;
+  key: number;
+  /** In every head, or in this one alone. */
+  everywhere: boolean;
+}
+
+/** The edges that are cut in this head. */
+export function cutsOf(changes: readonly string[], head: string): Edge[] {
+  return changes.flatMap((one) => {
+    const known = parsedChange(one);
+    if (known?.kind !== "cut" || !covers(known.head, head)) return [];
+    return [{ query: known.query, key: known.key, everywhere: known.head !== head }];
+  });
+}
+
+// "1.*" and "*.*" stand for all heads of a layer, of the model; so does no head at all, for those of the tokens.
+function covers(pattern: string | null, head: string): boolean {
+  if (pattern === null) return !head.includes(":");
+  const form = pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "\\d+");
+  return new RegExp(`^${form}$`).test(head);
+}
+
+export function isRemoved(changes: readonly string[], head: string): boolean {
+  return changes.some((one) => {
+    const known = parsedChange(one);
+    return known?.kind === "remove" && covers(known.head, head);
+  });
+}
+
+export function patternOf(changes: readonly string[], head: string): string | null {
+  for (const one of changes) {
+    const known = parsedChange(one);
+    if (known?.kind === "pattern" && covers(known.head, head)) return known.as;
+  }
+  return null;
+}
+
+export interface Words {
+  queries: readonly string[];
+  keys: readonly string[];
+}
+
+const patternWords: Readonly<Record<string, string>> = {
+  uniform: "reads all keys evenly",
+  previous: "reads the key before",
+  self: "reads its own key",
+  text: "reads as in the other text",
+};
+
+/** For its chip: "head 1.0 removed", "b₇ no longer sees c₂ in head 1.0". */
+export function inWords(text: string, { queries, keys }: Words): string {
+  const change = parsedChange(text);
+  const at = (words: readonly string[], place: number) => (words[place] === undefined ? String(place) : `${words[place]}${lowered(place)}`);
+  switch (change?.kind) {
+    case "remove":
+      return `${headWords(change.head)} removed`;
+    case "pattern":
+      return `${headWords(change.head)} ${patternWords[change.as] ?? `reads only ${at(keys, Number(change.as))}`}`;
+    case "cut":
+      return `${at(queries, change.query)} no longer sees ${at(keys, change.key)}, ${change.head === null ? "in every head" : headWords(change.head)}`;
+    case "patch":
+      return `${valueWords(change.value)}${change.place === null ? "" : ` at ${at(queries, change.place)}`} from the other text`;
+    case "freeze":
+      return "norms frozen";
+    default:
+      return text;
+  }
+}
+
+function headWords(head: string): string {
+  if (/^([a-z]+:)?\*\.\*$/.test(head)) return head.includes(":") ? `all heads of ${head.split(":")[0]}` : "all heads";
+  const layer = /^(?:([a-z]+):)?(\d+)\.\*$/.exec(head);
+  if (layer) return `all heads of ${layer[1] ? `${layer[1]}, ` : ""}layer ${layer[2]}`;
+  return `head ${head.replace(":", " ")}`;
+}
+
+function valueWords(value: string): string {
+  const [, stack, layer, part, head] = /^(encoder\.|decoder\.)?blocks\.(\d+)(?:\.(attn|cross)\.heads\.(\d+))?$/.exec(value) ?? [];
+  if (layer === undefined) return value;
+  const site = stack === "encoder." ? "source " : part === "cross" ? "cross " : "";
+  return head === undefined ? `what ${site}layer ${layer} gave` : `what head ${site}${layer}.${head} gives,`;
+}
+
+const digits = "₀₁₂₃₄₅₆₇₈₉";
+
+/** A place as a small number below its word, from 0 as everywhere in addresses. */
+export function lowered(place: number): string {
+  return [...String(place)].map((digit) => digits[Number(digit)]).join("");
+}

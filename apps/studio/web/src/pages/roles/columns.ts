@@ -1,0 +1,183 @@
+// The columns of the table of heads, and its order.
+
+import { shown } from "../../drawing/numbers";
+import type { RolesHead, RolesReply } from "../../engine/messages";
+
+/** How wide a page must be for a column; "more": one click away. */
+export type Room = "narrow" | "medium" | "wide" | "more";
+
+export interface Column {
+  id: string;
+  title: string;
+  meaning: string;
+  room: Room;
+  decimals: number;
+  bar: boolean;
+  value: (head: RolesHead) => number | null;
+  /** What the cell says, where it is no plain number. */
+  says?: (head: RolesHead) => string;
+}
+
+const numbers: readonly Column[] = [
+  {
+    id: "removal",
+    title: "removal",
+    meaning: "How much worse the model guesses without the head: its mean loss then, less its loss as it is, in nats.",
+    room: "narrow",
+    decimals: 3,
+    bar: true,
+    value: (head) => head.removal,
+  },
+  {
+    id: "gradient",
+    title: "gradient",
+    meaning: "How much the loss would move for a small change of the head: mean over texts of the absolute sum of gradient × output.",
+    room: "wide",
+    decimals: 4,
+    bar: false,
+    value: (head) => head.gradient,
+  },
+  {
+    id: "induction",
+    title: "repeats",
+    meaning: "On random tokens that come twice: the weight on the token that followed the same one before.",
+    room: "medium",
+    decimals: 2,
+    bar: true,
+    value: (head) => head.induction,
+  },
+  {
+    id: "entropy",
+    title: "entropy",
+    meaning: "How spread out its weights are, in nats: 0 where each token reads one other.",
+    room: "medium",
+    decimals: 2,
+    bar: false,
+    value: (head) => head.entropy,
+  },
+  {
+    id: "evenness",
+    title: "even",
+    meaning: "Entropy over the largest possible: 1 where a token reads all others alike.",
+    room: "wide",
+    decimals: 2,
+    bar: false,
+    value: (head) => head.evenness,
+  },
+  {
+    id: "distance",
+    title: "distance",
+    meaning: "How far it reads: the mean distance of query and key, in tokens.",
+    room: "medium",
+    decimals: 1,
+    bar: false,
+    value: (head) => head.distance,
+  },
+];
+
+const rare: readonly Column[] = [
+  {
+    id: "duplicate",
+    title: "repeats, same",
+    meaning: "On random tokens that come twice: the weight on the same token before.",
+    room: "more",
+    decimals: 2,
+    bar: false,
+    value: (head) => head.duplicate,
+  },
+  {
+    id: "similarity",
+    title: "similar",
+    meaning: "Whether it reads words of like meaning: Spearman’s correlation of its weights with the cosines of the embeddings.",
+    room: "more",
+    decimals: 2,
+    bar: false,
+    value: (head) => head.similarity,
+  },
+  {
+    id: "nearest",
+    title: "like",
+    meaning: "The head of the same layer whose rows are nearest to its own, and how far it is: 0 equal, 1 no key in common.",
+    room: "more",
+    decimals: 2,
+    bar: false,
+    value: (head) => (head.nearest === null ? null : head.nearest_distance),
+    says: (head) => (head.nearest === null ? "–" : `${head.layer}.${head.nearest} ${shown(head.nearest_distance, 2)}`),
+  },
+];
+
+/** Those that say something of at least one head. */
+export function columnsOf(reply: Pick<RolesReply, "heads" | "patterns">): Column[] {
+  const shares = reply.patterns.map(
+    (pattern, n): Column => ({
+      id: `share-${pattern.word}`,
+      title: pattern.word,
+      meaning: `The mean weight on: ${pattern.name}.`,
+      room: "more",
+      decimals: 2,
+      bar: false,
+      value: (head) => head.shares[n] ?? null,
+    }),
+  );
+  const says = (column: Column) => reply.heads.some((head) => column.value(head) !== null);
+  const isAny = (column: Column) => reply.heads.some((head) => column.value(head) !== 0);
+  return [...numbers.filter(says), ...shares.filter(isAny), ...rare.filter(says)];
+}
+
+export interface Order {
+  by: string; // "head", "class", or a column
+  reversed: boolean;
+}
+
+/** As the address writes it: "removal", "-removal". */
+export function orderOf(text: string | undefined): Order {
+  const given = text ?? "head";
+  return given.startsWith("-") ? { by: given.slice(1), reversed: true } : { by: given, reversed: false };
+}
+
+/** What a click on a column's title makes of the order; null: the one without a choice. */
+export function orderAfter({ by, reversed }: Order, clicked: string): string | null {
+  if (by === clicked) return reversed ? (clicked === "head" ? null : clicked) : `-${clicked}`;
+  return clicked === "head" ? null : clicked;
+}
+
+const sites = ["tokens", "source", "cross"];
+
+function byPlace(a: RolesHead, b: RolesHead): number {
+  return sites.indexOf(a.site) - sites.indexOf(b.site) || a.layer - b.layer || a.head - b.head;
+}
+
+/** Numbers from the largest down, heads and classes from the first up; what has no number goes last. */
+export function sorted(heads: readonly RolesHead[], columns: readonly Column[], order: Order): RolesHead[] {
+  const sign = order.reversed ? -1 : 1;
+  const column = columns.find((one) => one.id === order.by);
+  return [...heads].sort((a, b) => {
+    if (order.by === "class") return sign * a.word.localeCompare(b.word, "en") || byPlace(a, b);
+    if (!column) return sign * byPlace(a, b);
+    const [x, y] = [column.value(a), column.value(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null) || byPlace(a, b);
+    return sign * (y - x) || byPlace(a, b);
+  });
+}
+
+export function cellText(column: Column, head: RolesHead): string {
+  if (column.says) return column.says(head);
+  const value = column.value(head);
+  return value === null ? "–" : shown(value, column.decimals);
+}
+
+/** The whole table with all digits. */
+export function csvOf(reply: Pick<RolesReply, "heads" | "patterns">): string {
+  const columns = columnsOf(reply);
+  const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const first = ["site", "layer", "head", "class", "evidence", ...columns.map((column) => column.id)];
+  const rows = reply.heads.map((head) => [
+    head.site,
+    String(head.layer),
+    String(head.head),
+    head.word,
+    head.evidence,
+    ...columns.map((column) => String(column.value(head) ?? "")),
+  ]);
+  return [first, ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
+}

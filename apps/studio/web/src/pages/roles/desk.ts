@@ -1,0 +1,151 @@
+// What stands between the address and the page: three questions, and which head is looked at.
+
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { address, change, type Change as How } from "../../app/address";
+import { lastReply } from "../../app/last_reply";
+import { asked, type Asked } from "../../engine/asked";
+import type { Engine } from "../../engine/engine";
+import type { AboutReply, ChangeRequest, HeadRequest, RolesHead, RolesRequest } from "../../engine/messages";
+import { changesIn, designation, toggled, written, type Change } from "./changes";
+import { columnsOf, orderOf, sorted } from "./columns";
+import {
+  changeRequest,
+  headField,
+  headRequest,
+  inputsOf,
+  parsedHead,
+  rolesRequest,
+  type FieldChanges,
+  type HeadName,
+  type Inputs,
+} from "./state";
+
+/** What the server opened with; null until it has said so. Shared with the text bar. */
+export const about = signal<AboutReply | null>(null);
+
+export interface Desk {
+  engine: Engine;
+  inputs: ReadonlySignal<Inputs>;
+  roles: Asked<"roles">;
+  head: Asked<"head">;
+  changed: Asked<"change">;
+  /** In the order of the table. */
+  heads: ReadonlySignal<RolesHead[]>;
+  chosen: ReadonlySignal<HeadName | null>;
+  changes: ReadonlySignal<string[]>;
+  stopped: Signal<boolean>;
+  apply: (changes: FieldChanges, how?: How) => void;
+  choose: (head: HeadName) => void;
+  toggle: (change: Change) => void;
+  halt: () => void;
+  goOn: () => void;
+  close: () => void;
+}
+
+/** A request by its text, so that what does not concern it asks nothing anew. */
+function byText<R>(made: () => R | null): ReadonlySignal<R | null> {
+  const text = computed(() => JSON.stringify(made()));
+  return computed(() => JSON.parse(text.value) as R | null);
+}
+
+export function openDesk(engine: Engine): Desk {
+  const known = signal(about.peek() !== null);
+  if (!known.peek()) {
+    engine.ask("about", {}).then(
+      (reply) => {
+        about.value = reply;
+        known.value = true;
+      },
+      () => (known.value = true), // the other questions will say what is wrong
+    );
+  }
+  const fields = computed(() => address.value.fields);
+  const inputs = computed(() => inputsOf(fields.value, about.value));
+  const stopped = signal(false);
+
+  const wanted = byText<RolesRequest>(() => (known.value ? rolesRequest(inputs.value, fields.value) : null));
+  const roles = asked(engine, "roles", computed(() => (stopped.value ? null : wanted.value)));
+  const isOfModel = () => roles.answered.value?.model === inputs.value.model;
+  const heads = computed(() => {
+    const reply = roles.reply.value;
+    return reply && isOfModel() ? sorted(reply.heads, columnsOf(reply), orderOf(fields.value["sort"])) : [];
+  });
+  const chosen = computed<HeadName | null>(() => {
+    const named = parsedHead(fields.value["head"]);
+    if (named) return named;
+    const reply = roles.reply.value;
+    if (reply && isOfModel()) return telling(reply.heads);
+    return roles.error.value || stopped.value ? { site: "tokens", layer: 0, head: 0 } : null;
+  });
+  const head = asked(
+    engine,
+    "head",
+    byText<HeadRequest>(() => (known.value && chosen.value ? headRequest(inputs.value, chosen.value) : null)),
+  );
+  const changed = asked(
+    engine,
+    "change",
+    byText<ChangeRequest>(() => (known.value ? changeRequest(inputs.value, fields.value) : null)),
+  );
+  const changes = computed(() => changesIn(fields.value["changes"]));
+  const stopTimes = effect(() => {
+    if (changed.reply.value) lastReply.value = engine.lastTook;
+  });
+  const stopStopping = effect(() => {
+    if (wanted.value) stopped.value = false; // other texts, another model: asked again
+  });
+
+  return {
+    engine,
+    inputs,
+    roles,
+    head,
+    changed,
+    heads,
+    chosen,
+    changes,
+    stopped,
+    apply: (next, how = "done") => change(next, how),
+    choose: (next) => change({ head: headField(next) }, "quiet"),
+    toggle: (one) => change({ changes: written(toggled(changes.value, one)) }),
+    halt: () => {
+      stopped.value = true;
+      roles.cancel();
+    },
+    goOn: () => (stopped.value = false),
+    close: () => {
+      stopTimes();
+      stopStopping();
+      for (const one of [roles, head, changed]) one.stop();
+    },
+  };
+}
+
+/** The head to look at first: one that a pattern names, and that the model misses most. */
+function telling(heads: readonly RolesHead[]): HeadName | null {
+  const named = heads.filter((head) => head.word !== "mixed" && head.word !== "broad");
+  const [first] = [...(named.length > 0 ? named : heads)].sort((a, b) => (b.removal ?? 0) - (a.removal ?? 0));
+  return first ? { site: first.site, layer: first.layer, head: first.head } : null;
+}
+
+export function chosenDesignation(desk: Desk): string | null {
+  return desk.chosen.value ? designation(desk.chosen.value) : null;
+}
+
+/** The head `by` places further in the table, round its ends. */
+export function headAfter(heads: readonly RolesHead[], now: HeadName | null, by: number): HeadName | null {
+  const at = heads.findIndex((head) => now !== null && headField(head) === headField(now));
+  const next = heads[(((at < 0 ? 0 : at + by) % heads.length) + heads.length) % heads.length];
+  return next ? { site: next.site, layer: next.layer, head: next.head } : null;
+}
+
+/** The first head of the layer `by` layers further. */
+export function layerAfter(heads: readonly RolesHead[], now: HeadName | null, by: number): HeadName | null {
+  const keys = [...new Set(heads.map((head) => `${head.site}.${head.layer}`))];
+  const at = now ? keys.indexOf(`${now.site}.${now.layer}`) : -1;
+  const next = keys[(((at + by) % keys.length) + keys.length) % keys.length];
+  const [site = "", layer = ""] = (next ?? "").split(".");
+  const inLayer = heads.filter((head) => head.site === site && head.layer === Number(layer));
+  const same = inLayer.find((head) => head.head === now?.head) ?? inLayer[0];
+  return same ? { site: same.site, layer: same.layer, head: same.head } : null;
+}

@@ -1,0 +1,82 @@
+// What is taken along as a picture: the changes, the head's map, and what is said before and after.
+
+import { moved, type Drawing, type Mark } from "../../drawing/marks";
+import { shown } from "../../drawing/numbers";
+import type { Ground } from "../../drawing/palette";
+import type { ChangeReply } from "../../engine/messages";
+import { cutsOf, designation, inWords } from "./changes";
+import type { Desk } from "./desk";
+import { mapLayout, mapMarks } from "./map_marks";
+import { barsOf } from "./places_bars";
+
+const mapRoom = 380;
+const saysWide = 420;
+const between = 32;
+
+export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
+  const head = desk.head.reply.value;
+  const changed = desk.changed.reply.value;
+  const chosen = desk.chosen.value;
+  const marks: Mark[] = [];
+  let left = 0;
+  let height = 0;
+  if (head && chosen) {
+    const name = designation(chosen);
+    const layout = mapLayout(head, mapRoom);
+    const place = chosen.site === "source" ? null : (changed?.place ?? null);
+    marks.push({ kind: "label", x: 0, y: 10, text: `Head ${name}: ${head.shown.word}`, bold: true });
+    marks.push(...moved(mapMarks(head, layout, cutsOf(desk.changes.value, name), place, ground), 0, 24));
+    left = Math.max(layout.width, 160) + between;
+    height = layout.height + 24;
+  }
+  if (changed) {
+    const says = saysMarks(changed);
+    marks.push(...moved(says.marks, left, 0));
+    height = Math.max(height, says.height);
+  }
+  const title = changed?.sentence || `Head ${chosen ? designation(chosen) : ""} of ${desk.inputs.value.model}`;
+  return { width: left + saysWide, height: height + 8, title, marks: moved(marks, 4, 4) };
+}
+
+export function saysMarks(reply: ChangeReply): { marks: Mark[]; height: number } {
+  const marks: Mark[] = [{ kind: "label", x: 0, y: 10, text: reply.sentence, bold: true }];
+  let y = 34;
+  for (const change of reply.changes) {
+    marks.push({ kind: "label", x: 0, y, text: inWords(change, { queries: reply.tokens, keys: reply.tokens }), fill: "soft" });
+    y += 18;
+  }
+  const isChanged = reply.changes.length > 0;
+  if (isChanged && reply.moved.length > 0) {
+    y += 10;
+    for (const { token, before, after } of reply.moved) {
+      marks.push({ kind: "label", x: 64, y: y + 7, text: token, anchor: "end" });
+      marks.push(...shareMarks(76, y, before.probability, "soft"), ...shareMarks(250, y, after.probability, "accent"));
+      y += 22;
+    }
+  }
+  const bars = isChanged ? barsOf(reply) : null;
+  if (bars) y = barMarks(marks, reply.tokens, bars.values, bars.heights, y + 14);
+  return { marks, height: y };
+}
+
+function shareMarks(x: number, y: number, probability: number, fill: "soft" | "accent"): Mark[] {
+  return [
+    { kind: "box", x, y, width: 110, height: 14, fill: "ground", radius: 3 },
+    { kind: "box", x, y, width: 110 * probability, height: 14, fill, radius: 3 },
+    { kind: "label", x: x + 118, y: y + 7, text: shown(probability, 3) },
+  ];
+}
+
+function barMarks(marks: Mark[], tokens: readonly string[], values: readonly number[], heights: readonly number[], from: number): number {
+  const wide = Math.max(...tokens.map((token) => token.length)) * 8 + 14;
+  const across = Math.max(Math.floor(saysWide / wide), 1);
+  tokens.forEach((token, n) => {
+    const x = (n % across) * wide;
+    const y = from + Math.floor(n / across) * 84;
+    marks.push({ kind: "label", x: x + wide / 2, y: y + 8, text: token, anchor: "middle" });
+    const tall = 40 * (heights[n] ?? 0);
+    marks.push({ kind: "box", x: x + wide / 2 - 8, y: y + 20, width: 16, height: tall, fill: "accent", radius: 2 });
+    marks.push({ kind: "label", x: x + wide / 2, y: y + 68, text: shown(values[n] ?? 0, 2), anchor: "middle", size: 11, fill: "soft" });
+  });
+  return from + Math.ceil(tokens.length / across) * 84;
+}
