@@ -42,7 +42,7 @@ function Chips({ desk }: { desk: Desk }) {
         <span class="hint">Nothing is changed yet.</span>
         {chosen && (
           <button type="button" class="main" onClick={() => desk.toggle({ kind: "remove", head: designation(chosen) })}>
-            Remove head {designation(chosen)}
+            Remove head {designation(chosen).replace(":", " ")}
           </button>
         )}
       </div>
@@ -99,7 +99,7 @@ function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
     <div class="roles-answer-row">
       <div class="roles-figure">
         <span>
-          after “{reply.tokens[reply.place]}”: <b>{answer.token}</b>
+          at “{reply.tokens[reply.place]}” it says <b>{answer.token}</b>
         </span>
         <div class="roles-pair">
           <Score label={isChanged ? "untouched" : "likelihood"} score={answer.before} kind="before" />
@@ -130,7 +130,7 @@ function Score({ label, score, kind }: { label: string; score: ChangeToken["befo
   return (
     <div class={`roles-score ${kind}`}>
       <small>{label}</small>
-      <strong>{shown(score.probability, 3)}</strong>
+      <strong>{shown(score.probability, 4)}</strong>
       <small>rank {score.rank.toLocaleString("en")}</small>
     </div>
   );

@@ -35,7 +35,7 @@ export function HeadCard({ desk }: { desk: Desk }) {
     <section class={`card roles-head ${head.waiting.value ? "waiting" : ""}`} aria-labelledby="head-title" aria-busy={head.waiting.value}>
       <div class="roles-head-row">
         <h2 id="head-title">
-          Head {name}{" "}
+          Head {name.replace(":", " ")}{" "}
           <span class="roles-class" style={{ "--class": colourOfClass(reply.shown.word, ground.value) }}>
             {reply.shown.word}
           </span>

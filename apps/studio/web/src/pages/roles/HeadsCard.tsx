@@ -10,11 +10,11 @@ import type { Desk } from "./desk";
 import { layerPicture } from "./layer_marks";
 
 export function HeadsCard({ desk }: { desk: Desk }) {
-  const { roles, stopped } = desk;
+  const { roles } = desk;
   const reply = roles.reply.value;
-  const isStale = roles.waiting.value || stopped.value || roles.error.value !== null;
+  const isStale = !roles.isCurrent.value && (roles.isWorking.value || roles.isStopped.value || roles.error.value !== null);
   return (
-    <section class="card roles-all" aria-labelledby="roles-title" aria-busy={roles.waiting.value}>
+    <section class="card roles-all" aria-labelledby="roles-title" aria-busy={roles.isWorking.value}>
       <div class="roles-head-row">
         <div>
           <h2 id="roles-title">What does each head do?</h2>
@@ -26,7 +26,7 @@ export function HeadsCard({ desk }: { desk: Desk }) {
         <ModelChoice desk={desk} />
       </div>
       <Working desk={desk} />
-      {roles.error.value && roles.error.value.field !== "texts" && (
+      {roles.error.value && !address.value.fields["texts"] && (
         <p class="problem banner" role="alert">
           {roles.error.value.message}
         </p>
@@ -43,23 +43,23 @@ export function HeadsCard({ desk }: { desk: Desk }) {
 }
 
 function Working({ desk }: { desk: Desk }) {
-  const { roles, stopped } = desk;
-  if (stopped.value) {
+  const { roles } = desk;
+  if (roles.isStopped.value) {
     return (
       <p class="roles-working" role="status">
         Stopped.
-        <button type="button" onClick={desk.goOn}>
+        <button type="button" onClick={roles.goOn}>
           Go on
         </button>
       </p>
     );
   }
-  if (!roles.waiting.value) return null;
+  if (!roles.isWorking.value) return null;
   return (
     <p class="roles-working" role="status">
       <progress aria-label="Reading texts" />
       <span>{roles.progress.value ? `Reading: ${roles.progress.value.what}` : "Reading texts …"}</span>
-      <button type="button" onClick={desk.halt}>
+      <button type="button" onClick={roles.halt}>
         Stop
       </button>
     </p>
@@ -95,8 +95,7 @@ function Layers({ desk }: { desk: Desk }) {
 function Texts({ desk }: { desk: Desk }) {
   const given = address.value.fields["texts"] ?? "";
   const open = useSignal(given !== "");
-  const error = desk.roles.error.value;
-  const own = error?.field === "texts" ? error : null;
+  const own = given !== "" ? desk.roles.error.value : null;
   return (
     <details class="roles-texts" open={open.value || own !== null} onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>Measure over texts of your own</summary>

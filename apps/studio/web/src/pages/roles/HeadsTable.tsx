@@ -20,7 +20,8 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
   const all = useSignal(false);
   const body = useRef<HTMLTableSectionElement>(null);
   const order = orderOf(address.value.fields["sort"]);
-  const every = columnsOf(reply);
+  const isPending = desk.roles.isPending.value;
+  const every = columnsOf(reply, isPending);
   const columns = every.filter((column) => all.value || column.room !== "more" || column.id === order.by);
   const heads = desk.heads.value.length > 0 ? desk.heads.value : reply.heads;
   const chosen = desk.chosen.value;
@@ -87,7 +88,7 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
             <b>{by.title}</b> {by.meaning}
           </span>
         ) : (
-          <span>{reply.no_importance ? `No removal: ${reply.no_importance}.` : "A click on a title sorts by it and says what it means."}</span>
+          <span>{reply.no_importance && !isPending ? `No removal: ${reply.no_importance}.` : "A click on a title sorts by it and says what it means."}</span>
         )}
         <button type="button" class="plain small" aria-pressed={all.value} onClick={() => (all.value = !all.value)}>
           {all.value ? "fewer columns" : "all columns"}
@@ -134,13 +135,14 @@ interface RowProps {
 }
 
 function Row({ desk, head, columns, largest, isChosen, isStop, sortedBy }: RowProps) {
+  const isPending = desk.roles.isPending.value;
   const name = designation(head);
   const removed = isRemoved(desk.changes.value, name);
   return (
     <tr class={`${isChosen ? "chosen" : ""} ${removed ? "removed" : ""}`} onClick={() => desk.choose(head)}>
       <th scope="row">
         <button type="button" data-head={headField(head)} aria-pressed={isChosen} tabIndex={isStop ? 0 : -1} aria-label={`Head ${name}${removed ? ", removed" : ""}`}>
-          {name}
+          {name.replace(":", " ")}
         </button>
       </th>
       <td class="col-class" title={head.evidence}>
@@ -151,8 +153,8 @@ function Row({ desk, head, columns, largest, isChosen, isStop, sortedBy }: RowPr
       </td>
       {columns.map((column, n) => (
         <td key={column.id} class={`col-number room-${column.id === sortedBy ? "narrow" : column.room}`}>
-          {column.bar && <Bar value={column.value(head) ?? 0} largest={largest[n] ?? 1} />}
-          <span>{cellText(column, head)}</span>
+          {column.bar && column.value(head) !== null && <Bar value={column.value(head) ?? 0} largest={largest[n] ?? 1} />}
+          <span>{isPending && column.value(head) === null ? "…" : cellText(column, head)}</span>
         </td>
       ))}
     </tr>

@@ -161,10 +161,9 @@ export function inWords(text: string, { queries, keys }: Words): string {
 }
 
 function headWords(head: string): string {
-  if (/^([a-z]+:)?\*\.\*$/.test(head)) return head.includes(":") ? `all heads of ${head.split(":")[0]}` : "all heads";
-  const layer = /^(?:([a-z]+):)?(\d+)\.\*$/.exec(head);
-  if (layer) return `all heads of ${layer[1] ? `${layer[1]}, ` : ""}layer ${layer[2]}`;
-  return `head ${head.replace(":", " ")}`;
+  const [, site, layer] = /^(?:([a-z]+):)?(\d+|\*)\.\*$/.exec(head) ?? [];
+  if (layer === undefined) return `head ${head.replace(":", " ")}`;
+  return `all ${site ? `${site} ` : ""}heads${layer === "*" ? "" : ` of layer ${layer}`}`;
 }
 
 function valueWords(value: string): string {

@@ -106,8 +106,10 @@ const rare: readonly Column[] = [
   },
 ];
 
-/** Those that say something of at least one head. */
-export function columnsOf(reply: Pick<RolesReply, "heads" | "patterns">): Column[] {
+const slow = ["removal", "gradient"];
+
+/** Those that say something of at least one head, or will once `isPending` is over. */
+export function columnsOf(reply: Pick<RolesReply, "heads" | "patterns">, isPending = false): Column[] {
   const shares = reply.patterns.map(
     (pattern, n): Column => ({
       id: `share-${pattern.word}`,
@@ -121,7 +123,7 @@ export function columnsOf(reply: Pick<RolesReply, "heads" | "patterns">): Column
   );
   const says = (column: Column) => reply.heads.some((head) => column.value(head) !== null);
   const isAny = (column: Column) => reply.heads.some((head) => column.value(head) !== 0);
-  return [...numbers.filter(says), ...shares.filter(isAny), ...rare.filter(says)];
+  return [...numbers.filter((column) => says(column) || (isPending && slow.includes(column.id))), ...shares.filter(isAny), ...rare.filter(says)];
 }
 
 export interface Order {

@@ -1,13 +1,14 @@
 // What stands between the address and the page: three questions, and which head is looked at.
 
-import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import { address, change, type Change as How } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
 import type { AboutReply, ChangeRequest, HeadRequest, RolesHead, RolesRequest } from "../../engine/messages";
-import { changesIn, designation, toggled, written, type Change } from "./changes";
+import { changesIn, toggled, written, type Change } from "./changes";
 import { columnsOf, orderOf, sorted } from "./columns";
+import { headsAsked, type HeadsAsked } from "./heads_asked";
 import {
   changeRequest,
   headField,
@@ -26,19 +27,16 @@ export const about = signal<AboutReply | null>(null);
 export interface Desk {
   engine: Engine;
   inputs: ReadonlySignal<Inputs>;
-  roles: Asked<"roles">;
+  roles: HeadsAsked;
   head: Asked<"head">;
   changed: Asked<"change">;
   /** In the order of the table. */
   heads: ReadonlySignal<RolesHead[]>;
   chosen: ReadonlySignal<HeadName | null>;
   changes: ReadonlySignal<string[]>;
-  stopped: Signal<boolean>;
   apply: (changes: FieldChanges, how?: How) => void;
   choose: (head: HeadName) => void;
   toggle: (change: Change) => void;
-  halt: () => void;
-  goOn: () => void;
   close: () => void;
 }
 
@@ -61,21 +59,18 @@ export function openDesk(engine: Engine): Desk {
   }
   const fields = computed(() => address.value.fields);
   const inputs = computed(() => inputsOf(fields.value, about.value));
-  const stopped = signal(false);
-
   const wanted = byText<RolesRequest>(() => (known.value ? rolesRequest(inputs.value, fields.value) : null));
-  const roles = asked(engine, "roles", computed(() => (stopped.value ? null : wanted.value)));
-  const isOfModel = () => roles.answered.value?.model === inputs.value.model;
+  const roles = headsAsked(engine, wanted);
   const heads = computed(() => {
     const reply = roles.reply.value;
-    return reply && isOfModel() ? sorted(reply.heads, columnsOf(reply), orderOf(fields.value["sort"])) : [];
+    return reply && roles.isCurrent.value ? sorted(reply.heads, columnsOf(reply), orderOf(fields.value["sort"])) : [];
   });
   const chosen = computed<HeadName | null>(() => {
     const named = parsedHead(fields.value["head"]);
     if (named) return named;
     const reply = roles.reply.value;
-    if (reply && isOfModel()) return telling(reply.heads);
-    return roles.error.value || stopped.value ? { site: "tokens", layer: 0, head: 0 } : null;
+    if (reply && roles.isCurrent.value) return telling(reply.heads);
+    return roles.error.value || roles.isStopped.value ? { site: "tokens", layer: 0, head: 0 } : null;
   });
   const head = asked(
     engine,
@@ -91,9 +86,6 @@ export function openDesk(engine: Engine): Desk {
   const stopTimes = effect(() => {
     if (changed.reply.value) lastReply.value = engine.lastTook;
   });
-  const stopStopping = effect(() => {
-    if (wanted.value) stopped.value = false; // other texts, another model: asked again
-  });
 
   return {
     engine,
@@ -104,32 +96,24 @@ export function openDesk(engine: Engine): Desk {
     heads,
     chosen,
     changes,
-    stopped,
     apply: (next, how = "done") => change(next, how),
     choose: (next) => change({ head: headField(next) }, "quiet"),
     toggle: (one) => change({ changes: written(toggled(changes.value, one)) }),
-    halt: () => {
-      stopped.value = true;
-      roles.cancel();
-    },
-    goOn: () => (stopped.value = false),
     close: () => {
       stopTimes();
-      stopStopping();
-      for (const one of [roles, head, changed]) one.stop();
+      roles.close();
+      head.stop();
+      changed.stop();
     },
   };
 }
 
-/** The head to look at first: one that a pattern names, and that the model misses most. */
-function telling(heads: readonly RolesHead[]): HeadName | null {
+/** The head to look at first: one of induction, or the sharpest of those that a pattern names. */
+export function telling(heads: readonly RolesHead[]): HeadName | null {
   const named = heads.filter((head) => head.word !== "mixed" && head.word !== "broad");
-  const [first] = [...(named.length > 0 ? named : heads)].sort((a, b) => (b.removal ?? 0) - (a.removal ?? 0));
+  const rank = (head: RolesHead) => (head.word === "induction" ? -1 : head.evenness);
+  const [first] = [...(named.length > 0 ? named : heads)].sort((a, b) => rank(a) - rank(b));
   return first ? { site: first.site, layer: first.layer, head: first.head } : null;
-}
-
-export function chosenDesignation(desk: Desk): string | null {
-  return desk.chosen.value ? designation(desk.chosen.value) : null;
 }
 
 /** The head `by` places further in the table, round its ends. */

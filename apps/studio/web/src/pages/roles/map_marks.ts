@@ -22,7 +22,7 @@ export interface MapLayout {
 
 export const weightScale = { map: "sequential", least: 0, most: 1 } as const;
 
-const letter = 7.2;
+const letter = 8; // pixels, of labels
 const line = 15;
 const longest = 14; // letters of a label
 
