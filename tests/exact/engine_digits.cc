@@ -139,13 +139,13 @@ void print_probes() {
     print("gradient probe of " + std::string(name_of(stage)), gradients.tile(tile, stage));
   }
   print("probe lse", probe.lse({.b = 0, .h = 1}));
-  print("probe map", probe.map({.b = 0, .h = 0}, {.rows = 7, .columns = 9}).weights);
+  print("probe map", probe.map({.heads = {0}, .size = {.rows = 7, .columns = 9}}).mean.select(0, 0));
   print("probe top keys", probe.top_keys({.b = 0, .h = 0}, 5).weights);
   print("probe key totals", probe.key_totals({.b = 0, .h = 0}));
   const RowStatistics rows = probe.statistics({.b = 0, .h = 1});
   print("probe entropy", rows.entropy);
   print("probe normalised entropy", rows.normalised_entropy);
-  print("gradient probe map", gradients.map({.b = 0, .h = 1}, {.rows = 7, .columns = 9}).magnitudes);
+  print("gradient probe map", gradients.map({.heads = {1}, .size = {.rows = 7, .columns = 9}}).mean.select(0, 0));
 }
 
 }  // namespace qkv::digits
