@@ -29,6 +29,8 @@ export interface HeatmapProps {
   scale: Scale;
   /** Pixels that there are for it. */
   room: number;
+  /** The height of a row, for vectors as strips; else cells are square. */
+  rowTall?: number | undefined;
   onPin: (name: string) => void;
 }
 
@@ -38,7 +40,7 @@ export function Heatmap(props: HeatmapProps) {
   const over = useRef<HTMLCanvasElement>(null);
   const said = useSignal("");
   const at = useSignal<{ row: number; column: number } | null>(null);
-  const layout = heatmapLayout(values, rows, props.columnLabels ? columns : [], props.room);
+  const layout = heatmapLayout(values, rows, props.columnLabels ? columns : [], props.room, props.rowTall);
   const now = ground.value;
   const ringed = rings.value;
 

@@ -24,18 +24,19 @@ const labelGap = 6;
 const largest = 44;
 const smallest = 2;
 
-/** Cells as large as fit `room`, 2 to 44 pixels; rows of few are at least as tall as a label. */
+/** `rowTall`: the height of a row, for vectors as strips. Else cells as large as fit `room`, 2 to 44 pixels; rows of few are at least as tall as a label. */
 export function heatmapLayout(
   values: Tensor,
   rowLabels: readonly string[],
   columnLabels: readonly string[],
   room: number,
+  rowTall?: number,
 ): HeatmapLayout {
   const { rows, columns } = sizeOf(values);
   const widest = Math.max(...rowLabels.map((label) => label.length), 0);
   const left = Math.min(widest * letter, 90) + labelGap;
   const cellWide = Math.min(Math.max(Math.floor((room - left) / Math.max(columns, 1)), smallest), largest);
-  const cellTall = Math.max(cellWide, rows <= 24 ? lineTall + 1 : smallest);
+  const cellTall = rowTall ?? Math.max(cellWide, rows <= 24 ? lineTall + 1 : smallest);
   const columnWidest = Math.max(...columnLabels.map((label) => label.length), 0) * letter + labelGap;
   const top = columnLabels.length > 0 ? lineTall + labelGap : labelGap; // half of the first row's label
   return {

@@ -161,8 +161,10 @@ function Direction({ bench }: { bench: Bench }) {
   );
 }
 
+const mostButtons = 10;
+
 function Queries({ bench, reply }: { bench: Bench; reply: BenchReply }) {
-  if (reply.queries.length > 16) {
+  if (reply.queries.length > mostButtons) {
     return (
       <label class="queries">
         <span>who looks?</span>

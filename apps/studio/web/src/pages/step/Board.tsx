@@ -10,7 +10,7 @@ import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { backBoard, boardDrawing } from "./board";
 import { subscripted } from "./planes";
-import { movedOutput } from "./state";
+import { movedOutput, onRealHead } from "./state";
 
 export const boardWidth = 520;
 const narrowBoard = 340;
@@ -60,7 +60,8 @@ function Opening({ bench, reply }: BoardProps) {
     <p>
       Attention lets each word gather from the others. “{word}” asks with its query <b class="q">q</b>, every word answers with its
       key <b class="k">k</b>, and what they say, their values <b class="v">v</b>, is mixed by how well they answer. Press{" "}
-      <b>Play</b>, or change any number.
+      <b>Play</b>
+      {bench.isLive && !onRealHead(address.value.fields) ? ", or change any number." : "."}
     </p>
   );
 }

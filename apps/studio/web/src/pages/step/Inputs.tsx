@@ -49,8 +49,8 @@ function Group({ bench, reply, names }: InputsProps & { names: readonly string[]
 function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMatrix; labels: boolean }) {
   const old = bench.before.value;
   const before = old ? matrixOf(old, matrix.name) : null;
-  if (!isSmall(matrix)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} />;
   const editable = bench.isLive && matrix.role === "input" && !onRealHead(address.value.fields);
+  if (isStrip(matrix, editable)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} strips />;
   return (
     <MatrixTable
       {...matrix}
@@ -72,6 +72,16 @@ function decimalsOf({ values, decimals }: BenchMatrix): number {
   return Math.min(Math.max(...needed, 0), decimals);
 }
 
+const widestTable = 4; // columns of vectors that stand beside each other
+
+function isStrip(matrix: BenchMatrix, editable: boolean): boolean {
+  return !isSmall(matrix) || (!editable && matrix.columns.length > widestTable);
+}
+
+function isVector(name: string): boolean {
+  return name === "x" || name === "source" || kindOf(name) !== undefined;
+}
+
 /** The gradient of a matrix, below it; nothing before the step that makes it. */
 export function Gradient({ bench, reply, of, labels }: InputsProps & { of: string; labels: boolean }) {
   const matrix = matrixOf(reply, gradientOf[of] ?? "");
@@ -79,16 +89,18 @@ export function Gradient({ bench, reply, of, labels }: InputsProps & { of: strin
   const made = reply.back.findIndex((step) => step.made.includes(matrix.name));
   const shown = bench.motion.position.value >= made + 0.5 || matrix.name === "d_out";
   const scale = scaleOf(reply, matrix);
+  const strip = isVector(of) ? isStrip(matrix, false) : !isSmall(matrix);
   return (
     <div class={shown ? "" : "to-come"}>
-      {!isSmall(matrix) && shown && <Large bench={bench} reply={reply} matrix={matrix} room={330} />}
-      {isSmall(matrix) && (
+      {strip && shown && <Large bench={bench} reply={reply} matrix={matrix} room={330} strips />}
+      {!strip && (
         <MatrixTable
           {...matrix}
           kind={kindOf(of)}
           rowLabels={labels}
           firstRow={matrix.first_row}
           scale={scale}
+          columnLabels={!isVector(of) && of !== "out" && matrix.columns.length > widestTable}
           edit={bench.isLive && matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
         />
       )}

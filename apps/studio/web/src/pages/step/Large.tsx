@@ -8,10 +8,14 @@ interface LargeProps {
   reply: BenchReply;
   matrix: BenchMatrix;
   room: number;
+  strips?: boolean;
 }
 
+const stripTall = 16; // pixels
+
 /** A matrix of the bench that has too many numbers for a table. */
-export function Large({ bench, reply, matrix, room }: LargeProps) {
+export function Large({ bench, reply, matrix, room, strips = false }: LargeProps) {
+  const asksBack = bench.backward.value && matrix.name === "out";
   return (
     <Heatmap
       {...matrix}
@@ -21,7 +25,8 @@ export function Large({ bench, reply, matrix, room }: LargeProps) {
       columnLabels={matrix.columns.length === reply.keys.length && matrix.hidden !== null}
       scale={scaleOf(reply, matrix) ?? ownScale(matrix)}
       room={room}
-      onPin={bench.pin}
+      rowTall={strips ? stripTall : undefined}
+      onPin={asksBack ? (name) => bench.apply({ back: name.slice("out:".length), dY: null }) : bench.pin}
     />
   );
 }
