@@ -16,6 +16,7 @@ bool has_display() { return std::getenv("DISPLAY") != nullptr || std::getenv("WA
   ::setsid();
   if (::fork() != 0) ::_exit(0);
   const int nowhere = ::open("/dev/null", O_RDWR);
+  if (nowhere < 0) ::_exit(1);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
   ::execlp("xdg-open", "xdg-open", url, nullptr);
   ::_exit(1);

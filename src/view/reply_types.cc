@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 namespace qkv {
 namespace {
@@ -52,7 +53,7 @@ std::string members_as_markdown(const ReplyType& type) {
   std::vector<const ReplyType*> objects;
   view_detail::collect_objects(type, objects);
   std::string text;
-  for (auto at = objects.rbegin(); at != objects.rend(); ++at) text += (text.empty() ? "" : "\n") + table_of(**at);
+  for (const ReplyType* object : objects | std::views::reverse) text += (text.empty() ? "" : "\n") + table_of(*object);
   return text;
 }
 

@@ -22,7 +22,7 @@ class LongWork {
   }
 
   void release() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     is_released_ = true;
     changed_.notify_all();
   }
@@ -36,11 +36,11 @@ class LongWork {
     changed_.wait(lock, [&] { return ended_ == begun_; });
   }
   [[nodiscard]] int begun() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return begun_;
   }
   [[nodiscard]] int stopped() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return stopped_;
   }
 

@@ -47,7 +47,9 @@ bool is_address(const std::string& host) {
   return ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1;
 }
 
-std::string in_brackets(std::string host) { return host.find(':') == std::string::npos ? host : "[" + host + "]"; }
+std::string in_brackets(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
 
 std::string_view reason_of(int status) {
   return status == 429 ? "Too Many Requests" : "Request Header Fields Too Large";
@@ -69,7 +71,7 @@ std::string random_token() {
   return token;
 }
 
-Access::Access(std::string host, int port, std::string token)
+Access::Access(std::string_view host, int port, std::string token)
     : host_(in_brackets(lowered(host))),
       port_(port),
       token_(std::move(token)),

@@ -1,6 +1,7 @@
 // Who may ask: the token in the path, the Host and the Origin of a request; and the headers of every reply.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,7 @@ namespace qkv::studio {
 /// 128 random bits in 32 hexadecimal digits.
 [[nodiscard]] std::string random_token();
 
-enum class Place { nowhere, page, script, style, question };
+enum class Place : std::uint8_t { nowhere, page, script, style, question };
 
 struct Route {
   Place place = Place::nowhere;
@@ -20,7 +21,7 @@ struct Route {
 
 class Access {
  public:
-  Access(std::string host, int port, std::string token);
+  Access(std::string_view host, int port, std::string token);
 
   /// "http://127.0.0.1:8080/TOKEN/"
   [[nodiscard]] std::string url() const;

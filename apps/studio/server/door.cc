@@ -51,7 +51,7 @@ void Door::wake() const {
 void Door::see_off(Connection connection) {
   connection.end_writing();
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     leaving_.push_back(std::move(connection));
   }
   wake();
@@ -87,7 +87,7 @@ void Door::wait() {
 }
 
 void Door::take_leaving() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   for (Connection& connection : leaving_) {
     visitors_.push_back({std::move(connection), {}, Clock::now() + limits_.leaving, true});
   }

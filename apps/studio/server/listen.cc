@@ -40,6 +40,7 @@ Addresses addresses_of(const std::string& host, int port) {
 Connection listen_at(const std::string& host, int port) {
   const Addresses addresses = addresses_of(host, port);
   Connection listening(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (listening.socket() < 0) refuse(host, port);
   const int yes = 1;
   // No SO_REUSEPORT: two servers would share the port's clients.
   ::setsockopt(listening.socket(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));

@@ -10,7 +10,7 @@
 namespace qkv::studio {
 
 struct StudioServer::State {
-  State(Ask ask, const Pages& pages, StudioServerOptions options)
+  State(Ask ask, const Pages& pages, const StudioServerOptions& options)
       : door(options.host, options.port, options.door),
         service{.ask = std::move(ask),
                 .pages = pages,
@@ -34,8 +34,8 @@ struct StudioServer::State {
   Workers workers;
 };
 
-StudioServer::StudioServer(Ask ask, const Pages& pages, StudioServerOptions options)
-    : state_(std::make_unique<State>(std::move(ask), pages, std::move(options))) {}
+StudioServer::StudioServer(Ask ask, const Pages& pages, const StudioServerOptions& options)
+    : state_(std::make_unique<State>(std::move(ask), pages, options)) {}
 
 StudioServer::~StudioServer() { stop(); }
 

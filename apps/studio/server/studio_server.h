@@ -26,7 +26,7 @@ struct StudioServerOptions {
 class StudioServer {
  public:
   /// Binds the address. `ask` is called by several threads at once. Throws InvalidArgument naming `host` or `port`.
-  StudioServer(Ask ask, const Pages& pages, StudioServerOptions options = {});
+  StudioServer(Ask ask, const Pages& pages, const StudioServerOptions& options = {});
   ~StudioServer();
 
   /// Begins to answer, on threads of its own.

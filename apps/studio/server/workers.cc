@@ -13,7 +13,7 @@ Workers::~Workers() { stop(); }
 
 bool Workers::offer(Arrival& arrival) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (stops_ || waiting_.size() >= most_waiting_) return false;
     waiting_.push_back(std::move(arrival));
   }
@@ -23,7 +23,7 @@ bool Workers::offer(Arrival& arrival) {
 
 void Workers::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     stops_ = true;
     waiting_.clear();
   }

@@ -23,7 +23,7 @@ struct ReplyType {
   Kind kind = Kind::text;
   std::string name = {};
   std::vector<ReplyType> of = {};
-  std::vector<ReplyMember> members = {};
+  std::vector<ReplyMember> members;  // Clang takes no `= {}` of what is not yet whole
 };
 
 struct ReplyMember {
@@ -68,23 +68,35 @@ inline constexpr bool kIsNullable = false;
 template <class Value>
 inline constexpr bool kIsNullable<std::optional<Value>> = true;
 
+[[nodiscard]] inline ReplyType type_of_kind(ReplyType::Kind kind) {
+  ReplyType type;
+  type.kind = kind;
+  return type;
+}
+
+[[nodiscard]] inline ReplyType type_of_kind(ReplyType::Kind kind, ReplyType element) {
+  ReplyType type = type_of_kind(kind);
+  type.of.push_back(std::move(element));
+  return type;
+}
+
 template <class Value>
 ReplyType reply_type() {
   using Kind = ReplyType::Kind;
   if constexpr (std::is_same_v<Value, bool>) {
-    return {.kind = Kind::flag};
+    return type_of_kind(Kind::flag);
   } else if constexpr (std::is_integral_v<Value>) {
-    return {.kind = Kind::whole};
+    return type_of_kind(Kind::whole);
   } else if constexpr (std::is_floating_point_v<Value>) {
-    return {.kind = Kind::number};
+    return type_of_kind(Kind::number);
   } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
-    return {.kind = Kind::text};
+    return type_of_kind(Kind::text);
   } else if constexpr (std::is_same_v<Value, Tensor>) {
-    return {.kind = Kind::tensor};
+    return type_of_kind(Kind::tensor);
   } else if constexpr (kIsList<Value>) {
-    return {.kind = Kind::list, .of = {reply_type<typename Value::value_type>()}};
+    return type_of_kind(Kind::list, reply_type<typename Value::value_type>());
   } else if constexpr (kIsNullable<Value>) {
-    return {.kind = Kind::nullable, .of = {reply_type<typename Value::value_type>()}};
+    return type_of_kind(Kind::nullable, reply_type<typename Value::value_type>());
   } else {
     return members_of(static_cast<const Value*>(nullptr)).type();
   }
@@ -92,7 +104,7 @@ ReplyType reply_type() {
 
 template <class Value>
 void write_value(ReplyWriter& writer, const Value& value) {
-  if constexpr (std::is_same_v<Value, bool>) {
+  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor>) {
     writer.value(value);
   } else if constexpr (std::is_integral_v<Value>) {
     writer.value(static_cast<std::int64_t>(value));
@@ -100,8 +112,6 @@ void write_value(ReplyWriter& writer, const Value& value) {
     writer.value(static_cast<double>(value));
   } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
     writer.value(std::string_view(value));
-  } else if constexpr (std::is_same_v<Value, Tensor>) {
-    writer.value(value);
   } else if constexpr (kIsList<Value>) {
     writer.begin_list();
     for (const auto& element : value) write_value(writer, element);
@@ -120,7 +130,9 @@ void write_value(ReplyWriter& writer, const Value& value) {
 template <class Reply>
 class Members {
  public:
-  explicit Members(std::string name) : type_{.kind = ReplyType::Kind::object, .name = std::move(name)} {}
+  explicit Members(std::string name) : type_(view_detail::type_of_kind(ReplyType::Kind::object)) {
+    type_.name = std::move(name);
+  }
 
   template <class Value>
   Members& add(Value Reply::* place, std::string name, std::string meaning) {
@@ -140,8 +152,10 @@ class Members {
 
   /// A list of the same kind of reply: its type is the name alone, which stands for these members.
   Members& add_own(std::vector<Reply> Reply::* place, std::string name, std::string meaning) {
-    const ReplyType own{.kind = ReplyType::Kind::object, .name = type_.name};
-    type_.members.push_back({std::move(name), std::move(meaning), {.kind = ReplyType::Kind::list, .of = {own}}});
+    ReplyType own = view_detail::type_of_kind(ReplyType::Kind::object);
+    own.name = type_.name;
+    type_.members.push_back(
+        {std::move(name), std::move(meaning), view_detail::type_of_kind(ReplyType::Kind::list, std::move(own))});
     writers_.push_back(
         [place](ReplyWriter& writer, const Reply& reply) { view_detail::write_value(writer, reply.*place); });
     return *this;

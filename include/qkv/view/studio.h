@@ -66,6 +66,7 @@ class Studio {
 /// known.
 [[nodiscard]] std::string error_as_json(const std::exception& error);
 
+// NOLINTNEXTLINE(performance-enum-size): as it stands on the wire
 enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, error = 4 };
 
 /// A frame of the wire: kind and length, u32 little-endian, the payload, and zeros up to a multiple of 8 bytes.
