@@ -72,6 +72,11 @@ constexpr auto kExamples = std::to_array<Example>({
      {"cross", 1, 0, 0, 3},
      "The first in the alphabet is d: the decoder finds it where it stands."},
     {"towers", {}, 0, {"tokens", 1, 0, 4, 4}},
+    {"translation",
+     "the strange men sleep",
+     -1,
+     {"cross", 1, 0, 2, 1},
+     "French puts étranges after hommes: to write it, the decoder goes back to strange."},
     {"translation", {}, 0, {"cross", 1, 0, 5, 4}, "After ce comes chien: to write it, the decoder reads dog."},
 });
 

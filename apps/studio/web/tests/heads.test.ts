@@ -8,12 +8,12 @@ import {
   cellChanges,
   chosenHead,
   exampleChanges,
+  exampleOf,
   explainCommand,
   headRequest,
   lockedCell,
   parsedHead,
   readingOf,
-  shownExample,
   thresholdOf,
   viewOf,
 } from "../src/pages/heads/state";
@@ -52,10 +52,10 @@ describe("what the address says", () => {
   });
 
   it("knows the example that is read", () => {
-    expect(shownExample({}, about)).toBe(nun);
-    expect(shownExample({ text: "another" }, about)).toBeNull();
-    expect(shownExample({ model: "translation" }, about)).toBe(dog);
-    expect(shownExample({ model: "translation", example: "1" }, about)).toBeNull();
+    expect(exampleOf({ model: "english", text: "the nun" }, about)).toBe(nun);
+    expect(exampleOf({ model: "english", text: "another" }, about)).toBeNull();
+    expect(exampleOf({ model: "translation", example: 0 }, about)).toBe(dog);
+    expect(exampleOf({ model: "translation", example: 1 }, about)).toBeNull();
   });
 
   it("takes the head of the address, else the example's, else one that shows a pattern", () => {

@@ -28,6 +28,7 @@ interface Finger {
 
 export function usePressing(toPlace: (event: MouseEvent) => Place | null, pressed: Pressed) {
   const finger = useRef<Finger | null>(null);
+  const lastWasFinger = useRef(false); // two taps are no double click
   const drop = () => {
     if (finger.current) clearTimeout(finger.current.hold);
     finger.current = null;
@@ -50,7 +51,8 @@ export function usePressing(toPlace: (event: MouseEvent) => Place | null, presse
       if (event.pointerType !== "touch") point(null);
     },
     onPointerDown: (event: PointerEvent) => {
-      if (event.pointerType !== "touch") return;
+      lastWasFinger.current = event.pointerType === "touch";
+      if (!lastWasFinger.current) return;
       const place = toPlace(event);
       const open = () => {
         drop();
@@ -69,12 +71,12 @@ export function usePressing(toPlace: (event: MouseEvent) => Place | null, presse
       if (finger.current) event.preventDefault();
     },
     onClick: (event: MouseEvent) => {
-      if ((event as PointerEvent).pointerType === "touch") return;
+      if (lastWasFinger.current) return;
       const place = toPlace(event);
       pressed.onLock(samePlace(place, pressed.locked.value) ? null : place);
     },
     onDblClick: (event: MouseEvent) => {
-      const place = toPlace(event);
+      const place = lastWasFinger.current ? null : toPlace(event);
       if (place) pressed.onOpen(place);
     },
   };

@@ -5,7 +5,11 @@ import type { HeadsClass, HeadsReply, HeadsSite } from "../../engine/messages";
 import { HeadMaps } from "../../parts/HeadMaps";
 import type { Desk } from "./desk";
 
-const siteNames: Readonly<Record<string, string>> = { tokens: "Self-attention", cross: "Cross-attention", source: "In the source" };
+const siteNames: Readonly<Record<string, readonly [string, string]>> = {
+  cross: ["Cross", "the text reads its source"],
+  tokens: ["Text", "the text reads itself"],
+  source: ["Source", "the source reads itself"],
+};
 
 interface AllHeadsProps {
   desk: Desk;
@@ -64,9 +68,10 @@ function Sites({ desk, reply, site }: { desk: Desk; reply: HeadsReply; site: Hea
           key={one.site}
           type="button"
           aria-pressed={one === site}
+          title={siteNames[one.site]?.[1]}
           onClick={() => desk.choose({ site: one.site, layer: 0, head: 0 })}
         >
-          {siteNames[one.site] ?? one.site}
+          {siteNames[one.site]?.[0] ?? one.site}
         </button>
       ))}
     </div>

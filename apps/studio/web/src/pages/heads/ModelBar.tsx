@@ -124,7 +124,7 @@ function Examples({ desk, about, reading }: { desk: Desk; about: AboutReply; rea
           onClick={() => desk.apply(exampleChanges(one.model, one.example))}
         >
           {one.model !== model && <b>{one.model} </b>}
-          {nameOf(one.example)}
+          <span>{nameOf(one.example)}</span>
         </button>
       ))}
     </div>

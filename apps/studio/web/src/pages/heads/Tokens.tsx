@@ -1,52 +1,62 @@
 // The text itself: one token asks, and the others are tinted by how much it reads of them.
 
-import { useRef } from "preact/hooks";
 import { ground } from "../../app/theme";
 import { coloured, textColourOn } from "../../drawing/colour";
 import type { HeadReply } from "../../engine/messages";
 import { rowOf } from "../../engine/tensor";
 import type { Desk } from "./desk";
 import { heaviestKey, isHidden } from "./row";
+import type { Cell } from "./state";
 
 export const weightScale = { map: "sequential", least: 0, most: 1 } as const;
 
 interface TokensProps {
   desk: Desk;
   reply: HeadReply;
+  /** Whether the key is chosen by hand; else it is the one that the query reads most. */
+  choosesKey: boolean;
 }
 
-export function Tokens({ desk, reply }: TokensProps) {
-  const query = desk.shown.value?.query ?? null;
+export function Tokens({ desk, reply, choosesKey }: TokensProps) {
   const isOneText = reply.queries.length === reply.keys.length && reply.queries.every((token, n) => token === reply.keys[n]);
+  const cell = desk.shown.value;
+  const query = cell?.query ?? null;
+  const asking = { kind: "query", chosen: query, cellOf: (n: number) => ({ query: n, key: heaviestKey(reply.weights, n) }) } as const;
+  const keyCell = (n: number) => ({ query: query ?? 0, key: n });
+  const read = { kind: "key", chosen: choosesKey ? (cell?.key ?? null) : null, cellOf: choosesKey ? keyCell : null } as const;
   return (
     <div class="texts">
-      {isOneText ? (
-        <Strip desk={desk} reply={reply} label="Point at a token: which others does it read?" tokens={reply.keys} query={query} asks tinted />
+      {isOneText && !choosesKey ? (
+        <Strip desk={desk} reply={reply} label="Point at a token: which others does it read?" tokens={reply.keys} {...asking} tinted />
       ) : (
         <>
-          <Strip desk={desk} reply={reply} label="Asks" tokens={reply.queries} query={query} asks tinted={false} />
-          <Strip desk={desk} reply={reply} label="Is read" tokens={reply.keys} query={query} asks={false} tinted />
+          <Strip desk={desk} reply={reply} label="Asks" tokens={reply.queries} {...asking} tinted={false} />
+          <Strip desk={desk} reply={reply} label="Is read" tokens={reply.keys} {...read} tinted />
         </>
       )}
     </div>
   );
 }
 
-interface StripProps extends TokensProps {
+interface StripProps {
+  desk: Desk;
+  reply: HeadReply;
   label: string;
   tokens: readonly string[];
-  query: number | null;
-  asks: boolean;
+  kind: "query" | "key";
+  chosen: number | null;
+  /** The pair that choosing a token means; null where none can be chosen. */
+  cellOf: ((n: number) => Cell) | null;
   tinted: boolean;
 }
 
-function Strip({ desk, reply, label, tokens, query, asks, tinted }: StripProps) {
-  const box = useRef<HTMLDivElement>(null);
+function Strip({ desk, reply, label, tokens, kind, chosen, cellOf, tinted }: StripProps) {
+  const query = desk.shown.value?.query ?? null;
   const row = tinted && query !== null ? rowOf(reply.weights, query) : null;
-  const cellOf = (n: number) => ({ query: n, key: heaviestKey(reply.weights, n) });
-  const active = query ?? 0;
+  const active = chosen ?? 0;
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!cellOf || event.ctrlKey || event.metaKey) return;
     if (event.key === "Enter") desk.lock(cellOf(active));
     else if (event.key === "Escape") desk.lock(null);
     else if (by !== undefined) desk.hover.value = cellOf(Math.min(Math.max(active + by, 0), tokens.length - 1));
@@ -54,11 +64,11 @@ function Strip({ desk, reply, label, tokens, query, asks, tinted }: StripProps) 
     event.preventDefault();
     event.stopPropagation();
   };
-  const choosing = asks
+  const choosing = cellOf
     ? {
         role: "listbox",
         tabIndex: 0,
-        "aria-activedescendant": `asks-${active}`,
+        "aria-activedescendant": `${kind}-${active}`,
         onKeyDown,
         onPointerLeave: () => (desk.hover.value = null),
         onBlur: () => (desk.hover.value = null),
@@ -66,19 +76,20 @@ function Strip({ desk, reply, label, tokens, query, asks, tinted }: StripProps) 
     : { role: "list" };
   return (
     <div class="strip">
-      <span class="strip-label" aria-hidden="true">{label}</span>
-      <div ref={box} class="strip-tokens" aria-label={label} {...(choosing as object)}>
+      <span class="strip-label" aria-hidden="true">
+        {label}
+      </span>
+      <div class="strip-tokens" aria-label={label} {...(choosing as object)}>
         {tokens.map((token, n) => (
           <Token
             key={n}
             token={token}
-            n={n}
+            id={cellOf ? `${kind}-${n}` : null}
             weight={row ? row[n]! : null}
-            isQuery={asks && n === query}
+            chosenAs={n === chosen ? kind : null}
             isHidden={tinted && query !== null && isHidden(reply.hidden, query, n)}
-            isOption={asks}
-            onPoint={asks ? () => (desk.hover.value = cellOf(n)) : undefined}
-            onChoose={asks ? () => desk.lock(cellOf(n)) : undefined}
+            onPoint={() => cellOf && (desk.hover.value = cellOf(n))}
+            onChoose={() => cellOf && desk.lock(cellOf(n))}
           />
         ))}
       </div>
@@ -88,23 +99,22 @@ function Strip({ desk, reply, label, tokens, query, asks, tinted }: StripProps) 
 
 interface TokenProps {
   token: string;
-  n: number;
+  id: string | null;
   weight: number | null;
-  isQuery: boolean;
+  chosenAs: "query" | "key" | null;
   isHidden: boolean;
-  isOption: boolean;
-  onPoint: (() => void) | undefined;
-  onChoose: (() => void) | undefined;
+  onPoint: () => void;
+  onChoose: () => void;
 }
 
-function Token({ token, n, weight, isQuery, isHidden, isOption, onPoint, onChoose }: TokenProps) {
+function Token({ token, id, weight, chosenAs, isHidden, onPoint, onChoose }: TokenProps) {
   const background = weight !== null && !isHidden ? coloured(weightScale, weight, ground.value) : null;
   return (
     <span
-      class={`token ${isQuery ? "asking" : ""} ${isHidden ? "unseen" : ""}`}
+      class={`token ${chosenAs ? `is-${chosenAs}` : ""} ${isHidden ? "unseen" : ""}`}
       style={background ? { background, color: textColourOn(background) } : {}}
-      {...(isOption ? { role: "option", id: `asks-${n}`, "aria-selected": isQuery } : { role: "listitem" })}
-      onPointerEnter={(event) => event.pointerType !== "touch" && onPoint?.()}
+      {...(id ? { role: "option", id, "aria-selected": chosenAs !== null } : { role: "listitem" })}
+      onPointerEnter={(event) => event.pointerType !== "touch" && onPoint()}
       onClick={onChoose}
     >
       {token}

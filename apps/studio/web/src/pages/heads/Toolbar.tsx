@@ -2,6 +2,8 @@
 
 import { address } from "../../app/address";
 import type { HeadReply } from "../../engine/messages";
+import { Legend } from "../../parts/Legend";
+import { weightScale } from "./Tokens";
 import type { Desk } from "./desk";
 import { hidesSpecial, thresholdOf, viewOf, type View } from "./state";
 
@@ -21,24 +23,29 @@ export function Toolbar({ desk, reply }: { desk: Desk; reply: HeadReply }) {
           </button>
         ))}
       </div>
-      {view !== "all" && view !== "pair" && (
-        <label class="least">
-          <span>Weights</span>
-          <select value={String(thresholdOf(fields) || "")} onChange={(event) => desk.apply({ min: event.currentTarget.value })}>
-            <option value="">all</option>
-            {thresholds.map((one) => (
-              <option key={one} value={one}>
-                ≥ {one}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {hasSpecial && view !== "all" && (
-        <label class="hide-special">
-          <input type="checkbox" checked={hidesSpecial(fields)} onChange={(event) => desk.apply({ special: event.currentTarget.checked ? "hide" : null })} />
-          Hide {specialNames(reply)}
-        </label>
+      {view !== "all" && (
+        <div class="toolbar-row">
+          {view !== "pair" && (
+            <label class="least">
+              <span>Weights</span>
+              <select value={String(thresholdOf(fields) || "")} onChange={(event) => desk.apply({ min: event.currentTarget.value })}>
+                <option value="">all</option>
+                {thresholds.map((one) => (
+                  <option key={one} value={one}>
+                    ≥ {one}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          {hasSpecial && (
+            <label class="hide-special">
+              <input type="checkbox" checked={hidesSpecial(fields)} onChange={(event) => desk.apply({ special: event.currentTarget.checked ? "hide" : null })} />
+              Hide {specialNames(reply)}
+            </label>
+          )}
+          {view === "matrix" && <Legend scale={weightScale} decimals={0} what="weights" />}
+        </div>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 // Everything the page Heads shows follows from the address; this holds the questions that stand between.
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { address, change, move, type Change } from "../../app/address";
+import { address, change, move, type Change, type Fields } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
@@ -11,13 +11,14 @@ import {
   benchAddress,
   cellChanges,
   chosenHead,
+  exampleOf,
   headName,
   headRequest,
   hidesSpecial,
   lockedCell,
   pairRequest,
+  readingChanges,
   readingOf,
-  shownExample,
   siteOf,
   type Cell,
   type Changes,
@@ -47,6 +48,8 @@ export interface Desk {
   picked: () => { layers: number; heads: number; chosen: Head; onPick: (head: Head) => void };
   lock: (cell: Cell | null) => void;
   bench: (query: number) => void;
+  /** Gives up on the text that is being read: the page stays at the one before. */
+  stop: () => void;
   close: () => void;
 }
 
@@ -54,24 +57,32 @@ export function openDesk(engine: Engine): Desk {
   const about = asked(engine, "about", signal({}));
   const reading = byText(() => (about.reply.value ? readingOf(address.value.fields, about.reply.value) : null));
   const heads = asked(engine, "heads", reading);
-  const example = computed(() => (about.reply.value ? shownExample(address.value.fields, about.reply.value) : null));
+  // While another text is read, the page stays as it is: at the head and the pair of the text that it shows.
+  let kept: Fields = {};
+  const fields = computed(() => {
+    const isRead = JSON.stringify(reading.value) === JSON.stringify(heads.answered.value);
+    if (isRead || heads.error.value) kept = address.value.fields;
+    return kept;
+  });
+  const example = computed(() =>
+    about.reply.value && heads.answered.value ? exampleOf(heads.answered.value, about.reply.value) : null,
+  );
   const previewed = signal<HeadAt | null>(null);
   const hover = signal<Cell | null>(null);
 
-  // Of the text whose heads are here: while another is read, the page stays as it is.
   const chosen = byText(() => {
     const reply = heads.reply.value;
-    return reply ? chosenHead(address.value.fields, example.value, reply) : null;
+    return reply ? chosenHead(fields.value, example.value, reply) : null;
   });
   const at = computed(() => previewed.value ?? chosen.value);
   const site = computed(() => (heads.reply.value && at.value ? siteOf(heads.reply.value, at.value.site) : null));
   const headAsked = byText<HeadRequest>(() => {
     const read = heads.answered.value;
-    return read && at.value ? headRequest(read, at.value, hidesSpecial(address.value.fields)) : null;
+    return read && at.value ? headRequest(read, at.value, hidesSpecial(fields.value)) : null;
   });
   const head = asked(engine, "head", headAsked);
   const locked = byText(() =>
-    chosen.value && site.value ? lockedCell(address.value.fields, example.value, chosen.value, site.value) : null,
+    chosen.value && site.value ? lockedCell(fields.value, example.value, chosen.value, site.value) : null,
   );
   const shown = computed(() => {
     const cell = hover.value ?? locked.value;
@@ -117,6 +128,11 @@ export function openDesk(engine: Engine): Desk {
     bench: (query) => {
       const read = heads.answered.value;
       if (read && chosen.value) move({ page: "step", fields: benchAddress(read, chosen.value, query) });
+    },
+    stop: () => {
+      heads.cancel();
+      const read = heads.answered.value;
+      if (read) change(readingChanges(read));
     },
     close: () => {
       stopTimes();

@@ -12,7 +12,6 @@ import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
 import { WeightMap } from "../../parts/WeightMap";
 import { headKeys } from "../../parts/HeadPicker";
-import { Legend } from "../../parts/Legend";
 import type { Place } from "../../parts/one_cell";
 import { AllHeads } from "./AllHeads";
 import { HeadCard, PairCard, SaysCard } from "./Aside";
@@ -92,7 +91,7 @@ function Progress({ desk }: { desk: Desk }) {
     <p class="heads-progress" role="status">
       {made && made.total > 0 ? `Layer ${made.done + 1} of ${made.total}` : "Reading the text"}
       <progress max={made?.total || 1} value={made?.done ?? 0} />
-      <button type="button" onClick={() => history.back()}>
+      <button type="button" onClick={desk.stop}>
         Stop
       </button>
     </p>
@@ -115,13 +114,10 @@ function Large({ desk, all, site, head, zoom }: LargeProps) {
   const isExamples = example !== null && desk.at.value !== null && headName(example) === headName(desk.at.value);
   return (
     <section class={`card large ${desk.head.waiting.value ? "waiting" : ""}`} aria-label="The head">
-      <div class="large-head">
-        <h2>
-          Layer {head.shown.layer}, head {head.shown.head}
-          {site.site !== "tokens" && <small>{site.site === "cross" ? ", cross-attention" : ", in the source"}</small>}
-        </h2>
-        {view === "matrix" && <Legend scale={weightScale} decimals={0} what="weights" />}
-      </div>
+      <h2>
+        Layer {head.shown.layer}, head {head.shown.head}
+        {site.site !== "tokens" && <small>{site.site === "cross" ? ", cross-attention" : ", in the source"}</small>}
+      </h2>
       {isExamples && example.look && <p class="look">{example.look}</p>}
       <Toolbar desk={desk} reply={head} />
       {head.hidden_special && <p class="note">{head.hidden_special}</p>}
@@ -129,7 +125,7 @@ function Large({ desk, all, site, head, zoom }: LargeProps) {
         <AllHeads desk={desk} reply={all} site={site} largestMap={140} />
       ) : (
         <>
-          <Tokens desk={desk} reply={head} />
+          <Tokens desk={desk} reply={head} choosesKey={view === "pair"} />
           {view === "matrix" && <Matrix desk={desk} head={head} least={least} zoom={zoom} />}
           {view === "lines" && <Lines desk={desk} reply={head} least={least} />}
           {view === "query" && <Query desk={desk} reply={head} least={least} />}

@@ -29,6 +29,7 @@ export interface LinesLayout {
   top: number;
 }
 
+const narrowestSide = 48; // room for "is read"
 const most = 26; // pixels a token
 const least = 3;
 
@@ -36,7 +37,7 @@ export function linesLayout(queries: number, keys: number, labelWidth: number, w
   const top = 28;
   const longer = Math.max(queries, keys);
   const pitch = Math.min(Math.max((tall - top) / longer, least), most);
-  const side = Math.min(labelWidth + 14, width * 0.3);
+  const side = Math.min(Math.max(labelWidth, narrowestSide) + 14, width * 0.3);
   const height = top + pitch * longer + 8;
   const wide = Math.min(width, side * 2 + 420);
   return {

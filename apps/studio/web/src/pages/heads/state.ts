@@ -53,9 +53,8 @@ function readingOfExample({ text, example }: AboutExample): { text: string } | {
   return text === "" && example !== null ? { example } : { text };
 }
 
-/** The example that is shown, with what there is to see; null for the reader's own text. */
-export function shownExample(fields: Fields, about: AboutReply): AboutExample | null {
-  const reading = readingOf(fields, about);
+/** The example that this is, with what there is to see; null for the reader's own text. */
+export function exampleOf(reading: HeadsRequest, about: AboutReply): AboutExample | null {
   const fits = examplesOf(about, reading.model ?? "").filter(({ text, example }) =>
     reading.text === undefined ? text === "" && example === reading.example : text === reading.text,
   );
@@ -145,6 +144,11 @@ export function textChanges(model: string, text: string): Changes {
 
 export function heldOutChanges(model: string, example: number): Changes {
   return { ...ofText, model, text: null, example: String(Math.max(example, 0)) };
+}
+
+/** Back to what was read. */
+export function readingChanges({ model, text, example }: HeadsRequest): Changes {
+  return { ...ofModel, model: model ?? null, text: text ?? null, example: example === undefined ? null : String(example) };
 }
 
 export function cellChanges(cell: Cell | null): Changes {

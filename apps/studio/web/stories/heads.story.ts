@@ -1,0 +1,148 @@
+// What a reader does on the page Heads, in a real browser on a real engine.
+
+import axe from "axe-core/axe.min.js?raw";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
+
+let browser: Browser;
+const opened: Studio[] = [];
+
+async function open(fragment: string, options = {}): Promise<Studio> {
+  const studio = await openStudio(browser, fragment, options);
+  opened.push(studio);
+  await studio.page.locator(".large").waitFor();
+  return studio;
+}
+
+/** What the pair card says: who reads whom, and how much. */
+async function pair({ page }: Studio): Promise<string[]> {
+  await page.locator(".pair-why", { hasText: "softmax" }).waitFor();
+  const names = await page.locator(".pair-names b").allInnerTexts();
+  const weight = await page.locator(".pair-weight").evaluate((element) => element.firstChild?.textContent ?? "");
+  return [...names, weight];
+}
+
+async function saidCell({ page }: Studio): Promise<string> {
+  return (await page.locator(".weights [role=gridcell]").textContent()) ?? "";
+}
+
+describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
+  });
+
+  it("induction: b reads the c that came after the first b, and goes on the bench", async () => {
+    const studio = await open("#/heads?model=induction&text=abcxyzab");
+    expect(await pair(studio)).toEqual(["b", "c", "0.982"]);
+    expect(await studio.page.locator(".says-card tr").first().innerText()).toMatch(/^c\s+0\.998/);
+    await studio.page.getByText("Put on the bench").click();
+    await studio.page.waitForFunction(() => location.hash.startsWith("#/step"));
+    await studio.page.locator(".desk").waitFor();
+    expect(studio.page.url()).toContain("head=tokens.1.0");
+  });
+
+  it("english: the hidden verb reads its subject, past the nearer noun", async () => {
+    const studio = await open("#/heads?model=english&head=tokens.1.5&text=the+nun+near+the+men+%3Cbe%3E+tired");
+    expect(await pair(studio)).toEqual(["<be>", "nun", "0.934"]);
+    expect(await studio.page.locator(".says-card tr").first().innerText()).toMatch(/^is\s+1\.000/);
+  });
+
+  it("translation: hommes reads strange, in cross-attention; other attentions are a click away", async () => {
+    const studio = await open("#/heads?model=translation&text=the+strange+men+sleep");
+    expect(await pair(studio)).toEqual(["hommes", "strange", "0.999"]);
+    await studio.page.locator(".sites button", { hasText: "Source" }).click();
+    await studio.page.locator(".large h2", { hasText: "in the source" }).waitFor();
+    await studio.page.goBack();
+    await studio.page.locator(".large h2", { hasText: "cross-attention" }).waitFor();
+  });
+
+  it("keys alone: heads, layers, a pair, another view", async () => {
+    const studio = await open("#/heads?model=gpt&head=tokens.0.7");
+    const { page } = studio;
+    const heading = page.locator(".large h2");
+    await studio.press("]");
+    await heading.filter({ hasText: "Layer 0, head 0" }).waitFor();
+    await studio.press("}");
+    await heading.filter({ hasText: "Layer 1, head 0" }).waitFor();
+    await page.locator(".weights").focus();
+    await studio.press("ArrowDown", "ArrowDown", "ArrowRight");
+    expect(await saidCell(studio)).toMatch(/^query ␣sat, key ␣cat, /);
+    await studio.press("ArrowRight", "ArrowRight");
+    expect(await saidCell(studio)).toBe("query ␣sat, key ␣down, hidden");
+    await studio.press("ArrowLeft", "Enter");
+    await page.waitForFunction(() => location.hash.includes("q=2&k=2"));
+    await studio.press("v");
+    await page.locator(".lines").waitFor();
+  });
+
+  it("pointing previews a pair, a click locks it, Esc lets go", async () => {
+    const studio = await open("#/heads?model=induction&text=abcxyzab&head=tokens.0.0&q=none");
+    const { page } = studio;
+    await page.locator(".pair-card.empty").waitFor();
+    await page.locator(".texts .token", { hasText: "z" }).hover();
+    expect((await pair(studio))[0]).toBe("z");
+    await page.locator(".texts .token", { hasText: "z" }).click();
+    await page.mouse.move(5, 5);
+    expect((await pair(studio))[0]).toBe("z");
+    await studio.press("Escape");
+    await page.locator(".pair-card.empty").waitFor();
+  });
+
+  it("special tokens are hidden, rows add up to 1 again, and the page says so", async () => {
+    const studio = await open("#/heads?model=copy&text=hello&head=source.0.0&view=query&q=0&k=0");
+    await studio.page.locator(".hide-special input").check();
+    await studio.page.locator(".note", { hasText: "</s> had" }).waitFor();
+    await studio.page.locator(".query-view .note", { hasText: "Σ 1.000 over 5 keys" }).waitFor();
+  });
+
+  it("a word that the model does not know is named beside the text, and the last picture stays", async () => {
+    const studio = await open("#/heads?model=english");
+    const field = studio.page.getByLabel("Reads");
+    await field.fill("the nun said");
+    await field.press("Enter");
+    await studio.page.locator(".field-problem", { hasText: "got \"said\"" }).waitFor();
+    expect(await studio.page.locator(".large h2").innerText()).toContain("head 5");
+  });
+
+  it("a finger taps to preview, taps again to lock, and holds to lay on the bench", async () => {
+    const studio = await open("#/heads?model=induction&text=abcxyzab&head=tokens.0.0&q=none", { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const { page } = studio;
+    const pane = page.locator(".weights-pane");
+    await pane.evaluate((element) => element.scrollIntoView());
+    const box = (await pane.boundingBox())!;
+    const spot = [box.x + box.width * 0.4, box.y + box.height * 0.6] as const;
+    await page.touchscreen.tap(...spot);
+    expect(await pair(studio)).toEqual(["z", "x", "0.088"]);
+    expect(page.url()).toContain("q=none");
+    await page.touchscreen.tap(...spot);
+    await page.waitForFunction(() => location.hash.includes("q=5&k=3"));
+    const held = { pointerType: "touch", pointerId: 7, clientX: spot[0], clientY: spot[1], bubbles: true };
+    await pane.dispatchEvent("pointerdown", held);
+    await page.waitForFunction(() => location.hash.startsWith("#/step"));
+    expect(page.url()).toContain("q=5");
+  });
+
+  const looks: [string, string, object][] = [
+    ["matrix, wide, light", "#/heads", {}],
+    ["matrix, dark, 820", "#/heads?model=translation&text=the+strange+men+sleep", { colorScheme: "dark", viewport: { width: 820, height: 1000 } }],
+    ["lines, phone", "#/heads?model=gpt&view=lines", { viewport: { width: 390, height: 844 } }],
+    ["a query, dark", "#/heads?model=gpt&view=query", { colorScheme: "dark" }],
+    ["a pair", "#/heads?model=copy&text=hello&view=pair", {}],
+    ["all heads, phone, dark", "#/heads?model=gpt&view=all", { colorScheme: "dark", viewport: { width: 390, height: 844 } }],
+  ];
+  it.each(looks)("axe finds nothing: %s", async (_, fragment, options) => {
+    const { page } = await open(fragment, options);
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
+    });
+    expect(found).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  });
+});
