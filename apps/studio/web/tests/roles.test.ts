@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Engine, type Transport } from "../src/engine/engine";
 import { frameBytes, frameKind } from "../src/engine/frames";
 import type { HeadReply, RolesHead, RolesRequest } from "../src/engine/messages";
+import { parsedHead } from "../src/pages/heads/state";
 import { changesIn, cutsOf, inWords, isRemoved, parsedChange, patternOf, toggled, withoutPlaces, written, changeText } from "../src/pages/roles/changes";
 import { columnsOf, csvOf, orderAfter, orderOf, sorted } from "../src/pages/roles/columns";
 import { headAfter, layerAfter, telling } from "../src/pages/roles/desk";
@@ -11,7 +12,7 @@ import { headsAsked } from "../src/pages/roles/heads_asked";
 import { layerPicture, summary } from "../src/pages/roles/layer_marks";
 import { cellAt, mapLayout, mapMarks } from "../src/pages/roles/map_marks";
 import { barsOf } from "../src/pages/roles/places_bars";
-import { changeRequest, commandOf, exampleChanges, headResultName, inputsOf, parsedHead, rolesRequest, stateName, textChanges } from "../src/pages/roles/state";
+import { changeRequest, commandOf, headResultName, inputsOf, rolesRequest, stateName, withNewText } from "../src/pages/roles/state";
 
 function head(layer: number, at: number, more: Partial<RolesHead> = {}): RolesHead {
   return {
@@ -161,15 +162,21 @@ describe("the table", () => {
 });
 
 describe("the address", () => {
-  const about = { model: "", text: "", models: [{ name: "shapes", task: "Say" }] } as unknown as Parameters<typeof inputsOf>[1];
+  const tried = (text: string, example: number | null) => ({ text, example, site: "tokens", layer: 0, head: 0, query: 0, key: 0, look: "" });
+  const models = [
+    { name: "shapes", task: "Say", examples: [tried("", 0)] },
+    { name: "induction", task: "Say", examples: [tried("abcxyzab", null)] },
+  ];
+  const about = { model: "", text: "", models } as unknown as NonNullable<Parameters<typeof inputsOf>[1]>;
 
   it("opens with an example, or with what the command named", () => {
     expect(inputsOf({}, about)).toEqual({ model: "induction", text: "abcxyzab" });
     expect(inputsOf({ model: "shapes" }, about)).toEqual({ model: "shapes", example: 0 });
     expect(inputsOf({ model: "shapes", example: "4" }, about)).toEqual({ model: "shapes", example: 4 });
-    expect(inputsOf({}, { ...about!, model: "gpt", text: "Mine" })).toEqual({ model: "gpt", text: "Mine" });
-    expect(inputsOf({ model: "induction" }, { ...about!, model: "gpt", text: "Mine" }).text).toBe("abcxyzab");
+    expect(inputsOf({}, { ...about, model: "gpt", text: "Mine" })).toEqual({ model: "gpt", text: "Mine" });
+    expect(inputsOf({ model: "induction" }, { ...about, model: "gpt", text: "Mine" }).text).toBe("abcxyzab");
     expect(inputsOf({ text: "x", example: "4" }, about)).toEqual({ model: "induction", text: "x" });
+    expect(inputsOf({}, null)).toEqual({ model: "induction", text: "abcxyzab" });
   });
 
   it("asks for no more than it says", () => {
@@ -184,9 +191,11 @@ describe("the address", () => {
   });
 
   it("keeps changes that hold for another text", () => {
-    const changes = textChanges({ changes: "remove 1.0; cut 1.0=7:2", query: "7" }, "abab");
-    expect(changes).toMatchObject({ text: "abab", example: null, query: null, changes: "remove 1.0" });
-    expect(exampleChanges({ text: "abab" }, 2)).toMatchObject({ text: null, example: "2" });
+    const inputs = { model: "induction", text: "abcxyzab" };
+    const fields = { changes: "remove 1.0; cut 1.0=7:2", query: "7", texts: "ab" };
+    const read = withNewText(inputs, fields, { model: "induction", text: "abab", example: null });
+    expect(read).toEqual({ model: "induction", text: "abab", example: null, query: null, token: null, from_text: null, changes: "remove 1.0" });
+    expect(withNewText(inputs, fields, { model: "gpt", text: null })).toMatchObject({ model: "gpt", texts: null, changes: null, query: null });
   });
 
   it("names heads and values", () => {

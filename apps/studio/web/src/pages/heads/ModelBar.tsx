@@ -1,9 +1,15 @@
 // Which model reads what: models of the box, any other by its path, a text, and examples that show something.
 
-import { useSignal } from "@preact/signals";
+import { useSignal, type ReadonlySignal } from "@preact/signals";
 import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messages";
-import type { Desk } from "./desk";
-import { exampleChanges, examplesOf, heldOutChanges, modelChanges, textChanges } from "./state";
+import type { EngineError } from "../../engine/errors";
+import { exampleChanges, examplesOf, heldOutChanges, modelChanges, textChanges, type Changes } from "./state";
+
+/** Of a page that reads: what the engine refused, and how the address changes. */
+interface Desk {
+  heads: { error: ReadonlySignal<EngineError | null> };
+  apply: (changes: Changes) => void;
+}
 
 const another = "another…";
 

@@ -31,6 +31,30 @@ export function BeforeAfter({ desk }: { desk: Desk }) {
   );
 }
 
+/** On a phone: what is said, always in sight. */
+export function Glance({ desk }: { desk: Desk }) {
+  const reply = desk.changed.reply.value;
+  const answer = reply?.answer;
+  if (!reply || !answer) return null;
+  const isChanged = reply.changes.length > 0;
+  return (
+    <button type="button" class="roles-glance" onClick={() => document.getElementById("says-title")?.scrollIntoView({ block: "start" })}>
+      <span>
+        at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.token}</b>
+      </span>
+      <span>
+        <b>{shown(answer.before.probability, 3)}</b>
+        {isChanged && (
+          <>
+            {" → "}
+            <b class="after">{shown(answer.after.probability, 3)}</b>
+          </>
+        )}
+      </span>
+    </button>
+  );
+}
+
 function Chips({ desk }: { desk: Desk }) {
   const changes = desk.changes.value;
   const tokens = desk.changed.reply.value?.tokens ?? [];
@@ -69,11 +93,12 @@ function Chips({ desk }: { desk: Desk }) {
   );
 }
 
+const atTheText = ["model", "text", "example"]; // fields that show their own errors
 const inTheirPlace = ["from_text", "token"];
 
 function Problem({ desk }: { desk: Desk }) {
   const error = desk.changed.error.value;
-  if (!error || (inTheirPlace.includes(error.field) && desk.changed.reply.value)) return null;
+  if (!error || atTheText.includes(error.field) || (inTheirPlace.includes(error.field) && desk.changed.reply.value)) return null;
   return (
     <p class="problem" role="alert">
       {error.message}{" "}
@@ -99,7 +124,7 @@ function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
     <div class="roles-answer-row">
       <div class="roles-figure">
         <span>
-          at “{reply.tokens[reply.place]}” it says <b>{answer.token}</b>
+          at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.token}</b>
         </span>
         <div class="roles-pair">
           <Score label={isChanged ? "untouched" : "likelihood"} score={answer.before} kind="before" />

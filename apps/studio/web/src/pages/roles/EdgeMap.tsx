@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { ground } from "../../app/theme";
+import { coarse, ground } from "../../app/theme";
 import { paintMarks } from "../../drawing/canvas";
 import { shown } from "../../drawing/numbers";
 import { palettes } from "../../drawing/palette";
@@ -96,7 +96,7 @@ export function EdgeMap({ reply, label, cuts, place, onCut }: EdgeMapProps) {
         {at.value && <Ring layout={layout} at={at.value} />}
       </div>
       <p class="edge-said">
-        <span aria-live="polite">{said || <em>{layout.cell < fingerSize ? "Point at a cell to read it." : "Click a cell to cut that edge."}</em>}</span>
+        <span aria-live="polite">{said || <em>{coarse.value ? "Tap a cell to read it, and to cut it." : "Click a cell to cut that edge."}</em>}</span>
         {at.value && !isHidden(reply, at.value.query, at.value.key) && (
           <CutButton isCut={struck.split(" ").includes(`${at.value.query}:${at.value.key}`)} onCut={() => at.value && onCut(at.value.query, at.value.key)} />
         )}

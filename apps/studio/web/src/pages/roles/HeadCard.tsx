@@ -8,7 +8,7 @@ import { cutsOf, designation, isRemoved, patternOf, type Change } from "./change
 import type { Desk } from "./desk";
 import { EdgeMap } from "./EdgeMap";
 import { OtherText } from "./OtherText";
-import { headField, type HeadName } from "./state";
+import { benchAddress, type HeadAt } from "../heads/state";
 
 export function HeadCard({ desk }: { desk: Desk }) {
   const { head } = desk;
@@ -55,11 +55,9 @@ export function HeadCard({ desk }: { desk: Desk }) {
   );
 }
 
-function toBench(desk: Desk, head: HeadName): void {
-  const { model, text, example } = desk.inputs.value;
-  const fields = { model, head: headField(head), ...(text === undefined ? { example: String(example ?? 0) } : { text }) };
-  const place = desk.changed.reply.value?.place;
-  move({ page: "step", fields: place === undefined || head.site === "source" ? fields : { ...fields, q: String(place) } });
+function toBench(desk: Desk, head: HeadAt): void {
+  const place = head.site === "source" ? 0 : (desk.changed.reply.value?.place ?? 0);
+  move({ page: "step", fields: benchAddress(desk.inputs.value, head, place) });
 }
 
 interface ToolsProps {

@@ -5,7 +5,6 @@ import { address } from "../../app/address";
 import { ground } from "../../app/theme";
 import { svgElements } from "../../drawing/svg";
 import { HeadsTable } from "./HeadsTable";
-import { ModelChoice } from "./ModelChoice";
 import type { Desk } from "./desk";
 import { layerPicture } from "./layer_marks";
 
@@ -15,16 +14,11 @@ export function HeadsCard({ desk }: { desk: Desk }) {
   const isStale = !roles.isCurrent.value && (roles.isWorking.value || roles.isStopped.value || roles.error.value !== null);
   return (
     <section class="card roles-all" aria-labelledby="roles-title" aria-busy={roles.isWorking.value}>
-      <div class="roles-head-row">
-        <div>
-          <h2 id="roles-title">What does each head do?</h2>
-          <p class="roles-lead">
-            A head is one way of reading: which tokens look at which.{" "}
-            {reply && `Measured over ${reply.texts}, ${reply.tokens.toLocaleString("en")} tokens.`}
-          </p>
-        </div>
-        <ModelChoice desk={desk} />
-      </div>
+      <h2 id="roles-title">What does each head do?</h2>
+      <p class="roles-lead">
+        A head is one way of reading: which tokens look at which.{" "}
+        {reply && `Measured over ${reply.texts}, ${reply.tokens.toLocaleString("en")} tokens.`}
+      </p>
       <Working desk={desk} />
       {roles.error.value && !address.value.fields["texts"] && (
         <p class="problem banner" role="alert">

@@ -9,7 +9,8 @@ import { designation, isRemoved } from "./changes";
 import { colourOfClass } from "./classes";
 import { cellText, columnsOf, orderAfter, orderOf, type Column } from "./columns";
 import type { Desk } from "./desk";
-import { headField, isSameHead } from "./state";
+import { headName } from "../heads/state";
+import { isSameHead } from "./state";
 
 interface HeadsTableProps {
   desk: Desk;
@@ -25,7 +26,7 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
   const columns = every.filter((column) => all.value || column.room !== "more" || column.id === order.by);
   const heads = desk.heads.value.length > 0 ? desk.heads.value : reply.heads;
   const chosen = desk.chosen.value;
-  const chosenKey = chosen ? headField(chosen) : "";
+  const chosenKey = chosen ? headName(chosen) : "";
   const hasChosen = heads.some((head) => isSameHead(head, chosen));
 
   useEffect(() => {
@@ -47,7 +48,7 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
     const next = heads[Math.min(Math.max(at + by, 0), heads.length - 1)];
     if (!next) return;
     desk.choose(next);
-    body.current?.querySelector<HTMLElement>(`[data-head="${headField(next)}"]`)?.focus();
+    body.current?.querySelector<HTMLElement>(`[data-head="${headName(next)}"]`)?.focus();
   };
   const sort = (id: string) => desk.apply({ sort: orderAfter(order, id) }, "quiet");
   const by = every.find((column) => column.id === order.by);
@@ -69,7 +70,7 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
           <tbody ref={body} onKeyDown={onKeyDown} data-own-arrows>
             {heads.map((head, n) => (
               <Row
-                key={headField(head)}
+                key={headName(head)}
                 desk={desk}
                 head={head}
                 columns={columns}
@@ -141,7 +142,7 @@ function Row({ desk, head, columns, largest, isChosen, isStop, sortedBy }: RowPr
   return (
     <tr class={`${isChosen ? "chosen" : ""} ${removed ? "removed" : ""}`} onClick={() => desk.choose(head)}>
       <th scope="row">
-        <button type="button" data-head={headField(head)} aria-pressed={isChosen} tabIndex={isStop ? 0 : -1} aria-label={`Head ${name}${removed ? ", removed" : ""}`}>
+        <button type="button" data-head={headName(head)} aria-pressed={isChosen} tabIndex={isStop ? 0 : -1} aria-label={`Head ${name}${removed ? ", removed" : ""}`}>
           {name.replace(":", " ")}
         </button>
       </th>

@@ -4,9 +4,10 @@ import { useSignal } from "@preact/signals";
 import { address } from "../../app/address";
 import { changeText, designation, patternOf, readsOtherText, type Change } from "./changes";
 import type { Desk } from "./desk";
-import { stateName, headResultName, type HeadName } from "./state";
+import type { HeadAt } from "../heads/state";
+import { headResultName, stateName } from "./state";
 
-export function OtherText({ desk, head }: { desk: Desk; head: HeadName }) {
+export function OtherText({ desk, head }: { desk: Desk; head: HeadAt }) {
   const { fields } = address.value;
   const from = fields["from_text"] ?? "";
   const open = useSignal(from !== "" || readsOtherText(desk.changes.value));
@@ -37,7 +38,7 @@ export function OtherText({ desk, head }: { desk: Desk; head: HeadName }) {
   );
 }
 
-function Patches({ desk, head }: { desk: Desk; head: HeadName }) {
+function Patches({ desk, head }: { desk: Desk; head: HeadAt }) {
   const changes = desk.changes.value;
   const name = designation(head);
   const hasSource = desk.heads.value.some((one) => one.site === "cross");
@@ -105,7 +106,7 @@ function Patches({ desk, head }: { desk: Desk; head: HeadName }) {
 }
 
 // From the last layer down, as the text's state grows upwards.
-function layersOf(desk: Desk, head: HeadName): number[] {
+function layersOf(desk: Desk, head: HeadAt): number[] {
   const own = desk.heads.value.filter((one) => (one.site === "source") === (head.site === "source")).map((one) => one.layer);
   const last = Math.max(...own, head.layer);
   return Array.from({ length: last + 1 }, (_, n) => last - n);

@@ -1,6 +1,6 @@
 // The list of changes to a model, as the address and the request write it: "remove 1.0; cut 1.0=7:2".
 
-import type { HeadName } from "./state";
+import type { HeadAt } from "../heads/state";
 
 export type Pattern = "uniform" | "previous" | "self" | "text" | `${number}`;
 
@@ -12,7 +12,7 @@ export type Change =
   | { kind: "freeze" };
 
 /** As changes name a head: "1.0", "cross:1.0". */
-export function designation({ site, layer, head }: HeadName): string {
+export function designation({ site, layer, head }: HeadAt): string {
   return site === "tokens" ? `${layer}.${head}` : `${site}:${layer}.${head}`;
 }
 

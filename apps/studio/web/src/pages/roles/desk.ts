@@ -1,6 +1,6 @@
 // What stands between the address and the page: three questions, and which head is looked at.
 
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change, type Change as How } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
@@ -9,33 +9,24 @@ import type { AboutReply, ChangeRequest, HeadRequest, RolesHead, RolesRequest } 
 import { changesIn, toggled, written, type Change } from "./changes";
 import { columnsOf, orderOf, sorted } from "./columns";
 import { headsAsked, type HeadsAsked } from "./heads_asked";
-import {
-  changeRequest,
-  headField,
-  headRequest,
-  inputsOf,
-  parsedHead,
-  rolesRequest,
-  type FieldChanges,
-  type HeadName,
-  type Inputs,
-} from "./state";
-
-/** What the server opened with; null until it has said so. Shared with the text bar. */
-export const about = signal<AboutReply | null>(null);
+import { headName, parsedHead, shownExample, type HeadAt } from "../heads/state";
+import { changeRequest, headRequest, inputsOf, rolesRequest, withNewText, type FieldChanges, type Inputs } from "./state";
 
 export interface Desk {
   engine: Engine;
+  about: Signal<AboutReply | null>;
   inputs: ReadonlySignal<Inputs>;
   roles: HeadsAsked;
   head: Asked<"head">;
   changed: Asked<"change">;
   /** In the order of the table. */
   heads: ReadonlySignal<RolesHead[]>;
-  chosen: ReadonlySignal<HeadName | null>;
+  chosen: ReadonlySignal<HeadAt | null>;
   changes: ReadonlySignal<string[]>;
   apply: (changes: FieldChanges, how?: How) => void;
-  choose: (head: HeadName) => void;
+  /** Another model or text. */
+  read: (changes: FieldChanges) => void;
+  choose: (head: HeadAt) => void;
   toggle: (change: Change) => void;
   close: () => void;
 }
@@ -47,16 +38,15 @@ function byText<R>(made: () => R | null): ReadonlySignal<R | null> {
 }
 
 export function openDesk(engine: Engine): Desk {
-  const known = signal(about.peek() !== null);
-  if (!known.peek()) {
-    engine.ask("about", {}).then(
-      (reply) => {
-        about.value = reply;
-        known.value = true;
-      },
-      () => (known.value = true), // the other questions will say what is wrong
-    );
-  }
+  const about = signal<AboutReply | null>(null);
+  const known = signal(false);
+  engine.ask("about", {}).then(
+    (reply) => {
+      about.value = reply;
+      known.value = true;
+    },
+    () => (known.value = true), // the other questions will say what is wrong
+  );
   const fields = computed(() => address.value.fields);
   const inputs = computed(() => inputsOf(fields.value, about.value));
   const wanted = byText<RolesRequest>(() => (known.value ? rolesRequest(inputs.value, fields.value) : null));
@@ -65,9 +55,11 @@ export function openDesk(engine: Engine): Desk {
     const reply = roles.reply.value;
     return reply && roles.isCurrent.value ? sorted(reply.heads, columnsOf(reply), orderOf(fields.value["sort"])) : [];
   });
-  const chosen = computed<HeadName | null>(() => {
+  const chosen = computed<HeadAt | null>(() => {
     const named = parsedHead(fields.value["head"]);
-    if (named) return named;
+    if (named || !known.value) return named;
+    const example = about.value && shownExample({ ...fields.value, model: inputs.value.model }, about.value);
+    if (example) return { site: example.site, layer: example.layer, head: example.head };
     const reply = roles.reply.value;
     if (reply && roles.isCurrent.value) return telling(reply.heads);
     return roles.error.value || roles.isStopped.value ? { site: "tokens", layer: 0, head: 0 } : null;
@@ -89,6 +81,7 @@ export function openDesk(engine: Engine): Desk {
 
   return {
     engine,
+    about,
     inputs,
     roles,
     head,
@@ -97,7 +90,8 @@ export function openDesk(engine: Engine): Desk {
     chosen,
     changes,
     apply: (next, how = "done") => change(next, how),
-    choose: (next) => change({ head: headField(next) }, "quiet"),
+    read: (next) => change(withNewText(inputs.value, fields.value, next)),
+    choose: (next) => change({ head: headName(next) }, "quiet"),
     toggle: (one) => change({ changes: written(toggled(changes.value, one)) }),
     close: () => {
       stopTimes();
@@ -109,7 +103,7 @@ export function openDesk(engine: Engine): Desk {
 }
 
 /** The head to look at first: one of induction, or the sharpest of those that a pattern names. */
-export function telling(heads: readonly RolesHead[]): HeadName | null {
+export function telling(heads: readonly RolesHead[]): HeadAt | null {
   const named = heads.filter((head) => head.word !== "mixed" && head.word !== "broad");
   const rank = (head: RolesHead) => (head.word === "induction" ? -1 : head.evenness);
   const [first] = [...(named.length > 0 ? named : heads)].sort((a, b) => rank(a) - rank(b));
@@ -117,14 +111,14 @@ export function telling(heads: readonly RolesHead[]): HeadName | null {
 }
 
 /** The head `by` places further in the table, round its ends. */
-export function headAfter(heads: readonly RolesHead[], now: HeadName | null, by: number): HeadName | null {
-  const at = heads.findIndex((head) => now !== null && headField(head) === headField(now));
+export function headAfter(heads: readonly RolesHead[], now: HeadAt | null, by: number): HeadAt | null {
+  const at = heads.findIndex((head) => now !== null && headName(head) === headName(now));
   const next = heads[(((at < 0 ? 0 : at + by) % heads.length) + heads.length) % heads.length];
   return next ? { site: next.site, layer: next.layer, head: next.head } : null;
 }
 
 /** The first head of the layer `by` layers further. */
-export function layerAfter(heads: readonly RolesHead[], now: HeadName | null, by: number): HeadName | null {
+export function layerAfter(heads: readonly RolesHead[], now: HeadAt | null, by: number): HeadAt | null {
   const keys = [...new Set(heads.map((head) => `${head.site}.${head.layer}`))];
   const at = now ? keys.indexOf(`${now.site}.${now.layer}`) : -1;
   const next = keys[(((at + by) % keys.length) + keys.length) % keys.length];

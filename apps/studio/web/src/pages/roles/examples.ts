@@ -30,20 +30,3 @@ export const examples: readonly Example[] = [
     fields: { model: "translation", example: "0", head: "cross.1.0", query: "5", changes: "remove cross:1.*" },
   },
 ];
-
-const texts: Readonly<Record<string, string>> = {
-  induction: "abcxyzab",
-  induction3: "abcxyzab",
-  gpt: "He gave it to his",
-  english: "the nun near the men <be> tired",
-  previous: "abcdef",
-  copy: "hello",
-  reverse: "studio",
-  sort: "studio",
-  addition: "0123+0456=",
-};
-
-/** What a model of the box reads first; null for those that read held-out examples, or are none of it. */
-export function textOfModel(model: string): string | null {
-  return texts[model] ?? null;
-}

@@ -5,7 +5,8 @@ import type { Drawing, Mark } from "../../drawing/marks";
 import type { Ground } from "../../drawing/palette";
 import type { RolesHead } from "../../engine/messages";
 import { colourOfClass, families, familyOf, otherColours } from "./classes";
-import { headField, isSameHead, type HeadName } from "./state";
+import { headName, type HeadAt } from "../heads/state";
+import { isSameHead } from "./state";
 
 export const siteTitles: Readonly<Record<string, string>> = {
   tokens: "Over the text",
@@ -28,7 +29,7 @@ export interface LayerPicture extends Drawing {
   cells: LayerCell[];
 }
 
-export function layerPicture(heads: readonly RolesHead[], chosen: HeadName | null, width: number, ground: Ground): LayerPicture {
+export function layerPicture(heads: readonly RolesHead[], chosen: HeadAt | null, width: number, ground: Ground): LayerPicture {
   const marks: Mark[] = [];
   const cells: LayerCell[] = [];
   const sites = [...new Set(heads.map((head) => head.site))];
@@ -57,7 +58,7 @@ export function layerPicture(heads: readonly RolesHead[], chosen: HeadName | nul
 
 function cellMarks({ head, x, y, size }: LayerCell, isChosen: boolean, ground: Ground): Mark[] {
   const fill = colourOfClass(head.word, ground);
-  const marks: Mark[] = [{ kind: "box", x, y, width: size, height: size, radius: size > 14 ? 4 : 1, fill, name: `role-${headField(head)}` }];
+  const marks: Mark[] = [{ kind: "box", x, y, width: size, height: size, radius: size > 14 ? 4 : 1, fill, name: `role-${headName(head)}` }];
   if (size >= 24 && familyOf(head.word)) {
     marks.push({ kind: "label", x: x + size / 2, y: y + size / 2, text: head.word.slice(0, 3), anchor: "middle", size: size >= 32 ? 12 : 10, fill: textColourOn(fill) });
   }

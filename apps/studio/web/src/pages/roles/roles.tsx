@@ -6,42 +6,37 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
-import { BeforeAfter } from "./BeforeAfter";
+import { ModelBar } from "../heads/ModelBar";
+import { BeforeAfter, Glance } from "./BeforeAfter";
 import { HeadCard } from "./HeadCard";
 import { HeadsCard } from "./HeadsCard";
 import { designation } from "./changes";
 import { csvOf } from "./columns";
-import { about, headAfter, layerAfter, openDesk, type Desk } from "./desk";
+import { headAfter, layerAfter, openDesk, type Desk } from "./desk";
 import { rolesDrawing } from "./figure";
-import { commandOf, inputsOf, textChanges } from "./state";
+import { commandOf } from "./state";
 import "./roles.css";
 
-export const roles: Page = {
-  name: "roles",
-  title: "Roles",
-  View: RolesPage,
-  text: {
-    label: "Text",
-    value: (fields) => inputsOf(fields, about.value).text ?? "",
-    change: (fields, text) => textChanges(fields, text),
-  },
-};
+export const roles: Page = { name: "roles", title: "Roles", View: RolesPage };
 
 function RolesPage({ engine, takings }: PageProps) {
   const desk = useMemo(() => openDesk(engine), [engine]);
   useEffect(() => desk.close, [desk]);
   useRoleKeys(desk);
   useTakings(desk, takings);
+  const about = desk.about.value;
   const gone = desk.changed.gone.value ?? desk.roles.gone.value;
   return (
     <div class="roles-page">
       <h1 class="said">What each head does</h1>
       {gone && <p class="problem banner">{gone.message}</p>}
+      {about && <ModelBar desk={{ heads: desk.changed, apply: desk.read }} about={about} reading={desk.inputs.value} />}
       <HeadsCard desk={desk} />
       <div class="roles-desk">
         <HeadCard desk={desk} />
         <BeforeAfter desk={desk} />
       </div>
+      <Glance desk={desk} />
     </div>
   );
 }

@@ -2,16 +2,13 @@
 
 import type { Fields } from "../../app/address";
 import type { AboutReply, ChangeRequest, HeadRequest, RolesRequest } from "../../engine/messages";
+import { readingOf, headName, type HeadAt } from "../heads/state";
 import { changesIn, withoutPlaces, written } from "./changes";
-import { textOfModel } from "./examples";
 
 export type FieldChanges = Record<string, string | null>;
 
-export interface HeadName {
-  site: string;
-  layer: number;
-  head: number;
-}
+const firstModel = "induction";
+const firstText = "abcxyzab";
 
 /** The model, and what it reads: a text, or a held-out example of its task. */
 export interface Inputs {
@@ -20,55 +17,34 @@ export interface Inputs {
   example?: number;
 }
 
-const headForm = /^([a-z_]+)\.(\d+)\.(\d+)$/;
-
-/** "tokens.1.0" */
-export function parsedHead(text: string | undefined): HeadName | null {
-  const match = headForm.exec(text ?? "");
-  return match ? { site: match[1]!, layer: Number(match[2]), head: Number(match[3]) } : null;
-}
-
-export function headField({ site, layer, head }: HeadName): string {
-  return `${site}.${layer}.${head}`;
-}
-
 /** The value that a layer of this head's stack hands on, by its name in a trace. */
-export function stateName({ site }: HeadName, layer: number, hasSource: boolean): string {
+export function stateName({ site }: HeadAt, layer: number, hasSource: boolean): string {
   const stack = hasSource ? (site === "source" ? "encoder." : "decoder.") : "";
   return `${stack}blocks.${layer}`;
 }
 
 /** What the head hands on, before the heads are mixed. */
-export function headResultName(head: HeadName, hasSource: boolean): string {
+export function headResultName(head: HeadAt, hasSource: boolean): string {
   return `${stateName(head, head.layer, hasSource)}.${head.site === "cross" ? "cross" : "attn"}.heads.${head.head}`;
 }
 
-export function isSameHead(a: HeadName | null, b: HeadName | null): boolean {
-  return a !== null && b !== null && headField(a) === headField(b);
+export function isSameHead(a: HeadAt | null, b: HeadAt | null): boolean {
+  return a !== null && b !== null && headName(a) === headName(b);
 }
 
-function count(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
-}
-
-/** What the command opened holds until the address says otherwise. */
-export function inputsOf(fields: Fields, about: Pick<AboutReply, "model" | "text" | "models"> | null): Inputs {
-  const model = fields["model"] ?? (about?.model || "induction");
-  const example = count(fields["example"]);
-  if (fields["text"]) return { model, text: fields["text"] };
-  if (example !== null) return { model, example };
-  if (about?.text && about.model === model) return { model, text: about.text };
-  const text = textOfModel(model);
-  if (text !== null) return { model, text };
-  const isOfBox = about?.models.some((one) => one.name === model) ?? false;
-  return isOfBox ? { model, example: 0 } : { model, text: "The cat sat on the mat." };
+/** What the address says, else what the command opened, else what there is to try first. */
+export function inputsOf(fields: Fields, about: AboutReply | null): Inputs {
+  const model = fields["model"] ?? (about?.model || firstModel);
+  if (!about) return { model, text: fields["text"] ?? firstText };
+  const { text, example } = readingOf({ ...fields, model }, about);
+  return text === undefined ? { model, example: example ?? 0 } : { model, text };
 }
 
 export function rolesRequest(inputs: Inputs, fields: Fields): RolesRequest {
   return fields["texts"] ? { model: inputs.model, texts: fields["texts"] } : { model: inputs.model };
 }
 
-export function headRequest(inputs: Inputs, head: HeadName): HeadRequest {
+export function headRequest(inputs: Inputs, head: HeadAt): HeadRequest {
   return { ...inputs, ...head };
 }
 
@@ -78,17 +54,11 @@ export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {
   return request;
 }
 
-/** Another text: a place of the old one means nothing in it. */
-export function textChanges(fields: Fields, text: string): FieldChanges {
-  return { text, example: null, query: null, token: null, from_text: null, changes: keptChanges(fields) };
-}
-
-export function exampleChanges(fields: Fields, example: number): FieldChanges {
-  return { ...textChanges(fields, ""), text: null, example: String(example) };
-}
-
-function keptChanges(fields: Fields): string {
-  return written(withoutPlaces(changesIn(fields["changes"])));
+/** What else goes with another model or text: a place of the old text means nothing in the new one. */
+export function withNewText({ model }: Inputs, fields: Fields, changes: FieldChanges): FieldChanges {
+  const ofText = { ...changes, query: null, token: null, from_text: null };
+  if (changes["model"] && changes["model"] !== model) return { ...ofText, texts: null, sort: null, changes: null };
+  return { ...ofText, changes: written(withoutPlaces(changesIn(fields["changes"]))) };
 }
 
 const quoted = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
