@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models stories test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -33,6 +33,12 @@ test-models:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target test_models
 	build/release/tests/models/test_models --gtest_brief=1
+
+stories:
+	scripts/install-packages build test studio stories
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	scripts/stories $(QKV) build/release/apps/studio/web
 
 test-sanitize:
 	scripts/install-packages build test sanitize

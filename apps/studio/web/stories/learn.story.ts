@@ -1,0 +1,70 @@
+// What a reader does on the page Learn; the run qkv-previous lies where the server was started (scripts/stories).
+
+import axe from "axe-core/axe.min.js?raw";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
+
+let browser: Browser;
+const opened: Studio[] = [];
+
+async function open(fragment = "", options = {}): Promise<Studio> {
+  const studio = await openStudio(browser, fragment, options);
+  opened.push(studio);
+  return studio;
+}
+
+async function findings(studio: Studio): Promise<string[]> {
+  await studio.page.evaluate(axe);
+  const result = await studio.page.evaluate("axe.run()");
+  return (result as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map((one) => `${one.id}: ${one.nodes[0]?.html}`);
+}
+
+describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
+  });
+
+  it("is found beside the server, and has its curves", async () => {
+    const studio = await open("#/learn");
+    await studio.page.locator(".runs .chip", { hasText: "qkv-previous" }).click();
+    await studio.page.locator(".runs", { hasText: "Step 60 of 60" }).waitFor();
+    expect(studio.page.url()).toContain("run=qkv-previous");
+    expect(await studio.page.locator(".plot svg").count()).toBe(2);
+  });
+
+  it("shows a head in each model that was kept; arrow keys go from one to the next", async () => {
+    const studio = await open("#/learn?run=qkv-previous&head=tokens.0.0");
+    const frames = studio.page.locator(".frame");
+    await frames.nth(3).waitFor();
+    expect(await frames.locator("span").allInnerTexts()).toEqual(["0", "20", "40", "60"]);
+    await studio.page.locator(".frame[aria-pressed=true]", { hasText: "60" }).waitFor();
+    await studio.press("ArrowLeft");
+    await studio.page.locator(".frame[aria-pressed=true]", { hasText: "40" }).waitFor();
+    await studio.page.locator(".film .heatmap").waitFor();
+    await studio.page.locator(".says", { hasText: "After step 40" }).waitFor();
+  });
+
+  it("says what is wrong with a directory that holds no run", async () => {
+    const studio = await open("#/learn?run=nowhere");
+    await studio.page.locator(".problem", { hasText: "expected a directory in which `qkv train` writes" }).waitFor();
+    studio.complaints.length = 0;
+  });
+
+  for (const [name, options] of [
+    ["wide", {}],
+    ["dark", { colorScheme: "dark" }],
+    ["a phone", { viewport: { width: 390, height: 844 } }],
+  ] as const) {
+    it(`axe finds nothing: ${name}`, async () => {
+      const studio = await open("#/learn?run=qkv-previous", options);
+      await studio.page.locator(".film .heatmap").waitFor();
+      expect(await findings(studio)).toEqual([]);
+      expect(await studio.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    });
+  }
+});
