@@ -22,8 +22,16 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** A page at a fragment of the studio's address; whatever the page complains of fails the story. */
-export async function openStudio(browser: Browser, fragment = "", options: BrowserContextOptions = {}): Promise<Studio> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...options });
+export async function openStudio(
+  browser: Browser,
+  fragment = "",
+  options: BrowserContextOptions = {},
+): Promise<Studio> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: "reduce",
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

@@ -13,7 +13,10 @@ describe.skipIf(!studioUrl)("the engine (set STUDIO_URL to what `qkv view --no-o
 
   it("has the colours of the pages, each of them", async () => {
     const about = await engine.ask("about", {});
-    const hex = (tensor: Tensor, index: number) => `#${rowOf(tensor, index).map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+    const hex = (tensor: Tensor, index: number) =>
+      `#${rowOf(tensor, index)
+        .map((channel) => channel.toString(16).padStart(2, "0"))
+        .join("")}`;
     for (const ground of ["light", "dark"] as const) {
       for (const map of ["sequential", "diverging"] as ColourMap[]) {
         const ours = Array.from({ length: colourCount }, (_, index) => colourAt(map, index, ground));

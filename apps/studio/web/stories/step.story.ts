@@ -184,7 +184,9 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     await page.locator(".board").waitFor();
     await page.evaluate(axe);
     const found = await page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+      const { axe } = window as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
       return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
     });
     expect(found).toEqual([]);
@@ -194,8 +196,12 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
   it("a phone: swipe to the sum, tap a number, read where it is from", async () => {
     const { page } = await open("", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     for (let n = 0; n < 5; ++n) {
-      await page.locator(".board").dispatchEvent("touchstart", { touches: [{ identifier: 0, clientX: 300, clientY: 300 }] });
-      await page.locator(".board").dispatchEvent("touchend", { changedTouches: [{ identifier: 0, clientX: 100, clientY: 300 }] });
+      await page
+        .locator(".board")
+        .dispatchEvent("touchstart", { touches: [{ identifier: 0, clientX: 300, clientY: 300 }] });
+      await page
+        .locator(".board")
+        .dispatchEvent("touchend", { changedTouches: [{ identifier: 0, clientX: 100, clientY: 300 }] });
     }
     await page.locator(".board-step", { hasText: "Step 5 of 5" }).waitFor();
     await page.locator('td[data-name="weights:1,2"]').tap();

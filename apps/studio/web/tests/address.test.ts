@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { address, change, fragmentOf, parsedFragment, plainFragment, withFields, type Address } from "../src/app/address";
+import {
+  address,
+  change,
+  fragmentOf,
+  parsedFragment,
+  plainFragment,
+  withFields,
+  type Address,
+} from "../src/app/address";
 
 const parse = (text: string) => parsedFragment(text, "step");
 
@@ -46,7 +54,9 @@ describe("addresses", () => {
   it("do not inflate a bomb", async () => {
     const zeros = new Blob(["a=" + "0".repeat(20_000_000)]).stream().pipeThrough(new CompressionStream("deflate"));
     const bytes = new Uint8Array(await new Response(zeros).arrayBuffer());
-    const z = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_");
+    const z = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+      .replaceAll("+", "-")
+      .replaceAll("/", "_");
     expect(await parse(`#/step?z=${z}`)).toEqual({ page: "step", fields: {} });
   });
 

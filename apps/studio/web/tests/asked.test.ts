@@ -7,7 +7,12 @@ import type { BenchRequest } from "../src/engine/messages";
 
 /** An engine whose replies come when the test says so. */
 function slow() {
-  const questions: { request: BenchRequest; resolve: (reply: unknown) => void; reject: (error: unknown) => void; signal: AbortSignal }[] = [];
+  const questions: {
+    request: BenchRequest;
+    resolve: (reply: unknown) => void;
+    reject: (error: unknown) => void;
+    signal: AbortSignal;
+  }[] = [];
   const engine = {
     ask: (_: string, request: BenchRequest, { signal }: { signal: AbortSignal }) =>
       new Promise((resolve, reject) => questions.push({ request, resolve, reject, signal })),

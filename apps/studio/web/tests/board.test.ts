@@ -9,9 +9,12 @@ import { headBeside } from "../src/parts/HeadPicker";
 import { planeFrame, planeMarks } from "../src/parts/VectorPlane";
 import { chapter, matrix } from "./chapter";
 
-const draw = (position: number, reply = chapter()) => boardDrawing({ reply, position, width: 600, ground: "light" }).marks;
-const boxes = (marks: readonly Mark[], name: string) => marks.filter((mark): mark is Box => mark.kind === "box" && mark.name === name);
-const texts = (marks: readonly Mark[]) => marks.filter((mark): mark is Label => mark.kind === "label").map((label) => label.text);
+const draw = (position: number, reply = chapter()) =>
+  boardDrawing({ reply, position, width: 600, ground: "light" }).marks;
+const boxes = (marks: readonly Mark[], name: string) =>
+  marks.filter((mark): mark is Box => mark.kind === "box" && mark.name === name);
+const texts = (marks: readonly Mark[]) =>
+  marks.filter((mark): mark is Label => mark.kind === "label").map((label) => label.text);
 
 describe("the picture of a step", () => {
   it("asks before it answers", () => {
@@ -37,7 +40,9 @@ describe("the picture of a step", () => {
 
   it("cuts a strip of length 1 into the weights", () => {
     const pieces = ["weights:1,0", "weights:1,1", "weights:1,2"].map((name) => boxes(draw(5), name).at(-1)!);
-    expect(pieces.map((piece) => piece.width / 600)).toEqual([0.198, 0.401, 0.401].map((share) => expect.closeTo(share)));
+    expect(pieces.map((piece) => piece.width / 600)).toEqual(
+      [0.198, 0.401, 0.401].map((share) => expect.closeTo(share)),
+    );
     expect(pieces[2]!.x + pieces[2]!.width).toBeCloseTo(600);
   });
 
@@ -81,7 +86,11 @@ describe("matrices of a reply", () => {
 
   it("name what a number is made of", () => {
     const reply = chapter();
-    expect(neighbourOf(reply, "weights:1,2")).toEqual({ name: "weights:1,2", label: "weights cat [sat]", values: "0.401" });
+    expect(neighbourOf(reply, "weights:1,2")).toEqual({
+      name: "weights:1,2",
+      label: "weights cat [sat]",
+      values: "0.401",
+    });
     expect(neighbourOf(reply, "q:1,*")).toEqual({ name: "q:1,0", label: "q cat", values: "(0, 1)" });
     expect(neighbourOf(reply, "v:*,1")).toEqual({ name: "v:0,1", label: "v [2]", values: "(0, 3, 1)" });
     expect(neighbourOf(reply, "sum:1,0")?.label).toBe("sum cat");
@@ -92,7 +101,8 @@ describe("matrices of a reply", () => {
 
 describe("large matrices", () => {
   const labels = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`);
-  const of = (rows: number, columns: number) => matrix(Array.from({ length: rows }, () => Array.from({ length: columns }, () => 0)));
+  const of = (rows: number, columns: number) =>
+    matrix(Array.from({ length: rows }, () => Array.from({ length: columns }, () => 0)));
 
   it("have cells of 2 to 44 pixels, and labels that do not touch", () => {
     expect(heatmapLayout(of(2, 2), labels(2), labels(2), 900).cellWide).toBe(44);
@@ -113,8 +123,20 @@ describe("large matrices", () => {
 
 describe("planes and heads", () => {
   it("hold every point, with equal scales and whole steps", () => {
-    const frame = planeFrame([[0, 3], [2, 0], [-1, 1]], 320, 270);
-    for (const [x, y] of [[0, 3], [2, 0], [-1, 1]] as const) {
+    const frame = planeFrame(
+      [
+        [0, 3],
+        [2, 0],
+        [-1, 1],
+      ],
+      320,
+      270,
+    );
+    for (const [x, y] of [
+      [0, 3],
+      [2, 0],
+      [-1, 1],
+    ] as const) {
       expect(frame.x(x)).toBeGreaterThan(0);
       expect(frame.x(x)).toBeLessThan(320);
       expect(frame.y(y)).toBeGreaterThan(0);
@@ -128,11 +150,27 @@ describe("planes and heads", () => {
     const props = { title: "", vectors: [], width: 320, height: 270 };
     const frame = planeFrame([[2, 2]], 320, 270);
     const arrows = (drawn: number) =>
-      planeMarks({ ...props, path: { points: [[1, 0], [1, 2]], drawn, labels: ["a", "b"] } }, frame).filter(
-        (mark) => mark.kind === "line" && mark.arrow,
-      );
+      planeMarks(
+        {
+          ...props,
+          path: {
+            points: [
+              [1, 0],
+              [1, 2],
+            ],
+            drawn,
+            labels: ["a", "b"],
+          },
+        },
+        frame,
+      ).filter((mark) => mark.kind === "line" && mark.arrow);
     expect([0, 0.5, 1, 1.5, 2].map((drawn) => arrows(drawn).length)).toEqual([0, 1, 1, 2, 2]);
-    expect(arrows(1.5)[1]).toMatchObject({ points: [[frame.x(1), frame.y(0)], [frame.x(1), frame.y(1)]] });
+    expect(arrows(1.5)[1]).toMatchObject({
+      points: [
+        [frame.x(1), frame.y(0)],
+        [frame.x(1), frame.y(1)],
+      ],
+    });
   });
 
   it("go round at the ends", () => {

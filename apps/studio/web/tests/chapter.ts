@@ -15,7 +15,19 @@ function named(name: string, rows: number[][], columns: string[], hidden: Tensor
   const role = ["q", "k", "v"].includes(name) ? "input" : "forward";
   const formula = { text: name, mathml: `<mi>${name}</mi>` };
   const decimals = rows.flat().every((value) => Number.isInteger(value)) ? 0 : 3;
-  return { name, title: name, meaning: name, rows: words, columns, first_row: 0, values: matrix(rows), hidden, role, decimals, formula };
+  return {
+    name,
+    title: name,
+    meaning: name,
+    rows: words,
+    columns,
+    first_row: 0,
+    values: matrix(rows),
+    hidden,
+    role,
+    decimals,
+    formula,
+  };
 }
 
 function step(id: string, made: string[], inner: BenchStep[] = []): BenchStep {
@@ -39,24 +51,87 @@ export function chapter({ masked = false } = {}): BenchReply {
     d_v: 2,
     scale: h,
     matrices: [
-      named("q", [[1, 0], [0, 1], [1, 1]], two),
-      named("k", [[1, 0], [0, 1], [1, 1]], two),
-      named("v", [[2, 0], [0, 3], [1, 1]], two),
-      pairs("raw", [[1, 0, 1], [0, 1, 1], [1, 1, 2]]),
+      named(
+        "q",
+        [
+          [1, 0],
+          [0, 1],
+          [1, 1],
+        ],
+        two,
+      ),
+      named(
+        "k",
+        [
+          [1, 0],
+          [0, 1],
+          [1, 1],
+        ],
+        two,
+      ),
+      named(
+        "v",
+        [
+          [2, 0],
+          [0, 3],
+          [1, 1],
+        ],
+        two,
+      ),
+      pairs("raw", [
+        [1, 0, 1],
+        [0, 1, 1],
+        [1, 1, 2],
+      ]),
       pairs("scaled", scores),
-      ...(masked ? [pairs("masked", scores.map((row, r) => row.map((score, c) => (c > r ? -Infinity : score))))] : []),
+      ...(masked
+        ? [
+            pairs(
+              "masked",
+              scores.map((row, r) => row.map((score, c) => (c > r ? -Infinity : score))),
+            ),
+          ]
+        : []),
       named("max", [[h], [h], [2 * h]], [""]),
-      pairs("exp", [[1, 0.493, 1], [0.493, 1, 1], [0.493, 0.493, 1]]),
+      pairs("exp", [
+        [1, 0.493, 1],
+        [0.493, 1, 1],
+        [0.493, 0.493, 1],
+      ]),
       named("sum", [[2.493], [2.493], [1.986]], [""]),
-      pairs("weights", [[0.401, 0.198, 0.401], [0.198, 0.401, 0.401], [0.248, 0.248, 0.503]]),
-      named("path", [[0.396, 0], [0.396, 1.203], [0.797, 1.604]], two),
-      named("out", [[1.203, 0.994], [0.797, 1.604], [1, 1.248]], two),
+      pairs("weights", [
+        [0.401, 0.198, 0.401],
+        [0.198, 0.401, 0.401],
+        [0.248, 0.248, 0.503],
+      ]),
+      named(
+        "path",
+        [
+          [0.396, 0],
+          [0.396, 1.203],
+          [0.797, 1.604],
+        ],
+        two,
+      ),
+      named(
+        "out",
+        [
+          [1.203, 0.994],
+          [0.797, 1.604],
+          [1, 1.248],
+        ],
+        two,
+      ),
     ],
     steps: [
       step("query", ["q"]),
       step("dots", ["raw"]),
       step("scale", ["scaled"]),
-      step("softmax", ["max", "exp", "sum", "weights"], ["max", "exp", "sum", "weights"].map((name) => step(name, [name]))),
+      step(
+        "softmax",
+        ["max", "exp", "sum", "weights"],
+        ["max", "exp", "sum", "weights"].map((name) => step(name, [name])),
+      ),
       step("sum", ["out"]),
     ],
     back: [],

@@ -100,7 +100,15 @@ describe("drawings", () => {
     title: 'a < b & "c"',
     marks: [
       { kind: "box", x: 1, y: 2, width: 3, height: 4, fill: "q", name: "q:0,0" },
-      { kind: "line", points: [[0, 0], [10, 0]], stroke: "ink", arrow: true },
+      {
+        kind: "line",
+        points: [
+          [0, 0],
+          [10, 0],
+        ],
+        stroke: "ink",
+        arrow: true,
+      },
       { kind: "label", x: 5, y: 5, text: "</text><script>alert(1)</script>" },
     ],
   };
@@ -115,7 +123,16 @@ describe("drawings", () => {
   });
 
   it("move as a whole", () => {
-    expect(moved(drawing.marks, 10, 20)).toMatchObject([{ x: 11, y: 22 }, { points: [[10, 20], [20, 20]] }, { x: 15, y: 25 }]);
+    expect(moved(drawing.marks, 10, 20)).toMatchObject([
+      { x: 11, y: 22 },
+      {
+        points: [
+          [10, 20],
+          [20, 20],
+        ],
+      },
+      { x: 15, y: 25 },
+    ]);
   });
 
   it("hatch inside the box only", () => {
@@ -131,9 +148,21 @@ describe("drawings", () => {
   });
 
   it("shade the hull of points and nothing inside it", () => {
-    const square: Point[] = [[0, 0], [2, 0], [2, 2], [0, 2], [1, 1], [1, 0]];
+    const square: Point[] = [
+      [0, 0],
+      [2, 0],
+      [2, 2],
+      [0, 2],
+      [1, 1],
+      [1, 0],
+    ];
     expect(hullOf(square)).toHaveLength(4);
     expect(hullOf(square)).not.toContainEqual([1, 1]);
-    expect(hullOf([[1, 1], [0, 0]])).toHaveLength(2);
+    expect(
+      hullOf([
+        [1, 1],
+        [0, 0],
+      ]),
+    ).toHaveLength(2);
   });
 });

@@ -70,7 +70,13 @@ describe("tensors", () => {
 
   it("widen halves exactly", () => {
     expect([0x0000, 0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x7c00].map(fromHalf)).toEqual([
-      0, 1, -2, 0.333251953125, 2 ** -24, 65504, Infinity,
+      0,
+      1,
+      -2,
+      0.333251953125,
+      2 ** -24,
+      65504,
+      Infinity,
     ]);
     expect(fromHalf(0x7e00)).toBeNaN();
     const block = new Uint8Array(Uint16Array.of(0x3f80, 0xc040).buffer);
@@ -213,7 +219,7 @@ describe("in a Worker", () => {
 });
 
 describe("frozen into the page", () => {
-  const frozen = new Frozen(new Map([['about {}', btoa(String.fromCharCode(...reply({ version: "1" })))]]));
+  const frozen = new Frozen(new Map([["about {}", btoa(String.fromCharCode(...reply({ version: "1" })))]]));
 
   it("answers what it holds, and says so of the rest", async () => {
     const engine = new Engine(frozen);

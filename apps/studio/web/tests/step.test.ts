@@ -39,12 +39,21 @@ describe("the bench's request", () => {
     const matrix = "1,0;0,1;1,1";
     expect(benchRequest({})).toEqual({});
     expect(benchRequest({ step: "4", q: "2" })).toEqual({ query: 2 });
-    expect(benchRequest({ Q: "1,0;0,1;1,2" })).toEqual({ tokens: "the cat sat", q: "1,0;0,1;1,2", k: matrix, v: "2,0;0,3;1,1" });
+    expect(benchRequest({ Q: "1,0;0,1;1,2" })).toEqual({
+      tokens: "the cat sat",
+      q: "1,0;0,1;1,2",
+      k: matrix,
+      v: "2,0;0,3;1,1",
+    });
   });
 
   it("has rows for as many words as there are", () => {
     expect(benchRequest({ text: "a b c d" })).toMatchObject({ q: "1,0;0,1;1,1;1,0" });
-    expect(benchRequest({ text: "a b", context: "x y z" })).toMatchObject({ q: "1,0;0,1", k: "1,0;0,1;1,1", context: "x y z" });
+    expect(benchRequest({ text: "a b", context: "x y z" })).toMatchObject({
+      q: "1,0;0,1",
+      k: "1,0;0,1;1,1",
+      context: "x y z",
+    });
   });
 
   it("survives a query that is none", () => {
@@ -120,7 +129,20 @@ const made = (title: string, inner: BenchStep[] = []): BenchStep => ({
   used: [],
   inner,
 });
-const stops = stopsOf([made("a"), { ...made("b", ["p", "q", "r", "s"].map((part) => made(part))), made: ["p", "q", "r", "s"] }, made("c")], "ready");
+const stops = stopsOf(
+  [
+    made("a"),
+    {
+      ...made(
+        "b",
+        ["p", "q", "r", "s"].map((part) => made(part)),
+      ),
+      made: ["p", "q", "r", "s"],
+    },
+    made("c"),
+  ],
+  "ready",
+);
 
 describe("stops on the rail", () => {
   it("divide a step by its inner ones, the last of which ends it", () => {
@@ -152,7 +174,15 @@ describe("stops on the rail", () => {
   });
 
   it("are what the handle is on the way to", () => {
-    expect([0, 0.2, 1, 1.1, 1.8, 2.01, 9].map((at) => stopAt(stops, at).key)).toEqual(["0", "1", "1", "2.1", "2.4", "3", "3"]);
+    expect([0, 0.2, 1, 1.1, 1.8, 2.01, 9].map((at) => stopAt(stops, at).key)).toEqual([
+      "0",
+      "1",
+      "1",
+      "2.1",
+      "2.4",
+      "3",
+      "3",
+    ]);
   });
 
   it("take an address that is none", () => {
@@ -169,7 +199,11 @@ describe("stops on the rail", () => {
 
 describe("parts of a step", () => {
   it("begin with the step itself where they follow on what it makes", () => {
-    expect(partsOf(made("scale", [made("bias"), made("mask")])).map((part) => part.title)).toEqual(["scale", "bias", "mask"]);
+    expect(partsOf(made("scale", [made("bias"), made("mask")])).map((part) => part.title)).toEqual([
+      "scale",
+      "bias",
+      "mask",
+    ]);
     expect(partsOf({ ...made("softmax", [made("max"), made("weights")]), made: ["max", "weights"] })).toHaveLength(2);
     expect(partsOf(made("alone"))).toEqual([]);
   });

@@ -39,7 +39,8 @@ export class FrameReader {
     const kind = view.getUint32(0, true);
     const length = view.getUint32(4, true);
     if (kind < 1 || kind > 4) throw new Error(`the reply has a frame of kind ${kind}; kinds go from 1 to 4`);
-    if (length > largestPayload) throw new Error(`the reply has a frame of ${length} bytes; at most ${largestPayload} are read`);
+    if (length > largestPayload)
+      throw new Error(`the reply has a frame of ${length} bytes; at most ${largestPayload} are read`);
     const whole = headBytes + padded(length);
     if (this.held < whole) return null;
     const bytes = this.peek(whole);

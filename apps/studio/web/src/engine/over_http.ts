@@ -63,7 +63,9 @@ async function whileThere<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     return await promise;
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new EngineGone("qkv no longer answers. The numbers stay. Run `qkv view` again and open the address that it prints.");
+    throw new EngineGone(
+      "qkv no longer answers. The numbers stay. Run `qkv view` again and open the address that it prints.",
+    );
   }
 }
 

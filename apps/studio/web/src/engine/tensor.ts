@@ -42,7 +42,9 @@ function tensorAt({ dtype, shape, at }: Described, block: Uint8Array): Tensor {
   const size = count * bytesOf[dtype];
   const fits = shape.every((length) => Number.isInteger(length) && length >= 0) && at >= 0 && at + size <= block.length;
   if (!fits) {
-    throw new Error(`tensor ${dtype} [${shape.join(", ")}] at byte ${at} lies outside a block of ${block.length} bytes`);
+    throw new Error(
+      `tensor ${dtype} [${shape.join(", ")}] at byte ${at} lies outside a block of ${block.length} bytes`,
+    );
   }
   const bytes = block.slice(at, at + size).buffer; // a copy of its own, aligned
   return { dtype, shape, values: valuesOf(dtype, bytes) };

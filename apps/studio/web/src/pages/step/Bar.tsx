@@ -54,7 +54,12 @@ export function Bar({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   return (
     <section class="step-bar" aria-label="Steps">
       <div class="flow-row">
-        <FlowStrip stops={flowStops(reply, backward.value)} position={stop.value.at} backward={backward.value} onGo={goTo} />
+        <FlowStrip
+          stops={flowStops(reply, backward.value)}
+          position={stop.value.at}
+          backward={backward.value}
+          onGo={goTo}
+        />
         <Queries bench={bench} reply={reply} />
       </div>
       <div class="rail-row">
@@ -110,7 +115,12 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
         ›
       </button>
       {isEdited(address.value.fields) && (
-        <button type="button" class="plain small" title="Back to the chapter’s figure" onClick={() => bench.apply(reset(address.value.fields))}>
+        <button
+          type="button"
+          class="plain small"
+          title="Back to the chapter’s figure"
+          onClick={() => bench.apply(reset(address.value.fields))}
+        >
           Reset
         </button>
       )}
@@ -146,7 +156,8 @@ function reset(fields: Fields): Record<string, string | null> {
 function Direction({ bench }: { bench: Bench }) {
   const back = bench.backward.value;
   const choose = (backward: boolean) => {
-    if (backward !== back) bench.apply(backward ? { back: "1", step: null } : { back: null, dY: null, nudge: null, step: null });
+    if (backward !== back)
+      bench.apply(backward ? { back: "1", step: null } : { back: null, dY: null, nudge: null, step: null });
   };
   if (!back && !bench.can({ back: "1" })) return null;
   return (
@@ -168,7 +179,10 @@ function Queries({ bench, reply }: { bench: Bench; reply: BenchReply }) {
     return (
       <label class="queries">
         <span>who looks?</span>
-        <select value={String(reply.query)} onChange={(event) => bench.apply({ q: queryChange(Number(event.currentTarget.value)), pin: null })}>
+        <select
+          value={String(reply.query)}
+          onChange={(event) => bench.apply({ q: queryChange(Number(event.currentTarget.value)), pin: null })}
+        >
           {reply.queries.map((word, n) => (
             <option key={n} value={String(n)}>
               {n}: {word}

@@ -26,10 +26,20 @@ export function Board({ bench, reply }: BoardProps) {
   const word = reply.queries[reply.query] ?? "";
   return (
     <section class="card board" aria-labelledby="board-title" {...swipe}>
-      <p class="board-step">{stop.value.step ? `Step ${stop.value.key} of ${(backward.value ? reply.back : reply.steps).length}` : "Ready"}</p>
-      <h2 id="board-title">{stop.value.step?.title ?? (backward.value ? backwardQuestion() : `How much does “${word}” look at each word?`)}</h2>
+      <p class="board-step">
+        {stop.value.step ? `Step ${stop.value.key} of ${(backward.value ? reply.back : reply.steps).length}` : "Ready"}
+      </p>
+      <h2 id="board-title">
+        {stop.value.step?.title ?? (backward.value ? backwardQuestion() : `How much does “${word}” look at each word?`)}
+      </h2>
       <div class="board-says" aria-live="polite">
-        {stop.value.step ? <p><Prose text={stop.value.step.sentence} /></p> : <Opening bench={bench} reply={reply} />}
+        {stop.value.step ? (
+          <p>
+            <Prose text={stop.value.step.sentence} />
+          </p>
+        ) : (
+          <Opening bench={bench} reply={reply} />
+        )}
       </div>
       <Picture bench={bench} reply={reply} />
       {stop.value.step && <Formulas step={stop.value.step} />}
@@ -58,9 +68,9 @@ function Opening({ bench, reply }: BoardProps) {
   }
   return (
     <p>
-      Attention lets each word gather from the others. “{word}” asks with its query <b class="q">q</b>, every word answers with its
-      key <b class="k">k</b>, and what they say, their values <b class="v">v</b>, is mixed by how well they answer. Press{" "}
-      <b>Play</b>
+      Attention lets each word gather from the others. “{word}” asks with its query <b class="q">q</b>, every word
+      answers with its key <b class="k">k</b>, and what they say, their values <b class="v">v</b>, is mixed by how well
+      they answer. Press <b>Play</b>
       {bench.isLive && !onRealHead(address.value.fields) ? ", or change any number." : "."}
     </p>
   );
@@ -68,10 +78,20 @@ function Opening({ bench, reply }: BoardProps) {
 
 function Picture({ bench, reply }: BoardProps) {
   // A narrow page has a narrow picture, not a small one: its text keeps its size.
-  const props = { reply, position: bench.motion.position.value, width: narrow.value ? narrowBoard : boardWidth, ground: ground.value };
+  const props = {
+    reply,
+    position: bench.motion.position.value,
+    width: narrow.value ? narrowBoard : boardWidth,
+    ground: ground.value,
+  };
   const drawing = bench.backward.value ? backBoard(props) : boardDrawing(props);
   return (
-    <svg class="board-picture" viewBox={`-2 0 ${drawing.width + 4} ${drawing.height}`} role="img" aria-label={drawing.title}>
+    <svg
+      class="board-picture"
+      viewBox={`-2 0 ${drawing.width + 4} ${drawing.height}`}
+      role="img"
+      aria-label={drawing.title}
+    >
       {svgElements(drawing.marks)}
     </svg>
   );
@@ -81,7 +101,9 @@ const longFormulas = 360; // characters; more of them scroll in their place
 
 function Formulas({ step }: { step: BenchStep }) {
   const isLong = step.formulas.reduce((sum, formula) => sum + formula.text.length, 0) > longFormulas;
-  const scrolls = isLong ? { class: "formulas long", tabIndex: 0, role: "group" as const, "aria-label": "In numbers" } : { class: "formulas" };
+  const scrolls = isLong
+    ? { class: "formulas long", tabIndex: 0, role: "group" as const, "aria-label": "In numbers" }
+    : { class: "formulas" };
   return (
     <div {...scrolls}>
       {step.formulas.map((formula) => (

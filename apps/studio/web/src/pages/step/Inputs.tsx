@@ -39,7 +39,9 @@ function Group({ bench, reply, names }: InputsProps & { names: readonly string[]
       {matrices.map((matrix, n) => (
         <div key={matrix.name} class="with-gradient">
           <Input bench={bench} reply={reply} matrix={matrix} labels={n === 0 || !sameRows(n)} />
-          {bench.backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels={n === 0 || !sameRows(n)} />}
+          {bench.backward.value && (
+            <Gradient bench={bench} reply={reply} of={matrix.name} labels={n === 0 || !sameRows(n)} />
+          )}
         </div>
       ))}
     </div>
@@ -61,7 +63,9 @@ function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMa
       firstRow={matrix.first_row}
       currentRow={matrix.name === "q" ? reply.query : null}
       before={before}
-      edit={editable ? (row, column, value, settled) => bench.edit(matrix.name, row, column, value, settled) : undefined}
+      edit={
+        editable ? (row, column, value, settled) => bench.edit(matrix.name, row, column, value, settled) : undefined
+      }
     />
   );
 }
@@ -101,7 +105,11 @@ export function Gradient({ bench, reply, of, labels }: InputsProps & { of: strin
           firstRow={matrix.first_row}
           scale={scale}
           columnLabels={!isVector(of) && of !== "out" && matrix.columns.length > widestTable}
-          edit={bench.isLive && matrix.name === "d_out" ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled) : undefined}
+          edit={
+            bench.isLive && matrix.name === "d_out"
+              ? (row, column, value, settled) => bench.edit("d_out", row, column, value, settled)
+              : undefined
+          }
         />
       )}
     </div>
@@ -115,7 +123,14 @@ function Words({ bench }: { bench: Bench }) {
     <div class="words">
       {words.length > 1 &&
         words.map((word, n) => (
-          <button key={n} type="button" class="word" title={`Take ${word} away`} aria-label={`Take ${word} away`} onClick={() => bench.apply(removedWord(fields, n))}>
+          <button
+            key={n}
+            type="button"
+            class="word"
+            title={`Take ${word} away`}
+            aria-label={`Take ${word} away`}
+            onClick={() => bench.apply(removedWord(fields, n))}
+          >
             {word} <span aria-hidden="true">×</span>
           </button>
         ))}
@@ -138,16 +153,35 @@ function More({ bench, reply }: InputsProps) {
   const matrices = { q: matrixOf(reply, "q"), k: matrixOf(reply, "k"), v: matrixOf(reply, "v") };
   const toggleX = () => {
     if (!x) bench.apply(toX(fields));
-    else if (matrices.q && matrices.k && matrices.v) bench.apply(fromX(matrices.q.values, matrices.k.values, matrices.v.values));
+    else if (matrices.q && matrices.k && matrices.v)
+      bench.apply(fromX(matrices.q.values, matrices.k.values, matrices.v.values));
   };
   const message = (name: string) => (error?.field === name ? error : null);
   return (
     <details class="more" open={open.value || anySet} onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>Mask, bias, scale, second text, X and W</summary>
-      <TextSetting label="Mask" hint="causal, window(2)" value={fields["mask"] ?? ""} error={message("mask")} set={set("mask")} />
+      <TextSetting
+        label="Mask"
+        hint="causal, window(2)"
+        value={fields["mask"] ?? ""}
+        error={message("mask")}
+        set={set("mask")}
+      />
       <TextSetting label="Bias" hint="alibi" value={fields["bias"] ?? ""} error={message("bias")} set={set("bias")} />
-      <TextSetting label="Scale" hint="1 / √d" value={fields["scale"] ?? ""} error={message("scale")} set={set("scale")} />
-      <TextSetting label="Softcap" hint="none" value={fields["softcap"] ?? ""} error={message("softcap")} set={set("softcap")} />
+      <TextSetting
+        label="Scale"
+        hint="1 / √d"
+        value={fields["scale"] ?? ""}
+        error={message("scale")}
+        set={set("scale")}
+      />
+      <TextSetting
+        label="Softcap"
+        hint="none"
+        value={fields["softcap"] ?? ""}
+        error={message("softcap")}
+        set={set("softcap")}
+      />
       <TextSetting
         label="Second text"
         hint="keys and values come from it"
@@ -182,9 +216,7 @@ function TextSetting({ label, hint, value, error, set }: TextSettingProps) {
         aria-invalid={error !== null}
         onChange={(event) => set(event.currentTarget.value.trim())}
       />
-      {error && (
-        <em class="problem">{error.message}</em>
-      )}
+      {error && <em class="problem">{error.message}</em>}
     </label>
   );
 }

@@ -32,8 +32,12 @@ export function NumberPanel({ bench, reply }: NumberProps) {
         was={name ? wasOf(bench, name, number?.shown ?? "") : null}
         onPin={bench.pin}
       >
-        {number && name === number.name && <Neighbours bench={bench} reply={reply} title="made of" names={number.sources} />}
-        {number && name === number.name && <Neighbours bench={bench} reply={reply} title="goes into" names={number.uses} />}
+        {number && name === number.name && (
+          <Neighbours bench={bench} reply={reply} title="made of" names={number.sources} />
+        )}
+        {number && name === number.name && (
+          <Neighbours bench={bench} reply={reply} title="goes into" names={number.uses} />
+        )}
         {isPinned && pinned.value && <Change bench={bench} reply={reply} name={pinned.value} />}
         {isPinned && pinned.value && <Nudge bench={bench} reply={reply} name={pinned.value} />}
       </Inspector>
@@ -92,12 +96,18 @@ const nudgeStep = 0.01;
 
 function Nudge({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
-  if (!bench.isLive || !bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out") return null;
+  if (!bench.isLive || !bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out")
+    return null;
   const asked = `${name}:${nudgeStep}`;
   const isOn = address.value.fields["nudge"] === asked;
   return (
     <div class="nudge">
-      <button type="button" class="plain small" aria-pressed={isOn} onClick={() => bench.apply({ nudge: isOn ? null : asked })}>
+      <button
+        type="button"
+        class="plain small"
+        aria-pressed={isOn}
+        onClick={() => bench.apply({ nudge: isOn ? null : asked })}
+      >
         Nudge it by {nudgeStep}
       </button>
       {isOn && reply.nudge && (

@@ -24,7 +24,12 @@ export function Planes({ bench, reply }: { bench: Bench; reply: BenchReply }) {
         {tab(true, "values, output")}
       </div>
       {values ? <VectorPlane {...valuePlane(bench, reply, position)} /> : <VectorPlane {...keyPlane(bench, reply)} />}
-      <p class="hint">{values ? "y stays inside the shaded shape: it is a mixture of values." : "The more two arrows agree, the larger their dot product."}{bench.isLive && " Drag a tip."}</p>
+      <p class="hint">
+        {values
+          ? "y stays inside the shaded shape: it is a mixture of values."
+          : "The more two arrows agree, the larger their dot product."}
+        {bench.isLive && " Drag a tip."}
+      </p>
     </section>
   );
 }

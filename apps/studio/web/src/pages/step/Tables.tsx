@@ -39,9 +39,15 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
         const isNow = !backward.value && (stop.value.step?.made.includes(matrix.name) ?? false);
         return (
           <div key={matrix.name} class={`step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
-            {isSmall(matrix) ? <Forward bench={bench} reply={reply} matrix={matrix} /> : <Large bench={bench} reply={reply} matrix={matrix} room={390} />}
+            {isSmall(matrix) ? (
+              <Forward bench={bench} reply={reply} matrix={matrix} />
+            ) : (
+              <Large bench={bench} reply={reply} matrix={matrix} room={390} />
+            )}
             {backward.value && <Gradient bench={bench} reply={reply} of={matrix.name} labels />}
-            {backward.value && matrix.name === lastScores(reply) && <Gradient bench={bench} reply={reply} of="scores" labels />}
+            {backward.value && matrix.name === lastScores(reply) && (
+              <Gradient bench={bench} reply={reply} of="scores" labels />
+            )}
           </div>
         );
       })}

@@ -65,7 +65,15 @@ function Width({ bench }: { bench: Bench }) {
       <span>
         d<sub>k</sub> of 64 random queries: <b>{now || "this bench"}</b>
       </span>
-      <input type="range" min={0} max={widths.length - 1} value={at} aria-valuetext={String(now)} onInput={set(false)} onChange={set(true)} />
+      <input
+        type="range"
+        min={0}
+        max={widths.length - 1}
+        value={at}
+        aria-valuetext={String(now)}
+        onInput={set(false)}
+        onChange={set(true)}
+      />
     </label>
   );
 }
@@ -79,8 +87,23 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
     const same = matrix && matrix.rows.length === rows && matrix.columns.length === columns;
     if (!isSmall({ values })) {
       const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n));
-      const large = { name: title, title, meaning: wrong.matrix, rows: numbers(rows), columns: numbers(columns), values };
-      return <Heatmap {...large} decimals={3} scale={{ map: "sequential", least: 0, most: 1 }} room={210} onPin={() => undefined} />;
+      const large = {
+        name: title,
+        title,
+        meaning: wrong.matrix,
+        rows: numbers(rows),
+        columns: numbers(columns),
+        values,
+      };
+      return (
+        <Heatmap
+          {...large}
+          decimals={3}
+          scale={{ map: "sequential", least: 0, most: 1 }}
+          room={210}
+          onPin={() => undefined}
+        />
+      );
     }
     return (
       <MatrixTable

@@ -47,7 +47,9 @@ export function openBench(engine: Engine): Bench {
   const text = computed(() => JSON.stringify(benchRequest(address.value.fields)));
   const request = computed(() => JSON.parse(text.value) as BenchRequest);
   const bench = asked(engine, "bench", request);
-  const numberRequest = computed<NumberRequest | null>(() => (selected.value ? { ...request.value, of: selected.value } : null));
+  const numberRequest = computed<NumberRequest | null>(() =>
+    selected.value ? { ...request.value, of: selected.value } : null,
+  );
   const number = asked(engine, "number", numberRequest);
   const before = signal<BenchReply | null>(null);
   const playing = signal(false);
@@ -58,7 +60,9 @@ export function openBench(engine: Engine): Bench {
     return stopsOf(steps ?? [], ready);
   });
   const settled = computed(() => stopOf(stops.value, address.value.fields["step"]));
-  const motion = motionTo(computed(() => ({ at: settled.value.at, slow: (settled.value.step?.inner.length ?? 0) > 0 })));
+  const motion = motionTo(
+    computed(() => ({ at: settled.value.at, slow: (settled.value.step?.inner.length ?? 0) > 0 })),
+  );
   const stop = computed(() => (motion.held.value ? stopAt(stops.value, motion.position.value) : settled.value));
 
   const stopPin = effect(() => {
@@ -105,7 +109,12 @@ export function openBench(engine: Engine): Bench {
       values.forEach((value, column) => {
         const changes = editChanges(fields, matrix, row, column, value);
         all = { ...all, ...changes };
-        fields = { ...fields, ...Object.fromEntries(Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null)) };
+        fields = {
+          ...fields,
+          ...Object.fromEntries(
+            Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null),
+          ),
+        };
       });
       editing(all, settled);
     },

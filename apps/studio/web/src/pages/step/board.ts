@@ -82,13 +82,15 @@ function columnAt(stage: Stage, key: number): Column | null {
   if (position <= 1) return null;
   if (position <= 2) return between(y(0), y(of(raw) * phase(position, 1, 2)), raw, phase(position, 1, 1.3));
   const t = phase(position, 2, 3);
-  if (position <= 3) return between(y(0), y(mix(of(raw), Number.isFinite(of(scores)) ? of(scores) : 0, t)), t < 0.5 ? raw : scores, 1);
+  if (position <= 3)
+    return between(y(0), y(mix(of(raw), Number.isFinite(of(scores)) ? of(scores) : 0, t)), t < 0.5 ? raw : scores, 1);
   const exp = stage.exp ?? weights;
   const floor = y(mix(0, stage.most, phase(position, 3, 3.25)));
   const hanging = [floor, y(of(scores))] as const;
   if (position <= 3.25) return between(...hanging, scores, 1);
   const up = phase(position, 3.25, 3.5);
-  if (position < 3.5) return between(mix(hanging[0], base, up), mix(hanging[1], base - of(exp) * tall, up), up < 0.5 ? scores : exp, 1);
+  if (position < 3.5)
+    return between(mix(hanging[0], base, up), mix(hanging[1], base - of(exp) * tall, up), up < 0.5 ? scores : exp, 1);
   const cut = phase(position, 3.75, 4);
   return between(base, base - mix(of(exp), of(weights), cut) * tall, cut < 0.5 ? exp : weights, 1);
 }
@@ -106,9 +108,31 @@ function columnMarks(column: Column, key: number, x: number, width: number, grou
   const height = Math.max(column.lower - column.upper, 1.5);
   const { opacity } = column;
   const text = shown(value, matrix.decimals);
-  const label: Mark = { kind: "label", x, y: column.upper - 11, text, anchor: "middle", size: width > 40 ? 15 : 12, bold: true, opacity, name };
+  const label: Mark = {
+    kind: "label",
+    x,
+    y: column.upper - 11,
+    text,
+    anchor: "middle",
+    size: width > 40 ? 15 : 12,
+    bold: true,
+    opacity,
+    name,
+  };
   return [
-    { kind: "box", x: x - width / 2, y: column.upper, width, height, fill, stroke: "soft", thick: 0.75, radius: 2, opacity, name },
+    {
+      kind: "box",
+      x: x - width / 2,
+      y: column.upper,
+      width,
+      height,
+      fill,
+      stroke: "soft",
+      thick: 0.75,
+      radius: 2,
+      opacity,
+      name,
+    },
     ...(width > 28 ? [label] : []),
   ];
 }
@@ -155,23 +179,69 @@ function stripMarks(stage: Stage, width: number, ground: Ground): Mark[] {
     if (drawn > 0.2) {
       const fill = weights.scale ? coloured(weights.scale, share, ground) : "accent";
       const name = nameOf(labelled.matrix.name, labelled.matrix.first_row + labelled.row, key);
-      marks.push({ kind: "box", x: from, y: stripAt, width: drawn, height: stripTall, fill, stroke: "paper", thick: 1.5, name });
+      marks.push({
+        kind: "box",
+        x: from,
+        y: stripAt,
+        width: drawn,
+        height: stripTall,
+        fill,
+        stroke: "paper",
+        thick: 1.5,
+        name,
+      });
       const number = shown(labelled.values[key] ?? NaN, labelled.matrix.decimals);
       const word = reply.keys[key] ?? "";
       const text = room > 8 * (word.length + number.length + 1) ? `${word} ${number}` : room > 44 ? number : "";
       const ink = fill === "accent" ? "ink" : textColourOn(fill);
-      if (text && drawn === room) marks.push({ kind: "label", x: from + room / 2, y: stripAt + stripTall / 2, text, anchor: "middle", fill: ink, name });
+      if (text && drawn === room)
+        marks.push({
+          kind: "label",
+          x: from + room / 2,
+          y: stripAt + stripTall / 2,
+          text,
+          anchor: "middle",
+          fill: ink,
+          name,
+        });
     }
     from += room;
   });
-  marks.push({ kind: "box", x: 0, y: stripAt, width, height: stripTall, stroke: "soft", thick: 1, radius: 2, opacity: shownShare });
+  marks.push({
+    kind: "box",
+    x: 0,
+    y: stripAt,
+    width,
+    height: stripTall,
+    stroke: "soft",
+    thick: 1,
+    radius: 2,
+    opacity: shownShare,
+  });
   const sum = matrixOf(reply, "sum");
   const total = sum ? rowOf(sum.values, reply.query - sum.first_row)[0] : undefined;
   const name = sum ? nameOf("sum", reply.query, 0) : undefined;
   if (!cut && sum && total !== undefined) {
-    marks.push({ kind: "label", x: width / 2, y: stripAt + stripTall + 14, text: `together ${shown(total, sum.decimals)}`, anchor: "middle", size: 13, fill: "soft", ...(name ? { name } : {}) });
+    marks.push({
+      kind: "label",
+      x: width / 2,
+      y: stripAt + stripTall + 14,
+      text: `together ${shown(total, sum.decimals)}`,
+      anchor: "middle",
+      size: 13,
+      fill: "soft",
+      ...(name ? { name } : {}),
+    });
   } else if (cut) {
-    marks.push({ kind: "label", x: width / 2, y: stripAt + stripTall + 14, text: "the whole strip is 1", anchor: "middle", size: 13, fill: "soft" });
+    marks.push({
+      kind: "label",
+      x: width / 2,
+      y: stripAt + stripTall + 14,
+      text: "the whole strip is 1",
+      anchor: "middle",
+      size: 13,
+      fill: "soft",
+    });
   }
   return marks;
 }
@@ -181,7 +251,17 @@ function oneMarks(position: number, width: number): Mark[] {
   const opacity = phase(position, 3.3, 3.5);
   if (opacity === 0) return [];
   return [
-    { kind: "line", points: [[16, top], [width, top]], stroke: "rule", thick: 1, dashed: true, opacity },
+    {
+      kind: "line",
+      points: [
+        [16, top],
+        [width, top],
+      ],
+      stroke: "rule",
+      thick: 1,
+      dashed: true,
+      opacity,
+    },
     { kind: "label", x: 0, y: top, text: "1", size: 13, fill: "soft", opacity },
   ];
 }
@@ -189,9 +269,28 @@ function oneMarks(position: number, width: number): Mark[] {
 function questionMarks(position: number, x: number, width: number): Mark[] {
   const opacity = 1 - phase(position, 1, 1.4);
   if (opacity === 0) return [];
-  const mark: Mark = { kind: "label", x, y: top + tall * 0.6, text: "?", anchor: "middle", size: 24, fill: "soft", opacity };
+  const mark: Mark = {
+    kind: "label",
+    x,
+    y: top + tall * 0.6,
+    text: "?",
+    anchor: "middle",
+    size: 24,
+    fill: "soft",
+    opacity,
+  };
   return [
-    { kind: "box", x: x - width / 2, y: top + tall * 0.2, width, height: tall * 0.8, stroke: "rule", dashed: true, radius: 4, opacity },
+    {
+      kind: "box",
+      x: x - width / 2,
+      y: top + tall * 0.2,
+      width,
+      height: tall * 0.8,
+      stroke: "rule",
+      dashed: true,
+      radius: 4,
+      opacity,
+    },
     ...(width > 14 ? [mark] : []),
   ];
 }
@@ -224,14 +323,20 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
   };
   const slot = width / Math.max(reply.keys.length, 1);
   const thick = Math.min(76, slot * 0.6);
-  const zero = position < 3 ? stage.span.zero : position < 3.25 ? mix(stage.span.zero, stage.span.zero - stage.most * stage.span.unit, phase(position, 3, 3.25)) : base;
+  const zero =
+    position < 3
+      ? stage.span.zero
+      : position < 3.25
+        ? mix(stage.span.zero, stage.span.zero - stage.most * stage.span.unit, phase(position, 3, 3.25))
+        : base;
   marks.push(...oneMarks(position, width));
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
     marks.push(...questionMarks(position, x, thick));
     if (isHidden(weights.matrix, weights.row, key) && position > 2) {
       marks.push(...hatch(x - thick / 2, top, thick, tall));
-      if (thick > 40) marks.push({ kind: "label", x, y: top + tall / 2, text: "hidden", anchor: "middle", fill: "soft", halo: true });
+      if (thick > 40)
+        marks.push({ kind: "label", x, y: top + tall / 2, text: "hidden", anchor: "middle", fill: "soft", halo: true });
     } else marks.push(...ghostMarks(stage, key, x, thick));
     const column = isHidden(weights.matrix, weights.row, key) && position > 2.5 ? null : columnAt(stage, key);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
@@ -241,7 +346,16 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
     else if (column && position >= 3.75) marks.push(...heavyMarks(stage, column, key, x, width));
     if (slot > 90) marks.push(...tagMarks(reply, position, key, x));
   });
-  marks.push({ kind: "line", points: [[0, zero], [width, zero]], stroke: "soft", thick: 1, dashed: zero !== base });
+  marks.push({
+    kind: "line",
+    points: [
+      [0, zero],
+      [width, zero],
+    ],
+    stroke: "soft",
+    thick: 1,
+    dashed: zero !== base,
+  });
   marks.push(...queryTag(reply, position, width), ...stripMarks(stage, width, ground));
   return { width, height: mix(shortHeight, boardHeight, phase(position, 3.2, 3.5)), title, marks };
 }
@@ -253,7 +367,20 @@ function ghostMarks(stage: Stage, key: number, x: number, width: number): Mark[]
   const value = raw.values[key] ?? 0;
   if (opacity === 0 || value === 0 || !Number.isFinite(value)) return [];
   const y = span.zero - Math.max(value, 0) * span.unit;
-  return [{ kind: "box", x: x - width / 2, y, width, height: Math.abs(value) * span.unit, stroke: "soft", dashed: true, thick: 1, radius: 2, opacity }];
+  return [
+    {
+      kind: "box",
+      x: x - width / 2,
+      y,
+      width,
+      height: Math.abs(value) * span.unit,
+      stroke: "soft",
+      dashed: true,
+      thick: 1,
+      radius: 2,
+      opacity,
+    },
+  ];
 }
 
 function queryTag(reply: BenchReply, position: number, width: number): Mark[] {
@@ -284,16 +411,26 @@ export function backBoard({ reply, position, width, ground }: BoardProps): Drawi
   const span = spanOf([now]);
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
-    if (slot > 26) marks.push({ kind: "label", x, y: wordsAt + 14, text: word, anchor: "middle", size: slot > 60 ? 16 : 12 });
+    if (slot > 26)
+      marks.push({ kind: "label", x, y: wordsAt + 14, text: word, anchor: "middle", size: slot > 60 ? 16 : 12 });
     const value = mix(before?.values[key] ?? 0, now.values[key] ?? 0, now === before ? 1 : t);
     const column = between(span.zero, span.zero - value * span.unit, now, 1);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
   });
-  marks.push({ kind: "line", points: [[0, span.zero], [width, span.zero]], stroke: "soft", thick: 1 });
+  marks.push({
+    kind: "line",
+    points: [
+      [0, span.zero],
+      [width, span.zero],
+    ],
+    stroke: "soft",
+    thick: 1,
+  });
   return { width, height: shortHeight + 12, title, marks };
 }
 
 function firstPairs(reply: BenchReply, names: readonly string[]): BenchMatrix | null {
-  const pairs = (matrix: BenchMatrix | null) => matrix !== null && matrix.columns.length === reply.keys.length && /^d_(weights|scores|raw)$/.test(matrix.name);
+  const pairs = (matrix: BenchMatrix | null) =>
+    matrix !== null && matrix.columns.length === reply.keys.length && /^d_(weights|scores|raw)$/.test(matrix.name);
   return names.map((name) => matrixOf(reply, name)).find(pairs) ?? null;
 }

@@ -35,10 +35,15 @@ export function stepDrawing(bench: Bench, reply: BenchReply, ground: Ground): Dr
     marks.push({ kind: "label", x: gap, y, text: line, size: 14, fill: "soft" });
     y += 20;
   }
-  const picture = backward.value ? backBoard({ reply, position, width: boardWidth, ground }) : boardDrawing({ reply, position, width: boardWidth, ground });
+  const picture = backward.value
+    ? backBoard({ reply, position, width: boardWidth, ground })
+    : boardDrawing({ reply, position, width: boardWidth, ground });
   marks.push(...moved(picture.marks, gap, y));
   if (fitsPlane(reply)) {
-    const plane = !backward.value && position > reply.steps.length - 1 ? valuePlane(bench, reply, position) : keyPlane(bench, reply);
+    const plane =
+      !backward.value && position > reply.steps.length - 1
+        ? valuePlane(bench, reply, position)
+        : keyPlane(bench, reply);
     const points = [...plane.vectors.map((vector) => vector.tip), ...(plane.hull ?? [])];
     marks.push(...moved(planeMarks(plane, planeFrame(points, planeWidth, planeHeight)), 2 * gap + boardWidth, y));
   }
@@ -56,7 +61,12 @@ function tableMarks(reply: BenchReply, from: number, width: number, ground: Grou
     if (!isSmall(matrix) || ["max", "exp", "sum", "parts", "path"].includes(matrix.name)) continue;
     const isPairs = matrix.columns.join() === reply.keys.join() || matrix.columns.length === reply.keys.length;
     const kind = kindOf(matrix.name);
-    const figure = { ...matrix, columns: isPairs && !kind ? matrix.columns : null, scale: scaleOf(reply, matrix), ...(kind ? { titlePaint: kind } : {}) };
+    const figure = {
+      ...matrix,
+      columns: isPairs && !kind ? matrix.columns : null,
+      scale: scaleOf(reply, matrix),
+      ...(kind ? { titlePaint: kind } : {}),
+    };
     const made = matrixMarks(figure, ground);
     if (x > gap && x + made.width > width - gap) {
       x = gap;

@@ -55,7 +55,8 @@ export function ownScale(matrix: BenchMatrix): Scale {
 function largest(matrices: readonly BenchMatrix[]): number {
   let most = 0;
   for (const { values } of matrices) {
-    for (const value of values.values) if (Number.isFinite(Number(value))) most = Math.max(most, Math.abs(Number(value)));
+    for (const value of values.values)
+      if (Number.isFinite(Number(value))) most = Math.max(most, Math.abs(Number(value)));
   }
   return most;
 }

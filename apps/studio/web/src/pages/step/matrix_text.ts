@@ -9,7 +9,9 @@ export function writeMatrix(rows: readonly (readonly string[])[]): string {
 }
 
 export function withCell(text: string, row: number, column: number, value: string): string {
-  return writeMatrix(readMatrix(text).map((cells, r) => cells.map((cell, c) => (r === row && c === column ? value : cell))));
+  return writeMatrix(
+    readMatrix(text).map((cells, r) => cells.map((cell, c) => (r === row && c === column ? value : cell))),
+  );
 }
 
 export function withoutRow(text: string, row: number): string {
@@ -29,7 +31,9 @@ export function withRows(text: string, count: number, pattern: string): string {
 }
 
 export function identity(size: number): string {
-  return writeMatrix(Array.from({ length: size }, (_, r) => Array.from({ length: size }, (_, c) => (r === c ? "1" : "0"))));
+  return writeMatrix(
+    Array.from({ length: size }, (_, r) => Array.from({ length: size }, (_, c) => (r === c ? "1" : "0"))),
+  );
 }
 
 /** As Python and `qkv explain` write it: "[[1,0],[0,1]]". */

@@ -26,7 +26,9 @@ export function neighbourOf(reply: BenchReply, pattern: string): Neighbour | nul
   if ((row ?? 0) < 0 || (row ?? 0) >= size.rows || (column ?? 0) >= size.columns) return null;
   return {
     name: nameOf(matrix.name, (row ?? 0) + matrix.first_row, column ?? 0),
-    label: [matrix.title, row === null ? "" : (matrix.rows[row] ?? ""), columnLabel(matrix, column)].filter(Boolean).join(" "),
+    label: [matrix.title, row === null ? "" : (matrix.rows[row] ?? ""), columnLabel(matrix, column)]
+      .filter(Boolean)
+      .join(" "),
     values: valuesOf(matrix, row, column),
   };
 }

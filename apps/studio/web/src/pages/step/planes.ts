@@ -72,13 +72,28 @@ export function valuePlane(bench: Bench, reply: BenchReply, position: number): P
   const path = pointsOf(reply, "path");
   const y: PlaneVector[] =
     tip && drawn === 1
-      ? [{ names: [nameOf("out", reply.query, 0), nameOf("out", reply.query, 1)], label: subscripted("y", reply.query), tip, paint: "accent", strong: true }]
+      ? [
+          {
+            names: [nameOf("out", reply.query, 0), nameOf("out", reply.query, 1)],
+            label: subscripted("y", reply.query),
+            tip,
+            paint: "accent",
+            strong: true,
+          },
+        ]
       : [];
   return {
     title: `The values, and the output of ${reply.queries[reply.query] ?? ""} between them`,
     vectors: [...vectorsOf(bench, reply, "v", { letter: "v", paint: "v", strong: () => drawn === 0 }), ...y],
     hull: pointsOf(reply, "v"),
-    path: drawn > 0 ? { points: path, drawn: drawn * path.length, labels: path.map((_, row) => `${subscripted("α", row)}${subscripted("v", row)}`) } : null,
+    path:
+      drawn > 0
+        ? {
+            points: path,
+            drawn: drawn * path.length,
+            labels: path.map((_, row) => `${subscripted("α", row)}${subscripted("v", row)}`),
+          }
+        : null,
     width: planeWidth,
     height: planeHeight,
   };

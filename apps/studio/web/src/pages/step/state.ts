@@ -8,7 +8,13 @@ import { parsedName } from "../../parts/links";
 import { bracketed, identity, readMatrix, withCell, withoutRow, withRows } from "./matrix_text";
 
 /** The chapter's figure. */
-export const defaults = { text: "the cat sat", Q: "1,0;0,1;1,1", K: "1,0;0,1;1,1", V: "2,0;0,3;1,1", query: 1 } as const;
+export const defaults = {
+  text: "the cat sat",
+  Q: "1,0;0,1;1,1",
+  K: "1,0;0,1;1,1",
+  V: "2,0;0,3;1,1",
+  query: 1,
+} as const;
 
 export type MatrixField = "Q" | "K" | "V" | "X" | "Wq" | "Wk" | "Wv" | "dY";
 
@@ -66,7 +72,9 @@ export function matrixText(fields: Fields, field: MatrixField): string {
 export function queryOf(fields: Fields): number {
   const query = Number(fields["q"] ?? defaults.query);
   const count = queryWords(fields).length;
-  return Number.isInteger(query) && query >= 0 && (query < count || onRealHead(fields)) ? query : Math.min(defaults.query, count - 1);
+  return Number.isInteger(query) && query >= 0 && (query < count || onRealHead(fields))
+    ? query
+    : Math.min(defaults.query, count - 1);
 }
 
 export function usesX(fields: Fields): boolean {
@@ -98,7 +106,9 @@ export function benchRequest(fields: Fields): BenchRequest {
   if (fields["wrong"] === "no-scale") request["wrong_d"] = finite(fields["d"]);
   if (fields["dY"] !== undefined) request["d_out"] = fields["dY"];
   else if (isBackward(fields)) request["move"] = movedOutput(fields);
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined && value !== "")) as BenchRequest;
+  return Object.fromEntries(
+    Object.entries(request).filter(([, value]) => value !== undefined && value !== ""),
+  ) as BenchRequest;
 }
 
 function inputsOf(fields: Fields): Record<string, string | number | undefined> {
@@ -174,12 +184,14 @@ export function queryChange(query: number): string | null {
 
 /** Another text: matrices that were edited keep their first rows. */
 export function textChanges(fields: Fields, text: string): Changes {
-  if (onRealHead(fields)) return { text, Q: null, K: null, V: null, back: null, dY: null, nudge: null, pin: null, q: null };
+  if (onRealHead(fields))
+    return { text, Q: null, K: null, V: null, back: null, dY: null, nudge: null, pin: null, q: null };
   const next = withFields(fields, { text: text === defaults.text ? null : text });
   const count = queryWords(next).length;
   const changes: Changes = { text: next["text"] ?? null, dY: null, back: null, nudge: null, pin: null };
   if (queryOf(fields) >= count) changes["q"] = queryChange(Math.max(count - 1, 0));
-  for (const field of ["Q", "K", "V", "X"] as const) if (fields[field] !== undefined) changes[field] = matrixText(next, field);
+  for (const field of ["Q", "K", "V", "X"] as const)
+    if (fields[field] !== undefined) changes[field] = matrixText(next, field);
   return changes;
 }
 
@@ -211,8 +223,10 @@ export function explainCommand(fields: Fields, made: Readonly<Record<"Q" | "K" |
   if (fields["model"]) return `qkv explain --model ${quoted(fields["model"])} ${quoted(fields["text"] ?? "")}`;
   const parts = ["qkv explain", quoted(queryWords(fields).join(" "))];
   if (fields["context"]) parts.push("--context", quoted(fields["context"]));
-  for (const field of ["Q", "K", "V"] as const) parts.push(`--${field.toLowerCase()}`, quoted(bracketed(made?.[field] ?? matrixText(fields, field))));
-  for (const name of ["mask", "bias", "scale", "softcap"]) if (fields[name]) parts.push(`--${name}`, quoted(fields[name]));
+  for (const field of ["Q", "K", "V"] as const)
+    parts.push(`--${field.toLowerCase()}`, quoted(bracketed(made?.[field] ?? matrixText(fields, field))));
+  for (const name of ["mask", "bias", "scale", "softcap"])
+    if (fields[name]) parts.push(`--${name}`, quoted(fields[name]));
   parts.push("--query", String(queryOf(fields)));
   return parts.join(" ");
 }

@@ -44,7 +44,11 @@ function StepPage({ engine, takings }: PageProps) {
 
   const reply = bench.asked.reply.value;
   return (
-    <div ref={root} class={`step-page ${bench.asked.waiting.value ? "waiting" : ""}`} aria-busy={bench.asked.waiting.value}>
+    <div
+      ref={root}
+      class={`step-page ${bench.asked.waiting.value ? "waiting" : ""}`}
+      aria-busy={bench.asked.waiting.value}
+    >
       <h1 class="said">Attention, step by step</h1>
       <Problems bench={bench} />
       {reply ? (
@@ -73,7 +77,8 @@ const inTheirPlace = ["mask", "bias", "scale", "softcap", "context", "wrong"]; /
 function Problems({ bench }: { bench: Bench }) {
   const gone = bench.asked.gone.value;
   const error = bench.asked.error.value;
-  if (gone) return (
+  if (gone)
+    return (
       <p class="problem banner" role="alert">
         {gone.message}
       </p>

@@ -14,7 +14,13 @@ export function stopsOf(steps: readonly BenchStep[], ready: string): Stop[] {
   steps.forEach((step, n) => {
     const parts = partsOf(step);
     parts.forEach((part, m) => {
-      stops.push({ at: n + (m + 1) / parts.length, key: `${n + 1}.${m + 1}`, title: part.title, inner: true, step: part });
+      stops.push({
+        at: n + (m + 1) / parts.length,
+        key: `${n + 1}.${m + 1}`,
+        title: part.title,
+        inner: true,
+        step: part,
+      });
     });
     stops.push({ at: n + 1, key: String(n + 1), title: step.title, inner: false, step });
   });
@@ -47,7 +53,9 @@ export function stopAt(stops: readonly Stop[], position: number): Stop {
 /** The next stop in a direction: from one inner step to the other, else from step to step. */
 export function nextStop(stops: readonly Stop[], from: Stop, direction: 1 | -1): Stop {
   // The last part ends where its step does: only one of them is stood on.
-  const among = stops.filter((stop) => stop === from || (from.inner ? stop.inner || !hasParts(stops, stop) : !stop.inner));
+  const among = stops.filter(
+    (stop) => stop === from || (from.inner ? stop.inner || !hasParts(stops, stop) : !stop.inner),
+  );
   return among[among.indexOf(from) + direction] ?? from;
 }
 
