@@ -9,7 +9,7 @@ import type { AboutReply, ChangeRequest, HeadRequest, RolesHead, RolesRequest } 
 import { changesIn, toggled, written, type Change } from "./changes";
 import { columnsOf, orderOf, sorted } from "./columns";
 import { headsAsked, type HeadsAsked } from "./heads_asked";
-import { headName, parsedHead, shownExample, type HeadAt } from "../heads/state";
+import { exampleOf, headName, parsedHead, type HeadAt } from "../heads/state";
 import { changeRequest, headRequest, inputsOf, rolesRequest, withNewText, type FieldChanges, type Inputs } from "./state";
 
 export interface Desk {
@@ -58,7 +58,7 @@ export function openDesk(engine: Engine): Desk {
   const chosen = computed<HeadAt | null>(() => {
     const named = parsedHead(fields.value["head"]);
     if (named || !known.value) return named;
-    const example = about.value && shownExample({ ...fields.value, model: inputs.value.model }, about.value);
+    const example = about.value && exampleOf(inputs.value, about.value);
     if (example) return { site: example.site, layer: example.layer, head: example.head };
     const reply = roles.reply.value;
     if (reply && roles.isCurrent.value) return telling(reply.heads);
