@@ -172,6 +172,36 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.row("out", 1, 2)).toEqual(["0.797", "1.604"]);
   });
 
+  it("what is taken along is what is seen", async () => {
+    const { page } = await open("#/step?step=5&pin=weights:1,2", { acceptDownloads: true });
+    const taken = async (label: string) => {
+      await page.getByRole("button", { name: "Take along" }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: label }).click(),
+      ]);
+      await page.keyboard.press("Escape");
+      let text = "";
+      for await (const chunk of await download.createReadStream()) text += String(chunk);
+      return { name: download.suggestedFilename(), text };
+    };
+    const svg = await taken("SVG");
+    expect(svg.name).toBe("attention.svg");
+    expect(svg.text).toContain("0.401");
+    expect(svg.text).not.toContain("var(--");
+    const csv = await taken("CSV");
+    expect(csv.text.split("\r\n")[2]).toBe("cat,0.1977758146404282,0.4011120926797859,0.4011120926797859");
+    expect((await taken("PNG")).text.slice(1, 4)).toBe("PNG");
+  });
+
+  it("a number leads to what it is made of, and that to what made it", async () => {
+    const { page } = await open("#/step?step=5&pin=out:1,0");
+    await page.locator(".neighbours button", { hasText: "α cat" }).click();
+    await page.waitForURL(/pin=weights:1,0/);
+    await page.locator(".neighbours button", { hasText: "sum cat" }).click();
+    await page.locator(".inspector-value", { hasText: "2.493" }).waitFor();
+  });
+
   const looks: [string, string, object][] = [
     ["wide", "#/step?step=4.2&pin=weights:1,2", {}],
     ["dark", "#/step?step=5&back=1,0", { colorScheme: "dark" }],
