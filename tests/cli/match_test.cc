@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.h"
 #include "files/temporary_directory.h"
@@ -11,6 +12,7 @@
 #include "qkv/files.h"
 #include "qkv/png.h"
 #include "qkv/random.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::match_command_test {
 namespace {
@@ -53,6 +55,19 @@ class MatchCommand : public testing::Test {
   std::string near_ = "top left a red square left of a blue square";
   std::string far_ = "bottom right a green circle right of a yellow cross";
 };
+
+// The first example of docs/models.md is of this picture, and of captions that the towers tell apart.
+TEST_F(MatchCommand, AnswersTheFirstExampleOfItsPage) {
+  std::ifstream page(std::filesystem::path(trained_model_path("towers")).parent_path() / "../docs/models.md");
+  std::string line;
+  while (std::getline(page, line) && !line.starts_with("qkv match scene.png ")) continue;
+  Words parts;
+  std::istringstream quoted(line);
+  for (std::string part; std::getline(quoted, part, '"');) parts.push_back(part);
+  ASSERT_GE(parts.size(), 4U) << line;
+  const Json json = Json::parse(run_qkv({"match", picture_, parts[1], parts[3], "--json"}).out);
+  EXPECT_GT(json["probabilities"][0][0].get<double>(), 0.99) << line;
+}
 
 TEST_F(MatchCommand, FindsTheCaptionByTheTowersOfTheBox) {
   const Outcome outcome = run_qkv({"match", picture_, noise_, far_, near_, "--json"});
