@@ -60,11 +60,19 @@ HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts
   HeadOptions options;
   options.importance_texts = arguments.importance;
   options.repeats = texts.repeats;
-  options.repeats.seed = seed_of(arguments.seed);
+  options.masks = texts.masks;
+  options.repeats.seed = options.masks.seed = seed_of(arguments.seed);
   if (arguments.site) {
     std::erase_if(options.sites, [&](AttentionSite site) { return name_of(site) != *arguments.site; });
   }
   return options;
+}
+
+std::vector<PatternHead> patterns_of(const TrainedModel& trained, std::int64_t count,
+                                     const std::vector<AttentionSite>& sites) {
+  std::vector<PatternHead> patterns = pattern_heads(trained, count);
+  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
+  return patterns;
 }
 
 FileContent file_of(const std::string& path, const std::string& text) {
@@ -125,8 +133,9 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
   std::vector<FileContent> files;
   if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, syntax_csv(analysis)));
   const Panel maps = relations_by_head(analysis, kFewestPairs);
-  if (!arguments.svg.empty()) files.push_back(file_of(arguments.svg + "/relations.svg", to_svg(maps)));
-  if (!arguments.png.empty()) files.push_back(file_of(arguments.png + "/relations.png", to_png(maps)));
+  const bool has_maps = !maps.heatmaps.empty();  // not of a few pairs
+  if (has_maps && !arguments.svg.empty()) files.push_back(file_of(arguments.svg + "/relations.svg", to_svg(maps)));
+  if (has_maps && !arguments.png.empty()) files.push_back(file_of(arguments.png + "/relations.png", to_png(maps)));
   write_files(files);
   print(arguments.json ? syntax_json(analysis, arguments.model)
                        : syntax_table(analysis, arguments.model, kFewestPairs));
@@ -144,7 +153,9 @@ void run(const AnalyzeArguments& arguments) {
     Progress line;
     options.doing = [&](const std::string& what) { line.show(what); };
     try {
-      return analyze_heads(trained.model(), texts.texts, options);
+      HeadAnalysis all = analyze_heads(trained.model(), texts.texts, options);
+      if (arguments.text_file.empty()) all.patterns = patterns_of(trained, arguments.count, options.sites);
+      return all;
     } catch (const InvalidArgument& error) {
       if (error.argument() == "sites") misuse("--site", error.expected(), error.got());
       if (error.function() == "threads") throw;
@@ -191,7 +202,8 @@ void add_analyze(CLI::App& app) {
       ->type_name("N")
       ->check(between(0, kMostTexts))
       ->capture_default_str();
-  add_seed_option(*command, arguments->seed, "Of the random tokens that come twice")->capture_default_str();
+  add_seed_option(*command, arguments->seed, "Of the random tokens that come twice, and of those masked")
+      ->capture_default_str();
   command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
   command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
   command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");

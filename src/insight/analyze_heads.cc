@@ -19,14 +19,22 @@ struct MeasuredSite {
   std::vector<LayerHeads> layers = {};  // made when the first weights say how many heads there are
 };
 
-std::vector<MeasuredSite> sites_to_measure(const Model& model, const HeadOptions& options) {
+// Of two towers a text may stand alone.
+bool has_site(const Model& model, std::span<const HeadText> texts, AttentionSite site) {
+  if (model.kind() != ModelKind::two_tower) return true;
+  return site == AttentionSite::tokens ? !texts.front().ids.empty() : !texts.front().image.empty();
+}
+
+std::vector<MeasuredSite> sites_to_measure(const Model& model, std::span<const HeadText> texts,
+                                           const HeadOptions& options) {
   std::vector<MeasuredSite> sites;
   for (const insight::OwnSite& own : insight::sites_of(model)) {
-    if (std::ranges::find(options.sites, own.site) != options.sites.end()) {
-      sites.push_back({.scope = own.scope, .site = own.site});
-    }
+    const bool is_wanted = std::ranges::find(options.sites, own.site) != options.sites.end();
+    if (is_wanted && has_site(model, texts, own.site)) sites.push_back({.scope = own.scope, .site = own.site});
   }
-  if (sites.empty()) throw InvalidArgument("analyze_heads", "sites", "a site that the model has", "none of them");
+  if (sites.empty()) {
+    throw InvalidArgument("analyze_heads", "sites", "a site that the model has for these texts", "none of them");
+  }
   return sites;
 }
 
@@ -61,9 +69,10 @@ void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSit
       for (std::size_t b = 0; b < batch.texts.size(); ++b) {
         const auto at = static_cast<std::int64_t>(b);
         const Tensor hidden = insight::hidden_places(call, at);
-        site.layers[layer].add(
-            weights.view().select(0, at), insight::pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
-            hidden.empty() ? TensorView() : hidden.view(), cosines.empty() ? TensorView() : cosines[b].view());
+        site.layers[layer].add(weights.view().select(0, at),
+                               insight::pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
+                               hidden.empty() ? TensorView() : hidden.view(),
+                               cosines.empty() ? TensorView() : cosines[b].view());
       }
     }
   }
@@ -99,8 +108,9 @@ std::vector<HeadText> repeated_texts(const RepeatedTokens& repeats) {
 
 void add_repeats(const Model& model, const HeadOptions& options, HeadAnalysis& analysis) {
   if (options.repeats.tokens.empty() || model.kind() != ModelKind::decoder) return;
-  std::vector<MeasuredSite> sites = sites_to_measure(model, options);
-  measure_all(model, repeated_texts(options.repeats), {}, sites);
+  const std::vector<HeadText> texts = repeated_texts(options.repeats);
+  std::vector<MeasuredSite> sites = sites_to_measure(model, texts, options);
+  measure_all(model, texts, {}, sites);
   const std::size_t induction = text_pattern_named("induction");
   const std::size_t duplicate = text_pattern_named("duplicate");
   for (std::size_t s = 0; s < sites.size(); ++s) {
@@ -131,7 +141,7 @@ SiteHeads heads_of(const MeasuredSite& measured) {
 
 HeadAnalysis analyze_heads(const Model& model, std::span<const HeadText> texts, const HeadOptions& options) {
   if (texts.empty()) throw InvalidArgument("analyze_heads", "texts", "one or more", "none");
-  std::vector<MeasuredSite> sites = sites_to_measure(model, options);
+  std::vector<MeasuredSite> sites = sites_to_measure(model, texts, options);
   measure_all(model, texts, options, sites);
   HeadAnalysis analysis{.texts = static_cast<std::int64_t>(texts.size())};
   for (const HeadText& text : texts) analysis.tokens += static_cast<std::int64_t>(text.ids.size() + text.source.size());

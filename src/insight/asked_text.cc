@@ -31,6 +31,21 @@ bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most,
   return is_open;
 }
 
+void write_answers(const TrainedModel& trained, std::int64_t most, std::span<TaskExample> examples) {
+  constexpr std::size_t kTogether = 32;
+  while (!examples.empty()) {
+    const std::span<TaskExample> part = examples.first(std::min(kTogether, examples.size()));
+    const TaskBatch batch = batch_of(trained.task(), part, layout_for(trained.kind()));
+    const NewTokens written = trained.model().generate(input_of(batch), trained.writing({.most = most}));
+    for (std::size_t n = 0; n < part.size(); ++n) {
+      for (const std::int64_t token : written[n]) part[n].tokens.push_back(static_cast<std::int32_t>(token));
+      part[n].labels.resize(part[n].tokens.size());
+      part[n].scored.resize(part[n].tokens.size());
+    }
+    examples = examples.subspan(part.size());
+  }
+}
+
 std::size_t asked_place(const TrainedModel& trained, const TaskExample& example) {
   const std::vector<bool> asked = trained.task().asked(example);  // perhaps for an answer that nobody gave
   for (std::size_t place = example.tokens.size(); place-- > 0;) {

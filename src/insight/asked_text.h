@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,15 @@ namespace qkv::insight {
 /// for one more, which is said at the last place: the last token of a sum.
 bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example);
 
+/// Lets an encoder-decoder write up to `most` tokens, the likeliest, after those of each example, many together.
+void write_answers(const TrainedModel& trained, std::int64_t most, std::span<TaskExample> examples);
+
 /// The last place of the example's tokens where the task asks for something, answered or not; else the last.
 [[nodiscard]] std::size_t asked_place(const TrainedModel& trained, const TaskExample& example);
+
+/// Of each token. Those of a joined text's source may be numbered after the others.
+[[nodiscard]] std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<std::int64_t>& ids,
+                                              const Tokenizer& tokenizer);
 
 /// With the targets of the example; of a decoder whose example asks for nothing, each next token.
 [[nodiscard]] HeadText head_text_of(const TrainedModel& trained, const TaskExample& example);

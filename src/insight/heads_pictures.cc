@@ -42,6 +42,10 @@ Heatmap share_map(Heatmap map) {
 Panel heads_grid(const SiteHeads& site) {
   Panel panel{.title = fmt::format("Heads: {}", name_of(site.site)), .heatmaps = {}};
   using Head = const HeadStatistics&;
+  Heatmap entropy = map_of(site, "entropy", [](Head head) { return head.entropy; });
+  entropy.value_name = "nats";
+  entropy.low = 0;
+  panel.heatmaps.push_back(std::move(entropy));
   panel.heatmaps.push_back(share_map(map_of(site, "evenness", [](Head head) { return head.evenness; })));
   for (const std::size_t p : insight::patterns_of(site)) {
     panel.heatmaps.push_back(share_map(map_of(site, std::string(text_patterns()[p].name), [p](Head head) {
@@ -60,6 +64,12 @@ Panel heads_grid(const SiteHeads& site) {
     similarity.low = -1;
     similarity.high = 1;
     panel.heatmaps.push_back(std::move(similarity));
+  }
+  if (site.all.front().distance) {
+    Heatmap distance = map_of(site, "distance", [](Head head) { return *head.distance; });
+    distance.value_name = "tokens";
+    distance.low = 0;
+    panel.heatmaps.push_back(std::move(distance));
   }
   if (site.all.front().removal) {
     Heatmap removal = map_of(site, "rise of the loss without the head", [](Head head) { return *head.removal; });
@@ -124,14 +134,14 @@ Panel flow_map(const Tensor& flow, const std::vector<std::string>& tokens) {
 Panel relations_by_head(const SyntaxAnalysis& analysis, std::int64_t fewest) {
   Panel panel{.title = "Share of pairs that a head finds", .heatmaps = {}};
   for (const RelationAccuracy& relation : analysis.relations) {
-    if (relation.pairs < fewest) continue;
+    if (relation.pairs < fewest || !relation.best) continue;
     std::vector<double> shares;
     for (const std::int64_t right : relation.right) {
       shares.push_back(static_cast<double>(right) / static_cast<double>(relation.pairs));
     }
     const double offset = static_cast<double>(relation.offset_right) / static_cast<double>(relation.pairs);
-    const std::string title =
-        fmt::format("{} {}, {:+}: {:.2f}", relation.label, name_of(relation.direction), relation.offset, offset);
+    const std::string guess = relation.offset ? fmt::format(", {:+}: {:.2f}", *relation.offset, offset) : "";
+    const std::string title = fmt::format("{} {}{}", relation.label, name_of(relation.direction), guess);
     panel.heatmaps.push_back(
         share_map(map_of(title, Tensor(shares, {analysis.layers, analysis.heads}), "layer", "head")));
   }

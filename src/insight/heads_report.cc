@@ -58,8 +58,34 @@ std::string classes_line(const SiteHeads& site) {
 
 std::string importance_line(const HeadAnalysis& analysis) {
   if (!analysis.loss) return fmt::format("No importance: {}.\n", analysis.no_importance);
-  return fmt::format("Loss {:.4f} nats over {} texts; removal is its rise without the head.\n", *analysis.loss,
-                     analysis.importance_texts);
+  const std::string gaps = analysis.masked > 0 ? fmt::format(" with {} tokens masked", analysis.masked) : "";
+  return fmt::format("Loss {:.4f} nats over {} texts{}; removal is its rise without the head.\n", *analysis.loss,
+                     analysis.importance_texts, gaps);
+}
+
+std::string patterns_table(const HeadAnalysis& analysis) {
+  if (analysis.patterns.empty()) return {};
+  std::string text =
+      "\nPatterns of its task: the best head of each, its mean weight there, and how often it is its largest\n";
+  for (const PatternHead& one : analysis.patterns) {
+    text += fmt::format("{:<19} {:<6} {:<6} {:.2f}  {:>3.0f} %  {}\n", one.pattern, name_of(one.site),
+                        fmt::format("{}.{}", one.layer, one.head), one.weight, 100 * one.largest, one.description);
+  }
+  return text;
+}
+
+Json json_of_patterns(const HeadAnalysis& analysis) {
+  Json all = Json::array();
+  for (const PatternHead& one : analysis.patterns) {
+    all.push_back({{"pattern", one.pattern},
+                   {"description", one.description},
+                   {"site", name_of(one.site)},
+                   {"layer", one.layer},
+                   {"head", one.head},
+                   {"weight", one.weight},
+                   {"largest", one.largest}});
+  }
+  return all;
 }
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
@@ -102,6 +128,7 @@ std::string field(const std::optional<double>& value) { return value ? fmt::form
 std::string heads_table(const HeadAnalysis& analysis, const std::string& model, const std::string& texts) {
   std::string text =
       fmt::format("Heads of {} over {} ({} tokens)\n{}", model, texts, analysis.tokens, importance_line(analysis));
+  text += patterns_table(analysis);
   for (const SiteHeads& site : analysis.sites) {
     text += fmt::format("\n{}: {} layers of {} heads\n{}\n\n", name_of(site.site), site.layers, site.heads,
                         classes_line(site));
@@ -137,8 +164,10 @@ std::string heads_json(const HeadAnalysis& analysis, const std::string& model, c
                {"text_count", analysis.texts},
                {"tokens", analysis.tokens},
                {"loss", or_null(analysis.loss)},
-               {"importance_texts", analysis.importance_texts}};
+               {"importance_texts", analysis.importance_texts},
+               {"masked_tokens", analysis.masked}};
   if (!analysis.loss) json["no_importance"] = analysis.no_importance;
+  json["patterns"] = json_of_patterns(analysis);
   json["sites"] = Json::array();
   for (const SiteHeads& site : analysis.sites) {
     Json entry = {{"site", name_of(site.site)}, {"layers", site.layers}, {"heads", site.heads}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "insight/masked_texts.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/train/optimizer.h"
@@ -78,6 +79,43 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
   clear_gradients(model.parameters());
 }
 
+bool asks(const HeadText& text) {
+  return std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
+}
+
+// The first of those that ask the model for a token; an encoder that fills gaps is asked by gaps.
+std::vector<HeadText> asked_texts(std::span<const HeadText> texts, const HeadOptions& options) {
+  Generator generator(options.masks.seed);
+  std::vector<HeadText> asked;
+  for (const HeadText& text : texts) {
+    if (std::ssize(asked) >= options.importance_texts) break;
+    const bool is_masked = !asks(text) && options.masks.mask;
+    const HeadText one = is_masked ? masked_text(text, options.masks, generator) : text;
+    if (asks(one)) asked.push_back(one);
+  }
+  return asked;
+}
+
+std::int64_t masked_tokens(const std::vector<HeadText>& texts, const MaskedTokens& masks) {
+  std::int64_t count = 0;
+  for (const HeadText& text : texts) {
+    for (std::size_t p = 0; masks.mask && p < text.targets.size(); ++p) {
+      if (text.targets[p] >= 0 && text.ids[p] == *masks.mask) ++count;
+    }
+  }
+  return count;
+}
+
+std::string why_none(const Model& model, const HeadOptions& options) {
+  if (options.importance_texts <= 0) return "not asked for";
+  if (model.kind() == ModelKind::two_tower) return "two towers say no tokens";
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  if (encoder != nullptr && encoder->options().head == EncoderHead::none) {
+    return "the model gives states alone, without a head that says tokens, so there is no loss to rise";
+  }
+  return "no text asks the model for a token";
+}
+
 }  // namespace
 
 Variable without_head(const Variable& heads, std::int64_t removed) {
@@ -88,16 +126,13 @@ Variable without_head(const Variable& heads, std::int64_t removed) {
 
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {
-  std::vector<HeadText> asked;
-  for (const HeadText& text : texts) {
-    const bool has_target = std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
-    if (has_target && static_cast<std::int64_t>(asked.size()) < options.importance_texts) asked.push_back(text);
-  }
+  const std::vector<HeadText> asked = asked_texts(texts, options);
   if (asked.empty()) {
-    analysis.no_importance = options.importance_texts <= 0 ? "not asked for" : "no text asks the model for a token";
+    analysis.no_importance = why_none(model, options);
     return;
   }
   analysis.importance_texts = static_cast<std::int64_t>(asked.size());
+  analysis.masked = masked_tokens(asked, options.masks);
   const std::vector<TextBatch> batches = batches_of(asked, 1);
   gradient_pass(model, batches, analysis);
   analysis.loss = loss_of(model, batches, nullptr);

@@ -38,6 +38,13 @@ Keys with_role(const PatternTokens& tokens, TokenRole role) {
   return keys;
 }
 
+// [CLS] and <s> are the first token, which is a pattern of its own.
+Keys separators(const PatternTokens& tokens) {
+  Keys keys = with_role(tokens, TokenRole::separator);
+  if (tokens.is_self) std::erase(keys, 0U);
+  return keys;
+}
+
 Keys same_token(const PatternTokens& tokens, std::size_t query) {
   Keys keys;
   const auto self = static_cast<std::size_t>(place_of(tokens, query));
@@ -63,8 +70,7 @@ std::vector<TextPattern> all_patterns() {
       {"next", "next", "next token", true, false, [](Tokens t, std::size_t q) { return beside(t, q, 1); }},
       {"self", "self", "itself", true, false, [](Tokens t, std::size_t q) { return beside(t, q, 0); }},
       {"first", "first", "first token", true, false, first_token},
-      {"separator", "sep", "separators", true, true,
-       [](Tokens t, std::size_t) { return with_role(t, TokenRole::separator); }},
+      {"separator", "sep", "separators", true, true, [](Tokens t, std::size_t) { return separators(t); }},
       {"punctuation", "punct", "punctuation", true, true,
        [](Tokens t, std::size_t) { return with_role(t, TokenRole::punctuation); }},
       {"duplicate", "dupl", "same token", true, false, same_token},

@@ -19,10 +19,17 @@ struct ReadSentence {
   std::vector<std::vector<std::size_t>> tokens;  // of each word
 };
 
+AttentionSite site_read(const TrainedModel& trained) {
+  return trained.kind() == ModelKind::encoder_decoder ? AttentionSite::source : AttentionSite::tokens;
+}
+
 HeadText read_sentence(const TrainedModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
+  const bool is_source = site_read(trained) == AttentionSite::source;
   const TaskExample example = trained.example_of(sentence.text);
-  const Encoding encoding = trained.task().vocabulary().encode(sentence.text);
-  const std::size_t before = example.tokens.size() - encoding.ids.size();  // "<s>" of a task
+  const Task& task = trained.task();
+  const Encoding encoding = (is_source ? task.source_vocabulary() : task.vocabulary()).encode(sentence.text);
+  // "<s>" of a task; after a source stands its "</s>".
+  const std::size_t before = is_source ? 0 : example.tokens.size() - encoding.ids.size();
   read = {.parsed = &sentence, .tokens = std::vector<std::vector<std::size_t>>(sentence.words.size())};
   std::size_t word = 0;
   for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
@@ -33,6 +40,7 @@ HeadText read_sentence(const TrainedModel& trained, const ParsedSentence& senten
   }
   HeadText text;
   text.ids.assign(example.tokens.begin(), example.tokens.end());
+  text.source.assign(example.source.begin(), example.source.end());
   return text;
 }
 
@@ -96,10 +104,10 @@ class Counts {
     }
   }
 
-  void add_sentence(const ParsedSentence& sentence) {
-    each(sentence, [](Count& count, const Pair& pair) {
+  void add_sentence(const ParsedSentence& sentence, bool looks_back) {
+    each(sentence, [looks_back](Count& count, const Pair& pair) {
       ++count.accuracy.pairs;
-      ++count.offsets[pair.to - pair.from];
+      if (!looks_back || pair.to < pair.from) ++count.offsets[pair.to - pair.from];
     });
   }
 
@@ -117,7 +125,8 @@ class Counts {
       one.label = key.first;
       one.direction = key.second;
       one.right.resize(heads);
-      one.best = std::ranges::max_element(one.right) - one.right.begin();
+      const auto most = std::ranges::max_element(one.right);
+      if (most != one.right.end() && *most > 0) one.best = most - one.right.begin();
       for (const auto& [offset, pairs] : count.offsets) {
         if (pairs <= one.offset_right) continue;
         one.offset = offset;
@@ -143,10 +152,11 @@ class Counts {
 };
 
 void require_reader_of_text(const TrainedModel& trained) {
-  const bool is_one = trained.kind() == ModelKind::encoder || trained.kind() == ModelKind::decoder;
-  if (is_one && trained.task().lengths().source == 0) return;
-  throw InvalidArgument(kSyntax, "trained", "an encoder or a decoder that reads a text alone",
-                        "one of kind " + std::string(name_of(trained.kind())));
+  const bool has_source = trained.task().lengths().source > 0;
+  if (trained.kind() == ModelKind::encoder || trained.kind() == ModelKind::encoder_decoder) return;
+  if (trained.kind() == ModelKind::decoder && !has_source) return;
+  throw InvalidArgument(kSyntax, "trained", "an encoder, or a decoder that reads a text alone",
+                        "one of kind " + std::string(name_of(trained.kind())) + (has_source ? " with a source" : ""));
 }
 
 }  // namespace
@@ -160,18 +170,20 @@ SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const Parse
   require_reader_of_text(trained);
   std::vector<HeadText> texts;
   std::vector<ReadSentence> read(sentences.size());
-  SyntaxAnalysis analysis{.sentences = static_cast<std::int64_t>(sentences.size()), .relations = {}};
+  SyntaxAnalysis analysis{.sentences = static_cast<std::int64_t>(sentences.size()),
+                          .looks_back = trained.kind() == ModelKind::decoder,
+                          .relations = {}};
   Counts counts;
   for (std::size_t n = 0; n < sentences.size(); ++n) {
     texts.push_back(read_sentence(trained, sentences[n], read[n]));
-    counts.add_sentence(sentences[n]);
+    counts.add_sentence(sentences[n], analysis.looks_back);
     analysis.words += static_cast<std::int64_t>(sentences[n].words.size());
   }
-  const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
+  const SiteScope scope = *trained.model().scope_of(site_read(trained));
   analysis.layers = scope.layers;
   constexpr std::int64_t kHeads = 16;
   for (const insight::TextBatch& batch : insight::batches_of(texts, kHeads)) {
-    Trace trace({"*" + scope.part});
+    Trace trace({scope.stack + "*" + scope.part});
     trained.model().run(batch.input(), trace);
     for (std::int64_t layer = 0; layer < scope.layers; ++layer) {
       const Tensor weights = trace[scope.name(static_cast<std::size_t>(layer), "weights")];

@@ -57,9 +57,9 @@ ModelInput TextBatch::input() const {
 std::int64_t TextBatch::all_asked() const { return std::accumulate(asked.begin(), asked.end(), std::int64_t{0}); }
 
 std::vector<TextBatch> batches_of(std::span<const HeadText> texts, std::int64_t heads) {
-  std::map<std::tuple<std::size_t, std::size_t, bool>, std::vector<const HeadText*>> by_length;
+  std::map<std::tuple<std::size_t, std::size_t, bool, bool>, std::vector<const HeadText*>> by_length;
   for (const HeadText& text : texts) {
-    by_length[{text.ids.size(), text.source.size(), !text.types.empty()}].push_back(&text);
+    by_length[{text.ids.size(), text.source.size(), !text.types.empty(), text.image.empty()}].push_back(&text);
   }
   std::vector<TextBatch> batches;
   for (const auto& [sizes, members] : by_length) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "insight/asked_text.h"
+#include "model/mask_token.h"
 
 namespace qkv {
 namespace {
@@ -46,7 +47,15 @@ std::vector<std::int64_t> numbers_in(const TensorView& row) {
   return {values.begin(), values.end()};
 }
 
-// In a joined text the source's tokens may be numbered after the others.
+void ask_for_each_next(HeadText& text) {
+  text.targets.assign(text.ids.begin() + 1, text.ids.end());
+  text.targets.push_back(kNothingAsked);
+}
+
+}  // namespace
+
+namespace insight {
+
 std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<std::int64_t>& ids,
                                 const Tokenizer& tokenizer) {
   std::vector<TokenRole> roles;
@@ -58,10 +67,6 @@ std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<s
   }
   return roles;
 }
-
-}  // namespace
-
-namespace insight {
 
 HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   const TaskBatch batch = trained.batch_of(example);
@@ -83,10 +88,7 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
     text.targets.clear();
     text.scored.clear();
   }
-  if (!asks && trained.kind() == ModelKind::decoder) {
-    text.targets.assign(text.ids.begin() + 1, text.ids.end());
-    text.targets.push_back(kNothingAsked);
-  }
+  if (!asks && trained.kind() == ModelKind::decoder) ask_for_each_next(text);
   return text;
 }
 
@@ -146,19 +148,44 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
   return repeats;
 }
 
+// An encoder that fills gaps and is asked for nothing by a task of its own.
+MaskedTokens masks_of(const TrainedModel& trained) {
+  MaskedTokens masks;
+  const auto* encoder = std::get_if<Encoder>(&trained.model().network());
+  if (encoder == nullptr || encoder->options().head == EncoderHead::none || trained.has_examples()) return masks;
+  const Tokenizer& tokenizer = trained.task().vocabulary();
+  for (std::int32_t id = 0; id < tokenizer.size() && !masks.mask; ++id) {
+    if (is_mask_token(tokenizer.piece(id))) masks.mask = id;
+  }
+  return masks;
+}
+
 HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, std::string described) {
   HeadTexts all{.texts = std::move(texts), .repeats = {}, .described = std::move(described)};
   all.repeats = repeats_of(trained, all.texts);
+  all.masks = masks_of(trained);
   all.shown = insight::shown_tokens(trained, all.texts.front());
   return all;
 }
 
+// Without tokens of its own a decoder would have one row, which sees one key.
+void write_tokens(const TrainedModel& trained, std::vector<TaskExample>& examples) {
+  constexpr std::int64_t kMostWritten = 16;
+  if (trained.kind() != ModelKind::encoder_decoder) return;
+  const std::int64_t most = trained.has_task() ? trained.task().lengths().tokens - 1 : kMostWritten;
+  insight::write_answers(trained, std::max<std::int64_t>(most, 0), examples);
+}
+
 HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> texts, std::string described) {
+  std::vector<TaskExample> examples;
+  for (const std::string& text : texts) examples.push_back(trained.example_of(text));
+  write_tokens(trained, examples);
   std::vector<HeadText> all;
-  for (const std::string& text : texts) {
-    TaskExample example = trained.example_of(text);
+  for (TaskExample& example : examples) {
     if (trained.has_task()) trained.task().mark(example);
     all.push_back(insight::head_text_of(trained, example));
+    const bool is_written = trained.kind() == ModelKind::encoder_decoder && all.back().targets.empty();
+    if (is_written) ask_for_each_next(all.back());
   }
   return collected(trained, std::move(all), std::move(described));
 }
@@ -171,7 +198,7 @@ std::string counted_texts(std::size_t count, std::string_view what) {
 
 HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts) {
   if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
-  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
+  if (trained.kind() == ModelKind::captioner) {
     throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
                           std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
   }
@@ -188,7 +215,7 @@ HeadTexts head_texts(const TrainedModel& trained, std::int64_t count) {
     return collected(trained, std::move(all),
                      counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + task.info().name);
   }
-  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
+  if (trained.kind() == ModelKind::captioner) {
     throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
                           "a " + std::string(name_of(trained.kind())) + " without");
   }

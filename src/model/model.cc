@@ -37,6 +37,20 @@ SiteScope scope_in_stacks(AttentionSite site, std::int64_t encoder_layers, std::
   return {.stack = "decoder.", .part = site == AttentionSite::cross ? "cross" : "attn", .layers = decoder_layers};
 }
 
+void run_towers(const TwoTower& towers, const ModelInput& in, const ModelCall& call) {
+  const bool has_image = in.images.data() != nullptr;
+  const bool has_text = in.ids.data() != nullptr;
+  if (has_image && has_text) {
+    static_cast<void>(towers.loss(in.images, {in.ids, in.lengths}, call));
+  } else if (has_image) {
+    static_cast<void>(towers.embed_images(in.images, call));
+  } else if (has_text) {
+    static_cast<void>(towers.embed_texts({in.ids, in.lengths}, call));
+  } else {
+    throw InvalidArgument("Model::run", "input", "images, ids or both, of two towers", "neither");
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(ModelKind kind) noexcept { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -112,7 +126,7 @@ void Model::run(const ModelInput& in, Trace& trace) const {
   const NoGradient constant;
   const ModelCall call{.dtype = dtype(), .trace = &trace};
   if (const auto* towers = std::get_if<TwoTower>(&network_)) {
-    static_cast<void>(towers->loss(in.images, {in.ids, in.lengths}, call));
+    run_towers(*towers, in, call);
   } else if (const auto* encoder = std::get_if<Encoder>(&network_);
              encoder != nullptr && encoder->options().head == EncoderHead::none) {
     static_cast<void>(encoder->hidden({in.ids, in.lengths, in.types}, call));

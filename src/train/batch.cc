@@ -56,7 +56,7 @@ TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, B
         Tensor(DType::i64, {count, longest(examples, [](const TaskExample& e) { return length(e.source); })});
   }
   const std::int64_t side = task.lengths().image_side;
-  if (side > 0) batch.images = Tensor(DType::f32, {count, 3, side, side});
+  if (side > 0 && !examples.front().image.empty()) batch.images = Tensor(DType::f32, {count, 3, side, side});
   return batch;
 }
 
@@ -67,7 +67,8 @@ BatchLayout layout_for(ModelKind kind) noexcept {
 }
 
 ModelInput input_of(const TaskBatch& batch) {
-  return {.ids = batch.ids,
+  const bool has_text = std::ranges::any_of(batch.lengths, [](std::int64_t length) { return length > 0; });
+  return {.ids = has_text ? batch.ids.view() : TensorView(),
           .lengths = batch.lengths,
           .source = batch.source,
           .source_lengths = batch.source_lengths,
@@ -95,14 +96,15 @@ TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, Batc
     if (!batch.images.empty()) write_image(example, b, batch.images);
     batch.lengths.push_back(text_length(example, layout));
     batch.source_lengths.push_back(length(example.source));
-    batch.tokens += length(example.source) + length(example.tokens) + batch.patches;
+    batch.tokens += length(example.source) + length(example.tokens) + (batch.images.empty() ? 0 : batch.patches);
   }
   return batch;
 }
 
 TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
   const TensorView all = weights.select(0, b);
-  const std::int64_t source = batch.images.empty() ? batch.source_lengths[static_cast<std::size_t>(b)] : batch.patches;
+  // Images are of one size; before their patches may stand a class token.
+  const std::int64_t source = batch.images.empty() ? batch.source_lengths[static_cast<std::size_t>(b)] : all.dim(2);
   const std::int64_t end = batch.lengths[static_cast<std::size_t>(b)];
   const std::int64_t begin = batch.layout == BatchLayout::joined ? source : 0;
   switch (site) {

@@ -75,10 +75,30 @@ TEST(AnalyzeCommand, HoldsHeadsAgainstTrees) {
               HasSubstr("broken.conllu: CoNLL-U, line 1: expected"));
 }
 
+TEST(AnalyzeCommand, NamesTheHeadsOfTheTasksPatterns) {
+  const Outcome outcome = run_qkv({"analyze", "reverse", "--count", "16", "--importance", "0"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nanti-diagonal       cross  0.0    0.8"));
+  const Outcome other =
+      run_qkv({"analyze", "reverse", "--count", "4", "--importance", "0", "--site", "tokens", "--json"});
+  EXPECT_TRUE(Json::parse(other.out)["patterns"].empty());
+}
+
+TEST(AnalyzeCommand, WritesTreesOfFewPairsWithoutPictures) {
+  const tests::TemporaryDirectory directory;
+  const std::string csv = directory / "trees.csv";
+  const Outcome outcome = run_qkv(
+      {"analyze", "english", "--syntax", "english", "--count", "1", "--csv", csv, "--png", directory / "pictures"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("No relation has 10 pairs or more; CSV and JSON have all"));
+  EXPECT_TRUE(std::filesystem::exists(csv));
+  EXPECT_FALSE(std::filesystem::exists(directory / "pictures/relations.png"));
+}
+
 TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   const Outcome site = run_qkv({"analyze", "english", "--site", "cross"});
   EXPECT_EQ(site.code, 2);
-  EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has, got none of them"));
+  EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has for these texts, got none of them"));
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--site", "tokens"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
@@ -85,6 +88,59 @@ TEST(BoxOfModels, HasAnEncoderWithTargets) {
   EXPECT_TRUE(head.removal);
 }
 
+// The cards have the scores of every head, as training left them.
+TEST(BoxOfModels, ShowThePatternsOfTheirTasks) {
+  std::size_t found = 0;
+  for (const std::string& name : trained_model_names()) {
+    std::filesystem::path card = trained_model_path(name);
+    const auto wanted = nlohmann::json::parse(std::ifstream(card.replace_extension(".json")))["patterns"];
+    const std::vector<PatternHead> patterns = pattern_heads(from_box(name), 64);
+    std::size_t at = 0;
+    for (const auto& relation : wanted) {
+      if (relation["layers"].empty()) continue;  // of a site that the model has not
+      ASSERT_LT(at, patterns.size()) << name;
+      const PatternHead& one = patterns[at++];
+      EXPECT_EQ(one.pattern, relation["relation"]) << name;
+      EXPECT_EQ(name_of(one.site), relation["site"]) << name;
+      EXPECT_EQ(one.layer, relation["best"]["layer"]) << name << ", " << one.pattern;
+      EXPECT_EQ(one.head, relation["best"]["head"]) << name << ", " << one.pattern;
+      EXPECT_NEAR(one.weight, relation["best"]["weight"], 0.01) << name << ", " << one.pattern;
+      ++found;
+    }
+    EXPECT_EQ(at, patterns.size()) << name;
+  }
+  EXPECT_GE(found, 18U);
+  EXPECT_TRUE(pattern_heads(from_box("gpt"), 64).empty());  // of prose, not of a task
+}
+
+// Its texts ask for nothing, so some tokens are masked.
+TEST(AnalyzeHeads, AsksAnEncoderForMaskedTokens) {
+  const TrainedModel trained = from_box("english");
+  const std::vector<std::string> own = {"the cat sleeps", "the cat sees the dog"};
+  const HeadTexts texts = head_texts(trained, own);
+  EXPECT_EQ(texts.masks.mask, std::nullopt);  // the task has its own questions
+  HeadOptions options;
+  EXPECT_EQ(analyze_heads(trained.model(), texts.texts, options).no_importance, "no text asks the model for a token");
+  options.masks.mask = 0;
+  const HeadAnalysis analysis = analyze_heads(trained.model(), texts.texts, options);
+  EXPECT_EQ(analysis.importance_texts, 2);
+  EXPECT_EQ(analysis.masked, 2);  // 15 % of 3 and of 5 words, one at least
+  EXPECT_TRUE(analysis.loss);
+  EXPECT_TRUE(analysis.sites.front().all.front().removal);
+  options.masks.share = 1;
+  EXPECT_EQ(analyze_heads(trained.model(), texts.texts, options).masked, 8);
+}
+
+TEST(AnalyzeHeads, ReadsTextsByTheirTowerAlone) {
+  const TrainedModel trained = from_box("towers");
+  const std::vector<std::string> own = {"top left a red square left of a blue square"};
+  const HeadAnalysis analysis = analyze_heads(trained.model(), head_texts(trained, own).texts);
+  ASSERT_EQ(analysis.sites.size(), 1U);
+  EXPECT_EQ(analysis.sites.front().site, AttentionSite::tokens);
+  EXPECT_GT(analysis.sites.front().all.front().rows, 0);
+  EXPECT_EQ(analysis.no_importance, "two towers say no tokens");
+}
+
 TEST(AnalyzeHeads, LeavesTheModelsGradientsClear) {
   const TrainedModel trained = from_box("previous");
   static_cast<void>(analysed(trained, 2));
@@ -150,6 +206,20 @@ TEST(HeadTexts, AreTheReadersOwn) {
   EXPECT_EQ(texts.texts[0].ids.size(), 3U);
   EXPECT_EQ(texts.described, "2 texts");
   EXPECT_TRUE(texts.repeats.tokens.empty());
+}
+
+// Its decoder has rows, and what it writes is what it is asked for.
+TEST(HeadTexts, OfAnEncoderDecoderAreAnswered) {
+  const TrainedModel trained = from_box("translation");
+  const std::string sentence =
+      trained.task().source_vocabulary().decode(trained.task().example(Split::test, 0).source, SpecialTokens::without);
+  const HeadTexts texts = head_texts(trained, std::span(&sentence, 1));
+  const HeadText& text = texts.texts.front();
+  ASSERT_GT(text.ids.size(), 2U);
+  EXPECT_EQ(text.targets.front(), text.ids[1]);
+  const HeadAnalysis analysis = analyze_heads(trained.model(), texts.texts);
+  EXPECT_GT(analysis.sites.front().all.front().rows, 0);
+  EXPECT_TRUE(analysis.loss);
 }
 
 TEST(HeadTexts, RefuseTextsOfAModelThatReadsImages) {

@@ -32,7 +32,7 @@ TEST(TextPatterns, AreWhatTheirNamesSay) {
   EXPECT_THAT(keys_of("self", text(), 4), ElementsAre(4));
   EXPECT_THAT(keys_of("first", text(), 4), ElementsAre(0));
   EXPECT_THAT(keys_of("first", text(), 0), IsEmpty());
-  EXPECT_THAT(keys_of("separator", text(), 4), ElementsAre(0, 6));
+  EXPECT_THAT(keys_of("separator", text(), 4), ElementsAre(6));  // [SEP] alone: [CLS] is "first"
   EXPECT_THAT(keys_of("punctuation", text(), 4), ElementsAre(3));
   EXPECT_THAT(keys_of("duplicate", text(), 4), ElementsAre(1));
   EXPECT_THAT(keys_of("duplicate", text(), 1), ElementsAre(4));
@@ -54,6 +54,7 @@ TEST(TextPatterns, OfCrossAttentionCountFromTheStart) {
   tokens.is_self = false;
   EXPECT_THAT(keys_of("place", tokens, 1), ElementsAre(1));
   EXPECT_THAT(keys_of("last", tokens, 1), ElementsAre(6));
+  EXPECT_THAT(keys_of("separator", tokens, 1), ElementsAre(0, 6));  // there is no "first" here
 }
 
 TEST(TextPatterns, RefuseAWordThatIsNone) {

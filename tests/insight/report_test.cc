@@ -86,10 +86,13 @@ TEST(ReportOfHeads, HasEverythingAsJson) {
 
 TEST(PicturesOfHeads, AreLayersTimesHeads) {
   const Panel grid = heads_grid(site());
-  EXPECT_EQ(grid.heatmaps[0].title, "evenness");
-  EXPECT_EQ(grid.heatmaps[0].values.shape(), (Shape{2, 2}));
-  EXPECT_EQ(grid.heatmaps[1].title, "previous token");
-  EXPECT_DOUBLE_EQ(grid.heatmaps[1].values.at({1, 0}), 1);
+  EXPECT_EQ(grid.heatmaps[0].title, "entropy");
+  EXPECT_NEAR(grid.heatmaps[0].values.at({1, 1}), std::log(3), 1e-9);
+  EXPECT_EQ(grid.heatmaps[1].title, "evenness");
+  EXPECT_EQ(grid.heatmaps[1].values.shape(), (Shape{2, 2}));
+  EXPECT_EQ(grid.heatmaps[2].title, "previous token");
+  EXPECT_DOUBLE_EQ(grid.heatmaps[2].values.at({1, 0}), 1);
+  EXPECT_EQ(grid.heatmaps.back().title, "distance");
   EXPECT_THAT(to_svg(grid), HasSubstr("previous token"));
   EXPECT_THAT(to_svg(grid), Not(HasSubstr("rise of the loss")));
   EXPECT_EQ(head_distances(site()).heatmaps.size(), 2U);

@@ -69,12 +69,12 @@ TEST(AnalyzeSyntax, FindsTheHeadOfARelation) {
     EXPECT_EQ(relation.right.size(), 16U);
     EXPECT_LE(relation.offset_right, relation.pairs);
     for (const std::int64_t right : relation.right) {
-      EXPECT_LE(right, relation.right[static_cast<std::size_t>(relation.best)]);
+      EXPECT_LE(right, relation.best ? relation.right[static_cast<std::size_t>(*relation.best)] : 0);
     }
     (relation.direction == TreeDirection::to_head ? to_head : to_dependent) += relation.pairs;
     if (relation.label != "det" || relation.direction != TreeDirection::to_head) continue;
     EXPECT_EQ(relation.offset, 1);
-    EXPECT_GT(relation.right[static_cast<std::size_t>(relation.best)] * 2, relation.pairs);
+    EXPECT_GT(relation.right[static_cast<std::size_t>(relation.best.value())] * 2, relation.pairs);
   }
   EXPECT_EQ(to_head, to_dependent);
   EXPECT_THAT(syntax_table(analysis, "english", 10), HasSubstr("det          to head"));
@@ -99,7 +99,41 @@ TEST(AnalyzeSyntax, OfAPreviousTokenHeadIsTheOffsetMinusOne) {
   EXPECT_EQ(to_head.right.front(), 5);
   EXPECT_EQ(to_head.offset, -1);
   EXPECT_EQ(to_head.offset_right, 5);
-  EXPECT_EQ(analysis.relations[1].right.front(), 0);  // a decoder does not see what follows
+  // A decoder does not see what follows, so that no head is the best, and no offset looks ahead.
+  const RelationAccuracy& to_dependent = analysis.relations[1];
+  EXPECT_EQ(to_dependent.right.front(), 0);
+  EXPECT_EQ(to_dependent.best, std::nullopt);
+  EXPECT_EQ(to_dependent.offset, std::nullopt);
+  EXPECT_EQ(to_dependent.offset_right, 0);
+  EXPECT_THAT(syntax_table(analysis, "previous", 1),
+              HasSubstr("chain        to dependent       5       -      0.00       -      0.00"));
+  EXPECT_THAT(syntax_csv(analysis), HasSubstr("chain,to dependent,5,0,0,0,,0\n"));
+  EXPECT_TRUE(nlohmann::json::parse(syntax_json(analysis, "previous"))["relations"][1]["best"].is_null());
+  EXPECT_EQ(relations_by_head(analysis, 1).heatmaps.size(), 1U);
+}
+
+TEST(AnalyzeSyntax, SaysWhereNoRelationHasEnoughPairs) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const SyntaxAnalysis analysis = analyze_syntax(trained, english_trees(1));
+  EXPECT_THAT(syntax_table(analysis, "english", 100),
+              HasSubstr("No relation has 100 pairs or more; CSV and JSON have"));
+  EXPECT_TRUE(relations_by_head(analysis, 100).heatmaps.empty());
+}
+
+// The letters of a source, and the heads of the encoder that reads them.
+TEST(AnalyzeSyntax, OfAnEncoderDecoderIsOfItsEncoder) {
+  const TrainedModel trained = TrainedModel::read(trained_model_path("reverse"));
+  const ParsedSentence letters{
+      .text = "abcdef",
+      .words = {{0, 1}, {1, 3}, {3, 6}},
+      .dependencies = {
+          {.head = std::nullopt, .label = "root"}, {.head = 0, .label = "near"}, {.head = 1, .label = "near"}}};
+  const SyntaxAnalysis analysis = analyze_syntax(trained, std::vector{letters});
+  EXPECT_EQ(analysis.layers, 1);
+  EXPECT_EQ(analysis.heads, 1);
+  EXPECT_FALSE(analysis.looks_back);
+  ASSERT_EQ(analysis.relations.size(), 2U);
+  EXPECT_EQ(analysis.relations[0].pairs, 2);
 }
 
 TEST(AnalyzeSyntax, CountsPronounsBesideTheTrees) {
@@ -118,7 +152,7 @@ TEST(AnalyzeSyntax, CountsPronounsBesideTheTrees) {
   ASSERT_NE(found, analysis.relations.end());
   EXPECT_EQ(found->pairs, pronouns);
   // The task asks for the noun behind a pronoun, so some head finds it better than any distance.
-  EXPECT_GT(found->right[static_cast<std::size_t>(found->best)], found->offset_right);
+  EXPECT_GT(found->right[static_cast<std::size_t>(found->best.value())], found->offset_right);
   const Panel maps = relations_by_head(analysis, 10);
   EXPECT_EQ(maps.heatmaps.front().values.shape(), Shape({2, 8}));
   EXPECT_THAT(maps.heatmaps.front().title, HasSubstr(" to "));
@@ -134,7 +168,7 @@ TEST(AnalyzeSyntax, RefusesOtherKindsAndNoSentences) {
     return "";
   };
   EXPECT_THAT(said("english", {}), HasSubstr("sentences: expected one or more, got none"));
-  EXPECT_THAT(said("reverse", english_trees(1)), HasSubstr("trained: expected an encoder or a decoder"));
+  EXPECT_THAT(said("shapes", english_trees(1)), HasSubstr("trained: expected an encoder, or a decoder"));
   try {
     static_cast<void>(english_trees(0));
     FAIL();

@@ -117,12 +117,22 @@ struct RepeatedTokens {
   std::uint64_t seed = 0;
 };
 
+/// Gaps in texts that ask for nothing, for the importance of the heads of an encoder that fills them. In each text a
+/// share of its tokens that are no separators is masked, one at least (Devlin et al. 2019, section 3.1, without the
+/// tokens that stay or are replaced there).
+struct MaskedTokens {
+  std::optional<std::int64_t> mask = std::nullopt;  // the model's token for a gap; none: no gaps
+  double share = 0.15;
+  std::uint64_t seed = 0;
+};
+
 struct HeadOptions {
   std::vector<AttentionSite> sites = {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross};
   /// Texts by which importance is measured, of those with a target; removal needs a pass over them for each head. 0:
   /// none.
   std::int64_t importance_texts = 16;
   RepeatedTokens repeats = {};                              // of decoders
+  MaskedTokens masks = {};                                  // of encoders
   std::function<void(const std::string& what)> doing = {};  // told what is going on
 };
 
@@ -135,12 +145,25 @@ struct SiteHeads {
   std::vector<Tensor> distances = {};    // LayerHeads::distances() of each layer
 };
 
+/// A pattern that the model's task asks for, with the head that shows it best.
+struct PatternHead {
+  std::string pattern;  // "anti-diagonal"
+  std::string description;
+  AttentionSite site = AttentionSite::tokens;
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+  double weight = 0;   // mean weight on the keys of the pattern, in [0, 1]
+  double largest = 0;  // share of the rows whose largest weight is on one of them
+};
+
 struct HeadAnalysis {
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::vector<SiteHeads> sites = {};          // those that the model has; a decoder has one
+  std::vector<PatternHead> patterns = {};     // of the task: pattern_heads()
   std::optional<double> loss = std::nullopt;  // mean over the targets of the texts of importance, in nats
   std::int64_t importance_texts = 0;
+  std::int64_t masked = 0;         // tokens of these texts that were masked to ask for them
   std::string no_importance = {};  // why there is none
 };
 

@@ -35,8 +35,9 @@ struct TextPattern {
   std::function<std::vector<std::size_t>(const PatternTokens& tokens, std::size_t query)> keys;
 };
 
-/// previous, next, self, first, separator, punctuation, duplicate, induction; of cross-attention place and last. The
-/// narrower of two patterns goes first.
+/// previous, next, self, first, separator, punctuation, duplicate, induction; of cross-attention place and last. A
+/// separator that is the first token of self-attention, such as [CLS], counts as first alone. The narrower of two
+/// patterns goes first.
 [[nodiscard]] std::span<const TextPattern> text_patterns();
 
 /// The place of a pattern in text_patterns(). Throws InvalidArgument for another word.

@@ -46,8 +46,10 @@ struct RelationAccuracy {
   TreeDirection direction = TreeDirection::to_head;
   std::int64_t pairs = 0;
   std::vector<std::int64_t> right;  // of each head, layer by layer
-  std::int64_t best = 0;            // of `right`, the first of equals
-  std::int64_t offset = 0;          // of the best guess at a fixed distance: -1 is the word before
+  /// Of `right`, the first of equals; nullopt if no head finds any.
+  std::optional<std::int64_t> best = std::nullopt;
+  /// Of the best guess at a fixed distance that the model sees: -1 is the word before; nullopt if none finds any.
+  std::optional<std::int64_t> offset = std::nullopt;
   std::int64_t offset_right = 0;
 };
 
@@ -56,13 +58,15 @@ struct SyntaxAnalysis {
   std::int64_t words = 0;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
+  bool looks_back = false;                  // a decoder, whose heads and offsets see earlier words alone
   std::vector<RelationAccuracy> relations;  // the most frequent first; of each label both directions
 };
 
 /// Runs the sentences, those of one length together. Weight between words: the sum over the tokens of the word looked
 /// at, the mean over those of the word that looks; special tokens and the word itself do not count (Clark et al. 2019,
-/// section 4). Throws InvalidArgument naming sentences if there are none, trained unless it is an encoder or a decoder
-/// that reads text alone, and as TrainedModel::example_of().
+/// section 4). Of an encoder-decoder it is the encoder that reads them. Throws InvalidArgument naming sentences if
+/// there are none, trained for a model that reads images or a decoder that reads a source, and as
+/// TrainedModel::example_of().
 [[nodiscard]] SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const ParsedSentence> sentences);
 
 /// For people: of each relation and direction with at least `fewest` pairs the best head beside the best fixed offset.

@@ -12,18 +12,27 @@ namespace qkv {
 
 struct HeadTexts {
   std::vector<HeadText> texts;
-  RepeatedTokens repeats;  // for options.repeats: tokens of these texts or, of a model of no task, all but separators
-  std::string described;   // "64 held-out examples of induction"
+  RepeatedTokens repeats;   // for options.repeats: tokens of these texts or, of a model of no task, all but separators
+  MaskedTokens masks = {};  // for options.masks: of an encoder that fills gaps and learnt no task
+  std::string described;    // "64 held-out examples of induction"
   std::vector<std::string> shown = {};  // the tokens of the first text, as shown_token() has them
 };
 
-/// The reader's own texts. Targets are those that the model's task asks for, of another decoder each next token.
-/// Throws InvalidArgument naming texts if there are none, or the model reads images, and as TrainedModel::example_of().
+/// The reader's own texts. Targets are those that the model's task asks for, of another decoder each next token. Of an
+/// encoder-decoder a text is the source, and its tokens are those that the model writes, the likeliest, up to as many
+/// as its task has or 16; where the task asks for nothing they are the targets. Two towers read it with that of texts
+/// alone. Throws InvalidArgument naming texts if there are none, or the model is a captioner, and as
+/// TrainedModel::example_of().
 [[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts);
 
 /// The first `count` held-out examples of the model's task; of a model without examples of its own as many sentences of
 /// the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model reads images and
 /// has no examples.
 [[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::int64_t count);
+
+/// For each pattern of the model's task its best head, on the first `count` held-out examples: those that
+/// task_patterns() scores. Empty if the model has no examples; without the patterns of sites that it has not. Throws
+/// InvalidArgument naming count.
+[[nodiscard]] std::vector<PatternHead> pattern_heads(const TrainedModel& trained, std::int64_t count);
 
 }  // namespace qkv

@@ -99,7 +99,8 @@ class Model {
   /// and as the network does.
   [[nodiscard]] NewTokens generate(const ModelInput& input, const GenerateOptions& options) const;
 
-  /// A forward pass for its trace, in dtype(); nothing is recorded.
+  /// A forward pass for its trace, in dtype(); nothing is recorded. Of two towers the one whose images or ids are
+  /// there; with both, the loss. Throws InvalidArgument naming input if there is neither, and as forward().
   void run(const ModelInput& input, Trace& trace) const;
   /// Where a trace has the attention of a site; nullopt if the model has none.
   [[nodiscard]] std::optional<SiteScope> scope_of(AttentionSite site) const;

@@ -34,7 +34,7 @@ struct TaskBatch {
 /// What a kind of model reads: a decoder has one text.
 [[nodiscard]] BatchLayout layout_for(ModelKind kind) noexcept;
 
-/// Views of the batch, which must outlive them.
+/// Views of the batch, which must outlive them; no ids where no example has tokens.
 [[nodiscard]] ModelInput input_of(const TaskBatch& batch);
 
 /// The targets of nothing, which cross_entropy() leaves out.

@@ -8,6 +8,7 @@
 
 #include "qkv/attention.h"
 #include "qkv/explain.h"
+#include "qkv/insight/patterns.h"
 
 namespace qkv::explain_detail {
 
@@ -27,11 +28,12 @@ struct SitePattern {
 
 /// The attention of one kind in all layers: of the tokens, of the source, or across.
 struct SiteWeights {
-  std::string name;                  // "tokens"
-  std::vector<std::string> queries;  // Tq
-  std::vector<std::string> keys;     // Tk
-  std::vector<Tensor> weights;       // [H, Tq, Tk] a layer, as they ran
-  Tensor hidden = {};                // b8 [Tq, Tk], true where the mask hides; empty where it hides nothing
+  std::string name;                   // "tokens"
+  std::vector<std::string> queries;   // Tq
+  std::vector<std::string> keys;      // Tk
+  std::vector<TokenRole> roles = {};  // Tk, of the keys; empty where they are no tokens
+  std::vector<Tensor> weights;        // [H, Tq, Tk] a layer, as they ran
+  Tensor hidden = {};                 // b8 [Tq, Tk], true where the mask hides; empty where it hides nothing
   std::vector<SitePattern> relations = {};
   std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
 };

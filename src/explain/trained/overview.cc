@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 
@@ -16,8 +15,8 @@ namespace {
 
 // The tokens of a site as numbers: equal ones for equal tokens.
 PatternTokens tokens_of(const SiteWeights& site) {
-  PatternTokens tokens;
-  tokens.is_self = site.queries == site.keys;
+  if (site.key_columns > 0) return {.queries = {}, .keys = {}};  // patches
+  PatternTokens tokens{.queries = {}, .keys = {}, .roles = site.roles, .is_self = site.queries == site.keys};
   std::map<std::string, std::int64_t> numbers;
   const auto number_of = [&](const std::string& token) {
     return numbers.try_emplace(token, static_cast<std::int64_t>(numbers.size())).first->second;
@@ -32,59 +31,29 @@ struct Shown {
   double weight = 0;
 };
 
-Shown best_of_any_text(const SiteWeights& site, const std::vector<double>& weights) {
-  Shown best;
-  if (site.key_columns > 0) return best;
-  const PatternTokens tokens = tokens_of(site);
-  for (const TextPattern& pattern : text_patterns()) {
-    if (!(tokens.is_self ? pattern.of_self : pattern.of_cross)) continue;
-    PatternShare share;
-    for (std::size_t query = 0; query < site.queries.size(); ++query) {
-      const std::vector<std::size_t> keys = pattern.keys(tokens, query);
-      if (keys.empty()) continue;
-      ++share.rows;
-      for (const std::size_t key : keys) share.weight_sum += weights[query * site.keys.size() + key];
-    }
-    if (share.rows >= kFewestRows && share.mean() > best.weight) best = {std::string(pattern.name), share.mean()};
-  }
-  return best;
+// As analyze_heads() has it of many texts. [1, Tq, Tk]
+HeadClass class_in(const SiteWeights& site, const PatternTokens& tokens, const TensorView& head) {
+  LayerHeads sums(1);
+  sums.add(head, tokens, site.hidden.empty() ? TensorView() : site.hidden.view());
+  return class_of(sums.statistics().front());
 }
 
-// The mean over rows of the entropy as a share of that of an even row.
-double evenness_of(const SiteWeights& site, const std::vector<double>& weights) {
-  double sum = 0;
-  double rows = 0;
-  for (std::size_t query = 0; query < site.queries.size(); ++query) {
-    double entropy = 0;
-    double visible = 0;
-    for (std::size_t key = 0; key < site.keys.size(); ++key) {
-      const bool is_hidden = !site.hidden.empty() &&
-                             site.hidden.at({static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)}) != 0;
-      visible += is_hidden ? 0 : 1;
-      const double weight = weights[query * site.keys.size() + key];
-      if (weight > 0) entropy -= weight * std::log(weight);
-    }
-    if (visible < 2) continue;
-    sum += entropy / std::log(visible);
-    ++rows;
-  }
-  return rows > 0 ? sum / rows : 0;
-}
-
-Shown pattern_of(const SiteWeights& site, std::size_t layer, std::size_t head, const std::vector<double>& weights) {
-  Shown best = best_of_any_text(site, weights);
+Shown pattern_of(const SiteWeights& site, const PatternTokens& tokens, std::size_t layer, std::size_t head) {
+  const auto at = static_cast<std::int64_t>(head);
+  const HeadClass found = class_in(site, tokens, site.weights[layer].view().slice(0, at, at + 1));
+  const bool is_pattern = found.word != "broad" && found.word != "mixed" && found.word != "-";
+  Shown best = is_pattern ? Shown{found.word, found.weight} : Shown{};
   for (const SitePattern& relation : site.relations) {  // the task's own word for it goes first
     const double weight = relation.layers[layer][head];
     if (weight >= kShowsPattern && weight + 0.01 >= best.weight) best = {relation.name, weight};
   }
-  if (best.weight >= kShowsPattern) return best;
-  const double evenness = evenness_of(site, weights);
-  return evenness >= kIsBroad ? Shown{"uniform", evenness} : Shown{};
+  return best.name.empty() && found.word == "broad" ? Shown{found.word, found.weight} : best;
 }
 
-void add_head(Section& step, Table& table, const SiteWeights& site, std::size_t layer, std::size_t head) {
+void add_head(Section& step, Table& table, const SiteWeights& site, const PatternTokens& tokens, std::size_t layer,
+              std::size_t head) {
   const TensorView matrix = site.weights[layer].view().select(0, static_cast<std::int64_t>(head));
-  const Shown shown_pattern = pattern_of(site, layer, head, matrix.to_vector());
+  const Shown shown_pattern = pattern_of(site, tokens, layer, head);
   const Spread spread = mean_spread(matrix);
   const std::string name = fmt::format("{}.{}", layer, head);
   table.rows.push_back({word(name), word(shown_pattern.name.empty() ? "–" : shown_pattern.name),
@@ -105,16 +74,19 @@ Section overview_step(const ModelRun& model_run) {
   step.is_detail = true;
   step.title = "All heads at a glance";
   step.text =
-      "Pattern: the one that the head shows best in this text, with the mean weight on its keys; none is named below a "
-      "mean of 0.5. A uniform head spreads its weights nearly evenly; its number is the entropy, as a share of the "
-      "largest possible. Keys in effect: exp(entropy) of a row. This and the largest weight are means over the rows.";
+      "Pattern: that of the task, or the class that `qkv analyze` gives a head, from this text alone; a number says "
+      "the "
+      "mean weight on its keys. None is named below a mean of 0.5, or of twice what an even head would have. A broad "
+      "head spreads its weights nearly evenly; its number is the entropy, as a share of the largest possible. Keys in "
+      "effect: exp(entropy) of a row. This and the largest weight are means over the rows.";
   const bool has_whole = model_run.sites.back().name == "whole text";
   for (const SiteWeights& site : model_run.sites) {
     if (has_whole && &site != &model_run.sites.back()) continue;  // parts of the whole text's heads
+    const PatternTokens tokens = tokens_of(site);
     Table table{capital(site.name), {"head", "pattern", "weight", "keys in effect", "largest weight"}, {}};
     for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {
       const auto heads = static_cast<std::size_t>(site.weights[layer].dim(0));
-      for (std::size_t head = 0; head < heads; ++head) add_head(step, table, site, layer, head);
+      for (std::size_t head = 0; head < heads; ++head) add_head(step, table, site, tokens, layer, head);
     }
     step.tables.push_back(std::move(table));
   }

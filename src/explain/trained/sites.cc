@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "insight/asked_text.h"
+
 namespace qkv::explain_detail {
 namespace {
 
@@ -24,6 +26,16 @@ std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
   if (site == AttentionSite::tokens) return texts_of(task.vocabulary(), ran.example.tokens);
   if (!ran.example.image.empty()) return patch_names(task.lengths());
   return texts_of(task.source_vocabulary(), ran.example.source);
+}
+
+std::vector<TokenRole> roles_at(const Ran& ran, AttentionSite site) {
+  const Task& task = ran.trained.task();
+  const auto roles = [&](const std::vector<std::int32_t>& ids, const Tokenizer& tokenizer) {
+    return insight::roles_of(ran.trained, {ids.begin(), ids.end()}, tokenizer);
+  };
+  if (site == AttentionSite::tokens) return roles(ran.example.tokens, task.vocabulary());
+  if (!ran.example.image.empty()) return {};
+  return roles(ran.example.source, task.source_vocabulary());
 }
 
 // How far each head shows each relation of the site in this example.
@@ -72,6 +84,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
   SiteWeights& shown = made.shown;
   shown.name = name_of(site);
   shown.keys = keys_of(ran, site);
+  shown.roles = roles_at(ran, site);
   shown.queries = site == AttentionSite::source ? shown.keys : keys_of(ran, AttentionSite::tokens);
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
     shown.weights.emplace_back(weights_of_example(ran.batch, 0, site, ran.trace[scope.name(layer, "weights")]));
@@ -99,6 +112,9 @@ TracedSite whole_text(const Ran& ran, const SiteScope& scope) {
   const std::vector<std::string> tokens = keys_of(ran, AttentionSite::tokens);
   shown.queries.insert(shown.queries.end(), tokens.begin(), tokens.end());
   shown.keys = shown.queries;
+  shown.roles = roles_at(ran, AttentionSite::source);
+  const std::vector<TokenRole> own_roles = roles_at(ran, AttentionSite::tokens);
+  shown.roles.insert(shown.roles.end(), own_roles.begin(), own_roles.end());
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
     shown.weights.emplace_back(ran.trace[scope.name(layer, "weights")].view().select(0, 0));
   }
