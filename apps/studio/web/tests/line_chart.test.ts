@@ -55,4 +55,27 @@ describe("lineChart", () => {
   it("draws an empty chart without points", () => {
     expect(lineChart({ ...chart, lines: [] }).marks.length).toBeGreaterThan(0);
   });
+
+  it("jumps where a line has steps", () => {
+    const marks = lineChart({ ...chart, lines: [{ ...chart.lines[0]!, steps: true }] }).marks;
+    const { points } = curve(marks)!;
+    expect(points).toHaveLength(5);
+    expect(points[1]).toEqual([points[2]![0], points[0]![1]]);
+  });
+
+  it("names lines at their ends, apart from each other, and makes room for the names", () => {
+    const twins = [chart.lines[0]!, { ...chart.lines[0]!, name: "accuracy", paint: "v" as const }];
+    const placed = lineChart({ ...chart, lines: twins, names: "ends" });
+    const named = placed.marks.filter((mark) => mark.kind === "label" && ["loss", "accuracy"].includes(mark.text) && mark.anchor === undefined);
+    const [first, second] = named.map((mark) => (mark.kind === "label" ? mark.y : NaN));
+    expect(Math.abs(first! - second!)).toBeGreaterThanOrEqual(16);
+    expect(curve(placed.marks)!.points.at(-1)![0]).toBeLessThan(curve(lineChart(chart).marks)!.points.at(-1)![0]);
+    expect(lineChart({ ...chart, lines: twins, names: "letters" }).marks.some((mark) => mark.kind === "label" && mark.text === "b")).toBe(true);
+  });
+
+  it("puts dots on the lines at the place that is looked at", () => {
+    const discs = (x: number) => lineChart({ ...chart, at: { x, name: "", dots: true } }).marks.filter((mark) => mark.kind === "disc");
+    expect(discs(10)).toHaveLength(1);
+    expect(discs(11)).toHaveLength(0);
+  });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { bytes, flops, grouped, percent } from "../src/drawing/amounts";
-import { chartDrawing, chartFrame, nearestIndex, powerTicks, type Chart } from "../src/drawing/chart_marks";
 import { csvOf, quoted } from "../src/drawing/csv";
-import { cellAfter, cellFrom, cellUnder, ticksOf, type GridPlace } from "../src/drawing/grid";
+import { cellFrom, cellUnder, ticksOf, type GridPlace } from "../src/drawing/grid";
 import type { MaskMapReply, MaskWordShown, PositionsReply } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
-import { costCommand, costRequest, presetChanges } from "../src/pages/patterns/cost_state";
+import { costCommand, costRequest, powersIn, presetChanges } from "../src/pages/patterns/cost_state";
 import { meaningOf, rowOfQuery, spanOf, tilesOf } from "../src/pages/patterns/mask_cells";
 import { maskPicture } from "../src/pages/patterns/mask_marks";
 import { benchFields, faultOf, lengthAt, maskRequest, patternsOf, shapeOf, sliderAt, withOperator, withWord } from "../src/pages/patterns/mask_state";
 import { positionsRequest, settingsOf } from "../src/pages/patterns/positions_state";
+import { nearest } from "../src/parts/LineChart";
 import { shownPairs, turnsDrawing } from "../src/pages/patterns/turns";
 
 function matrix(rows: number[][]): Tensor {
@@ -131,12 +131,6 @@ describe("a grid", () => {
     expect(cellUnder(place, 9, 25)).toBeNull();
     expect(cellUnder(place, 16, 33)).toBeNull();
   });
-  it("is walked by keys, and not left", () => {
-    expect(cellAfter("ArrowDown", null, place)).toEqual({ row: 0, column: 0 });
-    expect(cellAfter("ArrowDown", { row: 2, column: 1 }, place)).toEqual({ row: 2, column: 1 });
-    expect(cellAfter("Home", { row: 2, column: 1 }, place)).toEqual({ row: 2, column: 0 });
-    expect(cellAfter("a", { row: 2, column: 1 }, place)).toBeNull();
-  });
   it("is kept in the address", () => {
     expect(cellFrom("2,1", 3, 2)).toEqual({ row: 2, column: 1 });
     expect(cellFrom("2,2", 3, 2)).toBeNull();
@@ -199,33 +193,15 @@ describe("cost", () => {
   });
 });
 
-describe("a chart", () => {
-  const chart: Chart = {
-    title: "lines",
-    lines: [
-      { name: "one", x: [1, 10, 100], y: [1, 10, 100], paint: "q" },
-      { name: "two", x: [1, 10, 100], y: [1, 100, 10000], paint: "v" },
-    ],
-    x: { name: "tokens", kind: "log", ticks: [1, 100], write: String },
-    y: { name: "bytes", kind: "log", ticks: [1, 10000], write: String },
-    at: 10,
-    named: false,
-  };
-  it("puts equal factors equally far apart", () => {
-    const { x, y } = chartFrame(chart, 400, 300);
-    expect(x(10) - x(1)).toBeCloseTo(x(100) - x(10));
-    expect(y(1) - y(100)).toBeCloseTo(y(100) - y(10000));
-  });
-  it("marks where the reader is on every line, and finds the nearest point", () => {
-    const discs = chartDrawing(chart, 400, 300).marks.filter((mark) => mark.kind === "disc");
-    expect(discs).toHaveLength(2);
-    const frame = chartFrame(chart, 400, 300);
-    expect(nearestIndex(chart, frame, frame.x(10) + 3)).toBe(1);
-    expect(nearestIndex(chart, frame, 1e6)).toBe(2);
-  });
+describe("the chart of costs", () => {
   it("has ticks at powers", () => {
-    expect(powerTicks(128, 131072, 4, 6)).toEqual([256, 1024, 4096, 16384, 65536]);
-    expect(powerTicks(1, 1e12, 1000, 3)).toEqual([1, 1e6, 1e12]);
+    expect(powersIn([128, 131072], 4)).toEqual([256, 1024, 4096, 16384, 65536]);
+    expect(powersIn([1, 5e8], 1024)).toEqual([1, 1024, 1048576]);
+    expect(powersIn([5, 6], 4)).toEqual([]);
+  });
+  it("goes to the point that is nearest as the axis measures it", () => {
+    expect(nearest([1, 10, 100], 40, true)).toBe(2);
+    expect(nearest([1, 10, 100], 40, false)).toBe(1);
   });
 });
 

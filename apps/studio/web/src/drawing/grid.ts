@@ -1,4 +1,4 @@
-// Where the cells of a drawn grid lie, and how one goes from one to the other.
+// Where the cells of a drawn grid lie.
 
 export interface Cell {
   row: number;
@@ -26,30 +26,6 @@ export function cellUnder(place: GridPlace, x: number, y: number): Cell | null {
   const row = Math.floor((y - place.top) / place.cellTall);
   const column = Math.floor((x - place.left) / place.cellWide);
   return row >= 0 && row < place.rows && column >= 0 && column < place.columns ? { row, column } : null;
-}
-
-/** Where a key leads from a cell; null for a key that leads nowhere. The first arrow goes to the first cell. */
-export function cellAfter(key: string, from: Cell | null, { rows, columns }: GridPlace): Cell | null {
-  const { row, column } = from ?? { row: 0, column: 0 };
-  const page = Math.max(Math.round(rows / 8), 1);
-  const targets: Record<string, Cell> = {
-    ArrowLeft: { row, column: column - 1 },
-    ArrowRight: { row, column: column + 1 },
-    ArrowUp: { row: row - 1, column },
-    ArrowDown: { row: row + 1, column },
-    Home: { row, column: 0 },
-    End: { row, column: columns - 1 },
-    PageUp: { row: row - page, column },
-    PageDown: { row: row + page, column },
-  };
-  const to = targets[key];
-  if (!to) return null;
-  if (!from) return { row: 0, column: 0 };
-  return { row: clamp(to.row, rows), column: clamp(to.column, columns) };
-}
-
-function clamp(at: number, count: number): number {
-  return Math.min(Math.max(at, 0), count - 1);
 }
 
 /** "12,3" as an address writes a cell; null where it lies outside. */

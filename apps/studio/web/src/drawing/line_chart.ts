@@ -9,6 +9,8 @@ export interface ChartAxis {
   /** The ends; those of the points where they are left out. */
   least?: number;
   most?: number;
+  /** Where it is labelled; at round numbers where they are left out. */
+  ticks?: readonly number[];
   /** How a tick is written; in few digits where it is left out. */
   written?: (value: number) => string;
 }
@@ -21,6 +23,8 @@ export interface ChartLine {
   dashed?: boolean;
   /** Its points have a dot each. */
   dotted?: boolean;
+  /** It jumps from point to point. */
+  steps?: boolean;
 }
 
 export interface Chart {
@@ -30,8 +34,10 @@ export interface Chart {
   x: ChartAxis;
   y: ChartAxis;
   lines: readonly ChartLine[];
-  /** A place on the x axis that is looked at. */
-  at?: { x: number; name: string };
+  /** Where the names of several lines stand: above the axes, beside their ends, or there as letters. */
+  names?: "above" | "ends" | "letters";
+  /** A place on the x axis that is looked at; with dots on the lines that have a point there. */
+  at?: { x: number; name: string; dots?: boolean };
 }
 
 export interface PlacedChart extends Drawing {
@@ -41,6 +47,26 @@ export interface PlacedChart extends Drawing {
 
 const margin = { left: 52, right: 14, top: 22, bottom: 38 };
 const small = 12;
+const letterWide = 0.6 * small;
+
+interface Room {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+// The labels of the y axis and names beside the lines need room.
+function roomOf(chart: Chart, yTicks: readonly number[]): Room {
+  const widest = Math.max(0, ...yTicks.map((tick) => writtenOn(chart.y, tick).length)) * letterWide;
+  const longest = Math.max(0, ...chart.lines.map((line) => line.name.length)) * letterWide;
+  const beside = chart.lines.length < 2 ? 0 : chart.names === "ends" ? longest : chart.names === "letters" ? 2 * letterWide : 0;
+  return { left: Math.max(margin.left, widest + 12), right: chart.width - margin.right - beside, top: margin.top, bottom: chart.height - margin.bottom };
+}
+
+function writtenOn(axis: ChartAxis, value: number): string {
+  return (axis.written ?? fewDigits)(value);
+}
 
 function fewDigits(value: number): string {
   if (value === 0) return "0";
@@ -82,7 +108,8 @@ function scaleOf(axis: ChartAxis, all: readonly ArrayLike<number>[], range: [num
 type Scale = ReturnType<typeof scaleOf>;
 
 /** Ticks that are written: of a logarithmic axis powers of ten, or of two where there are fewer than two of them. */
-function ticksOf(scale: Scale, axis: ChartAxis, count: number): number[] {
+function ticksOf(scale: Scale, axis: ChartAxis, count: number): readonly number[] {
+  if (axis.ticks) return axis.ticks;
   if (!axis.logarithmic) return scale.ticks(count);
   const [least = 1, most = 10] = scale.domain();
   const powers = (base: number) => {
@@ -105,7 +132,10 @@ function runsOf(line: ChartLine, x: Scale, y: Scale, logarithmic: boolean): [num
       runs.push([]);
       continue;
     }
-    runs.at(-1)!.push([x(at) as number, y(value) as number]);
+    const run = runs.at(-1)!;
+    const before = run.at(-1);
+    if (line.steps && before) run.push([x(at) as number, before[1]]);
+    run.push([x(at) as number, y(value) as number]);
   }
   return runs.filter((run) => run.length > 0);
 }
@@ -121,64 +151,90 @@ function lineMarks(line: ChartLine, x: Scale, y: Scale, logarithmic: boolean): M
   return marks;
 }
 
-function axisMarks(chart: Chart, x: Scale, y: Scale): Mark[] {
+function axisMarks(chart: Chart, x: Scale, y: Scale, { left, right, bottom }: Room, yTicks: readonly number[]): Mark[] {
   const marks: Mark[] = [];
-  const bottom = chart.height - margin.bottom;
-  const right = chart.width - margin.right;
   const inside = (value: number, scale: Scale) => {
     const [least = 0, most = 1] = scale.domain();
     return value >= least && value <= most;
   };
-  for (const tick of ticksOf(y, chart.y, Math.max(2, Math.round(chart.height / 60)))) {
+  for (const tick of yTicks) {
     if (!inside(tick, y)) continue;
     const at = y(tick) as number;
-    marks.push({ kind: "line", points: [[margin.left, at], [right, at]], stroke: "rule", thick: 1 });
-    marks.push({ kind: "label", x: margin.left - 6, y: at, text: (chart.y.written ?? fewDigits)(tick), size: small, anchor: "end", fill: "soft" });
+    marks.push({ kind: "line", points: [[left, at], [right, at]], stroke: "rule", thick: 1 });
+    marks.push({ kind: "label", x: left - 6, y: at, text: writtenOn(chart.y, tick), size: small, anchor: "end", fill: "soft" });
   }
   for (const tick of ticksOf(x, chart.x, Math.max(2, Math.round(chart.width / 90)))) {
     if (!inside(tick, x)) continue;
     const at = x(tick) as number;
     marks.push({ kind: "line", points: [[at, bottom], [at, bottom + 4]], stroke: "soft", thick: 1 });
-    marks.push({ kind: "label", x: at, y: bottom + 13, text: (chart.x.written ?? fewDigits)(tick), size: small, anchor: "middle", fill: "soft" });
+    marks.push({ kind: "label", x: at, y: bottom + 13, text: writtenOn(chart.x, tick), size: small, anchor: "middle", fill: "soft" });
   }
-  marks.push({ kind: "line", points: [[margin.left, bottom], [right, bottom]], stroke: "soft", thick: 1 });
-  marks.push({ kind: "label", x: (margin.left + right) / 2, y: chart.height - 8, text: chart.x.name, size: small, anchor: "middle", fill: "soft" });
-  marks.push({ kind: "label", x: margin.left, y: 9, text: chart.y.name, size: small, anchor: "start", fill: "soft" });
+  marks.push({ kind: "line", points: [[left, bottom], [right, bottom]], stroke: "soft", thick: 1 });
+  marks.push({ kind: "label", x: (left + right) / 2, y: chart.height - 8, text: chart.x.name, size: small, anchor: "middle", fill: "soft" });
+  marks.push({ kind: "label", x: left, y: 9, text: chart.y.name, size: small, anchor: "start", fill: "soft" });
   return marks;
 }
 
-/** Names in the colours of their lines, from the right above the axes; none where there is one line alone. */
-function nameMarks(chart: Chart): Mark[] {
+/** Names in the colours of their lines; none where there is one line alone. */
+function nameMarks(chart: Chart, y: Scale, room: Room): Mark[] {
   if (chart.lines.length < 2) return [];
+  return chart.names === undefined || chart.names === "above" ? namesAbove(chart) : namesAtEnds(chart, y, room);
+}
+
+export function letterOf(line: number): string {
+  return "abcdefghijklmnopqrstuvwxyz"[line] ?? "";
+}
+
+const apart = 16; // pixels between names
+
+function namesAtEnds(chart: Chart, y: Scale, { right, top }: Room): Mark[] {
+  const ends = chart.lines.map((line, n) => ({ line, n, at: y(Number(line.y[line.y.length - 1])) as number }));
+  let last = top - apart;
+  return ends
+    .sort((a, b) => a.at - b.at)
+    .map(({ line, n, at }) => {
+      last = Math.max(at, last + apart);
+      const text = chart.names === "letters" ? letterOf(n) : line.name;
+      return { kind: "label", x: right + 6, y: last, text, size: small, fill: line.paint, bold: chart.names === "letters" };
+    });
+}
+
+function namesAbove(chart: Chart): Mark[] {
   const marks: Mark[] = [];
   let right = chart.width - margin.right;
   for (const line of [...chart.lines].reverse()) {
     marks.push({ kind: "label", x: right, y: 9, text: line.name, size: small, anchor: "end", fill: line.paint, bold: true });
-    right -= line.name.length * small * 0.6 + 14;
+    right -= line.name.length * letterWide + 14;
   }
   return marks;
 }
 
-function placeMarks(chart: Chart, x: Scale): Mark[] {
+function placeMarks(chart: Chart, x: Scale, y: Scale, { right, top, bottom }: Room): Mark[] {
   if (!chart.at) return [];
-  const at = x(chart.at.x) as number;
-  const nearRight = at > chart.width - margin.right - 80;
-  return [
-    { kind: "line", points: [[at, margin.top - 4], [at, chart.height - margin.bottom]], stroke: "accent", thick: 2 },
-    { kind: "label", x: at + (nearRight ? -6 : 6), y: margin.top + 4, text: chart.at.name, size: small, anchor: nearRight ? "end" : "start", fill: "accent", bold: true, halo: true },
-  ];
+  const { name, dots, x: here } = chart.at;
+  const at = x(here) as number;
+  const nearRight = at > right - 80;
+  const marks: Mark[] = [{ kind: "line", points: [[at, top - 4], [at, bottom]], stroke: "accent", thick: dots ? 1 : 2 }];
+  for (const line of dots ? chart.lines : []) {
+    const value = Number(line.y[Array.from(line.x).indexOf(here)]);
+    if (Number.isFinite(value)) marks.push({ kind: "disc", x: at, y: y(value) as number, radius: 4.5, fill: line.paint });
+  }
+  if (name) marks.push({ kind: "label", x: at + (nearRight ? -6 : 6), y: top + 4, text: name, size: small, anchor: nearRight ? "end" : "start", fill: "accent", bold: true, halo: true });
+  return marks;
 }
 
 export function lineChart(chart: Chart): PlacedChart {
   const xs = chart.lines.map((line) => line.x);
-  const x = scaleOf(chart.x, chart.at ? [...xs, [chart.at.x]] : xs, [margin.left, chart.width - margin.right]);
   const y = scaleOf(chart.y, chart.lines.map((line) => line.y), [chart.height - margin.bottom, margin.top]);
+  const yTicks = ticksOf(y, chart.y, Math.max(2, Math.round(chart.height / 60)));
+  const room = roomOf(chart, yTicks);
+  const x = scaleOf(chart.x, chart.at ? [...xs, [chart.at.x]] : xs, [room.left, room.right]);
   const lines = chart.lines.flatMap((line) => lineMarks(line, x, y, chart.y.logarithmic === true));
   return {
     width: chart.width,
     height: chart.height,
     title: chart.title,
-    marks: [...axisMarks(chart, x, y), ...lines, ...nameMarks(chart), ...placeMarks(chart, x)],
-    valueAt: (pixel) => x.invert(Math.min(Math.max(pixel, margin.left), chart.width - margin.right)),
+    marks: [...axisMarks(chart, x, y, room, yTicks), ...lines, ...nameMarks(chart, y, room), ...placeMarks(chart, x, y, room)],
+    valueAt: (pixel) => x.invert(Math.min(Math.max(pixel, room.left), room.right)),
   };
 }

@@ -1,47 +1,51 @@
 // Lines over an axis. One tab stop: arrow keys go along the axis and the values there are said; hovering does the same.
 
 import { useMemo, useRef } from "preact/hooks";
-import { chartDrawing, chartFrame, letterOf, nearestIndex, type Chart } from "../drawing/chart_marks";
+import { letterOf, lineChart, type Chart } from "../drawing/line_chart";
 import type { Paint } from "../drawing/marks";
 import { svgElements } from "../drawing/svg";
 import { useWidth } from "./use_width";
 import "./line_chart.css";
 
 export interface LineChartProps {
-  chart: Omit<Chart, "named" | "at">;
+  chart: Omit<Chart, "width" | "height" | "names" | "at">;
   height: number;
   /** Index into the x of the lines. */
   at: number;
   onAt: (at: number) => void;
   writeX: (value: number) => string;
   writeY: (value: number) => string;
-  /** One line needs no table of values. */
+  /** The values of all lines there; of one alone a line of text says it. */
   table?: boolean;
 }
 
 const namesFrom = 560; // pixels
 
-export function LineChart({ chart: given, height, at, onAt, writeX, writeY, table = true }: LineChartProps) {
+export function LineChart({ chart, height, at, onAt, writeX, writeY, table = true }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const width = Math.max(useWidth(place, 640), 240);
-  const xs = given.lines[0]?.x ?? [];
-  const index = Math.min(Math.max(at, 0), Math.max(xs.length - 1, 0));
-  const chart: Chart = { ...given, named: width >= namesFrom, at: xs[index] ?? null };
-  const drawing = useMemo(() => chartDrawing(chart, width, height), [given, width, height, index]);
-  const values = given.lines.map((line) => `${line.name} ${writeY(line.y[index] ?? NaN)}`).join(", ");
+  const xs = Array.from(chart.lines[0]?.x ?? []);
+  const last = Math.max(xs.length - 1, 0);
+  const index = Math.min(Math.max(at, 0), last);
+  const here = xs[index] ?? 0;
+  const named = width >= namesFrom;
+  const drawing = useMemo(
+    () => lineChart({ ...chart, width, height, names: named ? "ends" : "letters", at: { x: here, name: "", dots: true } }),
+    [chart, width, height, here],
+  );
+  const values = chart.lines.map((line) => writeY(Number(line.y[index])));
 
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowRight: index + 1, ArrowUp: index + 1, ArrowLeft: index - 1, ArrowDown: index - 1, Home: 0, End: xs.length - 1 };
+    const steps: Record<string, number> = { ArrowRight: index + 1, ArrowUp: index + 1, ArrowLeft: index - 1, ArrowDown: index - 1, Home: 0, End: last };
     const to = steps[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    onAt(Math.min(Math.max(to, 0), xs.length - 1));
+    onAt(Math.min(Math.max(to, 0), last));
     event.preventDefault();
     event.stopPropagation();
   };
   const follow = (event: PointerEvent) => {
-    if (event.type === "pointermove" && event.pointerType === "touch" && event.buttons === 0) return;
     const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-    onAt(nearestIndex(chart, chartFrame(chart, width, height), ((event.clientX - box.left) * width) / box.width));
+    onAt(nearest(xs, drawing.valueAt(((event.clientX - box.left) * width) / box.width), chart.x.logarithmic === true));
   };
   return (
     <div class="line-chart" ref={place}>
@@ -52,11 +56,11 @@ export function LineChart({ chart: given, height, at, onAt, writeX, writeY, tabl
         role="slider"
         tabIndex={0}
         data-own-arrows
-        aria-label={`${given.title}; along ${given.x.name}`}
+        aria-label={`${chart.title}; along ${chart.x.name}`}
         aria-valuemin={0}
-        aria-valuemax={Math.max(xs.length - 1, 0)}
+        aria-valuemax={last}
         aria-valuenow={index}
-        aria-valuetext={`${writeX(xs[index] ?? 0)}: ${values}`}
+        aria-valuetext={`${writeX(here)}: ${chart.lines.map((line, n) => `${line.name} ${values[n]}`).join(", ")}`}
         onKeyDown={onKeyDown}
         onPointerDown={follow}
         onPointerMove={follow}
@@ -65,28 +69,39 @@ export function LineChart({ chart: given, height, at, onAt, writeX, writeY, tabl
       </svg>
       {table ? (
         <table class="values">
-          <caption>{writeX(xs[index] ?? 0)}</caption>
+          <caption>{writeX(here)}</caption>
           <tbody>
-            {given.lines.map((line, n) => (
+            {chart.lines.map((line, n) => (
               <tr key={line.name}>
                 <td>
                   <Stroke paint={line.paint} dashed={line.dashed ?? false} />
                 </td>
                 <th scope="row">
-                  {chart.named ? "" : <b>{letterOf(n)}</b>} {line.name}
+                  {!named && <b>{letterOf(n)} </b>}
+                  {line.name}
                 </th>
-                <td>{writeY(line.y[index] ?? NaN)}</td>
+                <td>{values[n]}</td>
               </tr>
             ))}
           </tbody>
         </table>
       ) : (
         <p class="value-line" aria-hidden="true">
-          {writeX(xs[index] ?? 0)}: <b>{writeY(given.lines[0]?.y[index] ?? NaN)}</b>
+          {writeX(here)}: <b>{values[0]}</b>
         </p>
       )}
     </div>
   );
+}
+
+/** Which of the sorted or unsorted `xs` is nearest to a value, as the axis measures it. */
+export function nearest(xs: readonly number[], value: number, logarithmic: boolean): number {
+  const along = (x: number) => (logarithmic ? Math.log(x) : x);
+  let best = 0;
+  xs.forEach((x, n) => {
+    if (Math.abs(along(x) - along(value)) < Math.abs(along(xs[best]!) - along(value))) best = n;
+  });
+  return best;
 }
 
 function Stroke({ paint, dashed }: { paint: Paint; dashed: boolean }) {

@@ -5,9 +5,11 @@ import { useSignal } from "@preact/signals";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
 import { paintMarks } from "../drawing/canvas";
-import { cellUnder, cellAfter, type Cell, type GridPlace } from "../drawing/grid";
+import { cellUnder, type Cell, type GridPlace } from "../drawing/grid";
 import type { Drawing } from "../drawing/marks";
-import { palettes } from "../drawing/palette";
+import { palettes, type Ground } from "../drawing/palette";
+import { cellId, OneCell, placeAfter } from "./one_cell";
+import { sharpCanvas } from "./sharp_canvas";
 import "./painted_grid.css";
 
 export interface PaintedGridProps {
@@ -32,18 +34,18 @@ export function PaintedGrid({ drawing, place, chosen, say, onChoose, onHover }: 
     hovered.value = cell;
     onHover(cell);
   };
+  const at = chosen ?? { row: 0, column: 0 };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && chosen) onChoose(null);
     else {
-      const next = cellAfter(event.key, chosen, place);
+      const next = placeAfter(event.key, at, place.rows, place.columns, Math.ceil(place.rows / 8));
       if (!next) return;
       onChoose(next);
     }
     event.preventDefault();
     event.stopPropagation();
   };
-  const at = chosen ?? { row: 0, column: 0 };
   return (
     <div
       class="painted-grid"
@@ -52,7 +54,7 @@ export function PaintedGrid({ drawing, place, chosen, say, onChoose, onHover }: 
       aria-label={drawing.title}
       aria-rowcount={place.rows}
       aria-colcount={place.columns}
-      aria-activedescendant={`${id}-${at.row}-${at.column}`}
+      aria-activedescendant={cellId(id, at)}
       style={{ width: `${drawing.width}px`, height: `${drawing.height}px` }}
       onKeyDown={onKeyDown}
       onPointerMove={(event) => {
@@ -62,17 +64,8 @@ export function PaintedGrid({ drawing, place, chosen, say, onChoose, onHover }: 
       onClick={(event) => onChoose(cellUnder(place, ...within(event)))}
     >
       <canvas ref={canvas} aria-hidden="true" />
-      <div role="row" aria-rowindex={at.row + 1}>
-        <div
-          role="gridcell"
-          id={`${id}-${at.row}-${at.column}`}
-          aria-colindex={at.column + 1}
-          aria-selected={chosen !== null}
-          aria-label={say(at)}
-          class={`grid-cursor ${chosen ? "" : "unchosen"}`}
-          style={boxOf(place, at)}
-        />
-      </div>
+      <OneCell id={id} rows={place.rows} columns={place.columns} at={at} text={say(at)} />
+      <div class={`grid-cursor ${chosen ? "" : "unchosen"}`} aria-hidden="true" style={boxOf(place, at)} />
       {hovered.value && <div class="grid-cursor hovered" aria-hidden="true" style={boxOf(place, hovered.value)} />}
     </div>
   );
@@ -92,12 +85,8 @@ function boxOf(place: GridPlace, { row, column }: Cell) {
   return { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
 }
 
-function paint(canvas: HTMLCanvasElement | null, drawing: Drawing, now: "light" | "dark"): void {
-  const context = canvas?.getContext("2d");
-  if (!canvas || !context) return;
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(drawing.width * ratio);
-  canvas.height = Math.round(drawing.height * ratio);
-  context.scale(ratio, ratio);
-  paintMarks(context, drawing.marks, palettes[now]);
+function paint(canvas: HTMLCanvasElement | null, { width, height, marks }: Drawing, now: Ground): void {
+  const context = sharpCanvas(canvas, width, height);
+  context?.clearRect(0, 0, width, height);
+  if (context) paintMarks(context, marks, palettes[now]);
 }

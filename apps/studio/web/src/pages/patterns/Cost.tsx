@@ -4,9 +4,9 @@ import { useComputed, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, change, type Change } from "../../app/address";
 import type { PageProps, Takings } from "../../app/page";
-import { chartDrawing } from "../../drawing/chart_marks";
 import { grouped } from "../../drawing/amounts";
 import { quoted } from "../../drawing/csv";
+import { lineChart } from "../../drawing/line_chart";
 import { asked } from "../../engine/asked";
 import { fields as described, type CostShownReply } from "../../engine/messages";
 import { LineChart } from "../../parts/LineChart";
@@ -187,11 +187,10 @@ function useTakings(reply: CostShownReply | null, of: Subject, takings: Signal<T
   const { fields } = address.value;
   useEffect(() => {
     if (!reply) return;
-    const chart = { ...costChart(of, reply), named: true, at: null };
     takings.value = {
       name: `cost-${reply.model.name}`,
       command: costCommand(fields),
-      drawing: () => chartDrawing(chart, 760, 420),
+      drawing: () => lineChart({ ...costChart(of, reply), width: 760, height: 420, names: "ends" }),
       table: { name: "figures", csv: () => figuresCsv(reply) },
     };
   }, [reply, of, fields]);

@@ -2,7 +2,7 @@
 
 import type { Fields } from "../../app/address";
 import { bytes, flops, grouped } from "../../drawing/amounts";
-import { powerTicks, type Chart, type ChartLine } from "../../drawing/chart_marks";
+import type { Chart, ChartLine } from "../../drawing/line_chart";
 import type { Paint } from "../../drawing/marks";
 import type { CostItemShown, CostModelShown, CostRequest, CostShownReply } from "../../engine/messages";
 
@@ -66,16 +66,24 @@ export function shortAmount({ amount }: CostItemShown): string {
 
 const paints: readonly Paint[] = ["q", "accent", "v", "k", "soft", "ink"];
 
-export function costChart(of: Subject, reply: CostShownReply): Omit<Chart, "named" | "at"> {
+export function costChart(of: Subject, reply: CostShownReply): Omit<Chart, "width" | "height"> {
   const lines = reply.lines.map((line, n): ChartLine => ({ ...line, paint: paints[n % paints.length]!, dashed: n % 2 === 1 }));
-  const ys = lines.flatMap((line) => [...line.y]).filter((value) => value > 0);
-  const base = of === "flops" ? 1000 : 1024;
+  const ys = reply.lines.flatMap((line) => line.y).filter((value) => value > 0);
+  const xs = reply.lines[0]?.x ?? [];
   return {
     title: `${reply.title}: ${subjects.find((one) => one.of === of)?.name ?? of} over the length`,
     lines,
-    x: { name: reply.x_axis, kind: "log", ticks: powerTicks(128, 131072, 4, 6), write: (value) => grouped(value) },
-    y: { name: reply.y_axis, kind: "log", ticks: powerTicks(Math.min(...ys), Math.max(...ys), base, 6), write: (value) => amountWriter(of)(value).replace(".00", "") },
+    x: { name: reply.x_axis, logarithmic: true, ticks: powersIn(xs, 4), written: grouped },
+    y: { name: reply.y_axis, logarithmic: true, ticks: powersIn(ys, of === "flops" ? 1000 : 1024), written: (value) => amountWriter(of)(value).replace(".00", "") },
   };
+}
+
+/** The powers of `base` between the least and the greatest of positive numbers. */
+export function powersIn(values: readonly number[], base: number): number[] {
+  const exponent = (value: number) => Math.log(value) / Math.log(base);
+  const from = Math.ceil(exponent(Math.min(...values)) - 1e-9);
+  const to = Math.floor(exponent(Math.max(...values)) + 1e-9);
+  return Array.from({ length: Math.max(to - from + 1, 0) }, (_, n) => base ** (from + n));
 }
 
 export function amountWriter(of: Subject): (value: number) => string {

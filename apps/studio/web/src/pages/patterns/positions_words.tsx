@@ -1,8 +1,8 @@
 // Positions in words: what a cell says, what is seen, what follows.
 
-import { roundTicks, type Chart } from "../../drawing/chart_marks";
+import type { Chart } from "../../drawing/line_chart";
 import type { Cell } from "../../drawing/grid";
-import { shown } from "../../drawing/numbers";
+import { shown, withMinus } from "../../drawing/numbers";
 import type { PositionsReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
 import type { Kind, Settings } from "./positions_state";
@@ -26,15 +26,14 @@ function apart(row: number, column: number): string {
   return `${Math.abs(row - column)} ${column < row ? "before" : "after"}`;
 }
 
-export function distanceChart(kind: Kind, reply: PositionsReply): Omit<Chart, "named" | "at"> {
+export function distanceChart(kind: Kind, reply: PositionsReply): Omit<Chart, "width" | "height"> {
   const y = Array.from(reply.by_distance.values, Number);
   const x = y.map((_, distance) => distance);
-  const [least, most] = [Math.min(0, ...y), Math.max(0, ...y)];
   return {
     title: `Over the distance: ${reply.distance_name}`,
     lines: [{ name: reply.distance_name, x, y, paint: "accent", steps: kind === "t5" }],
-    x: { name: "tokens apart", kind: "linear", ticks: roundTicks(0, x.length - 1, 6), write: String },
-    y: { name: reply.distance_name, kind: "linear", ticks: roundTicks(least, most, 4), write: (value) => shown(value, kind === "t5" || Number.isInteger(value) ? 0 : most - least < 1 ? 2 : 1) },
+    x: { name: "tokens apart" },
+    y: { name: reply.distance_name, least: Math.min(0, ...y), most: Math.max(0, ...y), written: (value) => withMinus(String(value)) },
   };
 }
 
