@@ -47,7 +47,11 @@ export function MaskPage({ engine, takings }: PageProps) {
         error={ofMask}
         onChange={(mask, how) => change({ mask: mask || " ", cell: null }, how)}
       />
-      {reply ? <Desk map={map} reply={reply} given={given.value ?? ""} hovered={hovered} /> : !error && <p class="first-wait">Drawing the map …</p>}
+      {reply ? (
+        <Desk map={map} reply={reply} given={given.value ?? ""} hovered={hovered} />
+      ) : (
+        <p class="first-wait">{error ? "Nothing is drawn yet: mend the mask, or take one that a model has." : "Drawing the map …"}</p>
+      )}
     </div>
   );
 }

@@ -31,7 +31,7 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
         <Said
           seen={
             <>
-              Rows are queries, columns are keys; {sizeWords(reply)} The darker, the more of its pairs are seen; hatched is hidden.
+              Rows are queries, columns are keys; {sizeWords(reply)} The {ground.value === "dark" ? "brighter" : "darker"}, the more of its pairs are seen; hatched is hidden.
             </>
           }
           finding={reply.sentence}

@@ -82,10 +82,10 @@ function Desk({ reply, settings, takings }: DeskProps) {
 
   const said = (
     <section class="card">
-      <Said {...findings(settings, reply)} />
+      <Said {...findings(settings, reply, now)} />
     </section>
   );
-  const tall = kind === "sinusoidal" || kind === "rotary"; // their pictures fill the left side
+  const tall = kind !== "t5"; // its picture leaves room on the left side
   return (
     <div class="positions-desk">
       <div class="positions-side">

@@ -69,6 +69,7 @@ function runs(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
       if (share > 0) {
         const box = blockOf(place, row, column, row + 1, end);
         const gap = apart ? 1 : 0;
+        if (apart) marks.push({ ...box, fill: "paper" });
         marks.push({ ...box, width: box.width - gap, height: box.height - gap, fill: coloured(shareScale, share, ground) });
       }
       column = end;

@@ -3,6 +3,7 @@
 import type { Chart } from "../../drawing/line_chart";
 import type { Cell } from "../../drawing/grid";
 import { shown, withMinus } from "../../drawing/numbers";
+import type { Ground } from "../../drawing/palette";
 import type { PositionsReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
 import type { Kind, Settings } from "./positions_state";
@@ -40,12 +41,12 @@ export function distanceChart(kind: Kind, reply: PositionsReply): Omit<Chart, "w
 const seen: Record<Kind, string> = {
   sinusoidal: "Each row of the map is the vector of one position: orange is positive, blue negative. Fast waves on the left, slow ones on the right. The points on the waves are its numbers.",
   rotary: "Each dial turns one pair of numbers: purple the query’s arrow, brown the key’s. The map shows the cosine of the angle at each position.",
-  alibi: "The map shows what is added to each score: nothing on the diagonal, and the paler the more is taken away, down to −8. A bar is a head’s slope.",
+  alibi: "The map shows what is added to each score: nothing on the diagonal, and the FAINTER the more is taken away, down to −8. A bar is a head’s slope.",
   t5: "The map shows the bucket of each pair. Keys before the query are on the left of the diagonal; those after it have buckets of their own.",
 };
 
-export function findings(settings: Settings, reply: PositionsReply) {
-  return { seen: seen[settings.kind], finding: reply.sentence, numbers: numbersOf(settings, reply) };
+export function findings(settings: Settings, reply: PositionsReply, ground: Ground) {
+  return { seen: seen[settings.kind].replace("FAINTER", ground === "dark" ? "darker" : "paler"), finding: reply.sentence, numbers: numbersOf(settings, reply) };
 }
 
 function numbersOf({ kind, at, before }: Settings, reply: PositionsReply) {

@@ -9,7 +9,7 @@ import { sizeOf, valueAt } from "../../engine/tensor";
 import type { GridPicture } from "./mask_marks";
 import type { Kind } from "./positions_state";
 
-const [marginLeft, marginTop, marginRight, marginBottom] = [70, 46, 8, 8];
+const [marginLeft, marginTop, marginRight, marginBottom] = [84, 46, 8, 8];
 
 export const faded = -8; // the palest colour: the same for all heads, so that they can be compared
 
