@@ -171,7 +171,7 @@ function axisMarks(chart: Chart, x: Scale, y: Scale, { left, right, bottom }: Ro
   }
   marks.push({ kind: "line", points: [[left, bottom], [right, bottom]], stroke: "soft", thick: 1 });
   marks.push({ kind: "label", x: (left + right) / 2, y: chart.height - 8, text: chart.x.name, size: small, anchor: "middle", fill: "soft" });
-  marks.push({ kind: "label", x: left, y: 9, text: chart.y.name, size: small, anchor: "start", fill: "soft" });
+  marks.push({ kind: "label", x: Math.max(2, Math.min(left, chart.width - chart.y.name.length * letterWide)), y: 9, text: chart.y.name, size: small, anchor: "start", fill: "soft" });
   return marks;
 }
 

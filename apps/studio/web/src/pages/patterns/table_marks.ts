@@ -59,7 +59,7 @@ function rowMarks(reply: PositionsReply, scale: Scale, place: GridPlace, row: nu
 
 function axisMarks(reply: PositionsReply, place: GridPlace): Mark[] {
   const marks: Mark[] = [
-    { kind: "label", x: place.left, y: 11, text: `${reply.columns} →`, bold: true, ...(reply.columns === "key" ? { fill: "k" as const } : {}) },
+    { kind: "label", x: place.left, y: 11, text: `${reply.columns.split(":")[0]} →`, bold: true, ...(reply.columns === "key" ? { fill: "k" as const } : {}) },
     { kind: "label", x: place.left - 8, y: 11, text: `${reply.rows} ↓`, bold: true, anchor: "end", ...(reply.rows === "query" ? { fill: "q" as const } : {}) },
   ];
   for (const column of ticksOf(place.columns, Math.max(Math.floor((place.columns * place.cellWide) / 34), 1))) {

@@ -54,7 +54,7 @@ function dial(reply: PositionsReply, pair: number, at: number, before: number, c
     { kind: "line", points: [centre, end(at - before, radius - 3)], stroke: "k", thick: 2.5, arrow: true },
     { kind: "line", points: [centre, end(at, radius - 3)], stroke: "q", thick: 3.5, arrow: true },
     { kind: "label", x: centre[0], y, text: `cos ${withMinus(cosine.toFixed(3))}`, anchor: "middle", bold: true, size: 13 },
-    { kind: "label", x: centre[0], y: y + 17, text: `${significant(speed)} rad a token`, anchor: "middle", size: 11, fill: "soft" },
+    { kind: "label", x: centre[0], y: y + 17, text: `${significant(speed)} rad${radius > 45 ? " a token" : ""}`, anchor: "middle", size: 11, fill: "soft" },
   ];
 }
 
