@@ -130,6 +130,7 @@
 #include "qkv/view/bench.h"
 #include "qkv/view/check.h"
 #include "qkv/view/cost.h"
+#include "qkv/view/far.h"
 #include "qkv/view/field.h"
 #include "qkv/view/heads.h"
 #include "qkv/view/info.h"

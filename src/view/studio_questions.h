@@ -13,6 +13,7 @@
 
 #include "qkv/train/trained_model.h"
 #include "qkv/view/studio.h"
+#include "view/far_head.h"
 #include "view/model_run.h"
 
 namespace qkv::view_detail {
@@ -27,12 +28,15 @@ class StudioState {
   [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
   /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field.
   [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown);
+  /// The heads that the page Far looks at.
+  [[nodiscard]] FarHeads& far() noexcept { return far_; }
 
  private:
   StudioOptions options_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
   std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
+  FarHeads far_;
 };
 
 struct Answerer {
@@ -69,5 +73,10 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer roles_question();
 [[nodiscard]] Answerer change_question();
 [[nodiscard]] Answerer learn_question();
+[[nodiscard]] Answerer far_open_question();
+[[nodiscard]] Answerer far_tile_question();
+[[nodiscard]] Answerer far_walk_question();
+[[nodiscard]] Answerer far_row_question();
+[[nodiscard]] Answerer far_find_question();
 
 }  // namespace qkv::view_detail

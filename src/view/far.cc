@@ -1,0 +1,242 @@
+#include "qkv/view/far.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "view/far_head.h"
+#include "view/number_lists.h"
+#include "view/refuse.h"
+#include "view/studio_questions.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::FarHead;
+using view_detail::FarPyramid;
+using view_detail::refuse;
+using view_detail::SharedCells;
+using view_detail::StudioState;
+
+ProbeWatch said(const StudioWatch& watch, std::string_view what) {
+  if (!watch) return {};
+  return [&watch, what](const ProbeProgress& progress) { return watch(what, progress); };
+}
+
+void require_place(std::string_view field, std::int64_t place, std::int64_t count) {
+  if (place < 0 || place >= count) refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
+}
+
+FarTile tile_of(FarHead& head, const view_detail::FarPlaceOfTile& place, const ProbeWatch& watch) {
+  const SharedCells cells = head.pyramid().tile(place, watch);
+  const MapArea area = head.pyramid().area(place);
+  FarTile tile{.level = place.level,
+               .row = place.row,
+               .column = place.column,
+               .i_begin = area.i_begin,
+               .i_end = area.i_end,
+               .j_begin = area.j_begin,
+               .j_end = area.j_end};
+  if (!cells->is_hidden()) {
+    tile.mean = cells->mean;
+    tile.largest = cells->largest;
+    tile.visible = cells->visible;
+  }
+  if (place.level > 0) return tile;
+  for (std::int64_t i = area.i_begin; i < area.i_end; ++i) tile.queries.push_back(head.query_word(i));
+  for (std::int64_t j = area.j_begin; j < area.j_end; ++j) tile.keys.push_back(head.key_word(j));
+  return tile;
+}
+
+FarReply answer_open(StudioState& state, const FarRequest& request, const StudioWatch& watch) {
+  const auto head = state.far().head(state, request);
+  FarReply reply = head->described();
+  reply.overview = head->estimate(said(watch, "every 64th query"));
+  return reply;
+}
+
+FarTile answer_tile(StudioState& state, const FarTileRequest& request, const StudioWatch& watch) {
+  const auto head = state.far().head(state, request);
+  require_place("level", request.level, std::ssize(head->described().levels));
+  const MapSize tiles = head->pyramid().tiles(request.level);
+  require_place("row", request.row, tiles.rows);
+  require_place("column", request.column, tiles.columns);
+  return tile_of(*head, {request.level, request.row, request.column}, said(watch, "map"));
+}
+
+FarTile answer_walk(StudioState& state, const FarRequest& request, const StudioWatch& watch) {
+  const auto head = state.far().head(state, request);
+  head->pyramid().walk(said(watch, "map"));
+  return tile_of(*head, {head->pyramid().top(), 0, 0}, {});
+}
+
+std::string row_sentence(const FarRowReply& reply) {
+  if (reply.visible == 0) return fmt::format("Query {}, \"{}\", sees no key.", reply.query, reply.word);
+  if (reply.top.empty()) return fmt::format("Query {}, \"{}\", sees {} keys.", reply.query, reply.word, reply.visible);
+  const FarKey& first = reply.top.front();
+  return fmt::format("Query {}, \"{}\", sees {} keys and reads most from key {}, \"{}\": {:.3f} of its weight.",
+                     reply.query, reply.word, reply.visible, first.key, first.word, first.weight);
+}
+
+FarRowReply answer_row(StudioState& state, const FarRowRequest& request, const StudioWatch& /*quick*/) {
+  const auto head = state.far().head(state, request);
+  const MaskShape& shape = head->probe().shape();
+  require_place("query", request.query, shape.Tq);
+  const Probe one = head->probe().of_queries({request.query, request.query + 1});
+  const HeadPlace place = {0, head->h()};
+  FarRowReply reply{.query = request.query, .word = head->query_word(request.query)};
+  const RowStatistics row = one.statistics(place);
+  const auto of_row = [](const Tensor& column) { return column.at({0}); };
+  reply.visible = static_cast<std::int64_t>(of_row(row.visible));
+  reply.entropy = of_row(row.entropy);
+  reply.normalised_entropy = of_row(row.normalised_entropy);
+  reply.distance = of_row(row.distance);
+  reply.mass = of_row(row.mass);
+  const TopKeys top = one.top_keys(place, std::min({request.count, shape.Tk, reply.visible}));
+  for (std::int64_t n = 0; n < top.keys.dim(1); ++n) {
+    const auto key = static_cast<std::int64_t>(top.keys.at({0, n}));
+    reply.top.push_back({key, head->key_word(key), top.weights.at({0, n})});
+  }
+  if (!request.at.empty()) {
+    for (const std::int64_t key : view_detail::whole_numbers("at", request.at)) {
+      require_place("at", key, shape.Tk);
+      const double weight = one.tile({0, head->h(), 0, 1, key, key + 1}).at({0, 0});
+      reply.at.push_back({key, head->key_word(key), weight});
+    }
+  }
+  reply.sentence = row_sentence(reply);
+  return reply;
+}
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return text;
+}
+
+std::string context_of(const FarHead& head, std::int64_t key) {
+  constexpr std::int64_t kAround = 4;
+  std::string text;
+  const std::int64_t end = std::min(key + kAround + 1, head.probe().shape().Tk);
+  for (std::int64_t j = std::max<std::int64_t>(0, key - kAround); j < end; ++j) {
+    text += (text.empty() ? "" : " ") + head.key_word(j);
+  }
+  return text;
+}
+
+FarFindReply answer_find(StudioState& state, const FarFindRequest& request, const StudioWatch& /*quick*/) {
+  if (request.word.empty()) refuse("word", "what is looked for", "nothing");
+  const auto head = state.far().head(state, request);
+  const std::string wanted = in_small_letters(request.word);
+  FarFindReply reply;
+  for (std::int64_t j = 0; j < head->probe().shape().Tk; ++j) {
+    if (in_small_letters(head->key_word(j)).find(wanted) == std::string::npos) continue;
+    if (reply.count++ < request.most) reply.places.push_back({j, context_of(*head, j)});
+  }
+  return reply;
+}
+
+template <class Request, class Value>
+void add(Fields<Request>& fields, Value Request::* place, const char* name, const char* meaning, std::int64_t most) {
+  fields.add(place, {.name = name, .meaning = meaning, .least = 0, .most = most});
+}
+
+constexpr std::int64_t kMostTokens = 1048576;
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+const Fields<FarRequest>& far_fields() {
+  static const Fields<FarRequest> kFields = [] {
+    constexpr std::int64_t kLeastTokens = 1024;
+    Fields<FarRequest> fields;
+    const auto text = [&](std::string FarRequest::* place, const char* name, const char* form, const char* meaning) {
+      fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a head of a model"});
+    };
+    text(&FarRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
+    text(&FarRequest::text, "text", "TEXT", "What it reads [the file that the studio was opened with]");
+    text(&FarRequest::site, "site", "SITE", "Which attention: tokens, source or cross [cross, else tokens]");
+    add(fields, &FarRequest::layer, "layer", "Which layer", kAny);
+    add(fields, &FarRequest::head, "head", "Which head", kAny);
+    fields.add(&FarRequest::tokens, {.name = "tokens",
+                                     .meaning = "Without a model: how many tokens are made up",
+                                     .least = kLeastTokens,
+                                     .most = kMostTokens});
+    fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
+    add(fields, &FarRequest::seed, "seed", "Of their numbers and words", kAny);
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<FarTileRequest>& far_tile_fields() {
+  static const Fields<FarTileRequest> kFields = [] {
+    constexpr std::int64_t kMostLevel = 40;
+    Fields<FarTileRequest> fields;
+    fields.add(far_fields());
+    add(fields, &FarTileRequest::level, "level", "A cell has 2^level queries and keys", kMostLevel);
+    add(fields, &FarTileRequest::row, "row", "Which row of tiles, 256 cells each", kAny);
+    add(fields, &FarTileRequest::column, "column", "Which column of tiles", kAny);
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<FarRowRequest>& far_row_fields() {
+  static const Fields<FarRowRequest> kFields = [] {
+    constexpr std::int64_t kMostKeys = 1000;
+    Fields<FarRowRequest> fields;
+    fields.add(far_fields());
+    add(fields, &FarRowRequest::query, "query", "Which query, from 0", kAny);
+    add(fields, &FarRowRequest::count, "count", "How many keys of largest weight", kMostKeys);
+    fields.add(&FarRowRequest::at, {.name = "at", .form = "J,J,…", .meaning = "Keys whose weights are wanted"});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<FarFindRequest>& far_find_fields() {
+  static const Fields<FarFindRequest> kFields = [] {
+    constexpr std::int64_t kMostPlaces = 10000;
+    Fields<FarFindRequest> fields;
+    fields.add(far_fields());
+    fields.add(&FarFindRequest::word,
+               {.name = "word", .form = "TEXT", .meaning = "What a token contains, in small or large letters"});
+    add(fields, &FarFindRequest::most, "most", "How many places are listed", kMostPlaces);
+    return fields;
+  }();
+  return kFields;
+}
+
+view_detail::Answerer view_detail::far_open_question() {
+  return answerer<FarRequest, FarReply>(
+      "far_open", "One head over a long text: what there is, and a first estimate of its map from every 64th query.",
+      far_fields(), answer_open, {R"({"tokens": 4096})", R"({"model": "induction", "text": "abcxyzab", "layer": 1})"});
+}
+
+view_detail::Answerer view_detail::far_tile_question() {
+  return answerer<FarTileRequest, FarTile>("far_tile", "256 x 256 cells of that head's map.", far_tile_fields(),
+                                           answer_tile,
+                                           {R"({"tokens": 4096, "level": 1, "row": 6, "column": 6})",
+                                            R"({"tokens": 4096, "level": 0, "row": 12, "column": 12})"});
+}
+
+view_detail::Answerer view_detail::far_walk_question() {
+  return answerer<FarRequest, FarTile>("far_walk",
+                                       "The exact map: walks the whole matrix once, and shows all of it in one tile.",
+                                       far_fields(), answer_walk, {R"({"tokens": 4096})"});
+}
+
+view_detail::Answerer view_detail::far_row_question() {
+  return answerer<FarRowRequest, FarRowReply>("far_row", "What one query reads.", far_row_fields(), answer_row,
+                                              {R"({"tokens": 4096, "query": 3125, "at": "0,3097"})"});
+}
+
+view_detail::Answerer view_detail::far_find_question() {
+  return answerer<FarFindRequest, FarFindReply>("far_find", "Where a word stands in that text.", far_find_fields(),
+                                                answer_find, {R"({"tokens": 4096, "word": "paris"})"});
+}
+
+}  // namespace qkv

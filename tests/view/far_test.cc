@@ -1,0 +1,230 @@
+// The page Far: tiles of every level against the whole matrix, the needle, and who waits for what.
+#include "qkv/view/far.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ask.h"
+#include "qkv/mask.h"
+#include "qkv/probe.h"
+#include "qkv/view/studio.h"
+#include "view/far_needle.h"
+#include "view/far_pyramid.h"
+
+namespace qkv::far_test {
+namespace {
+
+using view_detail::FarPyramid;
+using view_detail::PlantedText;
+using view_detail::SharedCells;
+
+double weight_of(Half logarithm) { return std::exp2(static_cast<double>(static_cast<float>(logarithm))); }
+
+// Every cell of a tile, against the weights that it stands for.
+void expect_tile(const Tensor& weights, const Mask& mask, const MapArea& area, std::int64_t side,
+                 const SharedCells& cells, double tolerance) {
+  ASSERT_FALSE(cells->is_hidden());
+  const MaskShape shape{1, 1, weights.dim(0), weights.dim(1)};
+  ASSERT_EQ(cells->mean.dim(0), (area.i_end - area.i_begin + side - 1) / side);
+  ASSERT_EQ(cells->mean.dim(1), (area.j_end - area.j_begin + side - 1) / side);
+  std::size_t place = 0;
+  for (std::int64_t i = area.i_begin; i < area.i_end; i += side) {
+    for (std::int64_t j = area.j_begin; j < area.j_end; j += side, ++place) {
+      double sum = 0;
+      double largest = 0;
+      double visible = 0;
+      std::int64_t pairs = 0;
+      for (std::int64_t y = i; y < std::min(i + side, area.i_end); ++y) {
+        for (std::int64_t x = j; x < std::min(j + side, area.j_end); ++x, ++pairs) {
+          const double weight = weights.at({y, x});
+          sum += weight;
+          largest = std::max(largest, weight);
+          visible += mask.allows({0, 0, y, x}, shape) ? 1 : 0;
+        }
+      }
+      const auto count = static_cast<double>(pairs);
+      ASSERT_NEAR(weight_of(cells->mean.values<Half>()[place]), sum / count, tolerance * sum / count);
+      ASSERT_NEAR(weight_of(cells->largest.values<Half>()[place]), largest, 0.006 * largest);
+      const int share = cells->visible.values<std::uint8_t>()[place];
+      ASSERT_NEAR(share, 255 * visible / count, 3);
+      ASSERT_EQ(share == 0, visible == 0);
+      ASSERT_EQ(share == 255, visible == count);
+    }
+  }
+}
+
+TEST(FarPyramid, HasEveryLevelOfTheMatrix) {
+  constexpr std::int64_t kTokens = 1100;  // no multiple of a tile
+  const PlantedText text = view_detail::planted_text(kTokens, 3);
+  const Mask mask = causal() & window(700);
+  const Probe probe(text.q, text.k, {.mask = mask});
+  const Tensor weights = probe.tile({0, 0, 0, kTokens, 0, kTokens});
+  FarPyramid pyramid(probe, 0, mask);
+  EXPECT_EQ(pyramid.base(), 0);
+  EXPECT_EQ(pyramid.top(), 3);
+  for (std::int64_t level = 0; level <= pyramid.top(); ++level) {
+    const MapSize tiles = pyramid.tiles(level);
+    const view_detail::FarPlaceOfTile last = {level, tiles.rows - 1, tiles.columns - 1};
+    // log2 in f16 below 16 is off by 2^-7 of a half, and a level more adds as much again.
+    const double tolerance = 0.006 * static_cast<double>(level + 1);
+    expect_tile(weights, mask, pyramid.area(last), std::int64_t{1} << level, pyramid.tile(last, {}), tolerance);
+  }
+  EXPECT_TRUE(pyramid.tile({0, 0, 4}, {})->is_hidden());
+}
+
+TEST(FarPyramid, ProbesWhatIsFinerThanItsBase) {
+  constexpr std::int64_t kTokens = 5000;
+  const PlantedText text = view_detail::planted_text(kTokens, 3);
+  const Probe probe(text.q, text.k, {.mask = causal()});
+  FarPyramid pyramid(probe, 0, causal());
+  ASSERT_EQ(pyramid.base(), 1);
+  const MapArea area = pyramid.area({0, 19, 18});
+  const Tensor part = probe.tile({0, 0, area.i_begin, area.i_end, area.j_begin, area.j_end});
+  const SharedCells cells = pyramid.tile({0, 19, 18}, {});
+  ASSERT_EQ(cells->mean.shape(), part.shape());
+  for (std::size_t n = 0; n < static_cast<std::size_t>(part.size()); ++n) {
+    const auto weight = static_cast<double>(part.values<float>()[n]);
+    ASSERT_NEAR(weight_of(cells->mean.values<Half>()[n]), weight, 0.006 * weight);
+  }
+}
+
+TEST(FarPyramid, IsWalkedOnceHoweverManyAsk) {
+  const PlantedText text = view_detail::planted_text(2048, 1);
+  std::atomic<std::int64_t> asked = 0;
+  const Mask mask = causal() & predicate("counts", [&](const Place&, const MaskShape&) {
+                      ++asked;
+                      return true;
+                    });
+  const Probe probe(text.q, text.k, {.mask = mask, .threads = 1});
+  FarPyramid alone(probe, 0, mask);
+  alone.walk({});
+  const std::int64_t once = asked.exchange(0);
+  const Probe other(text.q, text.k, {.mask = mask, .threads = 1});
+  FarPyramid shared(other, 0, mask);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) threads.emplace_back([&] { shared.walk({}); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(asked, once);
+}
+
+TEST(FarPyramid, GoesOnForTheOthersWhereOneLeaves) {
+  const PlantedText text = view_detail::planted_text(2048, 1);
+  std::atomic<std::int64_t> asked = 0;
+  const Mask mask = causal() & predicate("counts", [&](const Place&, const MaskShape&) {
+                      ++asked;
+                      return true;
+                    });
+  const Probe probe(text.q, text.k, {.mask = mask, .threads = 1});
+  FarPyramid alone(probe, 0, mask);
+  alone.walk({});
+  const std::int64_t once = asked.exchange(0);
+  const Probe other(text.q, text.k, {.mask = mask, .threads = 1});
+  FarPyramid shared(other, 0, mask);
+  std::atomic<bool> leads = false;
+  std::atomic<bool> waits = false;
+  std::thread leaves([&] {
+    const ProbeWatch until_another_waits = [&](const ProbeProgress&) {
+      leads = true;
+      while (!waits) std::this_thread::yield();
+      return Proceed::stop;
+    };
+    EXPECT_THROW(shared.walk(until_another_waits), Cancelled);
+  });
+  while (!leads) std::this_thread::yield();
+  shared.walk([&](const ProbeProgress&) {
+    waits = true;
+    return Proceed::go_on;
+  });
+  leaves.join();
+  EXPECT_EQ(asked, once);
+}
+
+TEST(FarPyramid, StopsAWalkAndGoesOnLater) {
+  const PlantedText text = view_detail::planted_text(2048, 1);
+  const Probe probe(text.q, text.k, {.mask = causal()});
+  FarPyramid pyramid(probe, 0, causal());
+  ProbeProgress last;
+  const ProbeWatch until_half = [&](const ProbeProgress& progress) {
+    last = progress;
+    return 2 * progress.done > progress.total ? Proceed::stop : Proceed::go_on;
+  };
+  EXPECT_THROW(pyramid.walk(until_half), Cancelled);
+  EXPECT_LT(last.done, last.total);
+  std::int64_t first = 0;
+  pyramid.walk([&](const ProbeProgress& progress) {
+    if (first == 0) first = progress.done;
+    return Proceed::go_on;
+  });
+  EXPECT_GT(first, last.total / 4) << "bands that were done are not walked again";
+}
+
+TEST(FarQuestions, FindTheNeedle) {
+  Studio studio;
+  const auto told = [&](const std::string& question, const std::string& request) {
+    return Json::parse(studio.ask(question, request).json);
+  };
+  const Json opened = told("far_open", R"({"tokens": 4096})");
+  EXPECT_EQ(opened["levels"].size(), 5U);
+  EXPECT_EQ(opened["overview"]["every"], 16);
+  ASSERT_EQ(opened["needles"].size(), 4U);
+  for (const Json& needle : opened["needles"]) {
+    const std::string request = R"({"tokens": 4096, "count": 3, "query": )" + needle["query"].dump() + ", \"at\": \"" +
+                                needle["key"].dump() + "\"}";
+    const Json row = told("far_row", request);
+    EXPECT_EQ(row["top"][0]["key"], needle["key"]);
+    EXPECT_EQ(row["top"][0]["word"], needle["word"]);
+    EXPECT_EQ(row["at"][0], row["top"][0]);
+    EXPECT_GT(row["top"][0]["weight"].get<double>(), 10 * row["top"][1]["weight"].get<double>());
+  }
+  const Json found = told("far_find", R"({"tokens": 4096, "word": "PARIS"})");
+  EXPECT_EQ(found["count"], 1);
+  EXPECT_EQ(found["places"][0]["key"], opened["needles"][0]["key"]);
+}
+
+TEST(FarQuestions, SayOfARowWhatTheProbeSays) {
+  const PlantedText text = view_detail::planted_text(4096, 1);
+  const Probe probe(text.q, text.k, {.mask = causal()});
+  const TopKeys top = probe.top_keys({}, 5);
+  const RowStatistics rows = probe.statistics({});
+  const Answer row = ask("far_row", R"({"tokens": 4096, "query": 3125, "count": 5})");
+  ASSERT_EQ(row.json["top"].size(), 5U);
+  for (std::int64_t n = 0; n < 5; ++n) {
+    EXPECT_EQ(row.json["top"][static_cast<std::size_t>(n)]["key"], static_cast<std::int64_t>(top.keys.at({3125, n})));
+    EXPECT_EQ(row.json["top"][static_cast<std::size_t>(n)]["weight"], top.weights.at({3125, n}));
+  }
+  EXPECT_EQ(row.json["entropy"], rows.entropy.at({3125}));
+  EXPECT_EQ(row.json["distance"], rows.distance.at({3125}));
+  EXPECT_EQ(row.json["visible"], 3126);
+}
+
+TEST(FarQuestions, LookAtAModelToo) {
+  const std::string which = R"("model": "induction", "text": "abcxyzab", "layer": 1)";
+  const Answer opened = ask("far_open", "{" + which + "}");
+  EXPECT_EQ(opened.json["queries"], opened.json["keys"]);
+  const Answer tile = ask("far_tile", "{" + which + "}");
+  EXPECT_EQ(tile.json["queries"][7], "b");
+  const Answer row = ask("far_row", "{" + which + R"(, "query": 7})");
+  EXPECT_EQ(row.json["top"][0]["key"], 2);
+  const auto columns = tile.json["mean"]["shape"][1].get<std::size_t>();
+  EXPECT_NEAR(weight_of(tile.numbers<Half>(tile.json["mean"])[7 * columns + 2]),
+              row.json["top"][0]["weight"].get<double>(), 0.006);
+}
+
+TEST(FarQuestions, NameTheFieldThatIsWrong) {
+  EXPECT_EQ(refused_field("far_open", R"({"tokens": 100})"), "tokens");
+  EXPECT_EQ(refused_field("far_open", R"({"tokens": 4096, "head": 1})"), "head");
+  EXPECT_EQ(refused_field("far_open", R"x({"tokens": 4096, "mask": "documents(3)"})x"), "mask");
+  EXPECT_EQ(refused_field("far_tile", R"({"tokens": 4096, "level": 5})"), "level");
+  EXPECT_EQ(refused_field("far_tile", R"({"tokens": 4096, "row": 16})"), "row");
+  EXPECT_EQ(refused_field("far_row", R"({"tokens": 4096, "query": 4096})"), "query");
+  EXPECT_EQ(refused_field("far_row", R"({"tokens": 4096, "at": "4096"})"), "at");
+  EXPECT_EQ(refused_field("far_find", R"({"tokens": 4096})"), "word");
+}
+
+}  // namespace
+}  // namespace qkv::far_test
