@@ -91,15 +91,21 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await other.fill("abd");
     await other.press("Enter");
     await studio.page.locator(".roles-other .problem", { hasText: "expected a text of 8 tokens" }).waitFor();
-    expect(await studio.page.locator(".roles-moved tbody tr").first().innerText()).toMatch(/^d\s/); // the last good one stays
+    // The last good reply stays.
+    expect(await studio.page.locator(".roles-moved tbody tr").first().innerText()).toMatch(/^d\s/);
   });
 
   it("sorts by a column, and arrow keys go from head to head", async () => {
     const studio = await open("#/roles?model=gpt&text=He+gave+it+to+his&head=tokens.0.0");
     const { page } = studio;
-    await page.locator("td.col-number", { hasText: /^0\.\d{3}$/ }).first().waitFor();
+    await page
+      .locator("td.col-number", { hasText: /^0\.\d{3}$/ })
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "entropy" }).click();
-    const numbers = (await page.locator("tbody td.col-number:nth-child(6)").allInnerTexts()).map((text) => Number(text.replace("≈0", "0")));
+    const numbers = (await page.locator("tbody td.col-number:nth-child(6)").allInnerTexts()).map((text) =>
+      Number(text.replace("≈0", "0")),
+    );
     expect(numbers).toHaveLength(32);
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a));
     await page.locator("tbody tr").first().click();
@@ -108,15 +114,23 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await studio.press("ArrowDown");
     await page.locator("#head-title", { hasText: `Head ${name}` }).waitFor();
     await studio.press("r");
-    await chips(studio).filter({ hasText: `head ${name} removed` }).waitFor();
+    await chips(studio)
+      .filter({ hasText: `head ${name} removed` })
+      .waitFor();
   });
 
   it("stops while heads are removed one by one, and goes on", async () => {
-    const { page } = await open("#/roles?model=gpt&text=He+gave+it+to+his&texts=" + "He+went+to+the+king+and+said+that+he+would+go.%0A".repeat(16));
+    const { page } = await open(
+      "#/roles?model=gpt&text=He+gave+it+to+his&texts=" +
+        "He+went+to+the+king+and+said+that+he+would+go.%0A".repeat(16),
+    );
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByText("Stopped.").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();
-    await page.locator("td.col-number", { hasText: /^−?\d\.\d{3}$/ }).first().waitFor();
+    await page
+      .locator("td.col-number", { hasText: /^−?\d\.\d{3}$/ })
+      .first()
+      .waitFor();
     expect(await page.getByText("Stopped.").count()).toBe(0);
   });
 
@@ -143,10 +157,17 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     [390, "light"],
     [390, "dark"],
   ] as const)("fits %i px, %s, and axe finds nothing", async (width, colorScheme) => {
-    const studio = await open(`${first}&changes=remove+1.0&from_text=abdxyzab`, { colorScheme, viewport: { width, height: 844 } });
+    const studio = await open(`${first}&changes=remove+1.0&from_text=abdxyzab`, {
+      colorScheme,
+      viewport: { width, height: 844 },
+    });
     await says(studio, "0.0019 after");
-    const findings = await studio.page.evaluate(`${axe}; axe.run().then((r) => r.violations.map((v) => v.id + " " + v.nodes[0].html))`);
+    const findings = await studio.page.evaluate(
+      `${axe}; axe.run().then((r) => r.violations.map((v) => v.id + " " + v.nodes[0].html))`,
+    );
     expect(findings).toEqual([]);
-    expect(await studio.page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
+    expect(
+      await studio.page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
+    ).toBe(true);
   });
 });

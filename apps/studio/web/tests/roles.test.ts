@@ -4,7 +4,18 @@ import { Engine, type Transport } from "../src/engine/engine";
 import { frameBytes, frameKind } from "../src/engine/frames";
 import type { HeadReply, RolesHead, RolesRequest } from "../src/engine/messages";
 import { parsedHead } from "../src/pages/heads/state";
-import { changesIn, cutsOf, inWords, isRemoved, parsedChange, patternOf, toggled, withoutPlaces, written, changeText } from "../src/pages/roles/changes";
+import {
+  changesIn,
+  cutsOf,
+  inWords,
+  isRemoved,
+  parsedChange,
+  patternOf,
+  toggled,
+  withoutPlaces,
+  written,
+  changeText,
+} from "../src/pages/roles/changes";
 import { columnsOf, csvOf, orderAfter, orderOf, sorted } from "../src/pages/roles/columns";
 import { headAfter, layerAfter, telling } from "../src/pages/roles/desk";
 import { examples } from "../src/pages/roles/examples";
@@ -12,7 +23,15 @@ import { headsAsked } from "../src/pages/roles/heads_asked";
 import { layerPicture, summary } from "../src/pages/roles/layer_marks";
 import { cellAt, mapLayout, mapMarks } from "../src/pages/roles/map_marks";
 import { barsOf } from "../src/pages/roles/places_bars";
-import { changeRequest, commandOf, headResultName, inputsOf, rolesRequest, stateName, withNewText } from "../src/pages/roles/state";
+import {
+  changeRequest,
+  commandOf,
+  headResultName,
+  inputsOf,
+  rolesRequest,
+  stateName,
+  withNewText,
+} from "../src/pages/roles/state";
 
 function head(layer: number, at: number, more: Partial<RolesHead> = {}): RolesHead {
   return {
@@ -44,7 +63,9 @@ const patterns = [
 const words = { queries: ["a", "b", "c"], keys: ["a", "b", "c"] };
 
 describe("changes", () => {
-  const all = "remove 1.0; pattern cross:2.3=uniform; cut 1.0=7:2; cut 5:1; patch blocks.1@5; patch blocks.0.attn.heads.3; freeze norms";
+  const all =
+    "remove 1.0; pattern cross:2.3=uniform; cut 1.0=7:2; cut 5:1; " +
+    "patch blocks.1@5; patch blocks.0.attn.heads.3; freeze norms";
 
   it("reads and writes every form alike", () => {
     const texts = changesIn(all);
@@ -110,7 +131,11 @@ describe("changes", () => {
 });
 
 describe("the table", () => {
-  const heads = [head(0, 0, { removal: 0.2 }), head(0, 1, { removal: null }), head(1, 0, { removal: 3, word: "induction", induction: 0.99 })];
+  const heads = [
+    head(0, 0, { removal: 0.2 }),
+    head(0, 1, { removal: null }),
+    head(1, 0, { removal: 3, word: "induction", induction: 0.99 }),
+  ];
 
   it("has the columns that say something", () => {
     const ids = columnsOf({ heads, patterns }).map((column) => column.id);
@@ -147,7 +172,9 @@ describe("the table", () => {
 
   it("chooses a head that says something", () => {
     expect(telling(heads)).toEqual({ site: "tokens", layer: 1, head: 0 });
-    expect(telling([head(0, 0), head(0, 1, { word: "previous", evenness: 0.1 }), head(0, 2, { word: "self" })])?.head).toBe(1);
+    expect(
+      telling([head(0, 0), head(0, 1, { word: "previous", evenness: 0.1 }), head(0, 2, { word: "self" })])?.head,
+    ).toBe(1);
     expect(telling([])).toBeNull();
   });
 
@@ -162,7 +189,16 @@ describe("the table", () => {
 });
 
 describe("the address", () => {
-  const tried = (text: string, example: number | null) => ({ text, example, site: "tokens", layer: 0, head: 0, query: 0, key: 0, look: "" });
+  const tried = (text: string, example: number | null) => ({
+    text,
+    example,
+    site: "tokens",
+    layer: 0,
+    head: 0,
+    query: 0,
+    key: 0,
+    look: "",
+  });
   const models = [
     { name: "shapes", task: "Say", examples: [tried("", 0)] },
     { name: "induction", task: "Say", examples: [tried("abcxyzab", null)] },
@@ -194,8 +230,21 @@ describe("the address", () => {
     const inputs = { model: "induction", text: "abcxyzab" };
     const fields = { changes: "remove 1.0; cut 1.0=7:2", query: "7", texts: "ab" };
     const read = withNewText(inputs, fields, { model: "induction", text: "abab", example: null });
-    expect(read).toEqual({ model: "induction", text: "abab", example: null, query: null, token: null, from_text: null, changes: "remove 1.0" });
-    expect(withNewText(inputs, fields, { model: "gpt", text: null })).toMatchObject({ model: "gpt", texts: null, changes: null, query: null });
+    expect(read).toEqual({
+      model: "induction",
+      text: "abab",
+      example: null,
+      query: null,
+      token: null,
+      from_text: null,
+      changes: "remove 1.0",
+    });
+    expect(withNewText(inputs, fields, { model: "gpt", text: null })).toMatchObject({
+      model: "gpt",
+      texts: null,
+      changes: null,
+      query: null,
+    });
   });
 
   it("names heads and values", () => {
@@ -213,7 +262,9 @@ describe("the address", () => {
     expect(commandOf(inputs, { changes: "cut 5:1; freeze norms; pattern 1.*=uniform", query: "2" })).toBe(
       "qkv change english 'the nun'\\''s <be>' --cut 5:1 --freeze-norms --pattern '1.*=uniform' --query 2",
     );
-    expect(commandOf({ model: "shapes", example: 3 }, { changes: "remove cross:1.0" })).toBe("qkv change shapes --example 3 --remove cross:1.0");
+    expect(commandOf({ model: "shapes", example: 3 }, { changes: "remove cross:1.0" })).toBe(
+      "qkv change shapes --example 3 --remove cross:1.0",
+    );
   });
 
   it("tries only what it can read", () => {
@@ -255,7 +306,9 @@ describe("pictures", () => {
     expect(layout.cell).toBe(5);
     expect(layout.every).toBe(3);
     const hidden = { ...reply, queries: ["one", "two"], keys: ["longer", "words"] } as HeadReply;
-    const turned = mapMarks(hidden, mapLayout(hidden, 120), [], null, "light").filter((mark) => mark.kind === "label" && mark.turn === -90);
+    const turned = mapMarks(hidden, mapLayout(hidden, 120), [], null, "light").filter(
+      (mark) => mark.kind === "label" && mark.turn === -90,
+    );
     expect(turned).toHaveLength(2);
   });
 
@@ -297,7 +350,10 @@ describe("heads asked in two goes", () => {
           waiting.push(resume);
           signal.addEventListener("abort", () => reject(new DOMException("gone", "AbortError")));
         });
-        yield frameBytes(frameKind.reply, encode({ title: request.model, heads: [], loss: request.importance === 0 ? null : 1 }));
+        yield frameBytes(
+          frameKind.reply,
+          encode({ title: request.model, heads: [], loss: request.importance === 0 ? null : 1 }),
+        );
         yield frameBytes(frameKind.block, new Uint8Array());
       },
     };

@@ -21,7 +21,11 @@ export function BeforeAfter({ desk }: { desk: Desk }) {
       {reply && (
         <div class={`roles-answer ${changed.waiting.value || changed.error.value ? "waiting" : ""}`}>
           {reply.answer && <Answer desk={desk} reply={reply} answer={reply.answer} isChanged={isChanged} />}
-          {isChanged && <p class="roles-sentence" aria-live="polite">{reply.sentence}</p>}
+          {isChanged && (
+            <p class="roles-sentence" aria-live="polite">
+              {reply.sentence}
+            </p>
+          )}
           {isChanged && reply.moved.length > 0 && <Moved reply={reply} />}
           <Places desk={desk} reply={reply} isChanged={isChanged} />
         </div>
@@ -38,7 +42,11 @@ export function Glance({ desk }: { desk: Desk }) {
   if (!reply || !answer) return null;
   const isChanged = reply.changes.length > 0;
   return (
-    <button type="button" class="roles-glance" onClick={() => document.getElementById("says-title")?.scrollIntoView({ block: "start" })}>
+    <button
+      type="button"
+      class="roles-glance"
+      onClick={() => document.getElementById("says-title")?.scrollIntoView({ block: "start" })}
+    >
       <span>
         at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.token}</b>
       </span>
@@ -77,9 +85,19 @@ function Chips({ desk }: { desk: Desk }) {
     <div class="roles-chips" role="group" aria-label="Changes">
       {changes.map((one, n) => {
         const isCross = /\b(cross|source):/.test(one);
-        const label = inWords(one, { queries: /\bsource:/.test(one) ? source : tokens, keys: isCross ? source : tokens });
+        const label = inWords(one, {
+          queries: /\bsource:/.test(one) ? source : tokens,
+          keys: isCross ? source : tokens,
+        });
         return (
-          <button key={`${n} ${one}`} type="button" class="chip on" title={one} aria-label={`Undo: ${label}`} onClick={() => take(n)}>
+          <button
+            key={`${n} ${one}`}
+            type="button"
+            class="chip on"
+            title={one}
+            aria-label={`Undo: ${label}`}
+            onClick={() => take(n)}
+          >
             {label} <span aria-hidden="true">×</span>
           </button>
         );
@@ -98,7 +116,8 @@ const inTheirPlace = ["from_text", "token"];
 
 function Problem({ desk }: { desk: Desk }) {
   const error = desk.changed.error.value;
-  if (!error || atTheText.includes(error.field) || (inTheirPlace.includes(error.field) && desk.changed.reply.value)) return null;
+  if (!error || atTheText.includes(error.field) || (inTheirPlace.includes(error.field) && desk.changed.reply.value))
+    return null;
   return (
     <p class="problem" role="alert">
       {error.message}{" "}
@@ -215,7 +234,13 @@ function Tries({ isChanged }: { isChanged: boolean }) {
       ))}
     </ul>
   );
-  if (!isChanged) return <div class="roles-tries"><h3>Or try one of these</h3>{list}</div>;
+  if (!isChanged)
+    return (
+      <div class="roles-tries">
+        <h3>Or try one of these</h3>
+        {list}
+      </div>
+    );
   return (
     <details class="roles-tries">
       <summary>Other things to try</summary>

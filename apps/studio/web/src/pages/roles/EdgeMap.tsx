@@ -25,6 +25,7 @@ export interface EdgeMapProps {
   onCut: (query: number, key: number) => void;
 }
 
+const howTo = "Arrow keys go from cell to cell, Enter cuts.";
 const fingerSize = 40; // pixels below which a finger only points
 
 export function EdgeMap({ reply, label, cuts, place, onCut }: EdgeMapProps) {
@@ -79,7 +80,7 @@ export function EdgeMap({ reply, label, cuts, place, onCut }: EdgeMapProps) {
         class="edge-map-cells"
         role="application"
         aria-roledescription="map"
-        aria-label={`${label}: ${layout.rows} queries down, ${layout.columns} keys across; arrow keys go from cell to cell, Enter cuts`}
+        aria-label={`${label}: ${layout.rows} queries down, ${layout.columns} keys across. ${howTo}`}
         tabIndex={0}
         data-own-arrows
         style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
@@ -96,9 +97,14 @@ export function EdgeMap({ reply, label, cuts, place, onCut }: EdgeMapProps) {
         {at.value && <Ring layout={layout} at={at.value} />}
       </div>
       <p class="edge-said">
-        <span aria-live="polite">{said || <em>{coarse.value ? "Tap a cell to read it, and to cut it." : "Click a cell to cut that edge."}</em>}</span>
+        <span aria-live="polite">
+          {said || <em>{coarse.value ? "Tap a cell to read it, and to cut it." : "Click a cell to cut that edge."}</em>}
+        </span>
         {at.value && !isHidden(reply, at.value.query, at.value.key) && (
-          <CutButton isCut={struck.split(" ").includes(`${at.value.query}:${at.value.key}`)} onCut={() => at.value && onCut(at.value.query, at.value.key)} />
+          <CutButton
+            isCut={struck.split(" ").includes(`${at.value.query}:${at.value.key}`)}
+            onCut={() => at.value && onCut(at.value.query, at.value.key)}
+          />
         )}
       </p>
     </div>
@@ -136,7 +142,12 @@ function Ring({ layout, at }: { layout: MapLayout; at: Place }) {
   return (
     <div
       class="edge-ring"
-      style={{ left: `${left + at.key * cell - 1}px`, top: `${top + at.query * cell - 1}px`, width: `${cell + 1}px`, height: `${cell + 1}px` }}
+      style={{
+        left: `${left + at.key * cell - 1}px`,
+        top: `${top + at.query * cell - 1}px`,
+        width: `${cell + 1}px`,
+        height: `${cell + 1}px`,
+      }}
     />
   );
 }

@@ -19,7 +19,11 @@ export function HeadCard({ desk }: { desk: Desk }) {
     return (
       <section class="card roles-head" aria-labelledby="head-title">
         <h2 id="head-title">One head at work</h2>
-        {head.error.value ? <p class="problem">{head.error.value.message}</p> : <p class="hint">Waiting for its map …</p>}
+        {head.error.value ? (
+          <p class="problem">{head.error.value.message}</p>
+        ) : (
+          <p class="hint">Waiting for its map …</p>
+        )}
       </section>
     );
   }
@@ -32,7 +36,11 @@ export function HeadCard({ desk }: { desk: Desk }) {
   };
   const place = chosen.site === "source" ? null : (desk.changed.reply.value?.place ?? null);
   return (
-    <section class={`card roles-head ${head.waiting.value ? "waiting" : ""}`} aria-labelledby="head-title" aria-busy={head.waiting.value}>
+    <section
+      class={`card roles-head ${head.waiting.value ? "waiting" : ""}`}
+      aria-labelledby="head-title"
+      aria-busy={head.waiting.value}
+    >
       <div class="roles-head-row">
         <h2 id="head-title">
           Head {name.replace(":", " ")}{" "}
@@ -86,17 +94,32 @@ function Tools({ desk, name, site, keys, everywhere }: ToolsProps) {
       <div role="group" aria-label="The whole head">
         <span class="tool-name">Head</span>
         <span class="tool-parts">
-          <Tool desk={desk} change={{ kind: "remove", head: name }} on={removed} title="Remove it" says="Its result is zero" />
+          <Tool
+            desk={desk}
+            change={{ kind: "remove", head: name }}
+            on={removed}
+            title="Remove it"
+            says="Its result is zero"
+          />
         </span>
       </div>
       <div role="group" aria-label="What it reads instead">
         <span class="tool-name">Let it read</span>
         <span class="tool-parts">
-          {patterns.filter(({ as }) => site !== "cross" || as === "uniform").map(({ as, title, says }) => (
-            <button key={as} type="button" class="chip" title={says} aria-pressed={pattern === as} onClick={() => set(as)}>
-              {title}
-            </button>
-          ))}
+          {patterns
+            .filter(({ as }) => site !== "cross" || as === "uniform")
+            .map(({ as, title, says }) => (
+              <button
+                key={as}
+                type="button"
+                class="chip"
+                title={says}
+                aria-pressed={pattern === as}
+                onClick={() => set(as)}
+              >
+                {title}
+              </button>
+            ))}
           <label class={`chip-select ${isKey ? "on" : ""}`}>
             <span class="said">only one key</span>
             <select value={isKey ? pattern : ""} onChange={(event) => set(event.currentTarget.value || pattern || "")}>
@@ -128,14 +151,32 @@ function Tools({ desk, name, site, keys, everywhere }: ToolsProps) {
       <div role="group" aria-label="The rest of the model">
         <span class="tool-name">Norms</span>
         <span class="tool-parts">
-          <Tool desk={desk} change={{ kind: "freeze" }} on={frozen} title="Freeze" says="Each norm divides by what it divided by in the untouched run" />
+          <Tool
+            desk={desk}
+            change={{ kind: "freeze" }}
+            on={frozen}
+            title="Freeze"
+            says="Each norm divides by what it divided by in the untouched run"
+          />
         </span>
       </div>
     </div>
   );
 }
 
-function Tool({ desk, change, on, title, says }: { desk: Desk; change: Change; on: boolean; title: string; says: string }) {
+function Tool({
+  desk,
+  change,
+  on,
+  title,
+  says,
+}: {
+  desk: Desk;
+  change: Change;
+  on: boolean;
+  title: string;
+  says: string;
+}) {
   return (
     <button type="button" class="chip" title={says} aria-pressed={on} onClick={() => desk.toggle(change)}>
       {title}

@@ -11,7 +11,8 @@ import { layerPicture } from "./layer_marks";
 export function HeadsCard({ desk }: { desk: Desk }) {
   const { roles } = desk;
   const reply = roles.reply.value;
-  const isStale = !roles.isCurrent.value && (roles.isWorking.value || roles.isStopped.value || roles.error.value !== null);
+  const isStale =
+    !roles.isCurrent.value && (roles.isWorking.value || roles.isStopped.value || roles.error.value !== null);
   return (
     <section class="card roles-all" aria-labelledby="roles-title" aria-busy={roles.isWorking.value}>
       <h2 id="roles-title">What does each head do?</h2>
@@ -91,7 +92,11 @@ function Texts({ desk }: { desk: Desk }) {
   const open = useSignal(given !== "");
   const own = given !== "" ? desk.roles.error.value : null;
   return (
-    <details class="roles-texts" open={open.value || own !== null} onToggle={(event) => (open.value = event.currentTarget.open)}>
+    <details
+      class="roles-texts"
+      open={open.value || own !== null}
+      onToggle={(event) => (open.value = event.currentTarget.open)}
+    >
       <summary>Measure over texts of your own</summary>
       <label>
         <span>One text a line</span>

@@ -39,7 +39,12 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
   }, [chosenKey, order.by, order.reversed]);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -heads.length, End: heads.length };
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      Home: -heads.length,
+      End: heads.length,
+    };
     const by = steps[event.key];
     if (by === undefined) return;
     event.preventDefault();
@@ -57,13 +62,27 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
     <div class="roles-table">
       <div class="roles-scroll" tabIndex={-1}>
         <table class={all.value ? "all-columns" : ""}>
-          <caption class="said">Heads of {reply.title}; the buttons of the first row sort, arrow keys go from head to head</caption>
+          <caption class="said">
+            Heads of {reply.title}; the buttons of the first row sort, arrow keys go from head to head
+          </caption>
           <thead>
             <tr>
               <Title id="head" title="head" meaning="Layer and head, from 0" order={order} onSort={sort} />
-              <Title id="class" title="what it does" meaning="The pattern that takes half of its weight or more, if one does" order={order} onSort={sort} />
+              <Title
+                id="class"
+                title="what it does"
+                meaning="The pattern that takes half of its weight or more, if one does"
+                order={order}
+                onSort={sort}
+              />
               {columns.map((column) => (
-                <Title key={column.id} {...column} order={order} onSort={sort} room={column.id === order.by ? "narrow" : column.room} />
+                <Title
+                  key={column.id}
+                  {...column}
+                  order={order}
+                  onSort={sort}
+                  room={column.id === order.by ? "narrow" : column.room}
+                />
               ))}
             </tr>
           </thead>
@@ -89,7 +108,11 @@ export function HeadsTable({ desk, reply }: HeadsTableProps) {
             <b>{by.title}</b> {by.meaning}
           </span>
         ) : (
-          <span>{reply.no_importance && !isPending ? `No removal: ${reply.no_importance}.` : "A click on a title sorts by it and says what it means."}</span>
+          <span>
+            {reply.no_importance && !isPending
+              ? `No removal: ${reply.no_importance}.`
+              : "A click on a title sorts by it and says what it means."}
+          </span>
         )}
         <button type="button" class="plain small" aria-pressed={all.value} onClick={() => (all.value = !all.value)}>
           {all.value ? "fewer columns" : "all columns"}
@@ -142,7 +165,13 @@ function Row({ desk, head, columns, largest, isChosen, isStop, sortedBy }: RowPr
   return (
     <tr class={`${isChosen ? "chosen" : ""} ${removed ? "removed" : ""}`} onClick={() => desk.choose(head)}>
       <th scope="row">
-        <button type="button" data-head={headName(head)} aria-pressed={isChosen} tabIndex={isStop ? 0 : -1} aria-label={`Head ${name}${removed ? ", removed" : ""}`}>
+        <button
+          type="button"
+          data-head={headName(head)}
+          aria-pressed={isChosen}
+          tabIndex={isStop ? 0 : -1}
+          aria-label={`Head ${name}${removed ? ", removed" : ""}`}
+        >
           {name.replace(":", " ")}
         </button>
       </th>
@@ -154,7 +183,9 @@ function Row({ desk, head, columns, largest, isChosen, isStop, sortedBy }: RowPr
       </td>
       {columns.map((column, n) => (
         <td key={column.id} class={`col-number room-${column.id === sortedBy ? "narrow" : column.room}`}>
-          {column.bar && column.value(head) !== null && <Bar value={column.value(head) ?? 0} largest={largest[n] ?? 1} />}
+          {column.bar && column.value(head) !== null && (
+            <Bar value={column.value(head) ?? 0} largest={largest[n] ?? 1} />
+          )}
           <span>{isPending && column.value(head) === null ? "…" : cellText(column, head)}</span>
         </td>
       ))}

@@ -15,7 +15,11 @@ export function OtherText({ desk, head }: { desk: Desk; head: HeadAt }) {
   const own = error?.field === "from_text" ? error : null;
   if (desk.inputs.value.text === undefined) return null; // an example has no text to stand beside
   return (
-    <details class="roles-other" open={open.value || own !== null} onToggle={(event) => (open.value = event.currentTarget.open)}>
+    <details
+      class="roles-other"
+      open={open.value || own !== null}
+      onToggle={(event) => (open.value = event.currentTarget.open)}
+    >
       <summary>Put in something from another text</summary>
       <label>
         <span>Another text, of as many tokens</span>
@@ -107,7 +111,9 @@ function Patches({ desk, head }: { desk: Desk; head: HeadAt }) {
 
 // From the last layer down, as the text's state grows upwards.
 function layersOf(desk: Desk, head: HeadAt): number[] {
-  const own = desk.heads.value.filter((one) => (one.site === "source") === (head.site === "source")).map((one) => one.layer);
+  const own = desk.heads.value
+    .filter((one) => (one.site === "source") === (head.site === "source"))
+    .map((one) => one.layer);
   const last = Math.max(...own, head.layer);
   return Array.from({ length: last + 1 }, (_, n) => last - n);
 }

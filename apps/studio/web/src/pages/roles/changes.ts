@@ -17,7 +17,10 @@ export function designation({ site, layer, head }: HeadAt): string {
 }
 
 export function changesIn(text: string | undefined): string[] {
-  return (text ?? "").split(";").map((one) => one.trim()).filter((one) => one !== "");
+  return (text ?? "")
+    .split(";")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
 }
 
 export function written(changes: readonly string[]): string {
@@ -143,21 +146,30 @@ const patternWords: Readonly<Record<string, string>> = {
 /** For its chip: "head 1.0 removed", "b₇ no longer sees c₂ in head 1.0". */
 export function inWords(text: string, { queries, keys }: Words): string {
   const change = parsedChange(text);
-  const at = (words: readonly string[], place: number) => (words[place] === undefined ? String(place) : `${words[place]}${lowered(place)}`);
+  const at = (words: readonly string[], place: number) =>
+    words[place] === undefined ? String(place) : `${words[place]}${lowered(place)}`;
   switch (change?.kind) {
     case "remove":
       return `${headWords(change.head)} removed`;
     case "pattern":
       return `${headWords(change.head)} ${patternWords[change.as] ?? `reads only ${at(keys, Number(change.as))}`}`;
     case "cut":
-      return `${at(queries, change.query)} no longer sees ${at(keys, change.key)}, ${change.head === null ? "in every head" : headWords(change.head)}`;
+      return cutWords(at(queries, change.query), at(keys, change.key), change.head);
     case "patch":
-      return `${valueWords(change.value)}${change.place === null ? "" : ` at ${at(queries, change.place)}`} from the other text`;
+      return patchWords(change.value, change.place === null ? "" : ` at ${at(queries, change.place)}`);
     case "freeze":
       return "norms frozen";
     default:
       return text;
   }
+}
+
+function cutWords(query: string, key: string, head: string | null): string {
+  return `${query} no longer sees ${key}, ${head === null ? "in every head" : headWords(head)}`;
+}
+
+function patchWords(value: string, place: string): string {
+  return `${valueWords(value)}${place} from the other text`;
 }
 
 function headWords(head: string): string {
@@ -167,7 +179,8 @@ function headWords(head: string): string {
 }
 
 function valueWords(value: string): string {
-  const [, stack, layer, part, head] = /^(encoder\.|decoder\.)?blocks\.(\d+)(?:\.(attn|cross)\.heads\.(\d+))?$/.exec(value) ?? [];
+  const [, stack, layer, part, head] =
+    /^(encoder\.|decoder\.)?blocks\.(\d+)(?:\.(attn|cross)\.heads\.(\d+))?$/.exec(value) ?? [];
   if (layer === undefined) return value;
   const site = stack === "encoder." ? "source " : part === "cross" ? "cross " : "";
   return head === undefined ? `what ${site}layer ${layer} gave` : `what head ${site}${layer}.${head} gives,`;

@@ -10,8 +10,16 @@ export interface Family {
 
 export const families: readonly Family[] = [
   { name: "what was said", words: ["induction", "duplicate"], colours: { light: "#b1337e", dark: "#f08fc6" } },
-  { name: "where it stands", words: ["previous", "next", "self", "place"], colours: { light: "#1f6fb5", dark: "#74b4f5" } },
-  { name: "one fixed token", words: ["first", "last", "separator", "punctuation"], colours: { light: "#b5651d", dark: "#e8a863" } },
+  {
+    name: "where it stands",
+    words: ["previous", "next", "self", "place"],
+    colours: { light: "#1f6fb5", dark: "#74b4f5" },
+  },
+  {
+    name: "one fixed token",
+    words: ["first", "last", "separator", "punctuation"],
+    colours: { light: "#b5651d", dark: "#e8a863" },
+  },
   { name: "all alike", words: ["broad"], colours: { light: "#7b808c", dark: "#8b91a0" } },
 ];
 

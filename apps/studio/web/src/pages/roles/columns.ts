@@ -31,7 +31,8 @@ const numbers: readonly Column[] = [
   {
     id: "gradient",
     title: "gradient",
-    meaning: "How much the loss would move for a small change of the head: mean over texts of the absolute sum of gradient × output.",
+    meaning:
+      "How much the loss would move for a small change of the head: mean absolute sum of gradient × output.",
     room: "wide",
     decimals: 4,
     bar: false,
@@ -88,21 +89,24 @@ const rare: readonly Column[] = [
   {
     id: "similarity",
     title: "similar",
-    meaning: "Whether it reads words of like meaning: Spearman’s correlation of its weights with the cosines of the embeddings.",
+    meaning:
+      "Whether it reads words of like meaning: rank correlation of weights with the embeddings’ cosines.",
     room: "more",
     decimals: 2,
     bar: false,
     value: (head) => head.similarity,
   },
   {
-    id: "nearest",
+    id: "nearest-distance",
     title: "like",
-    meaning: "The head of the same layer whose rows are nearest to its own, and how far it is: 0 equal, 1 no key in common.",
+    meaning:
+      "The head of the same layer whose rows are nearest to its own, and how far it is: 0 equal, 1 no key in common.",
     room: "more",
     decimals: 2,
     bar: false,
     value: (head) => (head.nearest === null ? null : head.nearest_distance),
-    says: (head) => (head.nearest === null ? "–" : `${head.layer}.${head.nearest} ${shown(head.nearest_distance, 2)}`),
+    says: ({ layer, nearest, nearest_distance }) =>
+      nearest === null ? "–" : `${layer}.${nearest} ${shown(nearest_distance, 2)}`,
   },
 ];
 
@@ -110,20 +114,22 @@ const slow = ["removal", "gradient"];
 
 /** Those that say something of at least one head, or will once `isPending` is over. */
 export function columnsOf(reply: Pick<RolesReply, "heads" | "patterns">, isPending = false): Column[] {
-  const shares = reply.patterns.map(
-    (pattern, n): Column => ({
-      id: `share-${pattern.word}`,
-      title: pattern.word,
-      meaning: `The mean weight on: ${pattern.name}.`,
-      room: "more",
-      decimals: 2,
-      bar: false,
-      value: (head) => head.shares[n] ?? null,
-    }),
-  );
+  const shares = reply.patterns.map((pattern, n): Column => ({
+    id: `share-${pattern.word}`,
+    title: pattern.word,
+    meaning: `The mean weight on: ${pattern.name}.`,
+    room: "more",
+    decimals: 2,
+    bar: false,
+    value: (head) => head.shares[n] ?? null,
+  }));
   const says = (column: Column) => reply.heads.some((head) => column.value(head) !== null);
   const isAny = (column: Column) => reply.heads.some((head) => column.value(head) !== 0);
-  return [...numbers.filter((column) => says(column) || (isPending && slow.includes(column.id))), ...shares.filter(isAny), ...rare.filter(says)];
+  return [
+    ...numbers.filter((column) => says(column) || (isPending && slow.includes(column.id))),
+    ...shares.filter(isAny),
+    ...rare.filter(says),
+  ];
 }
 
 export interface Order {

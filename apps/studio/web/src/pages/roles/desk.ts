@@ -10,7 +10,15 @@ import { changesIn, toggled, written, type Change } from "./changes";
 import { columnsOf, orderOf, sorted } from "./columns";
 import { headsAsked, type HeadsAsked } from "./heads_asked";
 import { exampleOf, headName, parsedHead, type HeadAt } from "../heads/state";
-import { changeRequest, headRequest, inputsOf, rolesRequest, withNewText, type FieldChanges, type Inputs } from "./state";
+import {
+  changeRequest,
+  headRequest,
+  inputsOf,
+  rolesRequest,
+  withNewText,
+  type FieldChanges,
+  type Inputs,
+} from "./state";
 
 export interface Desk {
   engine: Engine;

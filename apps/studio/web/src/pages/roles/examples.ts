@@ -22,7 +22,13 @@ export const examples: readonly Example[] = [
   {
     title: "Put another text’s thought in its place",
     says: "One state of abdxyzab, put in the place of c, makes the model say d.",
-    fields: { model: "induction", text: "abcxyzab", head: "tokens.0.0", from_text: "abdxyzab", changes: "patch blocks.0@2" },
+    fields: {
+      model: "induction",
+      text: "abcxyzab",
+      head: "tokens.0.0",
+      from_text: "abdxyzab",
+      changes: "patch blocks.0@2",
+    },
   },
   {
     title: "Close the translator’s eyes",

@@ -12,6 +12,8 @@ import { barsOf } from "./places_bars";
 const mapRoom = 380;
 const saysWide = 420;
 const between = 32;
+const barWide = 104;
+const shareWide = 166; // a bar with its number
 
 export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
   const head = desk.head.reply.value;
@@ -42,41 +44,60 @@ export function saysMarks(reply: ChangeReply): { marks: Mark[]; height: number }
   const marks: Mark[] = [{ kind: "label", x: 0, y: 10, text: reply.sentence, bold: true }];
   let y = 34;
   for (const change of reply.changes) {
-    marks.push({ kind: "label", x: 0, y, text: inWords(change, { queries: reply.tokens, keys: reply.tokens }), fill: "soft" });
+    marks.push({
+      kind: "label",
+      x: 0,
+      y,
+      text: inWords(change, { queries: reply.tokens, keys: reply.tokens }),
+      fill: "soft",
+    });
     y += 18;
   }
   const isChanged = reply.changes.length > 0;
-  if (isChanged && reply.moved.length > 0) {
-    y += 10;
-    for (const { token, before, after } of reply.moved) {
-      marks.push({ kind: "label", x: 64, y: y + 7, text: token, anchor: "end" });
-      marks.push(...shareMarks(76, y, before.probability, "soft"), ...shareMarks(250, y, after.probability, "accent"));
-      y += 22;
-    }
-  }
+  if (isChanged && reply.moved.length > 0) y = movedMarks(marks, reply, y + 10);
   const bars = isChanged ? barsOf(reply) : null;
   if (bars) y = barMarks(marks, reply.tokens, bars.values, bars.heights, y + 14);
   return { marks, height: y };
 }
 
+function movedMarks(marks: Mark[], { moved: tokens }: ChangeReply, from: number): number {
+  const left = Math.min(Math.max(...tokens.map(({ token }) => token.length)) * 8 + 12, saysWide - 2 * shareWide);
+  marks.push({ kind: "label", x: left, y: from + 7, text: "untouched", size: 11, fill: "soft" });
+  marks.push({ kind: "label", x: left + shareWide, y: from + 7, text: "changed", size: 11, fill: "soft" });
+  tokens.forEach(({ token, before, after }, n) => {
+    const y = from + (n + 1) * 22;
+    marks.push({ kind: "label", x: left - 10, y: y + 7, text: token, anchor: "end" });
+    marks.push(...shareMarks(left, y, before.probability, "soft"));
+    marks.push(...shareMarks(left + shareWide, y, after.probability, "accent"));
+  });
+  return from + (tokens.length + 1) * 22;
+}
+
 function shareMarks(x: number, y: number, probability: number, fill: "soft" | "accent"): Mark[] {
   return [
-    { kind: "box", x, y, width: 110, height: 14, fill: "ground", radius: 3 },
-    { kind: "box", x, y, width: 110 * probability, height: 14, fill, radius: 3 },
-    { kind: "label", x: x + 118, y: y + 7, text: shown(probability, 3) },
+    { kind: "box", x, y, width: barWide, height: 14, fill: "ground", radius: 3 },
+    { kind: "box", x, y, width: barWide * probability, height: 14, fill, radius: 3 },
+    { kind: "label", x: x + barWide + 8, y: y + 7, text: shown(probability, 3) },
   ];
 }
 
-function barMarks(marks: Mark[], tokens: readonly string[], values: readonly number[], heights: readonly number[], from: number): number {
+function barMarks(
+  marks: Mark[],
+  tokens: readonly string[],
+  values: readonly number[],
+  heights: readonly number[],
+  from: number,
+): number {
   const wide = Math.max(...tokens.map((token) => token.length)) * 8 + 14;
   const across = Math.max(Math.floor(saysWide / wide), 1);
   tokens.forEach((token, n) => {
-    const x = (n % across) * wide;
+    const middle = ((n % across) + 0.5) * wide;
     const y = from + Math.floor(n / across) * 84;
-    marks.push({ kind: "label", x: x + wide / 2, y: y + 8, text: token, anchor: "middle" });
     const tall = 40 * (heights[n] ?? 0);
-    marks.push({ kind: "box", x: x + wide / 2 - 8, y: y + 20, width: 16, height: tall, fill: "accent", radius: 2 });
-    marks.push({ kind: "label", x: x + wide / 2, y: y + 68, text: shown(values[n] ?? 0, 2), anchor: "middle", size: 11, fill: "soft" });
+    const number = shown(values[n] ?? 0, 2);
+    marks.push({ kind: "label", x: middle, y: y + 8, text: token, anchor: "middle" });
+    marks.push({ kind: "box", x: middle - 8, y: y + 60 - tall, width: 16, height: tall, fill: "accent", radius: 2 });
+    marks.push({ kind: "label", x: middle, y: y + 68, text: number, anchor: "middle", size: 11, fill: "soft" });
   });
   return from + Math.ceil(tokens.length / across) * 84;
 }

@@ -1,5 +1,5 @@
-// What heads do, asked in two goes: patterns first, and then what the model loses without each head, which takes a pass for
-// every one of them.
+// What heads do, asked in two goes: patterns first, and then what the model loses without each head, which takes a pass
+// for every one of them.
 
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { asked } from "../../engine/asked";
@@ -24,15 +24,24 @@ export interface HeadsAsked {
 }
 
 const quickly = (request: RolesRequest): RolesRequest => ({ ...request, importance: 0 });
-const isSame = (a: RolesRequest | null, b: RolesRequest | null) => a !== null && b !== null && JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: RolesRequest | null, b: RolesRequest | null) =>
+  a !== null && b !== null && JSON.stringify(a) === JSON.stringify(b);
 
 export function headsAsked(engine: Engine, wanted: ReadonlySignal<RolesRequest | null>): HeadsAsked {
   const haltedAt = signal<RolesRequest | null>(null);
   const isStopped = computed(() => haltedAt.value !== null && haltedAt.value === wanted.value);
   const going = computed(() => (isStopped.value ? null : wanted.value));
-  const quick = asked(engine, "roles", computed(() => (going.value ? quickly(going.value) : null)));
+  const quick = asked(
+    engine,
+    "roles",
+    computed(() => (going.value ? quickly(going.value) : null)),
+  );
   const hasQuick = computed(() => wanted.value !== null && isSame(quick.answered.value, quickly(wanted.value)));
-  const full = asked(engine, "roles", computed(() => (hasQuick.value ? going.value : null)));
+  const full = asked(
+    engine,
+    "roles",
+    computed(() => (hasQuick.value ? going.value : null)),
+  );
   const hasFull = computed(() => isSame(full.answered.value, wanted.value));
   const error = computed(() => quick.error.value ?? (hasFull.value ? null : full.error.value));
 

@@ -29,7 +29,12 @@ export interface LayerPicture extends Drawing {
   cells: LayerCell[];
 }
 
-export function layerPicture(heads: readonly RolesHead[], chosen: HeadAt | null, width: number, ground: Ground): LayerPicture {
+export function layerPicture(
+  heads: readonly RolesHead[],
+  chosen: HeadAt | null,
+  width: number,
+  ground: Ground,
+): LayerPicture {
   const marks: Mark[] = [];
   const cells: LayerCell[] = [];
   const sites = [...new Set(heads.map((head) => head.site))];
@@ -45,9 +50,18 @@ export function layerPicture(heads: readonly RolesHead[], chosen: HeadAt | null,
     const layers = Math.max(...own.map((head) => head.layer)) + 1;
     for (let layer = 0; layer < layers; ++layer) {
       const isLabelled = size + gap >= 14 || layer % Math.ceil(14 / (size + gap)) === 0;
-      if (isLabelled) marks.push({ kind: "label", x: left - 8, y: y + layer * (size + gap) + size / 2, text: `layer ${layer}`, anchor: "end", fill: "soft" });
+      if (isLabelled)
+        marks.push({
+          kind: "label",
+          x: left - 8,
+          y: y + layer * (size + gap) + size / 2,
+          text: `layer ${layer}`,
+          anchor: "end",
+          fill: "soft",
+        });
     }
-    for (const head of own) cells.push({ head, x: left + head.head * (size + gap), y: y + head.layer * (size + gap), size });
+    for (const head of own)
+      cells.push({ head, x: left + head.head * (size + gap), y: y + head.layer * (size + gap), size });
     y += layers * (size + gap) + 10;
   }
   for (const cell of cells) marks.push(...cellMarks(cell, isSameHead(cell.head, chosen), ground));
@@ -58,11 +72,31 @@ export function layerPicture(heads: readonly RolesHead[], chosen: HeadAt | null,
 
 function cellMarks({ head, x, y, size }: LayerCell, isChosen: boolean, ground: Ground): Mark[] {
   const fill = colourOfClass(head.word, ground);
-  const marks: Mark[] = [{ kind: "box", x, y, width: size, height: size, radius: size > 14 ? 4 : 1, fill, name: `role-${headName(head)}` }];
+  const marks: Mark[] = [
+    { kind: "box", x, y, width: size, height: size, radius: size > 14 ? 4 : 1, fill, name: `role-${headName(head)}` },
+  ];
   if (size >= 24 && familyOf(head.word)) {
-    marks.push({ kind: "label", x: x + size / 2, y: y + size / 2, text: head.word.slice(0, 3), anchor: "middle", size: size >= 32 ? 12 : 10, fill: textColourOn(fill) });
+    marks.push({
+      kind: "label",
+      x: x + size / 2,
+      y: y + size / 2,
+      text: head.word.slice(0, 3),
+      anchor: "middle",
+      size: size >= 32 ? 12 : 10,
+      fill: textColourOn(fill),
+    });
   }
-  if (isChosen) marks.push({ kind: "box", x: x - 2, y: y - 2, width: size + 4, height: size + 4, radius: 5, stroke: "ink", thick: 2 });
+  if (isChosen)
+    marks.push({
+      kind: "box",
+      x: x - 2,
+      y: y - 2,
+      width: size + 4,
+      height: size + 4,
+      radius: 5,
+      stroke: "ink",
+      thick: 2,
+    });
   return marks;
 }
 
@@ -87,5 +121,6 @@ export function summary(heads: readonly Pick<RolesHead, "word">[]): string {
   const counts = new Map<string, number>();
   for (const { word } of heads) counts.set(word, (counts.get(word) ?? 0) + 1);
   const all = [...counts].sort(([a, m], [b, n]) => n - m || a.localeCompare(b, "en"));
-  return `${heads.length} ${heads.length === 1 ? "head" : "heads"}: ${all.map(([word, n]) => `${n} ${word}`).join(", ")}`;
+  const each = all.map(([word, n]) => `${n} ${word}`).join(", ");
+  return `${heads.length} ${heads.length === 1 ? "head" : "heads"}: ${each}`;
 }

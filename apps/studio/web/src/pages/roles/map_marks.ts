@@ -58,11 +58,24 @@ export function isHidden(reply: HeadReply, query: number, key: number): boolean 
 
 const unseen = 0.002; // a weight whose colour is that of 0
 
-export function mapMarks(reply: HeadReply, layout: MapLayout, cuts: readonly Edge[], place: number | null, ground: Ground): Mark[] {
+export function mapMarks(
+  reply: HeadReply,
+  layout: MapLayout,
+  cuts: readonly Edge[],
+  place: number | null,
+  ground: Ground,
+): Mark[] {
   const { cell, left, top, rows, columns } = layout;
   const gap = cell >= 10 ? 1 : 0;
   const marks: Mark[] = [...labels(reply, layout, place)];
-  marks.push({ kind: "box", x: left, y: top, width: columns * cell - gap, height: rows * cell - gap, fill: coloured(weightScale, 0, ground) });
+  marks.push({
+    kind: "box",
+    x: left,
+    y: top,
+    width: columns * cell - gap,
+    height: rows * cell - gap,
+    fill: coloured(weightScale, 0, ground),
+  });
   for (let query = 0; query < rows; ++query) {
     const y = top + query * cell;
     for (let key = 0; key < columns; ++key) {
@@ -76,7 +89,15 @@ export function mapMarks(reply: HeadReply, layout: MapLayout, cuts: readonly Edg
   }
   for (const { query, key } of cuts) marks.push(...struck(left + key * cell, top + query * cell, cell - gap));
   if (place !== null && place < rows) {
-    marks.push({ kind: "box", x: left - 1, y: top + place * cell - 1, width: columns * cell + 1, height: cell + 1, stroke: "accent", thick: 2 });
+    marks.push({
+      kind: "box",
+      x: left - 1,
+      y: top + place * cell - 1,
+      width: columns * cell + 1,
+      height: cell + 1,
+      stroke: "accent",
+      thick: 2,
+    });
   }
   return marks;
 }
@@ -100,7 +121,15 @@ function cellMarks(weight: number, x: number, y: number, cell: number, gap: numb
   const marks: Mark[] = isSeen || gap > 0 ? [{ kind: "box", x, y, width: cell - gap, height: cell - gap, fill }] : [];
   if (decimals !== null) {
     const size = cell >= 44 ? 13 : 11;
-    marks.push({ kind: "label", x: x + cell / 2, y: y + cell / 2, text: shown(weight, decimals), anchor: "middle", size, fill: isZero ? "soft" : textColourOn(fill) });
+    marks.push({
+      kind: "label",
+      x: x + cell / 2,
+      y: y + cell / 2,
+      text: shown(weight, decimals),
+      anchor: "middle",
+      size,
+      fill: isZero ? "soft" : textColourOn(fill),
+    });
   }
   return marks;
 }

@@ -15,7 +15,10 @@ export interface PlaceBars {
 const least = 0.01; // nats that still make a full bar: less is no difference to speak of
 
 /** null where the engine measures neither. */
-export function barsOf({ divergence, state_cosines }: Pick<ChangeReply, "divergence" | "state_cosines">): PlaceBars | null {
+export function barsOf({
+  divergence,
+  state_cosines,
+}: Pick<ChangeReply, "divergence" | "state_cosines">): PlaceBars | null {
   if (divergence.length > 0) {
     const top = Math.max(...divergence, least);
     return {

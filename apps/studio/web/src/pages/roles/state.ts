@@ -63,7 +63,12 @@ export function withNewText({ model }: Inputs, fields: Fields, changes: FieldCha
 
 const quoted = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-const options: Readonly<Record<string, string>> = { remove: "--remove", pattern: "--pattern", cut: "--cut", patch: "--patch" };
+const options: Readonly<Record<string, string>> = {
+  remove: "--remove",
+  pattern: "--pattern",
+  cut: "--cut",
+  patch: "--patch",
+};
 
 function optionOf(change: string): string {
   const [word = "", ...rest] = change.split(" ");
