@@ -79,6 +79,9 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   shown.queries = site.queries;
   shown.keys = site.keys;
   shown.roles = view_detail::roles_of_keys(run, site);
+  const bool has_image = !run.text().image.empty();
+  shown.asks_from_patches = has_image && site.site == AttentionSite::source;
+  shown.reads_patches = has_image && site.site != AttentionSite::tokens;
   const std::int64_t rows = std::min(kMapCells, std::ssize(site.queries));
   const std::int64_t columns = std::min(kMapCells, std::ssize(site.keys));
   shown.maps = Tensor(DType::f32, {shown.layers, shown.heads, rows, columns});
@@ -114,15 +117,37 @@ void say(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
+/// The image for people, and how many patches it has along a side: a class token, if any, comes before them.
+void show_image(const ModelRun& run, HeadsReply& reply) {
+  if (run.text().image.empty()) return;
+  const Tensor colours = run.trained().colours_of(run.text().image);
+  const std::int64_t side = colours.dim(1);
+  Tensor pixels(DType::u8, {side, side, 3});
+  auto out = pixels.values<std::uint8_t>().begin();
+  for (std::int64_t y = 0; y < side; ++y) {
+    for (std::int64_t x = 0; x < side; ++x) {
+      for (std::int64_t c = 0; c < 3; ++c)
+        *out++ = static_cast<std::uint8_t>(std::lround(255 * std::clamp(colours.at({c, y, x}), 0.0, 1.0)));
+    }
+  }
+  reply.image = std::move(pixels);
+  for (const HeadsSite& site : reply.sites) {
+    if (!site.reads_patches) continue;
+    reply.patches = static_cast<std::int64_t>(std::sqrt(static_cast<double>(site.keys.size())));
+  }
+}
+
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
   const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
   HeadsReply reply{.title = request.model,
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
                    .asked = {},
-                   .says = {}};
+                   .says = {},
+                   .image = {}};
   for (const RunSite& site : run->sites()) reply.sites.push_back(shown_site(*run, site, watch));
   say(*run, reply);
+  show_image(*run, reply);
   return reply;
 }
 

@@ -70,6 +70,8 @@ const Members<HeadsSite>& members_of(const HeadsSite* /*type*/) {
           .add(&HeadsSite::queries, "queries", "Tokens at the queries")
           .add(&HeadsSite::keys, "keys", "Tokens at the keys")
           .add(&HeadsSite::roles, "roles", "Of the keys: word, punctuation or separator")
+          .add(&HeadsSite::asks_from_patches, "asks_from_patches", "Whether queries are patches of the image")
+          .add(&HeadsSite::reads_patches, "reads_patches", "Whether keys are patches of the image")
           .add(&HeadsSite::maps, "maps", "f32 [layers, heads, rows, columns]: the largest weight of each cell")
           .add(&HeadsSite::classes, "classes", "Of each head, layer by layer");
   return kMembers;
@@ -81,7 +83,9 @@ const Members<HeadsReply>& members_of(const HeadsReply* /*type*/) {
                                    .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
                                    .add(&HeadsReply::sites, "sites", "Its attentions")
                                    .add(&HeadsReply::asked, "asked", "The token at which it says something")
-                                   .add(&HeadsReply::says, "says", "What it says there, the likeliest first");
+                                   .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
+                                   .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
+                                   .add(&HeadsReply::patches, "patches", "Patches along a side of the picture");
   return kMembers;
 }
 

@@ -63,6 +63,22 @@ TEST(HeadsQuestion, HasTheSitesOfATranslation) {
   EXPECT_EQ(sites, (std::vector<std::string>{"cross", "tokens", "source"}));
 }
 
+TEST(HeadsQuestion, HasThePictureThatAModelSees) {
+  const Answer answer = ask("heads", R"({"model": "shapes", "example": 0})");
+  EXPECT_EQ(answer.json["patches"], 6);
+  const auto& shape = answer.json["image"]["shape"];
+  EXPECT_EQ(shape[0], shape[1]);
+  EXPECT_EQ(shape[2], 3);
+  const auto pixels = answer.numbers<std::uint8_t>(answer.json["image"]);
+  EXPECT_LT(*std::ranges::min_element(pixels), *std::ranges::max_element(pixels));
+  std::vector<std::pair<bool, bool>> patches;
+  for (const Json& site : answer.json["sites"]) {
+    patches.emplace_back(site["asks_from_patches"].get<bool>(), site["reads_patches"].get<bool>());
+  }
+  EXPECT_EQ(patches, (std::vector<std::pair<bool, bool>>{{false, true}, {false, false}, {true, true}}));
+  EXPECT_TRUE(ask("heads", kInduction + "}").json["image"].is_null());
+}
+
 TEST(HeadQuestion, ShowsOneHeadWhole) {
   const Answer answer = ask("head", kInduction + R"(, "layer": 1})");
   const auto weights = answer.numbers<float>(answer.json["weights"]);

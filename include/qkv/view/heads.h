@@ -37,6 +37,8 @@ struct HeadsSite {
   std::int64_t heads = 0;
   std::vector<std::string> queries, keys;
   std::vector<std::string> roles;  // of the keys
+  bool asks_from_patches = false;  // whether queries are patches of the image …
+  bool reads_patches = false;      // … and keys
   Tensor maps;                     // f32 [layers, heads, rows, columns], the largest weight of each cell
   std::vector<HeadsClass> classes;
 };
@@ -47,6 +49,8 @@ struct HeadsReply {
   std::vector<HeadsSite> sites;
   std::string asked;  // the token after which, or at which, it is said
   std::vector<HeadsSaid> says;
+  std::optional<Tensor> image;  // u8 [side, side, 3]
+  std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places
 };
 
 struct HeadRequest : HeadsRequest {

@@ -24,7 +24,7 @@ async function pair({ page }: Studio): Promise<string[]> {
 }
 
 async function saidCell({ page }: Studio): Promise<string> {
-  return (await page.locator(".weights [role=gridcell]").textContent()) ?? "";
+  return (await page.locator(".weight-map [role=gridcell]").textContent()) ?? "";
 }
 
 describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
@@ -61,6 +61,14 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     await studio.page.locator(".large h2", { hasText: "cross-attention" }).waitFor();
   });
 
+  it("shapes: a word looks at a patch of the picture, and a patch at patches", async () => {
+    const studio = await open("#/heads?model=shapes&example=0");
+    expect(await pair(studio)).toEqual(["purple", "11", "0.999"]);
+    await studio.page.locator(".seen-picture canvas").waitFor();
+    await studio.page.locator(".sites button", { hasText: "Source" }).click();
+    await studio.page.locator(".seen-picture .note", { hasText: "Point at a patch: what does it read?" }).waitFor();
+  });
+
   it("keys alone: heads, layers, a pair, another view", async () => {
     const studio = await open("#/heads?model=gpt&head=tokens.0.7");
     const { page } = studio;
@@ -69,7 +77,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     await heading.filter({ hasText: "Layer 0, head 0" }).waitFor();
     await studio.press("}");
     await heading.filter({ hasText: "Layer 1, head 0" }).waitFor();
-    await page.locator(".weights").focus();
+    await page.locator(".weight-map").focus();
     await studio.press("ArrowDown", "ArrowDown", "ArrowRight");
     expect(await saidCell(studio)).toMatch(/^query ␣sat, key ␣cat, /);
     await studio.press("ArrowRight", "ArrowRight");
@@ -112,7 +120,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
   it("a finger taps to preview, taps again to lock, and holds to lay on the bench", async () => {
     const studio = await open("#/heads?model=induction&text=abcxyzab&head=tokens.0.0&q=none", { viewport: { width: 390, height: 844 }, hasTouch: true });
     const { page } = studio;
-    const pane = page.locator(".weights-pane");
+    const pane = page.locator(".weight-map-pane");
     await pane.evaluate((element) => element.scrollIntoView());
     const box = (await pane.boundingBox())!;
     const spot = [box.x + box.width * 0.4, box.y + box.height * 0.6] as const;
@@ -133,6 +141,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     ["lines, phone", "#/heads?model=gpt&view=lines", { viewport: { width: 390, height: 844 } }],
     ["a query, dark", "#/heads?model=gpt&view=query", { colorScheme: "dark" }],
     ["a pair", "#/heads?model=copy&text=hello&view=pair", {}],
+    ["a picture, phone", "#/heads?model=shapes&example=0", { viewport: { width: 390, height: 844 } }],
     ["all heads, phone, dark", "#/heads?model=gpt&view=all", { colorScheme: "dark", viewport: { width: 390, height: 844 } }],
   ];
   it.each(looks)("axe finds nothing: %s", async (_, fragment, options) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AboutReply, HeadsReply, HeadsSite } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
 import { keyY, linesLayout, queryY, strongest, tokenAt } from "../src/pages/heads/lines";
+import { patchAt, patchesOf, spotOf, veils } from "../src/pages/heads/patches";
 import { csvOf, heaviestKey, hiddenCount, readsOf } from "../src/pages/heads/row";
 import {
   benchAddress,
@@ -78,8 +79,12 @@ describe("what the address says", () => {
   });
 
   it("reads views and thresholds, and nothing else for them", () => {
-    expect(viewOf({ view: "lines" })).toBe("lines");
-    expect(viewOf({ view: "nonsense" })).toBe("matrix");
+    const [words] = reply.sites;
+    const picture = { ...words!, reads_patches: true };
+    expect(viewOf({ view: "lines" }, picture)).toBe("lines");
+    expect(viewOf({}, picture)).toBe("image");
+    expect(viewOf({ view: "image" }, words!)).toBe("matrix");
+    expect(viewOf({ view: "nonsense" }, null)).toBe("matrix");
     expect([thresholdOf({ min: "0.05" }), thresholdOf({ min: "2" }), thresholdOf({ min: "x" })]).toEqual([0.05, 0, 0]);
   });
 });
@@ -132,5 +137,21 @@ describe("lines", () => {
     expect(tokenAt(layout, 4, 8, 10, queryY(layout, 2))).toEqual({ query: 2, key: null });
     expect(tokenAt(layout, 4, 8, 590, keyY(layout, 7))).toEqual({ query: null, key: 7 });
     expect(tokenAt(layout, 4, 8, 590, 2)).toEqual({ query: null, key: null });
+  });
+});
+
+describe("patches of a picture", () => {
+  it("lie row by row behind a class token", () => {
+    const patches = patchesOf(3, 10);
+    expect(patches.first).toBe(1);
+    expect(patchAt(patches, 0.5, 0.9)).toBe(8);
+    expect(spotOf(patches, 8)).toEqual({ row: 2, column: 1 });
+    expect([spotOf(patches, 0), patchAt(patches, 1.2, 0)]).toEqual([null, null]);
+  });
+
+  it("are clear where they are read most, and veiled where they are not", () => {
+    const veil = veils(patchesOf(2, 5), [0.9, 0, 0.1, 0.05, 0]);
+    expect(veil).toEqual([0.85, 0, 0.425, 0.85]);
+    expect(veils(patchesOf(2, 4), [0, 0, 0, 0])).toEqual([0.85, 0.85, 0.85, 0.85]);
   });
 });

@@ -1,13 +1,14 @@
 // All heads of one attention as small maps on one canvas and one scale: pointing previews a head, a click chooses it.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
 import { colourOf } from "../drawing/colour";
 import { palettes, type Ground } from "../drawing/palette";
 import type { HeadsClass, HeadsSite } from "../engine/messages";
 import { cellId, OneCell, placeAfter } from "./one_cell";
 import { mapAt, mapPlace, headMapsLayout, type HeadMapsLayout } from "./head_maps_layout";
+import { useWidth } from "./use_width";
 import { sharpCanvas } from "./sharp_canvas";
 
 export interface HeadMapsProps {
@@ -26,28 +27,20 @@ export function HeadMaps(props: HeadMapsProps) {
   const { site, layer, chosen } = props;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useSignal(0);
+  const width = useWidth(frame);
   const under = useSignal<number | null>(null);
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
-    width.value = element.clientWidth;
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   const [, , mapRows = 1, mapColumns = 1] = site.maps.shape;
   const first = layer === null ? 0 : layer * site.heads;
   const count = layer === null ? site.layers * site.heads : site.heads;
-  const layout = headMapsLayout(layer === null ? site.layers : 1, site.heads, mapRows, mapColumns, width.value, props.largestMap);
+  const layout = headMapsLayout(layer === null ? site.layers : 1, site.heads, mapRows, mapColumns, width, props.largestMap);
   const sheet = useMemo(() => sheetOf(site, ground.value), [site, ground.value]);
   const at = chosen ? Math.min(Math.max(chosen.layer * site.heads + chosen.head - first, 0), count - 1) : 0;
   const inView = chosen && (layer === null || layer === chosen.layer);
 
   useLayoutEffect(() => {
     const context = sharpCanvas(canvas.current, layout.width, layout.height);
-    if (!context || !sheet || width.value === 0) return;
+    if (!context || !sheet || width === 0) return;
     const palette = palettes[ground.value];
     context.clearRect(0, 0, layout.width, layout.height);
     context.font = "12px system-ui, sans-serif";

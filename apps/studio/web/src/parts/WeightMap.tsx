@@ -1,7 +1,7 @@
 // A matrix of weights as a picture: pointing previews a pair, a click locks it, a double click does more.
 
 import { useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
 import { palettes } from "../drawing/palette";
 import { columnLeft, weightLayout, pairAt, rowTop, type WeightLayout } from "./weight_layout";
@@ -9,6 +9,7 @@ import { cellImage, paintCells, paintPointed, type WeightData, type Pane } from 
 import { cellId, OneCell, placeAfter, type Place } from "./one_cell";
 import { usePressing } from "./pressing";
 import { sharpCanvas } from "./sharp_canvas";
+import { useWidth } from "./use_width";
 import "./weight_map.css";
 
 export interface WeightMapProps extends WeightData {
@@ -31,11 +32,9 @@ export function WeightMap(props: WeightMapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const cells = useRef<HTMLCanvasElement>(null);
   const marks = useRef<HTMLCanvasElement>(null);
-  const width = useSignal(0);
   const scroll = useSignal({ x: 0, y: 0 });
-  useWidth(frame, width);
 
-  const room = width.value;
+  const room = useWidth(frame);
   const layout = weightLayout(props.rows, props.columns, props.decimals, room, props.tall, props.zoom);
   const pane: Pane = {
     width: Math.min(layout.width, room),
@@ -85,38 +84,27 @@ export function WeightMap(props: WeightMapProps) {
   return (
     <div
       ref={frame}
-      class="weights"
+      class="weight-map"
       role="grid"
       tabIndex={0}
       aria-label={props.summary}
       aria-rowcount={layout.rows}
       aria-colcount={layout.columns}
-      aria-activedescendant={cellId("weights", at)}
+      aria-activedescendant={cellId("weight-map", at)}
       style={{ maxHeight: `${props.tall}px` }}
       onKeyDown={onKeyDown}
       onBlur={() => (props.pointed.value = null)}
       onScroll={(event) => (scroll.value = { x: event.currentTarget.scrollLeft, y: event.currentTarget.scrollTop })}
     >
-      <div class="weights-space" role="presentation" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
-        <div class="weights-pane" role="presentation" style={{ width: `${pane.width}px`, height: `${pane.height}px` }} {...pressing}>
+      <div role="presentation" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+        <div class="weight-map-pane" role="presentation" style={{ width: `${pane.width}px`, height: `${pane.height}px` }} {...pressing}>
           <canvas ref={cells} aria-hidden="true" />
           <canvas ref={marks} aria-hidden="true" />
         </div>
       </div>
-      <OneCell id="weights" rows={layout.rows} columns={layout.columns} at={at} text={props.said(at)} />
+      <OneCell id="weight-map" rows={layout.rows} columns={layout.columns} at={at} text={props.said(at)} />
     </div>
   );
-}
-
-function useWidth(frame: { current: HTMLDivElement | null }, width: Signal<number>): void {
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
-    width.value = element.clientWidth;
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 }
 
 // The pair into view, beside the labels.

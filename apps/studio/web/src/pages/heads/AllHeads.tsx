@@ -84,7 +84,7 @@ function Classes({ desk, site, word }: { desk: Desk; site: HeadsSite; word: stri
   for (const one of site.classes) counts.set(one.word, (counts.get(one.word) ?? 0) + 1);
   if (counts.size < 2) return null;
   return (
-    <div class="classes" role="group" aria-label="What heads do">
+    <div class="head-classes" role="group" aria-label="What heads do">
       {[...counts]
         .sort((a, b) => b[1] - a[1])
         .map(([name, count]) => (

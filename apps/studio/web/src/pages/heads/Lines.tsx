@@ -1,11 +1,12 @@
 // Weights as lines from who asks, on the left, to what is read, on the right.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../../app/theme";
 import { palettes, type Palette } from "../../drawing/palette";
 import type { HeadReply } from "../../engine/messages";
 import { shortened } from "../../parts/weight_layout";
+import { useWidth } from "../../parts/use_width";
 import { sharpCanvas } from "../../parts/sharp_canvas";
 import type { Desk } from "./desk";
 import { keyY, labelEvery, linesLayout, mostLines, queryY, strongest, tokenAt, type LineOf, type LinesLayout } from "./lines";
@@ -22,28 +23,20 @@ const tallest = 640;
 export function Lines({ desk, reply, least }: LinesProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useSignal(0);
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
-    width.value = element.clientWidth;
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const width = useWidth(frame);
 
   const lines = useMemo(
     () => strongest(reply.weights.values as Float32Array, reply.keys.length, Math.max(least, 0.001)),
     [reply.weights, least],
   );
   const longest = [...reply.queries, ...reply.keys].reduce((most, token) => Math.max(most, shortened(token).length), 1);
-  const layout = linesLayout(reply.queries.length, reply.keys.length, longest * 7.2, width.value, tallest);
+  const layout = linesLayout(reply.queries.length, reply.keys.length, longest * 7.2, width, tallest);
   const shown = desk.shown.value;
   const byKey = useSignal<number | null>(null);
 
   useLayoutEffect(() => {
     const context = sharpCanvas(canvas.current, layout.width, layout.height);
-    if (!context || width.value === 0) return;
+    if (!context || width === 0) return;
     paint(context, layout, reply, lines, shown?.query ?? null, byKey.value, palettes[ground.value]);
   });
 

@@ -119,7 +119,7 @@ function Examples({ desk, about, reading }: { desk: Desk; about: AboutReply; rea
     .filter((name) => name !== model)
     .flatMap((name) => examplesOf(about, name).slice(0, 1).map((example) => ({ model: name, example })));
   return (
-    <div class="examples" role="group" aria-label="Examples">
+    <div class="example-row" role="group" aria-label="Examples">
       <span>Try</span>
       {[...own, ...others].map((one) => (
         <button

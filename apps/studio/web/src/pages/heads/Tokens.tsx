@@ -15,15 +15,20 @@ interface TokensProps {
   reply: HeadReply;
   /** Whether the key is chosen by hand; else it is the one that the query reads most. */
   choosesKey: boolean;
+  /** The keys are patches of a picture beside it. */
+  isPicture: boolean;
 }
 
-export function Tokens({ desk, reply, choosesKey }: TokensProps) {
+export function Tokens({ desk, reply, choosesKey, isPicture }: TokensProps) {
   const isOneText = reply.queries.length === reply.keys.length && reply.queries.every((token, n) => token === reply.keys[n]);
   const cell = desk.shown.value;
   const query = cell?.query ?? null;
   const asking = { kind: "query", chosen: query, cellOf: (n: number) => ({ query: n, key: heaviestKey(reply.weights, n) }) } as const;
   const keyCell = (n: number) => ({ query: query ?? 0, key: n });
   const read = { kind: "key", chosen: choosesKey ? (cell?.key ?? null) : null, cellOf: choosesKey ? keyCell : null } as const;
+  if (isPicture) {
+    return <Strip desk={desk} reply={reply} label="Point at a word: where does it look?" tokens={reply.queries} {...asking} tinted={false} />;
+  }
   return (
     <div class="texts">
       {isOneText && !choosesKey ? (

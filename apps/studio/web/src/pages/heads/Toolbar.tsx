@@ -5,20 +5,21 @@ import type { HeadReply } from "../../engine/messages";
 import { Legend } from "../../parts/Legend";
 import { weightScale } from "./Tokens";
 import type { Desk } from "./desk";
-import { hidesSpecial, thresholdOf, viewOf, type View } from "./state";
+import { hidesSpecial, thresholdOf, viewOf, viewsOf, type View } from "./state";
 
-const names: Readonly<Record<View, string>> = { matrix: "Matrix", lines: "Lines", query: "One query", pair: "One pair", all: "All heads" };
+const names: Readonly<Record<View, string>> = { matrix: "Matrix", image: "Picture", lines: "Lines", query: "One query", pair: "One pair", all: "All heads" };
 const thresholds = ["0.01", "0.05", "0.1", "0.5"];
 
 export function Toolbar({ desk, reply }: { desk: Desk; reply: HeadReply }) {
   const { fields } = address.value;
-  const view = viewOf(fields);
+  const site = desk.site.value;
+  const view = viewOf(fields, site);
   const hasSpecial = reply.roles.includes("separator");
   return (
     <div class="heads-toolbar">
       <div class="segmented" role="group" aria-label="View">
-        {(Object.keys(names) as View[]).map((one) => (
-          <button key={one} type="button" aria-pressed={one === view} onClick={() => desk.apply({ view: one === "matrix" ? null : one })}>
+        {viewsOf(site).map((one) => (
+          <button key={one} type="button" aria-pressed={one === view} onClick={() => desk.apply({ view: one })}>
             {names[one]}
           </button>
         ))}

@@ -18,12 +18,13 @@ import { HeadCard, PairCard, SaysCard } from "./Aside";
 import { Lines } from "./Lines";
 import { ModelBar } from "./ModelBar";
 import { Pair } from "./Pair";
+import { Picture } from "./Picture";
 import { Query } from "./Query";
 import { Toolbar } from "./Toolbar";
 import { Tokens, weightScale } from "./Tokens";
 import { openDesk, type Desk } from "./desk";
 import { csvOf, hiddenCount, isHidden } from "./row";
-import { explainCommand, headName, thresholdOf, viewOf, views, type Cell } from "./state";
+import { explainCommand, headName, thresholdOf, viewOf, viewsOf, type Cell } from "./state";
 import "./heads.css";
 
 export const heads: Page = { name: "heads", title: "Heads", View: HeadsPage };
@@ -48,7 +49,7 @@ function HeadsPage({ engine, takings }: PageProps) {
       {waiting && <Progress desk={desk} />}
       {all && site && head ? (
         <div class={`heads-desk ${waiting ? "waiting" : ""}`} aria-busy={waiting}>
-          {viewOf(address.value.fields) !== "all" && (
+          {viewOf(address.value.fields, site) !== "all" && (
             <section class="card grid-card" aria-label="All heads">
               <AllHeads desk={desk} reply={all} site={site} largestMap={narrow.value ? 40 : 72} />
             </section>
@@ -108,7 +109,7 @@ interface LargeProps {
 
 function Large({ desk, all, site, head, zoom }: LargeProps) {
   const { fields } = address.value;
-  const view = viewOf(fields);
+  const view = viewOf(fields, site);
   const least = thresholdOf(fields);
   const example = desk.example.value;
   const isExamples = example !== null && desk.at.value !== null && headName(example) === headName(desk.at.value);
@@ -125,8 +126,9 @@ function Large({ desk, all, site, head, zoom }: LargeProps) {
         <AllHeads desk={desk} reply={all} site={site} largestMap={140} />
       ) : (
         <>
-          <Tokens desk={desk} reply={head} choosesKey={view === "pair"} />
+          {!(view === "image" && site.asks_from_patches) && <Tokens desk={desk} reply={head} choosesKey={view === "pair"} isPicture={view === "image"} />}
           {view === "matrix" && <Matrix desk={desk} head={head} least={least} zoom={zoom} />}
+          {view === "image" && all.image && <Picture desk={desk} all={all} site={site} reply={head} image={all.image} />}
           {view === "lines" && <Lines desk={desk} reply={head} least={least} />}
           {view === "query" && <Query desk={desk} reply={head} least={least} />}
           {view === "pair" && <Pair reply={desk.pair.reply.value} />}
@@ -202,9 +204,9 @@ function useHeadsKeys(desk: Desk, zoom: Signal<number>): void {
       zoom.value = zooms[Math.min(Math.max(at + by, 0), zooms.length - 1)] ?? 1;
     };
     const turn = () => {
-      const at = views.indexOf(viewOf(address.value.fields));
-      const next = views[(at + 1) % views.length]!;
-      desk.apply({ view: next === "matrix" ? null : next });
+      const site = desk.site.value;
+      const known = viewsOf(site);
+      desk.apply({ view: known[(known.indexOf(viewOf(address.value.fields, site)) + 1) % known.length]! });
     };
     return useKeys([
       ...headKeys(() => desk.picked()),

@@ -5,7 +5,7 @@ import type { AboutExample, AboutReply, HeadRequest, HeadsReply, HeadsRequest, H
 
 export type Changes = Record<string, string | null>;
 
-export const views = ["matrix", "lines", "query", "pair", "all"] as const;
+export const views = ["matrix", "image", "lines", "query", "pair", "all"] as const;
 export type View = (typeof views)[number];
 
 export interface HeadAt {
@@ -104,8 +104,15 @@ export function lockedCell(fields: Fields, example: AboutExample | null, at: Hea
   return isExamples && fields["q"] === undefined ? { query: example.query, key: example.key } : null;
 }
 
-export function viewOf(fields: Fields): View {
-  return views.find((view) => view === fields["view"]) ?? "matrix";
+/** What there is to see of a site: the picture, where its keys are patches of one. */
+export function viewsOf(site: HeadsSite | null): View[] {
+  return views.filter((view) => view !== "image" || site?.reads_patches);
+}
+
+/** The view of the address; else the picture where there is one, and the matrix. */
+export function viewOf(fields: Fields, site: HeadsSite | null): View {
+  const known = viewsOf(site);
+  return known.find((view) => view === fields["view"]) ?? (known.includes("image") ? "image" : "matrix");
 }
 
 export function hidesSpecial(fields: Fields): boolean {
