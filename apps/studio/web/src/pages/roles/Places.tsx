@@ -1,6 +1,6 @@
 // The text, with how much each place changed below its token. A tap chooses the place that is looked at.
 
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { shown } from "../../drawing/numbers";
 import type { ChangeReply } from "../../engine/messages";
 import type { Desk } from "./desk";
@@ -15,6 +15,11 @@ interface PlacesProps {
 export function Places({ desk, reply, isChanged }: PlacesProps) {
   const list = useRef<HTMLDivElement>(null);
   const bars = isChanged ? barsOf(reply) : null;
+  useEffect(() => {
+    const box = list.current;
+    const chosen = box?.querySelector<HTMLElement>("[aria-checked=true]");
+    if (box && chosen) box.scrollTop = chosen.offsetTop - box.clientHeight / 2;
+  }, [reply.tokens.length, reply.place]);
   const choose = (place: number) => desk.apply({ query: String(place), token: null }, "quiet");
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

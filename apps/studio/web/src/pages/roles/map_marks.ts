@@ -30,11 +30,11 @@ export function shortened(label: string): string {
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }
 
-/** Cells as large as `room` pixels allow, from 4 to 44. */
+/** Cells as large as `room` pixels allow, from 2 to 44. */
 export function mapLayout({ queries, keys }: Pick<HeadReply, "queries" | "keys">, room: number): MapLayout {
   const widest = (labels: readonly string[]) => Math.max(...labels.map((label) => shortened(label).length), 1) * letter;
   const left = widest(queries) + 10;
-  const cell = Math.min(Math.max(Math.floor((room - left - 2) / Math.max(keys.length, 1)), 4), 44);
+  const cell = Math.min(Math.max(Math.floor((room - left - 2) / Math.max(keys.length, 1)), 2), 44);
   const upright = standUp(keys, cell);
   const top = upright ? widest(keys) + 8 : 22;
   const [rows, columns] = [queries.length, keys.length];
