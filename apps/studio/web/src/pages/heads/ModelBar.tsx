@@ -4,6 +4,7 @@ import { useSignal, type ReadonlySignal } from "@preact/signals";
 import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messages";
 import type { EngineError } from "../../engine/errors";
 import { exampleChanges, examplesOf, heldOutChanges, modelChanges, textChanges, type Changes } from "./state";
+import "./model_bar.css";
 
 /** Of a page that reads: what the engine refused, and how the address changes. */
 interface Desk {
