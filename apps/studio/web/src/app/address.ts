@@ -139,9 +139,10 @@ export function change(changes: Readonly<Record<string, string | null>>, how: Ch
 export function move(next: Address, how: Change = "done"): void {
   const replace = how === "quiet" || dragging;
   if (how !== "quiet") dragging = how === "drag";
-  if (plainFragment(next) === plainFragment(address.value)) return;
-  address.value = next;
-  later(next, replace);
+  const isSame = plainFragment(next) === plainFragment(address.value);
+  if (!isSame) address.value = next;
+  if (isSame && (how !== "done" || replacing === null)) return;
+  record(next, replace, how === "done");
 }
 
 let written = Promise.resolve();
@@ -149,11 +150,12 @@ let replacing: ReturnType<typeof setTimeout> | null = null;
 let pending: Address | null = null;
 const gatherFor = 120; // milliseconds
 
-// Browsers take only so many changes of the address a second: replacements are gathered.
-function later(next: Address, replace: boolean): void {
+// Browsers take only so many changes of the address a second: replacements are gathered until something is done.
+function record(next: Address, replace: boolean, isDone: boolean): void {
   if (!replace && replacing !== null) write("replaceState"); // what stood there before keeps its last state
   pending = next;
   if (!replace) write("pushState");
+  else if (isDone) write("replaceState");
   else replacing ??= setTimeout(() => write("replaceState"), gatherFor);
 }
 
@@ -169,6 +171,8 @@ function write(how: "pushState" | "replaceState"): void {
 export async function followAddress(fallbackPage: string): Promise<void> {
   const read = async () => {
     dragging = false;
+    if (replacing !== null) clearTimeout(replacing); // it was meant for the entry that was left
+    replacing = null;
     address.value = await parsedFragment(location.hash, fallbackPage);
   };
   addEventListener("popstate", () => void read());
