@@ -147,6 +147,9 @@ describe("positions", () => {
     expect(positionsRequest(settingsOf({ kind: "alibi", at: "3", head: "99" }))).toEqual({ kind: "alibi", tokens: 64, heads: 8, head: 7 });
     expect(positionsRequest(settingsOf({ d: "7", base: "1" }))).toEqual({ kind: "sinusoidal", tokens: 64, d: 8, base: 10 });
   });
+  it("keep T5's numbers where they have a meaning", () => {
+    expect(positionsRequest(settingsOf({ kind: "t5", buckets: "33", far: "4" }))).toEqual({ kind: "t5", tokens: 64, buckets: 34, max_distance: 17 });
+  });
   it("keep the key before the query", () => {
     expect(settingsOf({ at: "3", before: "9" })).toMatchObject({ at: 3, before: 3 });
     expect(settingsOf({ tokens: "16", at: "99" })).toMatchObject({ at: 15, before: 5 });

@@ -18,11 +18,13 @@ export interface PaintedGridProps {
   /** The cell that was chosen; the cursor stands there. */
   chosen: Cell | null;
   say: (cell: Cell) => string;
+  /** A row that is looked at. */
+  framed?: number | null;
   onChoose: (cell: Cell | null) => void;
   onHover: (cell: Cell | null) => void;
 }
 
-export function PaintedGrid({ drawing, place, chosen, say, onChoose, onHover }: PaintedGridProps) {
+export function PaintedGrid({ drawing, place, chosen, framed = null, say, onChoose, onHover }: PaintedGridProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const hovered = useSignal<Cell | null>(null);
   const id = useId();
@@ -66,6 +68,7 @@ export function PaintedGrid({ drawing, place, chosen, say, onChoose, onHover }: 
       <canvas ref={canvas} aria-hidden="true" />
       <OneCell id={id} rows={place.rows} columns={place.columns} at={at} text={say(at)} />
       <div class={`grid-cursor ${chosen ? "" : "unchosen"}`} aria-hidden="true" style={boxOf(place, at)} />
+      {framed !== null && <div class="grid-row" aria-hidden="true" style={rowBox(place, framed)} />}
       {hovered.value && <div class="grid-cursor hovered" aria-hidden="true" style={boxOf(place, hovered.value)} />}
     </div>
   );
@@ -83,6 +86,10 @@ function boxOf(place: GridPlace, { row, column }: Cell) {
   const x = place.left + (column + 0.5) * place.cellWide - width / 2;
   const y = place.top + (row + 0.5) * place.cellTall - height / 2;
   return { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
+}
+
+function rowBox(place: GridPlace, row: number) {
+  return { left: `${place.left}px`, top: `${place.top + row * place.cellTall}px`, width: `${place.columns * place.cellWide}px`, height: `${place.cellTall}px` };
 }
 
 function paint(canvas: HTMLCanvasElement | null, { width, height, marks }: Drawing, now: Ground): void {

@@ -194,6 +194,7 @@ function useTakings(reply: CostShownReply | null, of: Subject, takings: Signal<T
       table: { name: "figures", csv: () => figuresCsv(reply) },
     };
   }, [reply, of, fields]);
+  useEffect(() => () => void (takings.value = null), []);
 }
 
 function figuresCsv(reply: CostShownReply): string {

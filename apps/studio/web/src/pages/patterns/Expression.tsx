@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Change } from "../../app/address";
 import type { EngineError } from "../../engine/errors";
 import type { MaskWordShown } from "../../engine/messages";
+import { named } from "./Said";
 import { faultOf, patternsOf, withOperator, withWord, type Edit } from "./mask_state";
 
 export interface ExpressionProps {
@@ -117,7 +118,7 @@ function Fault({ text, error, field, onChange }: FaultProps) {
   if (error.column === null) {
     return (
       <p class="problem" id="mask-fault" role="status">
-        {error.message}
+        {named(error)}
       </p>
     );
   }

@@ -37,7 +37,7 @@ export function MaskPage({ engine, takings }: PageProps) {
   const words = useWords(engine, map, given.value ?? "");
   useTakings(reply, given.value ?? "", takings);
   const error = map.error.value;
-  const ofMask = error && !ownFields.includes(error.field) ? error : null;
+  const ofMask = error && (!reply || !ownFields.includes(error.field)) ? error : null; // its field is not there yet
   return (
     <div class={`part ${map.waiting.value ? "waiting" : ""}`} aria-busy={map.waiting.value}>
       {map.gone.value && <Problems asked={map} inTheirPlace={[]} />}
@@ -158,4 +158,5 @@ function useTakings(reply: MaskMapReply | null, given: string, takings: Signal<T
       table: { name: "share", csv: () => csvOf(reply.share) },
     };
   }, [reply, fields]);
+  useEffect(() => () => void (takings.value = null), []);
 }

@@ -65,8 +65,8 @@ function Desk({ reply, settings, takings }: DeskProps) {
   const { kind, at } = settings;
   const hovered = useSignal<Cell | null>(null);
   const scale = useMemo(() => tableScale(kind, reply), [reply, kind]);
-  const rows = kind === "sinusoidal" ? [at] : [];
-  const picture = useMemo(() => tablePicture(reply, scale, rows, room, now), [reply, scale, room, now, rows.join()]);
+  const framed = kind === "sinusoidal" ? at : null;
+  const picture = useMemo(() => tablePicture(reply, scale, null, room, now), [reply, scale, room, now]);
   const chosen = cellFrom(address.value.fields["cell"], picture.place.rows, picture.place.columns);
   const inside = hovered.value && hovered.value.row < picture.place.rows && hovered.value.column < picture.place.columns;
   const cell = inside ? hovered.value : chosen;
@@ -75,10 +75,11 @@ function Desk({ reply, settings, takings }: DeskProps) {
   useEffect(() => {
     takings.value = {
       name: `positions-${kind}`,
-      drawing: () => tablePicture(reply, scale, rows, 640, ground.value).drawing,
+      drawing: () => tablePicture(reply, scale, framed, 640, ground.value).drawing,
       table: { name: "table", csv: () => csvOf(reply.table) },
     };
-  }, [reply, scale, rows.join()]);
+  }, [reply, scale, framed]);
+  useEffect(() => () => void (takings.value = null), []);
 
   const said = (
     <section class="card">
@@ -115,6 +116,7 @@ function Desk({ reply, settings, takings }: DeskProps) {
             <PaintedGrid
               {...picture}
               chosen={chosen}
+              framed={framed}
               say={(one) => pairWords(kind, reply, one)}
               onChoose={(one) => change({ cell: cellText(one), ...(one && kind === "sinusoidal" ? { at: String(one.row) } : {}) }, "quiet")}
               onHover={(one) => (hovered.value = one)}

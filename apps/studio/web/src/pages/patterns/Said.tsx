@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Asked } from "../../engine/asked";
+import type { EngineError } from "../../engine/errors";
 import type { Questions } from "../../engine/messages";
 
 export function Said({ seen, finding, numbers }: { seen: ComponentChildren; finding: ComponentChildren; numbers: ComponentChildren }) {
@@ -25,12 +26,17 @@ export function Problems<Q extends keyof Questions>({ asked, inTheirPlace }: { a
   if (!error || inTheirPlace.includes(error.field)) return null;
   return (
     <p class="problem banner" role="alert">
-      {error.message}{" "}
+      {named(error)}{" "}
       <button type="button" class="plain small" onClick={() => history.back()}>
         Undo
       </button>
     </p>
   );
+}
+
+/** The message with the field that it means. */
+export function named({ field, message }: EngineError): string {
+  return field && !message.includes(field) ? `${field}: ${message}` : message;
 }
 
 export function problemOf<Q extends keyof Questions>(asked: Asked<Q>, field: string): string | null {

@@ -1,6 +1,5 @@
 // Patterns: who sees whom, where tokens stand, what it costs.
 
-import { useEffect } from "preact/hooks";
 import { address, move, plainFragment, type Fields } from "../../app/address";
 import type { Page, PageProps } from "../../app/page";
 import { CostPage } from "./Cost";
@@ -23,7 +22,6 @@ function PatternsPage(props: PageProps) {
   const name = page.split("/")[1] ?? "";
   const part = parts.find((one) => one.name === name) ?? parts[0];
   left.set(part.name, fields);
-  useEffect(() => () => void (props.takings.value = null), [part.name]);
   const View = part.View;
   return (
     <div class="patterns">

@@ -58,6 +58,7 @@ function whole(text: string | undefined, range: Range): number {
 export function settingsOf(fields: Fields): Settings {
   const tokens = whole(fields["tokens"], ranges.tokens);
   const heads = whole(fields["heads"], ranges.heads);
+  const buckets = 2 * Math.round(within(fields["buckets"], ranges.buckets) / 2);
   const at = Math.min(whole(fields["at"], ranges.at), tokens - 1);
   return {
     kind: kinds.find((one) => one.kind === fields["kind"])?.kind ?? "sinusoidal",
@@ -66,8 +67,8 @@ export function settingsOf(fields: Fields): Settings {
     base: within(fields["base"], ranges.base),
     heads,
     head: Math.min(whole(fields["head"], ranges.head), heads - 1),
-    buckets: whole(fields["buckets"], ranges.buckets),
-    far: whole(fields["far"], ranges.far),
+    buckets,
+    far: Math.max(whole(fields["far"], ranges.far), buckets / 2), // farther than those that have a bucket each
     at,
     before: Math.min(whole(fields["before"], ranges.before), at),
   };

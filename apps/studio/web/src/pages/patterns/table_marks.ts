@@ -19,8 +19,8 @@ export function tableScale(kind: Kind, reply: PositionsReply): Scale {
   return { map: "sequential", least: 0, most: Math.max(...Array.from(reply.table.values, Number)) };
 }
 
-/** `rows` that are looked at get a frame. */
-export function tablePicture(reply: PositionsReply, scale: Scale, rows: readonly number[], width: number, ground: Ground): GridPicture {
+/** A row that is looked at gets a frame. */
+export function tablePicture(reply: PositionsReply, scale: Scale, framed: number | null, width: number, ground: Ground): GridPicture {
   const size = sizeOf(reply.table);
   const wide = Math.max(width - marginLeft - marginRight, 60);
   const cellWide = Math.min(wide / size.columns, 34);
@@ -29,8 +29,8 @@ export function tablePicture(reply: PositionsReply, scale: Scale, rows: readonly
   const place: GridPlace = { left: marginLeft, top: marginTop, cellWide, cellTall, ...size };
   const marks: Mark[] = [];
   for (let row = 0; row < size.rows; ++row) marks.push(...rowMarks(reply, scale, place, row, ground));
-  for (const row of rows) {
-    marks.push({ kind: "box", x: place.left - 2, y: place.top + row * cellTall - 1, width: size.columns * cellWide + 4, height: cellTall + 2, stroke: "ink", thick: 2 });
+  if (framed !== null) {
+    marks.push({ kind: "box", x: place.left - 2, y: place.top + framed * cellTall - 1, width: size.columns * cellWide + 4, height: cellTall + 2, stroke: "ink", thick: 2 });
   }
   marks.push(...axisMarks(reply, place));
   return {
