@@ -40,7 +40,9 @@ describe.runIf(studioUrl)("Patterns", () => {
     await map.focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowRight");
-    await expect.poll(() => map.locator("[role=gridcell]").innerText()).toBe("queries 64 to 127, keys 64 to 127, 50.78 % seen, partial tile");
+    await expect
+      .poll(() => map.locator("[role=gridcell]").innerText())
+      .toBe("queries 64 to 127, keys 64 to 127, 50.78 % seen, partial tile");
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("cell=1,1");
     await page.keyboard.press("Escape");
     await expect.poll(() => page.evaluate(() => location.hash)).not.toContain("cell");
@@ -69,13 +71,22 @@ describe.runIf(studioUrl)("Patterns", () => {
     const { page } = await openStudio(browser, "#/patterns/cost");
     await page.locator(".headline").waitFor();
     expect(await page.locator(".headline b").allInnerTexts()).toEqual(["144 GiB", "72.0 MiB"]);
-    expect(await page.locator(".figures tr", { hasText: "all layers (standard, training)" }).innerText()).toContain("96 layers × 96 heads × 2,048² × 4 B = 154,618,822,656 B");
+    expect(await page.locator(".figures tr", { hasText: "all layers (standard, training)" }).innerText()).toContain(
+      "96 layers × 96 heads × 2,048² × 4 B = 154,618,822,656 B",
+    );
     await page.getByRole("button", { name: "gpt2", exact: true }).click();
     await expect.poll(() => page.locator(".headline b").first().innerText()).not.toBe("144 GiB");
   });
 
   it("has no page wider than a phone", async () => {
-    for (const part of ["mask", "positions", "positions?kind=rotary", "positions?kind=alibi", "positions?kind=t5", "cost"]) {
+    for (const part of [
+      "mask",
+      "positions",
+      "positions?kind=rotary",
+      "positions?kind=alibi",
+      "positions?kind=t5",
+      "cost",
+    ]) {
       const { page } = await openStudio(browser, `#/patterns/${part}`, { viewport: { width: 390, height: 844 } });
       await page.locator(".card").first().waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), part).toBeLessThanOrEqual(0);

@@ -7,7 +7,17 @@ import type { Tensor } from "../src/engine/tensor";
 import { costCommand, costRequest, powersIn, presetChanges } from "../src/pages/patterns/cost_state";
 import { meaningOf, rowOfQuery, spanOf, tilesOf } from "../src/pages/patterns/mask_cells";
 import { maskPicture } from "../src/pages/patterns/mask_marks";
-import { benchFields, faultOf, lengthAt, maskRequest, patternsOf, shapeOf, sliderAt, withOperator, withWord } from "../src/pages/patterns/mask_state";
+import {
+  benchFields,
+  faultOf,
+  lengthAt,
+  maskRequest,
+  patternsOf,
+  shapeOf,
+  sliderAt,
+  withOperator,
+  withWord,
+} from "../src/pages/patterns/mask_state";
 import { positionsRequest, settingsOf } from "../src/pages/patterns/positions_state";
 import { nearest } from "../src/parts/LineChart";
 import { shownPairs, turnsDrawing } from "../src/pages/patterns/turns";
@@ -46,7 +56,14 @@ describe("what the address says of the mask", () => {
   it("opens with the mask that the studio was given, else with one of its own", () => {
     expect(maskRequest({}, "")).toEqual({ mask: "causal & window(512)", tq: 4096, tk: 4096 });
     expect(maskRequest({}, "causal")).toEqual({ mask: "causal", tq: 512, tk: 512 });
-    expect(maskRequest({ mask: "all", tq: "3", tile: "2x4", heads: "2", head: "1" }, "causal")).toEqual({ mask: "all", tq: 3, tk: 512, tile: "2x4", heads: 2, head: 1 });
+    expect(maskRequest({ mask: "all", tq: "3", tile: "2x4", heads: "2", head: "1" }, "causal")).toEqual({
+      mask: "all",
+      tq: 3,
+      tk: 512,
+      tile: "2x4",
+      heads: 2,
+      head: 1,
+    });
   });
   it("leaves out lengths that are no numbers", () => {
     expect(shapeOf({ tq: "many", tk: "-3" }, "")).toEqual({ tq: 4096, tk: 4096 });
@@ -75,7 +92,8 @@ describe("the expression", () => {
     expect(withOperator("a & b", 4, 5, "!").text).toBe("a & !b");
   });
   it("points at the word that an error means, and knows what was meant", () => {
-    const message = "parse_mask: column 10: expected a mask (all, …), got `windw`; did you mean `window`?\n  causal & windw(512)\n           ^";
+    const message =
+      "parse_mask: column 10: expected a mask (all, …), got `windw`; did you mean `window`?\n  causal & windw(512)\n           ^";
     expect(faultOf("causal & windw(512)", 10, message)).toEqual({
       before: "causal & ",
       bad: "windw",
@@ -85,7 +103,12 @@ describe("the expression", () => {
     });
   });
   it("points behind the end where the text ends too early", () => {
-    expect(faultOf("causal &", 9, "parse_mask: column 9: expected a mask, got the end of the text")).toMatchObject({ before: "causal &", bad: "", after: "", meant: null });
+    expect(faultOf("causal &", 9, "parse_mask: column 9: expected a mask, got the end of the text")).toMatchObject({
+      before: "causal &",
+      bad: "",
+      after: "",
+      meant: null,
+    });
   });
   it("proposes masks of models with the engine's lengths", () => {
     const word = (name: string, example: string): MaskWordShown => ({ word: name, form: "", meaning: "", example });
@@ -104,22 +127,52 @@ describe("cells of the map", () => {
     expect(spans.at(-1)?.last).toBe(449);
   });
   it("are pairs where the map is small, and their tile says what is done", () => {
-    const causal = map([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], { tile_queries: 2, tile_keys: 2 });
+    const causal = map(
+      [
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+        [1, 1, 1, 0],
+        [1, 1, 1, 1],
+      ],
+      { tile_queries: 2, tile_keys: 2 },
+    );
     expect(tilesOf(causal).map(({ kind }) => kind)).toEqual(["partial", "skip", "full", "partial"]);
-    expect(meaningOf(causal, { row: 2, column: 3 })).toMatchObject({ share: 0, kind: "partial", keys: { first: 3, last: 3 } });
+    expect(meaningOf(causal, { row: 2, column: 3 })).toMatchObject({
+      share: 0,
+      kind: "partial",
+      keys: { first: 3, last: 3 },
+    });
   });
   it("are found from a query", () => {
-    const blocks = map([[1, 0], [0.5, 1]], { tq: 100, tk: 128 });
+    const blocks = map(
+      [
+        [1, 0],
+        [0.5, 1],
+      ],
+      { tq: 100, tk: 128 },
+    );
     expect([0, 63, 64, 99].map((query) => rowOfQuery(blocks, query))).toEqual([0, 0, 1, 1]);
   });
   it("outline partial tiles and mark rows that see nothing", () => {
-    const blocks = map([[0, 0], [0.5, 1]], { tq: 128, tk: 128, first_blind: [5, 6], blind_rows: 2 });
+    const blocks = map(
+      [
+        [0, 0],
+        [0.5, 1],
+      ],
+      { tq: 128, tk: 128, first_blind: [5, 6], blind_rows: 2 },
+    );
     const { marks } = maskPicture(blocks, 400, "light").drawing;
     expect(marks.filter((mark) => mark.kind === "box" && mark.stroke === "ink")).toHaveLength(1);
     expect(marks.filter((mark) => mark.kind === "line" && mark.fill === "#a3241b")).toHaveLength(1); // both in one row of cells
   });
   it("lead to the bench: with the mask where it fits, else with all hidden", () => {
-    expect(benchFields(map([[0], [1]]), 0)).toEqual({ text: "0 1", context: "0", mask: "causal", q: "0", wrong: "minus-1e9" });
+    expect(benchFields(map([[0], [1]]), 0)).toEqual({
+      text: "0 1",
+      context: "0",
+      mask: "causal",
+      q: "0",
+      wrong: "minus-1e9",
+    });
     expect(benchFields(map([[0]], { tq: 512, tk: 640 }), 3)).toEqual({ mask: "none", wrong: "minus-1e9" });
   });
 });
@@ -144,11 +197,26 @@ describe("a grid", () => {
 
 describe("positions", () => {
   it("ask only for what their kind reads", () => {
-    expect(positionsRequest(settingsOf({ kind: "alibi", at: "3", head: "99" }))).toEqual({ kind: "alibi", tokens: 64, heads: 8, head: 7 });
-    expect(positionsRequest(settingsOf({ d: "7", base: "1" }))).toEqual({ kind: "sinusoidal", tokens: 64, d: 8, base: 10 });
+    expect(positionsRequest(settingsOf({ kind: "alibi", at: "3", head: "99" }))).toEqual({
+      kind: "alibi",
+      tokens: 64,
+      heads: 8,
+      head: 7,
+    });
+    expect(positionsRequest(settingsOf({ d: "7", base: "1" }))).toEqual({
+      kind: "sinusoidal",
+      tokens: 64,
+      d: 8,
+      base: 10,
+    });
   });
   it("keep T5's numbers where they have a meaning", () => {
-    expect(positionsRequest(settingsOf({ kind: "t5", buckets: "33", far: "4" }))).toEqual({ kind: "t5", tokens: 64, buckets: 34, max_distance: 17 });
+    expect(positionsRequest(settingsOf({ kind: "t5", buckets: "33", far: "4" }))).toEqual({
+      kind: "t5",
+      tokens: 64,
+      buckets: 34,
+      max_distance: 17,
+    });
   });
   it("keep the key before the query", () => {
     expect(settingsOf({ at: "3", before: "9" })).toMatchObject({ at: 3, before: 3 });
@@ -161,10 +229,16 @@ describe("positions", () => {
     expect(shownPairs([1], 64, 8)).toEqual([0]);
   });
   it("turn the key behind the query, and write the cosine of their difference", () => {
-    const reply = { frequencies: [Math.PI / 2], table: matrix([[1], [0], [-1]]), by_distance: matrix([[1, 0, -1]]) } as unknown as PositionsReply;
+    const reply = {
+      frequencies: [Math.PI / 2],
+      table: matrix([[1], [0], [-1]]),
+      by_distance: matrix([[1, 0, -1]]),
+    } as unknown as PositionsReply;
     const { marks } = turnsDrawing(reply, 2, 1, 200);
     const arrows = marks.filter((mark) => mark.kind === "line" && mark.arrow);
-    const ends = arrows.map((arrow) => (arrow.kind === "line" ? arrow.points.map(([x, y]) => [Math.round(x), Math.round(y)]) : []));
+    const ends = arrows.map((arrow) =>
+      arrow.kind === "line" ? arrow.points.map(([x, y]) => [Math.round(x), Math.round(y)]) : [],
+    );
     const [centre] = ends[0]!;
     expect(ends[0]![1]![0]).toBe(centre![0]); // the key at 1: a quarter turn, upright
     expect(ends[0]![1]![1]).toBeLessThan(centre![1]!);
@@ -177,13 +251,20 @@ describe("positions", () => {
 describe("cost", () => {
   it("asks for a preset with what was changed of it", () => {
     expect(costRequest({})).toEqual({ preset: "gpt3", of: "memory" });
-    expect(costRequest({ preset: "gpt2", tokens: "64", causal: "0", heads: "many" })).toEqual({ preset: "gpt2", of: "memory", tokens: 64, causal: false });
+    expect(costRequest({ preset: "gpt2", tokens: "64", causal: "0", heads: "many" })).toEqual({
+      preset: "gpt2",
+      of: "memory",
+      tokens: 64,
+      causal: false,
+    });
   });
   it("forgets the changes with another preset", () => {
     expect(presetChanges("gpt3")).toMatchObject({ preset: null, tokens: null, causal: null });
   });
   it("writes the command that prints the same", () => {
-    expect(costCommand({ kv_heads: "8", dtype: "f16", causal: "0" })).toBe("qkv cost gpt3 --kv-heads 8 --no-causal --dtype f16");
+    expect(costCommand({ kv_heads: "8", dtype: "f16", causal: "0" })).toBe(
+      "qkv cost gpt3 --kv-heads 8 --no-causal --dtype f16",
+    );
   });
   it("writes amounts as the engine does", () => {
     expect(bytes(154618822656)).toBe("144 GiB");
@@ -210,7 +291,14 @@ describe("the chart of costs", () => {
 
 describe("csv", () => {
   it("has every digit and quotes what needs it", () => {
-    expect(csvOf(matrix([[0.5, 1], [0, 0.25]]))).toBe("0.5,1\r\n0,0.25\r\n");
+    expect(
+      csvOf(
+        matrix([
+          [0.5, 1],
+          [0, 0.25],
+        ]),
+      ),
+    ).toBe("0.5,1\r\n0,0.25\r\n");
     expect(quoted('a "b", c')).toBe('"a ""b"", c"');
   });
 });

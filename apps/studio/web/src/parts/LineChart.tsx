@@ -30,13 +30,21 @@ export function LineChart({ chart, height, at, onAt, writeX, writeY, table = tru
   const here = xs[index] ?? 0;
   const named = width >= namesFrom;
   const drawing = useMemo(
-    () => lineChart({ ...chart, width, height, names: named ? "ends" : "letters", at: { x: here, name: "", dots: true } }),
+    () =>
+      lineChart({ ...chart, width, height, names: named ? "ends" : "letters", at: { x: here, name: "", dots: true } }),
     [chart, width, height, here],
   );
   const values = chart.lines.map((line) => writeY(Number(line.y[index])));
 
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowRight: index + 1, ArrowUp: index + 1, ArrowLeft: index - 1, ArrowDown: index - 1, Home: 0, End: last };
+    const steps: Record<string, number> = {
+      ArrowRight: index + 1,
+      ArrowUp: index + 1,
+      ArrowLeft: index - 1,
+      ArrowDown: index - 1,
+      Home: 0,
+      End: last,
+    };
     const to = steps[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     onAt(Math.min(Math.max(to, 0), last));
@@ -107,7 +115,18 @@ export function nearest(xs: readonly number[], value: number, logarithmic: boole
 function Stroke({ paint, dashed }: { paint: Paint; dashed: boolean }) {
   return (
     <svg width="26" height="10" aria-hidden="true">
-      {svgElements([{ kind: "line", points: [[2, 5], [24, 5]], stroke: paint, thick: 3, ...(dashed ? { dashed } : {}) }])}
+      {svgElements([
+        {
+          kind: "line",
+          points: [
+            [2, 5],
+            [24, 5],
+          ],
+          stroke: paint,
+          thick: 3,
+          ...(dashed ? { dashed } : {}),
+        },
+      ])}
     </svg>
   );
 }

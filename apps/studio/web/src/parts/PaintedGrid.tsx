@@ -89,7 +89,12 @@ function boxOf(place: GridPlace, { row, column }: Cell) {
 }
 
 function rowBox(place: GridPlace, row: number) {
-  return { left: `${place.left}px`, top: `${place.top + row * place.cellTall}px`, width: `${place.columns * place.cellWide}px`, height: `${place.cellTall}px` };
+  return {
+    left: `${place.left}px`,
+    top: `${place.top + row * place.cellTall}px`,
+    width: `${place.columns * place.cellWide}px`,
+    height: `${place.cellTall}px`,
+  };
 }
 
 function paint(canvas: HTMLCanvasElement | null, { width, height, marks }: Drawing, now: Ground): void {

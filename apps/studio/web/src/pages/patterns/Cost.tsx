@@ -92,7 +92,13 @@ function Model({ cost, reply }: { cost: AskedCost; reply: CostShownReply }) {
     <section class="card model-card" aria-label="The model">
       <div class="chips" role="group" aria-label="Models known by name">
         {reply.presets.map((preset) => (
-          <button key={preset} type="button" class="chip" aria-pressed={preset === presetOf(fields)} onClick={() => change(presetChanges(preset))}>
+          <button
+            key={preset}
+            type="button"
+            class="chip"
+            aria-pressed={preset === presetOf(fields)}
+            onClick={() => change(presetChanges(preset))}
+          >
             {preset}
           </button>
         ))}
@@ -109,7 +115,12 @@ function Model({ cost, reply }: { cost: AskedCost; reply: CostShownReply }) {
         {front.map(field)}
         <label class="count-field">
           <span>type</span>
-          <select value={model.dtype} onChange={(event) => change({ dtype: event.currentTarget.value === "f32" ? null : event.currentTarget.value })}>
+          <select
+            value={model.dtype}
+            onChange={(event) =>
+              change({ dtype: event.currentTarget.value === "f32" ? null : event.currentTarget.value })
+            }
+          >
             {dtypes.map((dtype) => (
               <option key={dtype}>{dtype}</option>
             ))}
@@ -138,7 +149,12 @@ function Lines({ reply, of }: { reply: CostShownReply; of: Subject }) {
         <h2>Over the length</h2>
         <div class="segmented" role="group" aria-label="What the lines show">
           {subjects.map((one) => (
-            <button key={one.of} type="button" aria-pressed={one.of === subjectOf(address.value.fields)} onClick={() => change({ of: one.of === "memory" ? null : one.of })}>
+            <button
+              key={one.of}
+              type="button"
+              aria-pressed={one.of === subjectOf(address.value.fields)}
+              onClick={() => change({ of: one.of === "memory" ? null : one.of })}
+            >
               {one.name}
             </button>
           ))}
@@ -198,6 +214,10 @@ function useTakings(reply: CostShownReply | null, of: Subject, takings: Signal<T
 }
 
 function figuresCsv(reply: CostShownReply): string {
-  const lines = reply.groups.flatMap((group) => group.items.map((item) => [item.key, item.name, item.arithmetic, String(item.value)]));
-  return [["key", "name", "arithmetic", "value"], ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+  const lines = reply.groups.flatMap((group) =>
+    group.items.map((item) => [item.key, item.name, item.arithmetic, String(item.value)]),
+  );
+  return (
+    [["key", "name", "arithmetic", "value"], ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n"
+  );
 }

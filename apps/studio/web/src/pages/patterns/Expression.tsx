@@ -91,7 +91,14 @@ export function Expression({ text, words, error, onChange }: ExpressionProps) {
       <div class="chips known" role="group" aria-label="Masks that models have">
         <span class="hint">as in</span>
         {patternsOf(usable).map(({ name, mask }) => (
-          <button key={name} type="button" class="plain small" aria-pressed={mask === text} title={mask} onClick={() => onChange(mask, "done")}>
+          <button
+            key={name}
+            type="button"
+            class="plain small"
+            aria-pressed={mask === text}
+            title={mask}
+            onClick={() => onChange(mask, "done")}
+          >
             {name}
           </button>
         ))}
@@ -113,7 +120,10 @@ interface FaultProps {
 
 function Fault({ text, error, field, onChange }: FaultProps) {
   const line = useRef<HTMLPreElement>(null);
-  useEffect(() => line.current?.querySelector("mark")?.scrollIntoView?.({ block: "nearest", inline: "nearest" }), [error]);
+  useEffect(
+    () => line.current?.querySelector("mark")?.scrollIntoView?.({ block: "nearest", inline: "nearest" }),
+    [error],
+  );
   if (!error) return null;
   if (error.column === null) {
     return (
@@ -137,7 +147,11 @@ function Fault({ text, error, field, onChange }: FaultProps) {
       <p class="problem">
         Column {error.column}: {says.replaceAll("`", "")}
       </p>
-      <button type="button" class="plain small" onClick={meant ? () => onChange(before + meant + after, "done") : select}>
+      <button
+        type="button"
+        class="plain small"
+        onClick={meant ? () => onChange(before + meant + after, "done") : select}
+      >
         {meant ? `Write ${meant}` : `Go to column ${error.column}`}
       </button>
     </div>

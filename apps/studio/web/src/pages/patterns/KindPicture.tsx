@@ -23,7 +23,12 @@ function Walk({ at, tokens }: { at: number; tokens: number }) {
   }, [walking.value, at, tokens]);
   if (reducedMotion.value) return null;
   return (
-    <button type="button" class="walk small" aria-pressed={walking.value} onClick={() => (walking.value = !walking.value)}>
+    <button
+      type="button"
+      class="walk small"
+      aria-pressed={walking.value}
+      onClick={() => (walking.value = !walking.value)}
+    >
       {walking.value ? "Stop" : "Walk through the positions"}
     </button>
   );
@@ -44,8 +49,9 @@ export function KindPicture({ reply, settings }: { reply: PositionsReply; settin
       <>
         <Picture draw={(width) => turnsDrawing(reply, at, before, width)} most={620} />
         <p>
-          <b class="q">query at {at}</b>, <b class="k">key at {at - before}</b>: the mean of all {reply.frequencies.length} cosines is{" "}
-          <b>{shown(Number(reply.by_distance.values[before] ?? NaN), 3)}</b>. Move the query: both arrows turn, and no cosine changes.
+          <b class="q">query at {at}</b>, <b class="k">key at {at - before}</b>: the mean of all{" "}
+          {reply.frequencies.length} cosines is <b>{shown(Number(reply.by_distance.values[before] ?? NaN), 3)}</b>. Move
+          the query: both arrows turn, and no cosine changes.
         </p>
         <Walk at={at} tokens={settings.tokens} />
       </>
@@ -60,7 +66,11 @@ function Slopes({ slopes, head }: { slopes: readonly number[]; head: number }) {
     <ol class="slopes" aria-label="The slope of each head">
       {slopes.map((slope, n) => (
         <li key={n}>
-          <button type="button" aria-pressed={n === head} onClick={() => change({ head: n === ranges.head.first ? null : String(n) })}>
+          <button
+            type="button"
+            aria-pressed={n === head}
+            onClick={() => change({ head: n === ranges.head.first ? null : String(n) })}
+          >
             <span>head {n}</span>
             <span class="slope-bar" aria-hidden="true">
               <span style={{ width: `${(100 * slope) / most}%` }} />

@@ -17,7 +17,17 @@ import { Expression } from "./Expression";
 import { MaskFacts, cellWords } from "./MaskFacts";
 import { Problems, problemOf } from "./Said";
 import { maskPicture } from "./mask_marks";
-import { lengthAt, longest, maskCommand, maskRequest, maskText, shapeOf, sliderAt, sliderLeast, sliderMost } from "./mask_state";
+import {
+  lengthAt,
+  longest,
+  maskCommand,
+  maskRequest,
+  maskText,
+  shapeOf,
+  sliderAt,
+  sliderLeast,
+  sliderMost,
+} from "./mask_state";
 
 const ownFields = ["tq", "tk", "tile", "batch", "heads", "head", "batch_entry"]; // fields that show their own errors
 
@@ -25,7 +35,10 @@ export function MaskPage({ engine, takings }: PageProps) {
   const given = useSignal<string | null>(null);
   useEffect(() => {
     const settle = (mask: string) => (given.value = mask);
-    engine.ask("about", {}).then((about) => settle(about.mask), () => settle(""));
+    engine.ask("about", {}).then(
+      (about) => settle(about.mask),
+      () => settle(""),
+    );
   }, [engine]);
   const request = useComputed(() => (given.value === null ? null : maskRequest(address.value.fields, given.value)));
   const map = useMemo(() => asked(engine, "mask", request), [engine]);
@@ -50,7 +63,9 @@ export function MaskPage({ engine, takings }: PageProps) {
       {reply ? (
         <Desk map={map} reply={reply} given={given.value ?? ""} hovered={hovered} />
       ) : (
-        <p class="first-wait">{error ? "Nothing is drawn yet: mend the mask, or take one that a model has." : "Drawing the map …"}</p>
+        <p class="first-wait">
+          {error ? "Nothing is drawn yet: mend the mask, or take one that a model has." : "Drawing the map …"}
+        </p>
       )}
     </div>
   );
@@ -83,7 +98,10 @@ function Desk({ map, reply, given, hovered }: DeskProps) {
   const now = ground.value;
   const picture = useMemo(() => maskPicture(reply, room, now), [reply, room, now]);
   const chosen = cellFrom(address.value.fields["cell"], picture.place.rows, picture.place.columns);
-  const shown = hovered.value && hovered.value.row < picture.place.rows && hovered.value.column < picture.place.columns ? hovered.value : chosen;
+  const shown =
+    hovered.value && hovered.value.row < picture.place.rows && hovered.value.column < picture.place.columns
+      ? hovered.value
+      : chosen;
   return (
     <div class="mask-desk">
       <section class="card" aria-label="The map">
@@ -133,7 +151,13 @@ function Sizes({ map, reply, given }: { map: DeskProps["map"]; reply: MaskMapRep
       />
       {field("tq", "queries", tq, `Tq, 1 to ${longest.toLocaleString("en")}`)}
       {field("tk", "keys", tk, `Tk, 1 to ${longest.toLocaleString("en")}`)}
-      {field("tile", "tile", fields["tile"] ?? tile, "Queries and keys that are computed together: N, or QxK", /^\d{1,6}(x\d{1,6})?$/)}
+      {field(
+        "tile",
+        "tile",
+        fields["tile"] ?? tile,
+        "Queries and keys that are computed together: N, or QxK",
+        /^\d{1,6}(x\d{1,6})?$/,
+      )}
       <details class="more">
         <summary>batch, heads</summary>
         <div class="sizes">

@@ -17,8 +17,16 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
     <div class="mask-facts">
       {reply.blind_rows > 0 && <BlindRows reply={reply} />}
       <section class="card shares" aria-label="How much is kept">
-        <Share name="kept" share={reply.coverage} detail={`${grouped(reply.pairs_kept)} of ${grouped(reply.pairs_total)} pairs`} />
-        <Share name="computed" share={reply.cost} detail={`${grouped(reply.full + reply.partial)} of ${grouped(tiles(reply))} tiles`} />
+        <Share
+          name="kept"
+          share={reply.coverage}
+          detail={`${grouped(reply.pairs_kept)} of ${grouped(reply.pairs_total)} pairs`}
+        />
+        <Share
+          name="computed"
+          share={reply.cost}
+          detail={`${grouped(reply.full + reply.partial)} of ${grouped(tiles(reply))} tiles`}
+        />
         <ul class="classes">
           <ClassLine kind="skip" count={reply.skip} says="skipped: no pair is seen" />
           <ClassLine kind="full" count={reply.full} says="full: every pair is seen, nothing to mask" />
@@ -31,7 +39,8 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
         <Said
           seen={
             <>
-              Rows are queries, columns are keys; {sizeWords(reply)} The {ground.value === "dark" ? "brighter" : "darker"}, the more of its pairs are seen; hatched is hidden.
+              Rows are queries, columns are keys; {sizeWords(reply)} The{" "}
+              {ground.value === "dark" ? "brighter" : "darker"}, the more of its pairs are seen; hatched is hidden.
             </>
           }
           finding={reply.sentence}
@@ -39,7 +48,8 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
             <>
               kept = {grouped(reply.pairs_kept)} / {grouped(reply.pairs_total)} = <b>{percent(reply.coverage)}</b>
               <br />
-              computed = ({grouped(reply.full)} full + {grouped(reply.partial)} partial) / {grouped(tiles(reply))} = <b>{percent(reply.cost)}</b>
+              computed = ({grouped(reply.full)} full + {grouped(reply.partial)} partial) / {grouped(tiles(reply))} ={" "}
+              <b>{percent(reply.cost)}</b>
             </>
           }
         />
@@ -53,9 +63,11 @@ function tiles(reply: MaskMapReply): number {
 }
 
 function sizeWords(reply: MaskMapReply): string {
-  if (isPairwise(reply)) return `a cell is one pair, and frames are tiles of ${reply.tile_queries} × ${reply.tile_keys}.`;
+  if (isPairwise(reply))
+    return `a cell is one pair, and frames are tiles of ${reply.tile_queries} × ${reply.tile_keys}.`;
   const tile = `${reply.tile_queries} × ${reply.tile_keys}`;
-  if (reply.cell_queries === reply.tile_queries && reply.cell_keys === reply.tile_keys) return `a cell is a tile of ${tile} pairs.`;
+  if (reply.cell_queries === reply.tile_queries && reply.cell_keys === reply.tile_keys)
+    return `a cell is a tile of ${tile} pairs.`;
   return `a cell is a block of ${grouped(reply.cell_queries)} × ${grouped(reply.cell_keys)} pairs, in tiles of ${tile}.`;
 }
 
@@ -121,9 +133,21 @@ const classWords: Record<CellClass, string> = { skip: "skipped", full: "full", p
 export function cellWords(reply: MaskMapReply, cell: Cell): string[] {
   const { queries, keys, share, kind } = meaningOf(reply, cell);
   const pairs = isPairwise(reply);
-  const kept = pairs ? (share === 1 ? "seen" : "hidden") : share === 0 ? "hidden" : share === 1 ? "all seen" : `${percent(share)} seen`;
+  const kept = pairs
+    ? share === 1
+      ? "seen"
+      : "hidden"
+    : share === 0
+      ? "hidden"
+      : share === 1
+        ? "all seen"
+        : `${percent(share)} seen`;
   const block = queries.tiles * keys.tiles;
-  const what = pairs ? `in a ${classWords[kind]} tile` : block === 1 ? `${classWords[kind]} tile` : `${grouped(block)} tiles, ${kind === "partial" ? "not all alike" : `all ${classWords[kind]}`}`;
+  const what = pairs
+    ? `in a ${classWords[kind]} tile`
+    : block === 1
+      ? `${classWords[kind]} tile`
+      : `${grouped(block)} tiles, ${kind === "partial" ? "not all alike" : `all ${classWords[kind]}`}`;
   return [range(queries, "query", "queries"), range(keys, "key", "keys"), kept, what];
 }
 

@@ -17,7 +17,8 @@ export function Memory({ reply }: { reply: CostShownReply }) {
         The matrix of all pairs <small>{address.value.fields["preset"] ?? reply.model.name}</small>
       </h2>
       <p class="headline">
-        <b>{shortAmount(weights)}</b> of weights, kept to train at {reply.model.tokens.toLocaleString("en")} tokens; tiled attention keeps <b>{shortAmount(lse)}</b>
+        <b>{shortAmount(weights)}</b> of weights, kept to train at {reply.model.tokens.toLocaleString("en")} tokens;
+        tiled attention keeps <b>{shortAmount(lse)}</b>
       </p>
       <Picture draw={(width) => squareDrawing(reply, width)} most={560} />
       <div class="kept-bars">
@@ -36,7 +37,12 @@ export function Memory({ reply }: { reply: CostShownReply }) {
         })}
       </div>
       <Said
-        seen={<>The square is the score matrix of one head, T queries by T keys; the green corner is one tile, as large as it is beside it. The bars are to scale, too.</>}
+        seen={
+          <>
+            The square is the score matrix of one head, T queries by T keys; the green corner is one tile, as large as
+            it is beside it. The bars are to scale, too.
+          </>
+        }
         finding={note}
         numbers={
           <>

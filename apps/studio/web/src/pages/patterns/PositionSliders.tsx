@@ -7,9 +7,18 @@ import { ranges, type Settings } from "./positions_state";
 type Name = keyof typeof ranges;
 
 export function PositionSliders({ settings }: { settings: Settings }) {
-  const set = (name: Name) => (value: number, how: Change) => change({ [name]: value === ranges[name].first ? null : String(value), cell: null }, how);
+  const set = (name: Name) => (value: number, how: Change) =>
+    change({ [name]: value === ranges[name].first ? null : String(value), cell: null }, how);
   const plain = (name: Name, label: string, shown: string, most: number = ranges[name].most, step = 1) => (
-    <Slider label={label} shown={shown} at={settings[name]} least={ranges[name].least} most={most} step={step} onMove={set(name)} />
+    <Slider
+      label={label}
+      shown={shown}
+      at={settings[name]}
+      least={ranges[name].least}
+      most={most}
+      step={step}
+      onMove={set(name)}
+    />
   );
   const power = (name: Name, label: string) => (
     <Slider

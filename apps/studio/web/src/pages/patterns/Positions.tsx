@@ -35,13 +35,22 @@ export function PositionsPage({ engine, takings }: PageProps) {
     <div class={`part ${table.waiting.value ? "waiting" : ""}`} aria-busy={table.waiting.value}>
       <div class="segmented kinds" role="group" aria-label="Ways to tell positions">
         {kinds.map(({ kind, name }) => (
-          <button key={kind} type="button" aria-pressed={kind === wanted.kind} onClick={() => change({ kind: kind === "sinusoidal" ? null : kind, cell: null })}>
+          <button
+            key={kind}
+            type="button"
+            aria-pressed={kind === wanted.kind}
+            onClick={() => change({ kind: kind === "sinusoidal" ? null : kind, cell: null })}
+          >
             {name}
           </button>
         ))}
       </div>
       <Problems asked={table} inTheirPlace={[]} />
-      {fits ? <Desk reply={reply} settings={settings} takings={takings} /> : !table.error.value && <p class="first-wait">Setting the positions …</p>}
+      {fits ? (
+        <Desk reply={reply} settings={settings} takings={takings} />
+      ) : (
+        !table.error.value && <p class="first-wait">Setting the positions …</p>
+      )}
     </div>
   );
 }
@@ -68,7 +77,8 @@ function Desk({ reply, settings, takings }: DeskProps) {
   const framed = kind === "sinusoidal" ? at : null;
   const picture = useMemo(() => tablePicture(reply, scale, null, room, now), [reply, scale, room, now]);
   const chosen = cellFrom(address.value.fields["cell"], picture.place.rows, picture.place.columns);
-  const inside = hovered.value && hovered.value.row < picture.place.rows && hovered.value.column < picture.place.columns;
+  const inside =
+    hovered.value && hovered.value.row < picture.place.rows && hovered.value.column < picture.place.columns;
   const cell = inside ? hovered.value : chosen;
   const distance = useSignal<number | null>(null);
   const chart = useMemo(() => distanceChart(kind, reply), [kind, reply]);
@@ -118,12 +128,19 @@ function Desk({ reply, settings, takings }: DeskProps) {
               chosen={chosen}
               framed={framed}
               say={(one) => pairWords(kind, reply, one)}
-              onChoose={(one) => change({ cell: cellText(one), ...(one && kind === "sinusoidal" ? { at: String(one.row) } : {}) }, "quiet")}
+              onChoose={(one) =>
+                change(
+                  { cell: cellText(one), ...(one && kind === "sinusoidal" ? { at: String(one.row) } : {}) },
+                  "quiet",
+                )
+              }
               onHover={(one) => (hovered.value = one)}
             />
           </div>
           <Legend scale={scale} decimals={0} what={reply.title} />
-          <p class="cell-line">{cell ? pairWords(kind, reply, cell) : <span class="hint">Point at a cell to read it.</span>}</p>
+          <p class="cell-line">
+            {cell ? pairWords(kind, reply, cell) : <span class="hint">Point at a cell to read it.</span>}
+          </p>
         </section>
         {tall && said}
       </div>

@@ -5,7 +5,15 @@ import type { Asked } from "../../engine/asked";
 import type { EngineError } from "../../engine/errors";
 import type { Questions } from "../../engine/messages";
 
-export function Said({ seen, finding, numbers }: { seen: ComponentChildren; finding: ComponentChildren; numbers: ComponentChildren }) {
+export function Said({
+  seen,
+  finding,
+  numbers,
+}: {
+  seen: ComponentChildren;
+  finding: ComponentChildren;
+  numbers: ComponentChildren;
+}) {
   return (
     <dl class="said-beside">
       <dt>What is seen</dt>
@@ -19,7 +27,13 @@ export function Said({ seen, finding, numbers }: { seen: ComponentChildren; find
 }
 
 /** Errors that no field shows; the last good reply stays below. */
-export function Problems<Q extends keyof Questions>({ asked, inTheirPlace }: { asked: Asked<Q>; inTheirPlace: readonly string[] }) {
+export function Problems<Q extends keyof Questions>({
+  asked,
+  inTheirPlace,
+}: {
+  asked: Asked<Q>;
+  inTheirPlace: readonly string[];
+}) {
   const gone = asked.gone.value;
   const error = asked.error.value;
   if (gone) return <p class="problem banner">{gone.message}</p>;

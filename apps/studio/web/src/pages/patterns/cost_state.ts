@@ -8,7 +8,20 @@ import type { CostItemShown, CostModelShown, CostRequest, CostShownReply } from 
 
 export const firstPreset = "gpt3";
 
-export const counts = ["layers", "d_model", "heads", "kv_heads", "d_k", "d_v", "d_ff", "vocab", "decoder_layers", "tokens", "batch", "tile"] as const;
+export const counts = [
+  "layers",
+  "d_model",
+  "heads",
+  "kv_heads",
+  "d_k",
+  "d_v",
+  "d_ff",
+  "vocab",
+  "decoder_layers",
+  "tokens",
+  "batch",
+  "tile",
+] as const;
 export type Count = (typeof counts)[number];
 
 export const dtypes = ["f64", "f32", "f16", "bf16"] as const;
@@ -33,7 +46,8 @@ export function costRequest(fields: Fields): CostRequest {
     const text = fields[name];
     if (text !== undefined && /^\d{1,12}$/.test(text)) request[name] = Number(text);
   }
-  for (const name of ["causal", "gated"]) if (fields[name] === "0" || fields[name] === "1") request[name] = fields[name] === "1";
+  for (const name of ["causal", "gated"])
+    if (fields[name] === "0" || fields[name] === "1") request[name] = fields[name] === "1";
   if (fields["dtype"]) request["dtype"] = fields["dtype"];
   return request as CostRequest;
 }
@@ -43,7 +57,8 @@ export function costCommand(fields: Fields): string {
   const parts = [`qkv cost ${presetOf(fields)}`];
   const option = (name: string) => name.replace("_", "-");
   for (const name of counts) if (fields[name]) parts.push(`--${option(name)} ${fields[name]}`);
-  for (const name of ["causal", "gated"]) if (fields[name]) parts.push(fields[name] === "1" ? `--${name}` : `--no-${name}`);
+  for (const name of ["causal", "gated"])
+    if (fields[name]) parts.push(fields[name] === "1" ? `--${name}` : `--no-${name}`);
   if (fields["dtype"]) parts.push(`--dtype ${fields["dtype"]}`);
   return parts.join(" ");
 }
@@ -67,14 +82,23 @@ export function shortAmount({ amount }: CostItemShown): string {
 const paints: readonly Paint[] = ["q", "accent", "v", "k", "soft", "ink"];
 
 export function costChart(of: Subject, reply: CostShownReply): Omit<Chart, "width" | "height"> {
-  const lines = reply.lines.map((line, n): ChartLine => ({ ...line, paint: paints[n % paints.length]!, dashed: n % 2 === 1 }));
+  const lines = reply.lines.map((line, n): ChartLine => ({
+    ...line,
+    paint: paints[n % paints.length]!,
+    dashed: n % 2 === 1,
+  }));
   const ys = reply.lines.flatMap((line) => line.y).filter((value) => value > 0);
   const xs = reply.lines[0]?.x ?? [];
   return {
     title: `${reply.title}: ${subjects.find((one) => one.of === of)?.name ?? of} over the length`,
     lines,
     x: { name: reply.x_axis, logarithmic: true, ticks: powersIn(xs, 4), written: grouped },
-    y: { name: reply.y_axis, logarithmic: true, ticks: powersIn(ys, of === "flops" ? 1000 : 1024), written: (value) => amountWriter(of)(value).replace(".00", "") },
+    y: {
+      name: reply.y_axis,
+      logarithmic: true,
+      ticks: powersIn(ys, of === "flops" ? 1000 : 1024),
+      written: (value) => amountWriter(of)(value).replace(".00", ""),
+    },
   };
 }
 

@@ -61,7 +61,12 @@ function tileOf(reply: MaskMapReply, { row, column }: Cell): Tile {
 
 function tileAt(reply: MaskMapReply, row: number, column: number): Tile {
   const [top, left] = [row * reply.tile_queries, column * reply.tile_keys];
-  return { top, left, bottom: Math.min(top + reply.tile_queries, reply.tq), right: Math.min(left + reply.tile_keys, reply.tk) };
+  return {
+    top,
+    left,
+    bottom: Math.min(top + reply.tile_queries, reply.tq),
+    right: Math.min(left + reply.tile_keys, reply.tk),
+  };
 }
 
 /** The tiles of a map of pairs, each with its class. */

@@ -45,7 +45,12 @@ export function maskPicture(reply: MaskMapReply, width: number, ground: Ground):
   ];
   const summary = `${place.rows} × ${place.columns} cells, ${percent(reply.coverage)} of the pairs kept`;
   return {
-    drawing: { width: place.left + wide + marginRight, height: place.top + tall + marginBottom, title: `Who sees whom under ${reply.mask}: ${summary}`, marks },
+    drawing: {
+      width: place.left + wide + marginRight,
+      height: place.top + tall + marginBottom,
+      title: `Who sees whom under ${reply.mask}: ${summary}`,
+      marks,
+    },
     place,
   };
 }
@@ -54,7 +59,14 @@ export function maskPicture(reply: MaskMapReply, width: number, ground: Ground):
 function veils(reply: MaskMapReply, place: GridPlace): Mark[] {
   return tilesOf(reply)
     .filter(({ kind }) => kind === "partial")
-    .map(({ tile }) => ({ ...blockOf(place, tile.top, tile.left, tile.bottom, tile.right), fill: "paper", opacity: 0.65 }) satisfies Mark);
+    .map(
+      ({ tile }) =>
+        ({
+          ...blockOf(place, tile.top, tile.left, tile.bottom, tile.right),
+          fill: "paper",
+          opacity: 0.65,
+        }) satisfies Mark,
+    );
 }
 
 // Equal neighbours of a row are one box, unless cells are large enough to stand apart.
@@ -62,7 +74,7 @@ function runs(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
   const marks: Mark[] = [];
   const apart = Math.min(place.cellWide, place.cellTall) >= 12;
   for (let row = 0; row < place.rows; ++row) {
-    for (let column = 0; column < place.columns; ) {
+    for (let column = 0; column < place.columns;) {
       const share = valueAt(reply.share, row, column);
       let end = column + 1;
       while (!apart && end < place.columns && valueAt(reply.share, row, end) === share) ++end;
@@ -70,7 +82,12 @@ function runs(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
         const box = blockOf(place, row, column, row + 1, end);
         const gap = apart ? 1 : 0;
         if (apart) marks.push({ ...box, fill: "paper" });
-        marks.push({ ...box, width: box.width - gap, height: box.height - gap, fill: coloured(shareScale, share, ground) });
+        marks.push({
+          ...box,
+          width: box.width - gap,
+          height: box.height - gap,
+          fill: coloured(shareScale, share, ground),
+        });
       }
       column = end;
     }
@@ -98,7 +115,15 @@ function outlines(reply: MaskMapReply, place: GridPlace): Mark[] {
 
 function inset(box: ReturnType<typeof blockOf>, thick: number): Box {
   const by = thick / 2;
-  return { ...box, x: box.x + by, y: box.y + by, width: box.width - thick, height: box.height - thick, stroke: "ink", thick };
+  return {
+    ...box,
+    x: box.x + by,
+    y: box.y + by,
+    width: box.width - thick,
+    height: box.height - thick,
+    stroke: "ink",
+    thick,
+  };
 }
 
 function axes(reply: MaskMapReply, place: GridPlace): Mark[] {
@@ -111,13 +136,47 @@ function axes(reply: MaskMapReply, place: GridPlace): Mark[] {
   const most = (pixels: number, room: number) => Math.max(Math.floor(pixels / room), 1);
   for (const key of ticksOf(reply.tk, most(wide, pairs ? 24 : 62))) {
     const x = place.left + ((key + (pairs ? 0.5 : 0)) / reply.tk) * wide;
-    marks.push({ kind: "label", x, y: 33, text: grouped(key), anchor: pairs ? "middle" : "start", size: 12, fill: "soft" });
-    if (!pairs) marks.push({ kind: "line", points: [[x, 40], [x, place.top]], stroke: "soft", thick: 1 });
+    marks.push({
+      kind: "label",
+      x,
+      y: 33,
+      text: grouped(key),
+      anchor: pairs ? "middle" : "start",
+      size: 12,
+      fill: "soft",
+    });
+    if (!pairs)
+      marks.push({
+        kind: "line",
+        points: [
+          [x, 40],
+          [x, place.top],
+        ],
+        stroke: "soft",
+        thick: 1,
+      });
   }
   for (const query of ticksOf(reply.tq, most(tall, pairs ? 18 : 40))) {
     const y = place.top + ((query + (pairs ? 0.5 : 0)) / reply.tq) * tall;
-    marks.push({ kind: "label", x: place.left - (pairs ? 16 : 10), y: pairs ? y : y + 7, text: grouped(query), anchor: "end", size: 12, fill: "soft" });
-    if (!pairs) marks.push({ kind: "line", points: [[place.left - 6, y], [place.left, y]], stroke: "soft", thick: 1 });
+    marks.push({
+      kind: "label",
+      x: place.left - (pairs ? 16 : 10),
+      y: pairs ? y : y + 7,
+      text: grouped(query),
+      anchor: "end",
+      size: 12,
+      fill: "soft",
+    });
+    if (!pairs)
+      marks.push({
+        kind: "line",
+        points: [
+          [place.left - 6, y],
+          [place.left, y],
+        ],
+        stroke: "soft",
+        thick: 1,
+      });
   }
   return marks;
 }
@@ -128,14 +187,25 @@ function blindRows(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[
   return rows.map((row) => {
     const y = place.top + (row + 0.5) * place.cellTall;
     const x = place.left - 1;
-    return { kind: "line", points: [[x - 8, y - 5], [x, y], [x - 8, y + 5]], fill: alarm[ground], stroke: alarm[ground], thick: 1 };
+    return {
+      kind: "line",
+      points: [
+        [x - 8, y - 5],
+        [x, y],
+        [x - 8, y + 5],
+      ],
+      fill: alarm[ground],
+      stroke: alarm[ground],
+      thick: 1,
+    };
   });
 }
 
 /** What a cell of each class looks like, for the legend. */
 export function swatch(kind: "skip" | "full" | "partial", ground: Ground): Mark[] {
   const box = { kind: "box", x: 0.5, y: 0.5, width: 19, height: 19 } as const;
-  if (kind === "skip") return [{ ...box, fill: "ground" }, ...hatch(1, 1, 18, 18, 7), { ...box, stroke: "soft", thick: 1 }];
+  if (kind === "skip")
+    return [{ ...box, fill: "ground" }, ...hatch(1, 1, 18, 18, 7), { ...box, stroke: "soft", thick: 1 }];
   const fill = coloured(shareScale, kind === "full" ? 1 : 0.5, ground);
   return kind === "full" ? [{ ...box, fill }] : [{ ...box, fill }, inset({ ...box }, 2)];
 }

@@ -28,7 +28,10 @@ function countOf(text: string | undefined): number | undefined {
 }
 
 export function maskRequest(fields: Fields, given: string): MaskRequest {
-  const request: Record<string, string | number | undefined> = { mask: maskText(fields, given), ...shapeOf(fields, given) };
+  const request: Record<string, string | number | undefined> = {
+    mask: maskText(fields, given),
+    ...shapeOf(fields, given),
+  };
   for (const name of ["batch", "heads", "head", "batch_entry"]) request[name] = countOf(fields[name]);
   request["tile"] = fields["tile"];
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as MaskRequest;

@@ -34,19 +34,31 @@ export function distanceChart(kind: Kind, reply: PositionsReply): Omit<Chart, "w
     title: `Over the distance: ${reply.distance_name}`,
     lines: [{ name: reply.distance_name, x, y, paint: "accent", steps: kind === "t5" }],
     x: { name: "tokens apart" },
-    y: { name: reply.distance_name, least: Math.min(0, ...y), most: Math.max(0, ...y), written: (value) => withMinus(String(value)) },
+    y: {
+      name: reply.distance_name,
+      least: Math.min(0, ...y),
+      most: Math.max(0, ...y),
+      written: (value) => withMinus(String(value)),
+    },
   };
 }
 
 const seen: Record<Kind, string> = {
-  sinusoidal: "Each row of the map is the vector of one position: orange is positive, blue negative. Fast waves on the left, slow ones on the right. The points on the waves are its numbers.",
-  rotary: "Each dial turns one pair of numbers: purple the query’s arrow, brown the key’s. The map shows the cosine of the angle at each position.",
-  alibi: "The map shows what is added to each score: nothing on the diagonal, and the FAINTER the more is taken away, down to −8. A bar is a head’s slope.",
+  sinusoidal:
+    "Each row of the map is the vector of one position: orange is positive, blue negative. Fast waves on the left, slow ones on the right. The points on the waves are its numbers.",
+  rotary:
+    "Each dial turns one pair of numbers: purple the query’s arrow, brown the key’s. The map shows the cosine of the angle at each position.",
+  alibi:
+    "The map shows what is added to each score: nothing on the diagonal, and the FAINTER the more is taken away, down to −8. A bar is a head’s slope.",
   t5: "The map shows the bucket of each pair. Keys before the query are on the left of the diagonal; those after it have buckets of their own.",
 };
 
 export function findings(settings: Settings, reply: PositionsReply, ground: Ground) {
-  return { seen: seen[settings.kind].replace("FAINTER", ground === "dark" ? "darker" : "paler"), finding: reply.sentence, numbers: numbersOf(settings, reply) };
+  return {
+    seen: seen[settings.kind].replace("FAINTER", ground === "dark" ? "darker" : "paler"),
+    finding: reply.sentence,
+    numbers: numbersOf(settings, reply),
+  };
 }
 
 function numbersOf({ kind, at, before }: Settings, reply: PositionsReply) {

@@ -20,7 +20,13 @@ export function tableScale(kind: Kind, reply: PositionsReply): Scale {
 }
 
 /** A row that is looked at gets a frame. */
-export function tablePicture(reply: PositionsReply, scale: Scale, framed: number | null, width: number, ground: Ground): GridPicture {
+export function tablePicture(
+  reply: PositionsReply,
+  scale: Scale,
+  framed: number | null,
+  width: number,
+  ground: Ground,
+): GridPicture {
   const size = sizeOf(reply.table);
   const wide = Math.max(width - marginLeft - marginRight, 60);
   const cellWide = Math.min(wide / size.columns, 34);
@@ -30,7 +36,15 @@ export function tablePicture(reply: PositionsReply, scale: Scale, framed: number
   const marks: Mark[] = [];
   for (let row = 0; row < size.rows; ++row) marks.push(...rowMarks(reply, scale, place, row, ground));
   if (framed !== null) {
-    marks.push({ kind: "box", x: place.left - 2, y: place.top + framed * cellTall - 1, width: size.columns * cellWide + 4, height: cellTall + 2, stroke: "ink", thick: 2 });
+    marks.push({
+      kind: "box",
+      x: place.left - 2,
+      y: place.top + framed * cellTall - 1,
+      width: size.columns * cellWide + 4,
+      height: cellTall + 2,
+      stroke: "ink",
+      thick: 2,
+    });
   }
   marks.push(...axisMarks(reply, place));
   return {
@@ -47,7 +61,7 @@ export function tablePicture(reply: PositionsReply, scale: Scale, framed: number
 // Equal neighbours are one box: tables of pairs have long runs.
 function rowMarks(reply: PositionsReply, scale: Scale, place: GridPlace, row: number, ground: Ground): Mark[] {
   const marks: Mark[] = [];
-  for (let column = 0; column < place.columns; ) {
+  for (let column = 0; column < place.columns;) {
     const value = valueAt(reply.table, row, column);
     let end = column + 1;
     while (end < place.columns && valueAt(reply.table, row, end) === value) ++end;
@@ -59,14 +73,45 @@ function rowMarks(reply: PositionsReply, scale: Scale, place: GridPlace, row: nu
 
 function axisMarks(reply: PositionsReply, place: GridPlace): Mark[] {
   const marks: Mark[] = [
-    { kind: "label", x: place.left, y: 11, text: `${reply.columns.split(":")[0]} →`, bold: true, ...(reply.columns === "key" ? { fill: "k" as const } : {}) },
-    { kind: "label", x: place.left - 8, y: 11, text: `${reply.rows} ↓`, bold: true, anchor: "end", ...(reply.rows === "query" ? { fill: "q" as const } : {}) },
+    {
+      kind: "label",
+      x: place.left,
+      y: 11,
+      text: `${reply.columns.split(":")[0]} →`,
+      bold: true,
+      ...(reply.columns === "key" ? { fill: "k" as const } : {}),
+    },
+    {
+      kind: "label",
+      x: place.left - 8,
+      y: 11,
+      text: `${reply.rows} ↓`,
+      bold: true,
+      anchor: "end",
+      ...(reply.rows === "query" ? { fill: "q" as const } : {}),
+    },
   ];
   for (const column of ticksOf(place.columns, Math.max(Math.floor((place.columns * place.cellWide) / 34), 1))) {
-    marks.push({ kind: "label", x: place.left + (column + 0.5) * place.cellWide, y: 33, text: String(column), anchor: "middle", size: 12, fill: "soft" });
+    marks.push({
+      kind: "label",
+      x: place.left + (column + 0.5) * place.cellWide,
+      y: 33,
+      text: String(column),
+      anchor: "middle",
+      size: 12,
+      fill: "soft",
+    });
   }
   for (const row of ticksOf(place.rows, Math.max(Math.floor((place.rows * place.cellTall) / 20), 1))) {
-    marks.push({ kind: "label", x: place.left - 8, y: place.top + (row + 0.5) * place.cellTall, text: String(row), anchor: "end", size: 12, fill: "soft" });
+    marks.push({
+      kind: "label",
+      x: place.left - 8,
+      y: place.top + (row + 0.5) * place.cellTall,
+      text: String(row),
+      anchor: "end",
+      size: 12,
+      fill: "soft",
+    });
   }
   return marks;
 }

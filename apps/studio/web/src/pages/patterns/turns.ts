@@ -35,7 +35,12 @@ export function turnsDrawing(reply: PositionsReply, at: number, before: number, 
     const centre: [number, number] = [(n % perRow) * wide + wide / 2, Math.floor(n / perRow) * tall + radius + 8];
     return dial(reply, pair, at, before, centre, radius);
   });
-  return { width, height: rows * tall, title: `The query at ${at} and the key at ${at - before}, turned at each frequency`, marks };
+  return {
+    width,
+    height: rows * tall,
+    title: `The query at ${at} and the key at ${at - before}, turned at each frequency`,
+    marks,
+  };
 }
 
 type Point = [number, number];
@@ -53,8 +58,24 @@ function dial(reply: PositionsReply, pair: number, at: number, before: number, c
     ...wedge(centre, speed, at, before, radius),
     { kind: "line", points: [centre, end(at - before, radius - 3)], stroke: "k", thick: 2.5, arrow: true },
     { kind: "line", points: [centre, end(at, radius - 3)], stroke: "q", thick: 3.5, arrow: true },
-    { kind: "label", x: centre[0], y, text: `cos ${withMinus(cosine.toFixed(3))}`, anchor: "middle", bold: true, size: 13 },
-    { kind: "label", x: centre[0], y: y + 17, text: `${significant(speed)} rad${radius > 45 ? " a token" : ""}`, anchor: "middle", size: 11, fill: "soft" },
+    {
+      kind: "label",
+      x: centre[0],
+      y,
+      text: `cos ${withMinus(cosine.toFixed(3))}`,
+      anchor: "middle",
+      bold: true,
+      size: 13,
+    },
+    {
+      kind: "label",
+      x: centre[0],
+      y: y + 17,
+      text: `${significant(speed)} rad${radius > 45 ? " a token" : ""}`,
+      anchor: "middle",
+      size: 11,
+      fill: "soft",
+    },
   ];
 }
 
@@ -62,7 +83,8 @@ function dial(reply: PositionsReply, pair: number, at: number, before: number, c
 function wedge(centre: Point, speed: number, at: number, before: number, radius: number): Mark[] {
   const angle = before * speed;
   if (angle === 0) return [];
-  if (angle >= 2 * Math.PI) return [{ kind: "disc", x: centre[0], y: centre[1], radius: radius * 0.55, fill: "accent", opacity: 0.16 }];
+  if (angle >= 2 * Math.PI)
+    return [{ kind: "disc", x: centre[0], y: centre[1], radius: radius * 0.55, fill: "accent", opacity: 0.16 }];
   const steps = Math.max(Math.ceil(angle * 10), 2);
   const arc = Array.from({ length: steps + 1 }, (_, n): Point => {
     const turned = (at - before) * speed + (angle * n) / steps;
