@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models stories test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models stories screenshots test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -38,7 +38,13 @@ stories:
 	scripts/install-packages build test studio stories
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
-	scripts/stories $(QKV) build/release/apps/studio/web
+	scripts/with-studio $(QKV) build/release/apps/studio/web stories
+
+screenshots:
+	scripts/install-packages build test studio stories
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	PICTURES=$(CURDIR)/build/screenshots scripts/with-studio $(QKV) build/release/apps/studio/web pictures
 
 test-sanitize:
 	scripts/install-packages build test sanitize

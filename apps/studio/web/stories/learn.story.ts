@@ -1,4 +1,4 @@
-// What a reader does on the page Learn; the run qkv-previous lies where the server was started (scripts/stories).
+// What a reader does on the page Learn; the run qkv-previous lies where the server was started (scripts/with-studio).
 
 import axe from "axe-core/axe.min.js?raw";
 import type { Browser } from "playwright-core";
