@@ -12,6 +12,7 @@
 
 #include "common_options.h"
 #include "misuse.h"
+#include "picture_word.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
@@ -46,7 +47,9 @@ ModelQuestion question_of(const TrainedArguments& arguments, const TrainedModel&
                           const std::optional<std::string>& text) {
   ModelQuestion question{.title = arguments.model};
   const bool reads_images = model.task().lengths().image_side > 0;
-  if (reads_images && text && !arguments.example) {
+  // Two towers may show that of texts alone.
+  const bool is_lone_text = model.kind() == ModelKind::two_tower && text && !arguments.captions && !is_picture(*text);
+  if (reads_images && text && !arguments.example && !is_lone_text) {
     question.picture = picture_at(*text, model.kind() == ModelKind::two_tower);
   } else {
     question.text = text;

@@ -22,6 +22,7 @@
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
+#include "picture_word.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
 #include "qkv/threads.h"
@@ -45,15 +46,6 @@ struct MatchArguments {
   std::optional<int> threads;
   ExplainFiles files;
 };
-
-bool is_picture(const std::string& word) {
-  constexpr std::array<std::string_view, 7> kSuffixes = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff"};
-  std::string small = word;
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return small.ends_with(suffix); })) return true;
-  std::error_code none;
-  return std::filesystem::is_regular_file(word, none);
-}
 
 MatchQuestion question_of(const MatchArguments& arguments) {
   MatchQuestion question{

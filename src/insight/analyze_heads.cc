@@ -19,18 +19,13 @@ struct MeasuredSite {
   std::vector<LayerHeads> layers = {};  // made when the first weights say how many heads there are
 };
 
-// Of two towers a text may stand alone.
-bool has_site(const Model& model, std::span<const HeadText> texts, AttentionSite site) {
-  if (model.kind() != ModelKind::two_tower) return true;
-  return site == AttentionSite::tokens ? !texts.front().ids.empty() : !texts.front().image.empty();
-}
-
 std::vector<MeasuredSite> sites_to_measure(const Model& model, std::span<const HeadText> texts,
                                            const HeadOptions& options) {
   std::vector<MeasuredSite> sites;
   for (const insight::OwnSite& own : insight::sites_of(model)) {
     const bool is_wanted = std::ranges::find(options.sites, own.site) != options.sites.end();
-    if (is_wanted && has_site(model, texts, own.site)) sites.push_back({.scope = own.scope, .site = own.site});
+    if (is_wanted && insight::runs_site(model, texts.front(), own.site))
+      sites.push_back({.scope = own.scope, .site = own.site});
   }
   if (sites.empty()) {
     throw InvalidArgument("analyze_heads", "sites", "a site that the model has for these texts", "none of them");

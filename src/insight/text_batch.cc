@@ -86,6 +86,12 @@ std::vector<OwnSite> sites_of(const Model& model) {
   return sites;
 }
 
+bool runs_site(const Model& model, const HeadText& text, AttentionSite site) {
+  if (!model.scope_of(site)) return false;
+  if (model.kind() != ModelKind::two_tower) return true;
+  return site == AttentionSite::tokens ? !text.ids.empty() : !text.image.empty();
+}
+
 void run_text(const Model& model, const HeadText& text, Trace& trace) {
   model.run(batches_of(std::span(&text, 1), 1).front().input(), trace);
 }

@@ -34,6 +34,9 @@ struct OwnSite {
 };
 [[nodiscard]] std::vector<OwnSite> sites_of(const Model& model);
 
+/// Whether such a text makes the site run: of two towers, text or image may stand alone.
+[[nodiscard]] bool runs_site(const Model& model, const HeadText& text, AttentionSite site);
+
 /// One text by itself, in model.dtype().
 void run_text(const Model& model, const HeadText& text, Trace& trace);
 

@@ -71,7 +71,7 @@ std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<s
 HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   const TaskBatch batch = trained.batch_of(example);
   HeadText text;
-  text.ids = numbers_in(batch.ids.view().select(0, 0));
+  if (batch.lengths.front() > 0) text.ids = numbers_in(batch.ids.view().select(0, 0));  // an image may stand alone
   text.roles = roles_of(trained, text.ids, trained.task().vocabulary());
   if (!batch.source.empty()) {
     text.source = numbers_in(batch.source.view().select(0, 0));

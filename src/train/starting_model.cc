@@ -28,15 +28,23 @@ void require_scores(const Model& model, const std::string& from) {
   const bool is_of_text = model.kind() == ModelKind::decoder || model.kind() == ModelKind::encoder ||
                           model.kind() == ModelKind::encoder_decoder;
   if (!is_of_text) {
-    throw InvalidArgument("train", "from", "a model that reads texts alone",
-                          from + ", of kind " + std::string(name_of(model.kind())));
+    const bool is_pair = model.kind() == ModelKind::two_tower;
+    throw InvalidArgument(
+        "train", "from", "a model that reads texts alone and scores their tokens",
+        from + ", of kind " + std::string(name_of(model.kind())) +
+            (is_pair ? ": its towers give a vector for each picture and text, and no scores of tokens" : ""));
   }
   if (model.tokenizers().tokens == nullptr) {
     throw InvalidArgument("train", "from", "a model with its tokenizer", from + ", which has none");
   }
   if (word_in(model.config(), "head") == name_of(EncoderHead::none)) {
-    throw InvalidArgument("train", "from", "a model that scores tokens",
-                          from + ", which gives states alone: it was published without its head for masked tokens");
+    throw InvalidArgument(
+        "train", "from",
+        "a model with a head for masked tokens, as a folder of BertForMaskedLM, RobertaForMaskedLM or "
+        "DistilBertForMaskedLM has it",
+        from +
+            ", which gives states alone: it was published without that head, so nothing says which "
+            "token a state stands for");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "insight/asked_text.h"
+#include "insight/text_batch.h"
 #include "qkv/explain/model.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
@@ -24,13 +25,13 @@ TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
   }
 }
 
-std::vector<RunSite> sites_of(const Model& model) {
+std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {
   std::vector<RunSite> sites;
   for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
     // A decoder has one matrix, whatever it reads.
     const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
-    const std::optional<SiteScope> scope = is_part ? std::nullopt : model.scope_of(site);
-    if (scope) sites.push_back({.site = site, .scope = *scope, .queries = {}, .keys = {}});
+    if (is_part || !insight::runs_site(model, text, site)) continue;
+    sites.push_back({.site = site, .scope = *model.scope_of(site), .queries = {}, .keys = {}});
   }
   return sites;
 }
@@ -51,8 +52,8 @@ ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText&
     : trained_(std::move(trained)),
       example_(example_shown(*trained_, shown)),
       text_(insight::head_text_of(*trained_, example_)),
-      trace_(patterns_of(sites_of(trained_->model()))),
-      sites_(sites_of(trained_->model())) {
+      trace_(patterns_of(sites_of(trained_->model(), text_))),
+      sites_(sites_of(trained_->model(), text_)) {
   const TaskBatch batch = trained_->batch_of(example_);
   trained_->model().run(input_of(batch), trace_);
   for (RunSite& site : sites_) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "insight/asked_text.h"
+#include "insight/text_batch.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
@@ -46,12 +47,12 @@ TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained
   return of_question(request, [&] { return shown_example(trained, question); });
 }
 
-AttentionSite site_for(const ProbeRequest& request, const Model& model) {
+AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
   std::string known;
   for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
     // A decoder has one matrix, whatever it reads.
     const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
-    if (is_part || !model.scope_of(site)) continue;
+    if (is_part || !insight::runs_site(model, text, site)) continue;
     if (request.site.empty() || request.site == name_of(site)) return site;
     known += (known.empty() ? "" : ", ") + std::string(name_of(site));
   }
@@ -67,7 +68,13 @@ std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
 
 // Of the loss of what the task asks for; of a decoder's text, for which none does, of each next token.
 void run_for_gradients(const TrainedModel& trained, const HeadText& text, const TaskBatch& batch, Trace& trace) {
-  if (trained.kind() == ModelKind::two_tower) return backward(batch_loss(trained.model(), batch, {.trace = &trace}));
+  if (trained.kind() == ModelKind::two_tower) {
+    if (text.ids.empty() || text.image.empty()) {
+      refuse("stage", "an example of the model's task: the loss of two towers is that of a picture and a text together",
+             text.ids.empty() ? "a picture alone" : "a text alone");
+    }
+    return backward(batch_loss(trained.model(), batch, {.trace = &trace}));
+  }
   if (std::ranges::all_of(text.targets, [](std::int64_t target) { return target == kNothingAsked; })) {
     refuse("stage", "an example of the model's task, or a text of a decoder, for a loss that has gradients",
            "a text of a model of kind " + std::string(name_of(trained.kind())));
@@ -109,7 +116,7 @@ ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const Pr
   const TaskExample example = example_for(request, trained);
   const TaskBatch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
-  const AttentionSite site = site_for(request, trained.model());
+  const AttentionSite site = site_for(request, trained.model(), text);
   const std::string name = attention_of(request, *trained.model().scope_of(site));
   Trace trace({name, name + ".heads"});
   if (choice.stage.gradient) {

@@ -386,13 +386,13 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
   ASSERT_NE(rests, json["steps"].end());
   EXPECT_EQ((*rests)["images"].size(), 4U);
   EXPECT_EQ(ask({"--example", "1"}).code, 0);
-  EXPECT_THAT(ask({directory / "m.png"}).err, HasSubstr("--caption: expected what the image may show"));
+  EXPECT_THAT(ask({directory / "m.png"}).out, HasSubstr("the tower of images alone"));
   EXPECT_THAT(ask({directory / "m.png", "--caption", "a pink cat"}).err,
               HasSubstr("--caption: expected a piece of the vocabulary"));
-  EXPECT_EQ(
-      ask({"a red circle"}).err,
-      "qkv explain: TEXT: file not found: \"a red circle\"; this model needs a PNG, and takes what it may show as "
-      "--caption\n");
+  EXPECT_THAT(ask({"a red circle"}).out, HasSubstr("the tower of texts alone"));
+  EXPECT_EQ(ask({"none.png"}).err,
+            "qkv explain: TEXT: file not found: \"none.png\"; this model needs a PNG, and takes what it may show as "
+            "--caption\n");
 }
 
 TEST(ExplainModel, ShowsTheHeadThatTheTextCallsFor) {

@@ -188,13 +188,45 @@ TEST(ExplainedModel, LaysOverTheImageWhatACosineRestsOn) {
   double sum = 0;
   for (const double share : maps.heatmaps[1].heatmap.values.to_vector()) sum += share;
   EXPECT_NEAR(sum, 1, 1e-9);
-  const tests::TowerFolder folder("clip");
-  EXPECT_THAT(error_message([&] {
-                static_cast<void>(explain_model(TrainedModel::read(folder.path()),
-                                                {.picture = Tensor(DType::u8, {8, 8, 3}), .captions = {"a circle"}}));
-              }),
-              HasSubstr("explain_model: model: expected a model that qkv trained: `qkv match --html FILE` shows"));
 }
+
+// Of folders as others publish them: with a class token before the patches, or without.
+class Towers : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] Explanation explained(const ModelQuestion& question) const { return explain_model(model_, question); }
+
+  tests::TowerFolder folder_{GetParam()};
+  TrainedModel model_ = TrainedModel::read(folder_.path());
+  Tensor picture_{DType::u8, {8, 8, 3}};
+};
+
+TEST_P(Towers, ShowTheHeadsOfBoth) {
+  const Explanation explanation = explained({.picture = picture_, .captions = {"a red circle", "a blue square"}});
+  const std::vector<Table>& tables = step(explanation, "overview").tables;
+  ASSERT_EQ(tables.size(), 2U);
+  for (const Table& table : tables) EXPECT_EQ(table.rows.size(), 6U) << table.title;  // 2 layers of 3 heads
+  const Heatmap& head = step(explanation, "heads-source").heatmaps.front().heatmap;
+  EXPECT_EQ(head.column_labels.front(), GetParam() == "clip" ? "[class]" : "0,0");
+  EXPECT_EQ(head.column_labels.back(), "1,1");
+  EXPECT_EQ(step(explanation, "captions").tables.front().rows.size(), 2U);
+  EXPECT_THAT(explanation.notes.front(), HasSubstr("nearest: a "));
+  const Explanation image = explained({.picture = picture_, .captions = {"a red circle"}, .site = "source"});
+  EXPECT_EQ(step(image, "image").images.front().weights.shape(), (Shape{2, 2}));
+}
+
+TEST_P(Towers, ShowOneAloneThatReadsATextOrAPicture) {
+  const Explanation text = explained({.text = "a red circle"});
+  EXPECT_EQ(step(text, "overview").tables.size(), 1U);
+  EXPECT_THAT(text.notes.front(), HasSubstr("the tower of texts alone"));
+  EXPECT_THAT(text.tokens, testing::Contains("circle"));
+  const Explanation picture = explained({.picture = picture_});
+  EXPECT_EQ(step(picture, "overview").tables.size(), 1U);
+  EXPECT_THAT(picture.notes.front(), HasSubstr("the tower of images alone"));
+  EXPECT_EQ(error_message([&] { static_cast<void>(explained({.text = "a", .captions = {"a red circle"}})); }),
+            "explain_model: captions: expected a picture beside them, got a text");
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, Towers, testing::Values("clip", "siglip"));
 
 TEST(ExplainedModel, NamesThePatternOfEachHead) {
   const Explanation explanation = explain_model(boxed("english"), {.example = 1});

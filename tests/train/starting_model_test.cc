@@ -6,6 +6,7 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/tower_folder.h"
 #include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
@@ -16,6 +17,7 @@
 namespace qkv::starting_model_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using tests::TemporaryDirectory;
 using Json = nlohmann::json;
@@ -224,7 +226,12 @@ TEST_F(Runs, ResumedItIsTheWholeRun) {
 
 TEST_F(Runs, RefusesWhatItCannotGoOnFrom) {
   EXPECT_THAT(refused(settings("states.safetensors")),
-              HasSubstr("states.safetensors, which gives states alone: it was published without its head"));
+              AllOf(HasSubstr("from: expected a model with a head for masked tokens, as a folder of BertForMaskedLM"),
+                    HasSubstr("states.safetensors, which gives states alone: it was published without that head")));
+  const tests::TowerFolder towers("clip");
+  TrainSettings from_towers = settings("encoder.safetensors");
+  from_towers.from = towers.path();
+  EXPECT_THAT(refused(from_towers), HasSubstr("of kind two-tower: its towers give a vector for each picture and text"));
   EXPECT_THAT(refused(settings("missing.safetensors")), HasSubstr("missing.safetensors"));
   TrainSettings longer = settings("decoder.safetensors");
   longer.length = 25;

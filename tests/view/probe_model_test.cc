@@ -5,9 +5,11 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/tower_folder.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/files.h"
 #include "qkv/nn/trace.h"
+#include "qkv/png.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/view/probe.h"
 
@@ -157,6 +159,32 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   picture.picture = "/nowhere.png";
   EXPECT_THAT(error_message<Error>([&] { (void)load_probe_inputs(picture, probe_choice(picture)); }),
               HasSubstr("/nowhere.png"));
+}
+
+// Either tower of a folder as others publish them, which reads alone.
+TEST(ProbeModel, ReadsATextOrAPictureByTheirTowers) {
+  const TemporaryDirectory directory;
+  const std::string png = directory / "picture.png";
+  write_file(png, encode_png(Tensor(DType::u8, {8, 8, 3})));
+  for (const std::string type : {"clip", "siglip"}) {
+    const tests::TowerFolder folder(type);
+    ProbeRequest request = of_model(folder.path(), "a red circle");
+    request.layer = 1;
+    request.row = 1;
+    const ProbeInputs text = load_probe_inputs(request, probe_choice(request));
+    EXPECT_THAT(text.source, HasSubstr(", text.blocks.1.attn"));
+    EXPECT_THAT(text.keys, testing::Contains("circle"));
+    request.site = "source";
+    EXPECT_EQ(refused(request), "request: site: expected one that the model has: tokens, got \"source\"");
+    request.text.clear();
+    request.picture = png;
+    const ProbeInputs picture = load_probe_inputs(request, probe_choice(request));
+    EXPECT_THAT(picture.source, HasSubstr(", image.blocks.1.attn"));
+    EXPECT_EQ(picture.keys.size(), type == "clip" ? 5U : 4U);  // patches, and CLIP's class token
+    EXPECT_EQ(reply_of(request).heads.size(), 3U);
+    request.stage = "ds";
+    EXPECT_THAT(refused(request), HasSubstr("the loss of two towers is that of a picture and a text together"));
+  }
 }
 
 }  // namespace

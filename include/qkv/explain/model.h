@@ -13,7 +13,8 @@
 
 namespace qkv {
 
-/// What a model is shown, and which part of it to look at. One of text, picture and example is given.
+/// What a model is shown, and which part of it to look at. One of text, picture and example is given; to two towers a
+/// text or a picture without captions shows the one tower that reads it.
 struct ModelQuestion {
   std::string title = {};                              // what the explanation calls the model
   std::optional<std::string> text = std::nullopt;      // UTF-8, of the model's own tokens

@@ -10,12 +10,11 @@
 namespace qkv::explain_detail {
 namespace {
 
+// A captioner begins to write; of two towers the picture stands alone, unless a caption comes to it.
 TaskExample image_example(const TrainedModel& trained, const TensorView& picture) {
-  if (!trained.has_task()) {
-    refuse("model", "a model that qkv trained: `qkv match --html FILE` shows the maps of others", "one of others");
-  }
   TaskExample example;
   example.image = said_of("picture", [&] { return trained.image_of(picture); });
+  if (is_pair(trained)) return example;
   example.tokens = {trained.task().vocabulary().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);
@@ -31,7 +30,8 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
     if (!trained.has_examples()) refuse("example", "a text: this model's examples are not here", "a number");
     return trained.task().example(Split::test, *question.example);
   }
-  if (reads_images) {
+  if (is_pair(trained) && is_text && is_picture) refuse("text", "none beside a picture: `captions` take it", "one");
+  if (reads_images && !(is_pair(trained) && is_text)) {
     if (!is_picture) refuse("picture", "a picture, or an example", is_text ? "a text" : "none");
     return image_example(trained, question.picture);
   }
@@ -68,13 +68,11 @@ void require_source_fits(const TrainedModel& trained, const std::vector<std::int
 std::vector<TaskExample> pairs_of(const TrainedModel& trained, const ModelQuestion& question,
                                   const TaskExample& example) {
   std::vector<TaskExample> pairs;
+  if (example.image.empty() && !question.captions.empty()) refuse("captions", "a picture beside them", "a text");
   if (question.example) pairs.push_back(example);
   for (const std::string& caption : question.captions) {
     TaskExample& pair = pairs.emplace_back(said_of("captions", [&] { return trained.example_of(caption); }));
     pair.image = example.image;
-  }
-  if (pairs.empty()) {
-    refuse("captions", "what the image may show, such as \"a red circle\": this model says how near a text is", "none");
   }
   return pairs;
 }
@@ -99,7 +97,7 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   asked.prompt = asked.shown.tokens.size();
   if (is_pair(trained)) {
     asked.pairs = pairs_of(trained, question, asked.shown);
-    asked.shown = asked.pairs.front();
+    if (!asked.pairs.empty()) asked.shown = asked.pairs.front();
   } else if (!question.example) {
     require_source_fits(trained, asked.shown.source);
     if (insight::is_writer(trained)) {

@@ -34,15 +34,19 @@ class ModelReader {
 
   Explanation explained() {
     describe();
-    if (is_pair(trained_)) {
+    if (!asked_.pairs.empty()) {
       add_captions();
+    } else if (is_pair(trained_)) {
+      run_.notes.emplace_back(shown().image.empty()
+                                  ? "the tower of texts alone: give a picture, with captions, for both"
+                                  : "the tower of images alone: give captions beside the picture for both");
     } else if (says_tokens()) {
       add_answers();
     } else {
       run_.notes.emplace_back("a model of states alone: it says no tokens");
     }
     if (!question_.example) add_warnings();
-    run_.image = shown().image;
+    if (!shown().image.empty()) run_.image = covered_colours(trained_, shown());
     run_.whys = question_.whys;
     add_attention();
     add_maps();
@@ -106,11 +110,13 @@ class ModelReader {
   void add_warnings() {
     const std::int64_t side = trained_.task().lengths().image_side;
     const TensorView picture = question_.picture;
-    if (side > 0 && (picture.dim(0) != side || picture.dim(1) != side)) {
+    const bool is_drawn = trained_.has_task() && picture.data() != nullptr;  // others say how theirs are resized
+    if (is_drawn && (picture.dim(0) != side || picture.dim(1) != side)) {
       run_.notes.push_back(
           fmt::format("careful: it learned from pictures of {0} × {0} pixels; this one, of {1} × {2}, was resized",
                       side, picture.dim(1), picture.dim(0)));
     }
+    if (is_pair(trained_) && asked_.pairs.empty()) return;
     for (const std::string& what : trained_.task().outside(shown())) run_.notes.push_back("careful: " + what);
     warn_of_unknown();
     warn_of_wrong_answer();
@@ -200,7 +206,8 @@ class ModelReader {
     for (std::size_t n = 0; n < cosines.size(); ++n) {
       std::vector<std::int32_t> tokens = asked_.pairs[n].tokens;
       if (const auto begin = trained_.task().vocabulary().find("<s>")) std::erase(tokens, *begin);
-      run_.captions.push_back({line_of(tokens), cosines[n]});
+      // The tokens of others are marked as their tokenizer marks them.
+      run_.captions.push_back({trained_.has_task() ? line_of(tokens) : question_.captions[n], cosines[n]});
     }
     const auto nearest = std::ranges::max_element(run_.captions, {}, &CaptionCosine::cosine);
     run_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
@@ -222,7 +229,7 @@ class ModelReader {
 
   // Over the image: of each caption, or of each token that is said.
   void add_maps() {
-    if (is_pair(trained_)) {
+    if (!asked_.pairs.empty()) {
       std::vector<ShownPair> pairs;
       for (std::size_t n = 0; n < asked_.pairs.size(); ++n) pairs.push_back({asked_.pairs[n], run_.captions[n].text});
       run_.maps = {pair_maps_step(trained_, pairs), word_maps_step(trained_, pairs.front())};
@@ -270,7 +277,7 @@ class ModelReader {
     std::vector<Section> steps = block_sections(ran(), sites_, question_.blocks ? "" : block);
     for (Section& step : steps) step.is_detail = !question_.blocks;
     if (std::optional<Section> norm = final_norm_step(ran(), sites_)) steps.push_back(std::move(*norm));
-    if (is_pair(trained_)) {
+    if (!asked_.pairs.empty()) {
       steps.push_back(pair_removal_step(ran(), sites_));
       return steps;
     }

@@ -34,7 +34,9 @@ Table rows_table(const ModelRun& model_run, const TensorView& head) {
   return table;
 }
 
-Shape patches_of(const SiteWeights& site) { return {std::ssize(site.keys) / site.key_columns, site.key_columns}; }
+Shape patches_of(const SiteWeights& site) {
+  return {(std::ssize(site.keys) - site.places_from) / site.key_columns, site.key_columns};
+}
 
 }  // namespace
 
@@ -73,7 +75,10 @@ Section image_step(const ModelRun& model_run) {
   for (std::size_t token = 0; token < site.queries.size(); ++token) {
     Image image{.title = fmt::format("{} {}", token, site.queries[token]),
                 .pixels = model_run.image,
-                .weights = Tensor(head.select(0, static_cast<std::int64_t>(token)).to_vector(), patches),
+                .weights = Tensor(head.select(0, static_cast<std::int64_t>(token))
+                                      .slice(0, site.places_from, std::ssize(site.keys))
+                                      .to_vector(),
+                                  patches),
                 .marked = marks_of(site, token)};
     if (const std::string asked = asked_at(model_run, token); !asked.empty()) image.title += " → " + asked;
     step.images.push_back(std::move(image));

@@ -36,6 +36,7 @@ struct SiteWeights {
   Tensor hidden = {};                 // b8 [Tq, Tk], true where the mask hides; empty where it hides nothing
   std::vector<SitePattern> relations = {};
   std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
+  std::int64_t places_from = 0;  // likewise: keys before them, such as a class token
 };
 
 /// A text beside an image, and how near the two are.

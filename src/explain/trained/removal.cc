@@ -69,8 +69,13 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
   return step;
 }
 
-double cosine_of(const Trace& trace) {
-  const std::vector<double> image = trace["image_map"].view().select(0, 0).to_vector();
+// What stands for the image: where no map follows, the pool's result (SigLIP).
+std::string image_name(const TrainedModel& trained) {
+  return std::get<TwoTower>(trained.model().network()).options().image_map ? "image_map" : "image_pool";
+}
+
+double cosine_of(const Trace& trace, const std::string& image_vector) {
+  const std::vector<double> image = trace[image_vector].view().select(0, 0).to_vector();
   const std::vector<double> text = trace["text_map"].view().select(0, 0).to_vector();
   const auto product = [](const auto& a, const auto& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -95,13 +100,15 @@ Section removal_step(const Ran& ran, const std::vector<TracedSite>& sites, const
 }
 
 Section pair_removal_step(const Ran& ran, const std::vector<TracedSite>& sites) {
-  Section step = removal_of(ran, sites, {"image_map", "text_map"}, cosine_of);
+  const std::string image = image_name(ran.trained);
+  const auto cosine = [&](const Trace& trace) { return cosine_of(trace, image); };
+  Section step = removal_of(ran, sites, {image, "text_map"}, cosine);
   step.title = "What a head's removal does to the cosine";
   step.text = fmt::format(
       "Image and caption have the cosine {}. The model runs again for each head, whose output is set to zero; the "
       "change "
       "of the cosine follows.",
-      shown(cosine_of(ran.trace)));
+      shown(cosine(ran.trace)));
   return step;
 }
 

@@ -24,14 +24,6 @@ Tensor losses(const TensorView& values) {
 
 double largest(const TensorView& map) { return std::ranges::max(map.to_vector()); }
 
-// Without the pixels that belong to no patch.
-Tensor covered_colours(const TrainedModel& trained, const TaskExample& example) {
-  const Tensor colours = trained.colours_of(example.image);
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
-  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
-  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
-}
-
 // One padding stands for all.
 std::size_t shown_tokens(const TrainedModel& trained, const std::vector<std::int32_t>& tokens) {
   std::size_t count = tokens.size();
@@ -102,6 +94,13 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
 }
 
 }  // namespace
+
+Tensor covered_colours(const TrainedModel& trained, const TaskExample& example) {
+  const Tensor colours = trained.colours_of(example.image);
+  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
+  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
+}
 
 Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs) {
   const auto& towers = std::get<TwoTower>(trained.model().network());

@@ -16,6 +16,9 @@ struct ShownPair {
   std::string text;
 };
 
+/// The image for people, without the pixels that belong to no patch.
+[[nodiscard]] Tensor covered_colours(const TrainedModel& trained, const TaskExample& example);
+
 /// For each caption: the image under relevance, and under what the cosine loses when a patch is covered; the strengths
 /// of its tokens.
 [[nodiscard]] Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs);

@@ -12,8 +12,17 @@ namespace {
 
 constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross};
 
-std::vector<std::string> patch_names(const TaskLengths& lengths) {
+constexpr std::string_view kClassToken = "[class]";  // of a tower that puts a vector before its patches
+
+bool has_class_token(const TrainedModel& trained) {
+  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  return towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
+}
+
+std::vector<std::string> patch_names(const TrainedModel& trained) {
+  const TaskLengths& lengths = trained.task().lengths();
   std::vector<std::string> names;
+  if (has_class_token(trained)) names.emplace_back(kClassToken);
   const std::int64_t across = lengths.image_side / lengths.patch_side;
   for (std::int64_t patch = 0; patch < lengths.patches(); ++patch) {
     names.push_back(fmt::format("{},{}", patch / across, patch % across));
@@ -24,7 +33,7 @@ std::vector<std::string> patch_names(const TaskLengths& lengths) {
 std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
   const Task& task = ran.trained.task();
   if (site == AttentionSite::tokens) return texts_of(task.vocabulary(), ran.example.tokens);
-  if (!ran.example.image.empty()) return patch_names(task.lengths());
+  if (!ran.example.image.empty()) return patch_names(ran.trained);
   return texts_of(task.source_vocabulary(), ran.example.source);
 }
 
@@ -98,6 +107,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
   const TaskLengths& lengths = ran.trained.task().lengths();
   if (site != AttentionSite::tokens && lengths.image_side > 0) {
     shown.key_columns = lengths.image_side / lengths.patch_side;
+    shown.places_from = has_class_token(ran.trained) ? 1 : 0;
   }
   shown.relations = relations_at(ran, site, shown.weights);
   return made;
@@ -137,6 +147,7 @@ std::vector<TracedSite> sites_of(const Ran& ran) {
   for (const AttentionSite site : kSites) {
     const std::optional<SiteScope> scope = ran.trained.model().scope_of(site);
     if (!scope || (is_joined && ran.example.source.empty() && site != AttentionSite::tokens)) continue;
+    if (!ran.trace.contains(scope->name(0, "weights"))) continue;  // of two towers the one that read nothing
     sites.push_back(traced_site(ran, *scope, site));
   }
   if (is_joined && !ran.example.source.empty()) {
