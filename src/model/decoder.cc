@@ -57,6 +57,16 @@ Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t mos
   return both;
 }
 
+// Row n is rows[n] of `text`.
+Tensor rows_of(const TensorView& text, std::span<const std::int64_t> rows) {
+  Tensor kept(DType::i64, {std::ssize(rows), text.dim(1)});
+  auto* to = kept.values<std::int64_t>().data();
+  for (const std::int64_t row : rows) {
+    for (std::int64_t t = 0; t < text.dim(1); ++t) *to++ = static_cast<std::int64_t>(text.at({row, t}));
+  }
+  return kept;
+}
+
 }  // namespace
 
 EmbeddingScale embedding_scale(const DecoderOptions& options) noexcept {
@@ -169,10 +179,14 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
   const auto next = [&](const TensorView& ids) {
     if (options.window) text = last_of(text, ids, window);
     if (cache.length + ids.dim(1) <= window) return forward_cached(ids, cache, call);
-    cache = make_cache(B, window, call.dtype);
+    cache = make_cache(ids.dim(0), window, call.dtype);
     return forward_cached(text, cache, call);
   };
-  return qkv::generate(prompt, options, next, [&](auto rows) { cache = cache.fork(rows); });
+  const auto keep = [&](std::span<const std::int64_t> rows) {
+    cache = cache.fork(rows);
+    if (options.window) text = rows_of(text, rows);
+  };
+  return qkv::generate(prompt, options, next, keep);
 }
 
 NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,

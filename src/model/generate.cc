@@ -1,5 +1,7 @@
 #include "qkv/model/generate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +79,7 @@ void require(bool holds, const char* option, const char* expected, const std::st
 }
 
 void require_draws(const GenerateOptions& options) {
-  const auto number = [](double value) { return std::to_string(value); };
+  const auto number = [](double value) { return fmt::format("{}", value); };
   require(options.temperature >= 0, "temperature", "0 or more", number(options.temperature));
   require(options.top_k >= 0, "top_k", "0 or more", std::to_string(options.top_k));
   require(options.top_p > 0 && options.top_p <= 1, "top_p", "more than 0 and at most 1", number(options.top_p));
@@ -90,11 +92,11 @@ void require_draws(const GenerateOptions& options) {
 
 void require_beams(const GenerateOptions& options) {
   require(options.beams >= 1, "beams", "1 or more", std::to_string(options.beams));
-  require(std::isfinite(options.length_penalty), "length_penalty", "a number", std::to_string(options.length_penalty));
+  require(std::isfinite(options.length_penalty), "length_penalty", "a number",
+          fmt::format("{}", options.length_penalty));
   if (options.beams == 1) return;
-  require(options.temperature == 0, "temperature", "0 beside several beams", std::to_string(options.temperature));
+  require(options.temperature == 0, "temperature", "0 beside several beams", fmt::format("{}", options.temperature));
   require(!options.written, "written", "none beside several beams", "one");
-  require(!options.window, "window", "none beside several beams", std::to_string(options.window.value_or(0)));
 }
 
 }  // namespace

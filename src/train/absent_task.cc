@@ -47,10 +47,15 @@ class AbsentTask final : public Task {
 // What a model of others reads: its own tokenizers, in their own templates.
 class ForeignTask final : public Task {
  public:
-  ForeignTask(TaskKind kind, TaskLengths lengths, ModelTokenizers tokenizers)
+  // `known` has 0 for a length that the config does not say.
+  ForeignTask(TaskKind kind, TaskLengths known, ModelTokenizers tokenizers)
       : info_{.name = "", .description = "", .kind = kind, .accuracy = 0, .length = std::nullopt},
-        lengths_(lengths),
-        tokenizers_(std::move(tokenizers)) {}
+        known_(known),
+        lengths_(known),
+        tokenizers_(std::move(tokenizers)) {
+    // A task of 0 tokens of source would read none.
+    if (kind == TaskKind::encoder_decoder) lengths_.source = std::max<std::int64_t>(known.source, 1);
+  }
 
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
   [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
@@ -65,9 +70,13 @@ class ForeignTask final : public Task {
   [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
     return gaps_asked(info_.kind, vocabulary(), example);
   }
+  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+    return longer_than(known_, example);
+  }
 
  private:
   TaskInfo info_;
+  TaskLengths known_;
   TaskLengths lengths_;
   std::vector<TaskRelation> relations_;
   ModelTokenizers tokenizers_;
@@ -143,11 +152,10 @@ std::unique_ptr<const Task> make_task_of(const Model& model) {
     const auto found = config.find(word);
     return found == config.end() ? 0 : number_from<std::int64_t>(found->second).value_or(0);
   };
-  const bool has_source = model.kind() == ModelKind::encoder_decoder;
   return std::make_unique<ForeignTask>(
       task_kind_of(model.kind()),
       TaskLengths{.tokens = number("length"),
-                  .source = has_source ? std::max<std::int64_t>(number("source_length"), 1) : 0,
+                  .source = model.kind() == ModelKind::encoder_decoder ? number("source_length") : 0,
                   .image_side = number("image_side"),
                   .patch_side = number("patch_side")},
       model.tokenizers());

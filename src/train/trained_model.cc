@@ -55,12 +55,11 @@ std::unique_ptr<const Task> task_of(const std::string& name, const Words& words,
                           .length = number_in<std::int64_t>(words, "length")});
 }
 
-// The token with which an encoder-decoder of others begins to write.
-std::optional<std::int32_t> start_of(const Model& model) {
+std::optional<std::int64_t> config_number(const Model& model, const char* word) {
   const ModelConfig config = model.config();
-  const auto start = config.find("start");
-  if (start == config.end()) return std::nullopt;
-  return number_from<std::int32_t>(start->second);
+  const auto found = config.find(word);
+  if (found == config.end()) return std::nullopt;
+  return number_from<std::int64_t>(found->second);
 }
 
 void blank(TaskExample& example) {
@@ -123,6 +122,10 @@ TrainedModel TrainedModel::read(const std::string& path) {
 }
 
 TaskExample TrainedModel::example_of(std::string_view text) const {
+  return core::said_of("TrainedModel", "text", [&] { return example_read(text); });
+}
+
+TaskExample TrainedModel::example_read(std::string_view text) const {
   TaskExample example;
   const Tokenizer& tokens = task_->vocabulary();
   const std::optional<std::int32_t> begin = tokens.find("<s>");
@@ -134,15 +137,30 @@ TaskExample TrainedModel::example_of(std::string_view text) const {
   } else {
     example.tokens = tokens.encode(text).ids;
   }
-  const std::optional<std::int32_t> start = start_of(model_);
-  if (start) example.tokens = {*start};
+  // The token with which an encoder-decoder of others begins to write.
+  const std::optional<std::int64_t> start = config_number(model_, "start");
+  if (start) example.tokens = {static_cast<std::int32_t>(*start)};
   if (has_task() && !start && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
   if (example.tokens.empty()) throw InvalidArgument("TrainedModel", "text", "a token or more", "none");
-  example.tokens = core::said_of("TrainedModel", "text", [&] { return model_.padded(std::move(example.tokens)); });
+  example.tokens = model_.padded(std::move(example.tokens));
+  require_places(example);
   blank(example);
   return example;
+}
+
+// A decoder has its source's places before its own.
+void TrainedModel::require_places(const TaskExample& example) const {
+  const std::optional<std::int64_t> places = positions();
+  if (!places) return;
+  const bool has_encoder = kind() == ModelKind::encoder_decoder;
+  const std::int64_t most = has_encoder ? config_number(model_, "source_length").value_or(*places) : *places;
+  const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens));
+  if (tokens <= most) return;
+  throw InvalidArgument("TrainedModel", "text",
+                        "a text of at most " + std::to_string(most) + " tokens, for which there are learned positions",
+                        std::to_string(tokens) + " tokens");
 }
 
 Tensor TrainedModel::image_of(const TensorView& picture) const {
@@ -209,11 +227,25 @@ GenerateOptions TrainedModel::writing(GenerateOptions options) const {
   const std::vector<std::int64_t> never = never_written();
   options.never.insert(options.never.end(), never.begin(), never.end());
   if (options.ends.empty()) options.ends = model_.tokenizers().ends;
-  if (const auto end = task_->vocabulary().find("</s>"); end && options.ends.empty()) options.ends = {*end};
-  const TaskLengths& lengths = task_->lengths();
-  const bool has_window = lengths.source == 0 && lengths.image_side == 0 && lengths.tokens > 0 && options.beams == 1;
-  if (has_window && !options.window) options.window = lengths.tokens;
+  const auto end = task_->vocabulary().find("</s>");
+  if (has_task() && end && options.ends.empty()) options.ends = {*end};
+  if (!options.window) options.window = window();
   return options;
+}
+
+std::optional<std::int64_t> TrainedModel::window() const {
+  const TaskLengths& lengths = task_->lengths();
+  if (kind() != ModelKind::decoder || lengths.source > 0 || lengths.image_side > 0) return std::nullopt;
+  const std::optional<std::int64_t> places = positions();
+  if (lengths.tokens == 0) return places;
+  return places ? std::min(*places, lengths.tokens) : lengths.tokens;
+}
+
+std::optional<std::int64_t> TrainedModel::positions() const {
+  const ModelConfig config = model_.config();
+  const auto kind = config.find("positions");
+  if (kind == config.end() || kind->second != name_of(Positions::learned)) return std::nullopt;
+  return config_number(model_, "length");
 }
 
 void TrainedModel::answer(TaskExample& example, const GenerateOptions& options) const {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 
+#include "core/said_of.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -105,6 +107,8 @@ class SharedPass {
     }
     GenerateOptions draw = model_.writing(options_.draw);
     if (longest_ > 0) draw.most = std::min(draw.most, longest_);
+    has_places_for_all_ = draw.most <= places_left();
+    draw.most = std::min(draw.most, places_left());
     draw.seed += numbers_.front();
     if (draw.beams == 1) draw.written = [&](std::int64_t n, std::int64_t token) { return add_token(n, token); };
     const TaskBatch batch = batch_of(model_.task(), examples_, layout_for(model_.kind()));
@@ -119,6 +123,20 @@ class SharedPass {
     return !text.has_stopped();
   }
 
+  // Tokens that may be written; the last one needs no position.
+  [[nodiscard]] std::int64_t places_left() const {
+    const std::optional<std::int64_t> places = model_.positions();
+    if (!places || model_.kind() != ModelKind::encoder_decoder) return std::numeric_limits<std::int64_t>::max();
+    return *places - std::ssize(examples_.front().tokens) + 1;
+  }
+
+  // Of a text that was read up to its last token, or up to what an end was written after.
+  [[nodiscard]] std::int64_t unread(std::size_t n, const WrittenText& written, const GenerateOptions& draw) const {
+    const std::int64_t last = written.end == WriteEnd::token ? 0 : 1;
+    const std::int64_t read = std::ssize(examples_[n].tokens) + std::ssize(written.tokens) - last;
+    return draw.window ? std::max<std::int64_t>(read - *draw.window, 0) : 0;
+  }
+
   WrittenText finished(std::size_t n, const std::vector<std::int64_t>& tokens, const GenerateOptions& draw) {
     GrowingText& text = texts_[n];
     for (std::size_t t = 0; draw.beams > 1 && t < tokens.size() && !text.has_stopped(); ++t) {
@@ -126,7 +144,10 @@ class SharedPass {
     }
     tell(n, text.rest());
     const bool is_long = static_cast<std::int64_t>(tokens.size()) == draw.most;
-    return text.written(is_long ? WriteEnd::length : WriteEnd::token);
+    const WriteEnd end = has_places_for_all_ ? WriteEnd::length : WriteEnd::positions;
+    WrittenText written = text.written(is_long ? end : WriteEnd::token);
+    written.unread = unread(n, written, draw);
+    return written;
   }
 
   void tell(std::size_t n, const std::string& part) const {
@@ -136,23 +157,21 @@ class SharedPass {
   const TrainedModel& model_;
   const WriteOptions& options_;
   std::int64_t longest_;
+  bool has_places_for_all_ = true;
   std::vector<std::size_t> numbers_;
   std::vector<TaskExample> examples_;
   std::vector<GrowingText> texts_;
 };
 
 TaskExample example_of(const TrainedModel& model, std::span<const std::string> prompts, std::size_t n) {
-  try {
-    return model.example_of(prompts[n]);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument("write_texts", "prompts[" + std::to_string(n) + "]", error.expected(), error.got());
-  }
+  const std::string name = "prompts[" + std::to_string(n) + "]";
+  return core::said_of("write_texts", name, [&] { return model.example_of(prompts[n]); });
 }
 
 }  // namespace
 
 std::string_view name_of(WriteEnd end) noexcept {
-  constexpr std::array<std::string_view, 3> kNames = {"token", "stop", "length"};
+  constexpr std::array<std::string_view, 4> kNames = {"token", "stop", "length", "positions"};
   return kNames[static_cast<std::size_t>(end)];
 }
 

@@ -24,15 +24,17 @@ Decoder small_decoder(std::uint64_t seed) {
   return decoder;
 }
 
-// The sum of the logarithms of a text's probabilities after the prompt.
-double score_of(const Decoder& decoder, const Tokens& prompt, const Tokens& written) {
+// The sum of the logarithms of a text's probabilities after the prompt, each said of the last `window` tokens.
+double score_of(const Decoder& decoder, const Tokens& prompt, const Tokens& written, std::size_t window) {
   Tokens all = prompt;
   all.insert(all.end(), written.begin(), written.end());
   const NoGradient constant;
-  const Variable scores = decoder.forward(Tensor(all, {1, static_cast<std::int64_t>(all.size())}));
   double sum = 0;
   for (std::size_t n = prompt.size(); n < all.size(); ++n) {
-    const std::vector<double> row = scores.value().select(0, 0).select(0, static_cast<std::int64_t>(n) - 1).to_vector();
+    const std::size_t first = n > window ? n - window : 0;
+    const Tokens seen(all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(n));
+    const Variable scores = decoder.forward(Tensor(seen, {1, std::ssize(seen)}));
+    const std::vector<double> row = scores.value().select(0, 0).select(0, std::ssize(seen) - 1).to_vector();
     double whole = 0;
     for (const double score : row) whole += std::exp(score);
     sum += row[static_cast<std::size_t>(all[n])] - std::log(whole);
@@ -41,13 +43,15 @@ double score_of(const Decoder& decoder, const Tokens& prompt, const Tokens& writ
 }
 
 // The best of all texts of at most `most` tokens that `end` ends, or that are as long, by score / length^penalty.
-Tokens best_of_all(const Decoder& decoder, const Tokens& prompt, std::int64_t most, std::int64_t end, double penalty) {
+Tokens best_of_all(const Decoder& decoder, const Tokens& prompt, std::int64_t most, std::int64_t end, double penalty,
+                   std::size_t window = 64) {
   Tokens best;
   double best_score = -1e9;
   const auto grow = [&](const auto& self, const Tokens& text) -> void {
     const bool is_whole = !text.empty() && (text.back() == end || static_cast<std::int64_t>(text.size()) == most);
     if (is_whole) {
-      const double score = score_of(decoder, prompt, text) / std::pow(static_cast<double>(text.size()), penalty);
+      const double score =
+          score_of(decoder, prompt, text, window) / std::pow(static_cast<double>(text.size()), penalty);
       if (score <= best_score) return;
       best_score = score;
       best = text;
@@ -74,6 +78,20 @@ TEST(Beams, ThatHoldAllTextsFindTheBest) {
       EXPECT_EQ(written.at(0), best_of_all(decoder, prompt, 3, 4, penalty)) << seed << ", penalty " << penalty;
     }
   }
+}
+
+TEST(Beams, SeeTheWindowOfTheirOwnTexts) {
+  const Tokens prompt = {1, 2, 0};
+  bool differs = false;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const Decoder decoder = small_decoder(seed);
+    GenerateOptions options{.ends = {4}, .most = 3, .beams = 125, .window = 2};
+    const Tokens written = decoder.generate(Tensor(prompt, {1, 3}), options).at(0);
+    EXPECT_EQ(written, best_of_all(decoder, prompt, 3, 4, 1, 2)) << seed;
+    options.window.reset();
+    differs = differs || written != decoder.generate(Tensor(prompt, {1, 3}), options).at(0);
+  }
+  EXPECT_TRUE(differs) << "the window changes nothing here";
 }
 
 TEST(Beams, OfSeveralTextsAreThoseOfEach) {

@@ -211,6 +211,25 @@ TEST(TrainedModel, OfNoTaskReadsAsItsTokenizerDoes) {
   EXPECT_THAT(foreign.task().asked(example), testing::IsEmpty());
 }
 
+TEST(TrainedModel, OfNoTaskIsOutsideOfTheLengthsThatAreKnown) {
+  const TemporaryDirectory directory;
+  const auto pieces = std::make_shared<const Vocabulary>(std::vector<std::string>{"<pad>", "a"}, TextForm::characters);
+  const auto outside = [&](const auto& network, const std::string& text) {
+    Model(network, {.tokens = pieces}).save(directory / "m.safetensors");
+    const TrainedModel model = TrainedModel::read(directory / "m.safetensors");
+    return model.task().outside(model.example_of(text));
+  };
+  Generator generator(2);
+  const EncoderDecoder without_lengths(
+      {.source_vocabulary = 2, .vocabulary = 2, .d_model = 16, .heads = 2, .positions = Positions::t5, .start = 0},
+      generator);
+  EXPECT_THAT(outside(without_lengths, "aaaa"), testing::IsEmpty());
+  const Decoder decoder({.vocabulary = 2, .length = 3, .layers = 1, .d_model = 16, .heads = 2}, generator);
+  EXPECT_THAT(outside(decoder, "aaa"), testing::IsEmpty());
+  EXPECT_THAT(outside(decoder, "aaaa"),
+              testing::ElementsAre("it learned from texts of at most 3 tokens; this one has 4"));
+}
+
 TEST(TrainedModel, OfMaskedTokensIsAskedAtTheMasks) {
   const TemporaryDirectory directory;
   const auto pieces =

@@ -6,6 +6,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
+#include "qkv/text/vocabulary.h"
 
 namespace qkv::write_text_test {
 namespace {
@@ -36,7 +37,7 @@ TEST(WriteTexts, AnswerAsTheTaskAsks) {
     EXPECT_EQ(all[n].text, write_texts(boxed("reverse"), std::span(&words[n], 1), {}).front().text);
     EXPECT_EQ(all[n].end, WriteEnd::token);
   }
-  const std::vector<std::string> sum = {"12345678+12345678="};
+  const std::vector<std::string> sum = {"1234+1234="};
   const WrittenText written = write_texts(boxed("addition"), sum, {}).front();
   EXPECT_EQ(written.tokens.size(), 5U);
   EXPECT_EQ(written.end, WriteEnd::length);
@@ -86,6 +87,65 @@ TEST(WriteTexts, GiveTheBestBeam) {
   EXPECT_EQ(written.end, WriteEnd::length);
 }
 
+// 64 tokens are what its examples had; its positions are rotary, and go on.
+TEST(WriteTexts, SayWhatTheirEndWasWrittenWithout) {
+  const TrainedModel model = of_bytes();
+  const std::vector<std::string> prompts = {std::string(60, 'a'), std::string(70, 'b')};
+  for (const std::int64_t beams : {1, 3}) {
+    const std::vector<WrittenText> written = write_texts(model, prompts, {.draw = {.most = 8, .beams = beams}});
+    EXPECT_EQ(written[0].unread, 60 + 7 - 64);
+    EXPECT_EQ(written[1].unread, 70 + 7 - 64);
+    EXPECT_EQ(write_texts(model, prompts, {.draw = {.most = 4, .beams = beams}})[0].unread, 0);
+  }
+  const WrittenText whole = write_texts(model, prompts, {.draw = {.most = 8, .window = 128}})[1];
+  EXPECT_EQ(whole.unread, 0);
+}
+
+TEST(WriteTexts, EndWhereTheirPositionsDo) {
+  Generator generator(6);
+  const auto tokenizer = parse_tokenizer_json(train_tokenizer("aaaa", {.size = 257}), "tokenizer.json");
+  const EncoderDecoder both({.source_vocabulary = tokenizer->size(),
+                             .vocabulary = tokenizer->size(),
+                             .source_length = 8,
+                             .length = 6,
+                             .encoder_layers = 1,
+                             .layers = 1,
+                             .d_model = 16,
+                             .heads = 2,
+                             .positions = Positions::learned,
+                             .start = 0},
+                            generator);
+  const TemporaryDirectory directory;
+  Model(both, {.tokens = tokenizer}).save(directory / "m.safetensors");
+  const TrainedModel model = TrainedModel::read(directory / "m.safetensors");
+  const std::vector<std::string> prompts = {"abc"};
+  for (const std::int64_t beams : {1, 2}) {
+    const WrittenText written = write_texts(model, prompts, {.draw = {.most = 20, .beams = beams}}).front();
+    EXPECT_EQ(written.tokens.size(), 6U);
+    EXPECT_EQ(written.end, WriteEnd::positions);
+    EXPECT_EQ(write_texts(model, prompts, {.draw = {.most = 6, .beams = beams}}).front().end, WriteEnd::length);
+  }
+  const std::vector<std::string> long_one = {"abcdefghi"};
+  EXPECT_EQ(
+      error_message([&] { static_cast<void>(write_texts(model, long_one, {})); }),
+      "write_texts: prompts[0]: expected a text of at most 8 tokens, for which there are learned positions, got 9 "
+      "tokens");
+}
+
+// A model of others ends where its config says, and nowhere else.
+TEST(WriteTexts, EndNotAtAPieceThatNobodyCalledTheEnd) {
+  const auto pieces = std::make_shared<const Vocabulary>(std::vector<std::string>{"a", "</s>"}, TextForm::characters);
+  Generator generator(4);
+  const Decoder decoder({.vocabulary = 2, .length = 8, .layers = 1, .d_model = 8, .heads = 2}, generator);
+  const TemporaryDirectory directory;
+  const auto ends_of = [&](std::vector<std::int64_t> ends) {
+    Model(decoder, {.tokens = pieces, .ends = std::move(ends)}).save(directory / "m.safetensors");
+    return TrainedModel::read(directory / "m.safetensors").writing({}).ends;
+  };
+  EXPECT_THAT(ends_of({}), testing::IsEmpty());
+  EXPECT_THAT(ends_of({1}), testing::ElementsAre(1));
+}
+
 TEST(WriteTexts, RefuseWhatHasNoMeaning) {
   const auto message = [](const TrainedModel& model, const std::vector<std::string>& prompts,
                           const WriteOptions& options) {
@@ -95,6 +155,9 @@ TEST(WriteTexts, RefuseWhatHasNoMeaning) {
             "write_texts: model: expected one that writes, got one of kind encoder");
   EXPECT_EQ(message(boxed("shapes"), {"a"}, {}),
             "write_texts: model: expected one that reads texts, got one that reads images");
+  EXPECT_EQ(message(boxed("addition"), {"12345678+12345678="}, {}),
+            "write_texts: prompts[0]: expected a text of at most 14 tokens, for which there are learned positions, got "
+            "18 tokens");
   EXPECT_EQ(message(of_bytes(), {"a", ""}, {}), "write_texts: prompts[1]: expected a token or more, got none");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.stops = {""}}),
             "write_texts: stops: expected texts of a character or more, got an empty one");

@@ -140,6 +140,8 @@ class Task {
 
  protected:
   Task() = default;
+  /// What of an example is longer than `most`, of which 0 stands for a length that is not known, as outside() says it.
+  [[nodiscard]] static std::vector<std::string> longer_than(const TaskLengths& most, const TaskExample& example);
 };
 
 /// All built-in tasks, the simplest first.

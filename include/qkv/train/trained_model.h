@@ -45,7 +45,7 @@ class TrainedModel {
   /// The example that a text stands for, asking for nothing: its source, with "</s>" added, where the model reads one,
   /// and tokens that begin with "<s>"; the tokens else. A model of no task has the special tokens of its tokenizer's
   /// template, and the padding that it reads. Throws InvalidArgument naming text if it has a token that the model does
-  /// not know, or none, or more than the model reads with its padding.
+  /// not know, or none, or more than the model reads with its padding or has learned positions for.
   [[nodiscard]] TaskExample example_of(std::string_view text) const;
   /// A picture as the model reads it: u8 [H, W, 3] -> f32 [3, side, side]. Of a task as qkv::image_of(); of a folder of
   /// others as its preprocessor_config.json says. Throws InvalidArgument naming picture, and for a model that reads no
@@ -63,9 +63,13 @@ class TrainedModel {
   /// Those of scores [1, T, vocabulary] that a pass over batch_of(example) has given.
   [[nodiscard]] Tensor probabilities(const TaskExample& example, const TensorView& scores) const;
   /// The options with what the model says of writing where they leave it open: ends ("</s>" of a task); of a task
-  /// "<pad>", "<s>" and "<unknown>" are never written; and of a text without a source the window of its last tokens, as
-  /// many as its examples had or its config has.
+  /// "<pad>", "<s>" and "<unknown>" are never written; and window().
   [[nodiscard]] GenerateOptions writing(GenerateOptions options) const;
+  /// The last tokens of a text that a decoder writes on from: as many as its examples had or its config has. nullopt
+  /// where nothing says so, and of a model that reads a source or an image.
+  [[nodiscard]] std::optional<std::int64_t> window() const;
+  /// The positions of which it learned a vector for each, which a text cannot go past; nullopt where they are others.
+  [[nodiscard]] std::optional<std::int64_t> positions() const;
   /// Adds tokens after the last, by writing(options). Throws as Model::generate().
   void answer(TaskExample& example, const GenerateOptions& options) const;
   /// How many tokens the task asks for after a text that ends in this one: those of the sum after "=", 0 if it asks
@@ -78,6 +82,8 @@ class TrainedModel {
  private:
   TrainedModel(Model model, std::unique_ptr<const Task> task, std::string path);
 
+  [[nodiscard]] TaskExample example_read(std::string_view text) const;
+  void require_places(const TaskExample& example) const;
   [[nodiscard]] std::vector<std::int64_t> never_written() const;
   [[nodiscard]] ImagePreparation preparation() const;
 

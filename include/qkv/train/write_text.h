@@ -24,21 +24,25 @@ enum class WriteEnd : std::uint8_t {
   token,   // one of the ends
   stop,    // one of the stops
   length,  // as many tokens as were asked for
+  // as many as an encoder-decoder has learned positions for; a decoder goes on by its window
+  positions,
 };
-/// "token", "stop", "length"
+/// "token", "stop", "length", "positions"
 [[nodiscard]] std::string_view name_of(WriteEnd end) noexcept;
 
 struct WrittenText {
   std::string text;                  // without its prompt, its end and its stop
   std::vector<std::int32_t> tokens;  // that were written; of a stop also those behind the text
   WriteEnd end = WriteEnd::length;
+  /// Tokens at the beginning, prompt included, without which its last token was written: those before the window.
+  std::int64_t unread = 0;
 };
 
 /// What the model writes after each prompt: after it, or in answer to it where the model reads a source; no more than
 /// its task asks for, where that says how much. Prompts of the
 /// same number of tokens share their passes; the seed of a prompt's draws follows from draw.seed and the first of those
-/// that it shares them with. Throws InvalidArgument naming prompt n as "prompts[n]" where it is no text, and as
-/// generate().
+/// that it shares them with. Throws InvalidArgument naming prompt n as "prompts[n]" where TrainedModel::example_of()
+/// does, and as generate().
 [[nodiscard]] std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
                                                    const WriteOptions& options);
 
