@@ -112,6 +112,7 @@
 #include "qkv/train/batch.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/examine.h"
+#include "qkv/train/fill.h"
 #include "qkv/train/match.h"
 #include "qkv/train/optimizer.h"
 #include "qkv/train/picture_task.h"

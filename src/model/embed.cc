@@ -18,6 +18,7 @@ namespace qkv {
 namespace {
 
 constexpr const char* kEmbed = "embed_texts";
+constexpr const char* kFill = "fill_masks";
 constexpr std::array<std::string_view, 4> kPoolings = {"mean", "first", "last", "max"};
 constexpr std::size_t kTokensOfAPass = 4096;
 // Of an encoder: enough rows for products at their full rate, and few enough for states to stay in a cache.
@@ -30,11 +31,27 @@ const Tokenizer& tokenizer_of(const Model& model, const char* function) {
 
 std::string text_number(std::size_t n) { return "texts[" + std::to_string(n) + "]"; }
 
-std::vector<Encoding> encodings_of(const Model& model, std::span<const std::string> texts) {
+// Leaves out the last tokens of the text itself, so that those of a template stay.
+void shorten(Encoding& encoding, std::int64_t length) {
+  for (std::size_t n = encoding.ids.size(); n-- > 0 && std::ssize(encoding.ids) > length;) {
+    if (encoding.sources[n] == TokenSource::added) continue;
+    const auto place = static_cast<std::ptrdiff_t>(n);
+    encoding.ids.erase(encoding.ids.begin() + place);
+    if (n < encoding.types.size()) encoding.types.erase(encoding.types.begin() + place);
+  }
+}
+
+std::vector<Encoding> encodings_of(const Model& model, std::span<const std::string> texts,
+                                   const EmbedOptions& options) {
   const Tokenizer& tokenizer = tokenizer_of(model, kEmbed);
   std::vector<Encoding> encodings;
   for (std::size_t n = 0; n < texts.size(); ++n) {
     Encoding& encoding = encodings.emplace_back(tokenizer.encode(texts[n]));
+    const std::int64_t tokens = std::ssize(encoding.ids);
+    if (options.length && tokens > *options.length) {
+      shorten(encoding, *options.length);
+      if (options.cut) options.cut(n, tokens);
+    }
     if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
     encoding.ids = core::said_of(kEmbed, text_number(n), [&] { return model.padded(std::move(encoding.ids)); });
     encoding.types.resize(encoding.ids.size());
@@ -103,7 +120,17 @@ Tensor tokens_of(const std::vector<std::int64_t>& all, std::int64_t rows) {
   return {all, {rows, std::ssize(all) / rows}};
 }
 
-// A vector for each of the texts: end to end for an encoder, of one length for two towers.
+// States [B, T, d] of the last block, normed if the blocks are pre-norm.
+Tensor states_of(const Decoder& decoder, const TensorView& ids, ModelCall call) {
+  const std::string last = "blocks." + std::to_string(decoder.options().layers - 1) + ".resid_post";
+  Trace trace({"ln_final", last});
+  call.trace = &trace;
+  call.scores = Scores::last;
+  static_cast<void>(decoder.forward(ids, call));
+  return trace[trace.contains("ln_final") ? "ln_final" : last];
+}
+
+// A vector for each of the texts: end to end for an encoder, of one length for others.
 std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass, const EmbedOptions& options) {
   const ModelCall call{.dtype = options.dtype};
   std::vector<std::vector<double>> vectors;
@@ -111,6 +138,12 @@ std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass
     const std::int64_t B = std::ssize(pass.numbers);
     const Variable embedded = towers->embed_texts({.ids = tokens_of(pass.ids, B)}, call);
     for (std::int64_t b = 0; b < B; ++b) vectors.push_back(embedded.value().select(0, b).to_vector());
+  } else if (const auto* decoder = std::get_if<Decoder>(&model.network())) {
+    const std::int64_t B = std::ssize(pass.numbers);
+    const Tensor states = states_of(*decoder, tokens_of(pass.ids, B), call);
+    for (std::int64_t b = 0; b < B; ++b) {
+      vectors.push_back(pooled_states(states.view().select(0, b), options.pooling));
+    }
   } else {
     const auto& encoder = std::get<Encoder>(model.network());
     const Tensor types = encoder.options().types > 0 ? tokens_of(pass.types, 1) : Tensor();
@@ -148,6 +181,17 @@ std::vector<MaskFilling> likeliest_of(const std::vector<double>& probabilities, 
   return fillings;
 }
 
+// An encoder with an output map.
+void require_filler(const Model& model, std::int64_t count) {
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  if (encoder == nullptr || encoder->options().head == EncoderHead::none) {
+    throw InvalidArgument(
+        kFill, "model", "an encoder that says tokens",
+        encoder == nullptr ? "one of kind " + std::string(name_of(model.kind())) : "one of states alone");
+  }
+  if (count < 1) throw InvalidArgument(kFill, "count", "1 or more", std::to_string(count));
+}
+
 }  // namespace
 
 std::string_view name_of(Pooling pooling) noexcept { return kPoolings[static_cast<std::size_t>(pooling)]; }
@@ -176,12 +220,12 @@ Pooling pooling_named(std::string_view name) {
 }
 
 Tensor embed_texts(const Model& model, std::span<const std::string> texts, const EmbedOptions& options) {
-  if (model.kind() != ModelKind::encoder && model.kind() != ModelKind::two_tower) {
-    throw InvalidArgument(kEmbed, "model", "an encoder or two towers",
+  if (model.kind() == ModelKind::encoder_decoder || model.kind() == ModelKind::captioner) {
+    throw InvalidArgument(kEmbed, "model", "an encoder, a decoder or two towers",
                           "one of kind " + std::string(name_of(model.kind())));
   }
   const NoGradient constant;
-  const std::vector<Encoding> encodings = encodings_of(model, texts);
+  const std::vector<Encoding> encodings = encodings_of(model, texts, options);
   std::vector<std::vector<double>> vectors(texts.size());
   const bool is_encoder = model.kind() == ModelKind::encoder;
   for (const Pass& pass : is_encoder ? full_passes(encodings) : passes_of_one_length(encodings)) {
@@ -200,28 +244,27 @@ Tensor embed_texts(const Model& model, std::span<const std::string> texts, const
   return Tensor(Tensor(all, {static_cast<std::int64_t>(texts.size()), width}), DType::f32);
 }
 
-std::vector<FilledMask> fill_masks(const Model& model, std::string_view text, std::int64_t count) {
-  constexpr const char* kFill = "fill_masks";
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  if (encoder == nullptr || encoder->options().head == EncoderHead::none) {
-    throw InvalidArgument(
-        kFill, "model", "an encoder that says tokens",
-        encoder == nullptr ? "one of kind " + std::string(name_of(model.kind())) : "one of states alone");
-  }
-  if (count < 1) throw InvalidArgument(kFill, "count", "1 or more", std::to_string(count));
-  const Tokenizer& tokenizer = tokenizer_of(model, kFill);
-  const Encoding encoding = tokenizer.encode(text);
-  const std::vector<std::int64_t> places = masks_in(tokenizer, encoding);
-  if (places.empty()) throw InvalidArgument(kFill, "text", "a text with [MASK] or <mask>, as the model has it", "none");
+std::vector<FilledMask> fill_places(const Model& model, std::span<const std::int32_t> tokens,
+                                    std::span<const std::int64_t> places, std::int64_t count) {
+  require_filler(model, count);
   const NoGradient constant;
-  const Tensor ids(encoding.ids, {1, static_cast<std::int64_t>(encoding.ids.size())});
-  const Variable scores = model.forward({.ids = ids});
+  const Tensor ids(std::vector<std::int32_t>(tokens.begin(), tokens.end()), {1, std::ssize(tokens)});
+  const Variable scores = core::said_of(kFill, "text", [&] { return model.forward({.ids = ids}); });
   std::vector<FilledMask> filled;
   for (const std::int64_t place : places) {
     const Tensor row(scores.value().select(0, 0).select(0, place), DType::f64);
     filled.push_back({.place = place, .fillings = likeliest_of(softmax(row, -1).to_vector(), count)});
   }
   return filled;
+}
+
+std::vector<FilledMask> fill_masks(const Model& model, std::string_view text, std::int64_t count) {
+  require_filler(model, count);
+  const Tokenizer& tokenizer = tokenizer_of(model, kFill);
+  const Encoding encoding = tokenizer.encode(text);
+  const std::vector<std::int64_t> places = masks_in(tokenizer, encoding);
+  if (places.empty()) throw InvalidArgument(kFill, "text", "a text with [MASK] or <mask>, as the model has it", "none");
+  return fill_places(model, encoding.ids, places, count);
 }
 
 }  // namespace qkv

@@ -88,7 +88,11 @@ Json parse_json(std::string_view text, const std::string& source) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& error) {
-    throw Error(source + ": expected JSON: " + error.what());
+    // Without the name of its own that the parser puts in front, in brackets.
+    const std::string_view said = error.what();
+    const std::size_t bracket = said.find("] ");
+    throw Error(source +
+                ": expected JSON: " + std::string(said.substr(bracket == std::string_view::npos ? 0 : bracket + 2)));
   }
 }
 

@@ -7,6 +7,8 @@
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/nn/trace.h"
+#include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
 
 namespace qkv::embed_test {
@@ -81,10 +83,49 @@ TEST(EmbedTexts, NamesTheTextThatIsTooLong) {
   EXPECT_THAT(error_message([&] { static_cast<void>(embed_texts(model, texts)); }),
               testing::AllOf(testing::StartsWith("embed_texts: texts[1]: expected "), HasSubstr("5 tokens")));
   Generator generator(1);
-  const Model decoder(Decoder({.vocabulary = 6, .length = 5, .layers = 1, .d_model = 8, .heads = 2}, generator),
-                      {.tokens = words()});
-  EXPECT_EQ(error_message([&] { static_cast<void>(embed_texts(decoder, texts)); }),
-            "embed_texts: model: expected an encoder or two towers, got one of kind decoder");
+  const Model both(EncoderDecoder({.source_vocabulary = 6, .vocabulary = 6, .d_model = 8, .heads = 2}, generator),
+                   {.tokens = words()});
+  EXPECT_EQ(error_message([&] { static_cast<void>(embed_texts(both, texts)); }),
+            "embed_texts: model: expected an encoder, a decoder or two towers, got one of kind encoder-decoder");
+}
+
+TEST(EmbedTexts, OfADecoderPoolsItsNormedStates) {
+  Generator generator(1);
+  const Decoder decoder({.vocabulary = 6, .length = 5, .layers = 2, .d_model = 8, .heads = 2}, generator);
+  const std::vector<std::string> texts = {"the cat sat", "dog", "the dog sat"};
+  const Tensor last = embed_texts(Model(decoder, {.tokens = words()}), texts, {.pooling = Pooling::last});
+  for (std::int64_t n = 0; n < 3; ++n) {
+    const Encoding encoding = words()->encode(texts[static_cast<std::size_t>(n)]);
+    const std::int64_t T = std::ssize(encoding.ids);
+    Trace trace({"ln_final"});
+    const NoGradient constant;
+    static_cast<void>(decoder.forward(Tensor(encoding.ids, {1, T}), {.trace = &trace}));
+    const std::vector<double> wanted = trace["ln_final"].view().select(0, 0).select(0, T - 1).to_vector();
+    for (std::int64_t d = 0; d < 8; ++d) EXPECT_NEAR(last.at({n, d}), wanted[static_cast<std::size_t>(d)], 1e-5);
+  }
+}
+
+TEST(EmbedTexts, LeavesOutWhatIsLongerThanItsLengthAndSaysSo) {
+  const Model model = encoder_with(EncoderHead::none);
+  const std::vector<std::string> texts = {"the cat", "the cat sat the cat sat"};
+  std::vector<std::pair<std::size_t, std::int64_t>> cut;
+  const EmbedOptions options{.length = 3,
+                             .cut = [&](std::size_t n, std::int64_t tokens) { cut.emplace_back(n, tokens); }};
+  const Tensor vectors = embed_texts(model, texts, options);
+  EXPECT_THAT(cut, testing::ElementsAre(testing::Pair(1, 6)));
+  const std::vector<std::string> whole = {"the cat", "the cat sat"};
+  EXPECT_EQ(vectors.to_vector(), embed_texts(model, whole).to_vector());
+}
+
+TEST(EmbedTexts, KeepsTheTokensOfATemplateWhereItCuts) {
+  const tests::TemporaryDirectory directory;
+  write_file(directory / "vocab.txt", std::string("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncat\n"));
+  Generator generator(3);
+  const Encoder encoder({.vocabulary = 6, .length = 5, .layers = 1, .d_model = 8, .heads = 2}, generator);
+  const Model model(encoder, {.tokens = read_tokenizer(directory / "")});
+  const std::vector<std::string> texts = {"the cat the cat the cat"};
+  const std::vector<std::string> short_one = {"the cat"};
+  EXPECT_EQ(embed_texts(model, texts, {.length = 4}).to_vector(), embed_texts(model, short_one).to_vector());
 }
 
 TEST(EmbedOptions, AreThoseOfASentenceTransformer) {
@@ -99,6 +140,9 @@ TEST(EmbedOptions, AreThoseOfASentenceTransformer) {
   const EmbedOptions options = embed_options_of(directory / "");
   EXPECT_EQ(options.pooling, Pooling::first);
   EXPECT_TRUE(options.normalised);
+  EXPECT_EQ(options.length, std::nullopt);
+  write("sentence_bert_config.json", R"({"max_seq_length": 256, "do_lower_case": false})");
+  EXPECT_EQ(embed_options_of(directory / "").length, 256);
   const auto message = [&] {
     return error_message<Error>([&] { static_cast<void>(embed_options_of(directory / "")); });
   };
@@ -108,6 +152,8 @@ TEST(EmbedOptions, AreThoseOfASentenceTransformer) {
   EXPECT_THAT(message(), HasSubstr("one pooling at a time"));
   write("modules.json", R"([{"type": "sentence_transformers.models.Dense", "path": ""}])");
   EXPECT_THAT(message(), HasSubstr("modules.json: type: expected a module Transformer, Pooling or Normalize"));
+  write("sentence_bert_config.json", R"({"max_seq_length": 0})");
+  EXPECT_THAT(message(), HasSubstr("sentence_bert_config.json: max_seq_length: expected 1 or more, got 0"));
   write("modules.json", "{}");
   EXPECT_THAT(message(), HasSubstr("expected a list of JSON"));
 }

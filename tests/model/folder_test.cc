@@ -82,6 +82,25 @@ TEST(Folder, SaysWhichTokensEndAText) {
   EXPECT_THAT(folder.error(), HasSubstr("generation_config.json: eos_token_id: expected tokens below vocab_size, 5"));
 }
 
+TEST(Folder, SaysHowItsAuthorsMeanItToWrite) {
+  const TemporaryDirectory directory;
+  const auto draw = [&](const std::string& text) {
+    write(directory / "generation_config.json", text);
+    return draw_options_of(directory / "");
+  };
+  EXPECT_EQ(draw_options_of(directory / "").temperature, 0);
+  const GenerateOptions drawn = draw(R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9})");
+  EXPECT_EQ(drawn.temperature, 0.6);
+  EXPECT_EQ(drawn.top_p, 0.9);
+  EXPECT_EQ(drawn.top_k, 50);
+  const GenerateOptions searched = draw(R"({"temperature": 0.6, "num_beams": 4, "repetition_penalty": 1.1})");
+  EXPECT_EQ(searched.temperature, 0);
+  EXPECT_EQ(searched.beams, 4);
+  EXPECT_EQ(searched.repetition_penalty, 1.1);
+  EXPECT_EQ(error_message<Error>([&] { static_cast<void>(draw(R"({"repetition_penalty": "a"})")); }),
+            directory / "generation_config.json: repetition_penalty: expected a number, got \"a\"");
+}
+
 TEST(Folder, NamesEveryTensorThatDiffers) {
   auto tensors = weights();
   tensors[2].second = {4, 5};
@@ -127,6 +146,10 @@ TEST(Folder, NamesWhatNoGemmaHas) {
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": {}, "sliding_attention":
                 {"rope_type": "linear"}})"),
               HasSubstr("sliding_attention: rope_type: expected \"default\", which is all that qkv computes"));
+  EXPECT_THAT(gemma("gemma2", R"("query_pre_attn_scalar": -1)"),
+              HasSubstr("config.json: query_pre_attn_scalar: expected more than 0, got -1"));
+  EXPECT_THAT(gemma("gemma2", R"("attn_logit_softcapping": 0)"),
+              HasSubstr("config.json: attn_logit_softcapping: expected more than 0, or null, got 0"));
   EXPECT_THAT(gemma("gemma3_text", R"("sliding_window_pattern": 0)"),
               HasSubstr("config.json: sliding_window_pattern: expected 1 or more, got 0"));
 }
@@ -141,6 +164,8 @@ TEST(Folder, NamesWhatNoT5Has) {
   };
   EXPECT_THAT(t5(R"("is_encoder_decoder": false)"),
               HasSubstr("config.json: is_encoder_decoder: expected true, which is all that qkv computes, got false"));
+  EXPECT_THAT(t5(R"("architectures": ["T5EncoderModel"])"),
+              HasSubstr("config.json: architectures: expected an encoder with its decoder"));
   EXPECT_THAT(t5(R"("feed_forward_proj": "gated-tanh")"),
               HasSubstr("config.json: feed_forward_proj: expected one of gelu"));
   EXPECT_THAT(t5(R"("decoder_start_token_id": 5)"), HasSubstr("config.json: EncoderDecoder: start: expected a token"));

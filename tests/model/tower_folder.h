@@ -1,17 +1,11 @@
 // Small random folders of CLIP and SigLIP, as others publish them: config, weights, tokenizer, preparation of pictures.
 #pragma once
 
-#include <cstdint>
 #include <fstream>
-#include <map>
 #include <string>
-#include <vector>
 
-#include "core/error_message.h"
 #include "files/temporary_directory.h"
-#include "qkv/files.h"
-#include "qkv/model/model.h"
-#include "qkv/random.h"
+#include "model/random_weights.h"
 
 namespace qkv::tests {
 
@@ -29,7 +23,7 @@ class TowerFolder {
                                             : R"("size": {"height": 8, "width": 8},)";
     put("preprocessor_config.json", "{" + size + R"("image_mean": [0.5, 0.4, 0.3], "image_std": [0.25, 0.5, 0.5]})");
     put("tokenizer.json", tokenizer(type == "clip"));
-    put_weights();
+    put_random_weights(path());
   }
 
   [[nodiscard]] std::string path() const { return directory_.path(); }
@@ -54,36 +48,6 @@ class TowerFolder {
       "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
       "special_tokens": {)" +
            special("<s>", 0) + ", " + special("</s>", 1) + "}}}";
-  }
-
-  // What opening a folder without weights says that is missing: "NAME: expected [2, 3], got no such tensor". A tensor
-  // that several parameters are parts of is named for each.
-  void put_weights() const {
-    write_file(directory_ / "model.safetensors", encode_safetensors(std::vector<NamedView>{}));
-    std::map<std::string, std::vector<std::int64_t>> extents;
-    const std::string missing = error_message<Error>([&] { static_cast<void>(Model::open(path())); });
-    for (std::size_t end = missing.find(": expected ["); end != std::string::npos;
-         end = missing.find(": expected [", end + 1)) {
-      const std::size_t begin = missing.rfind(' ', end) + 1;
-      std::vector<std::int64_t> shape;
-      for (std::size_t at = missing.find('[', end) + 1; missing[at - 1] != ']';
-           at = missing.find_first_of(",]", at) + 1) {
-        shape.push_back(std::stoll(missing.substr(at)));
-      }
-      std::vector<std::int64_t>& whole = extents[missing.substr(begin, end - begin)];
-      if (!whole.empty()) shape.front() += whole.front();
-      whole = shape;
-    }
-    Generator generator(11);
-    std::vector<Tensor> values;
-    std::vector<NamedView> views;
-    values.reserve(extents.size());
-    for (const auto& [name, shape] : extents) {
-      values.push_back(generator.randn(Shape(shape), DType::f32));
-      for (float& value : values.back().values<float>()) value *= 0.4F;
-      views.push_back({name, values.back()});
-    }
-    write_file(directory_ / "model.safetensors", encode_safetensors(views));
   }
 
   TemporaryDirectory directory_;

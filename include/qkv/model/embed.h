@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,19 +29,24 @@ struct EmbedOptions {
   Pooling pooling = Pooling::mean;
   bool normalised = false;  // to a length of 1
   std::optional<DType> dtype = std::nullopt;
+  // Tokens of a text that are read, at most, special ones included: the last of its own are left out. none: all.
+  std::optional<std::int64_t> length = std::nullopt;
+  /// Told the number of a text that is longer than `length`, and its tokens.
+  std::function<void(std::size_t text, std::int64_t tokens)> cut = {};
 };
 
-/// What a folder of a sentence transformer says in modules.json and the config of its pooling; the defaults where it
-/// says nothing, or for a file. Throws Error naming the file and a pooling, or a module, that is not known.
+/// What a folder of a sentence transformer says in modules.json, the config of its pooling and max_seq_length of
+/// sentence_bert_config.json; the defaults where it says nothing, or for a file. Throws Error naming the file and a
+/// pooling, or a module, that is not known.
 [[nodiscard]] EmbedOptions embed_options_of(const std::string& folder);
 
 /// States [T, d] as one vector [d], in f64, not normalised.
 [[nodiscard]] std::vector<double> pooled_states(const TensorView& states, Pooling pooling);
 
-/// A vector a text, f32 [texts, d_model], in their order. An encoder's last states, pooled; of two towers what
-/// TwoTower::embed_texts() gives. Texts share passes, an encoder's end to end and towers' those of the same number of
-/// tokens, so that no padding is computed. Throws InvalidArgument naming model for another kind, or texts[n] with more
-/// tokens than the model has positions.
+/// A vector a text, f32 [texts, d_model], in their order. The last states of an encoder or a decoder, pooled; of two
+/// towers what TwoTower::embed_texts() gives. Texts share passes, an encoder's end to end and others' those of the same
+/// number of tokens, so that no padding is computed. Throws InvalidArgument naming model for another kind, or texts[n]
+/// with more tokens than the model has positions.
 [[nodiscard]] Tensor embed_texts(const Model& model, std::span<const std::string> texts,
                                  const EmbedOptions& options = {});
 
@@ -58,5 +65,8 @@ struct FilledMask {
 /// The `count` likeliest pieces for each "[MASK]" or "<mask>" of a text, by an encoder with an output map. Throws
 /// InvalidArgument naming model, or text if it has no mask.
 [[nodiscard]] std::vector<FilledMask> fill_masks(const Model& model, std::string_view text, std::int64_t count);
+/// The same of a text's tokens at these places, whatever stands there.
+[[nodiscard]] std::vector<FilledMask> fill_places(const Model& model, std::span<const std::int32_t> tokens,
+                                                  std::span<const std::int64_t> places, std::int64_t count);
 
 }  // namespace qkv

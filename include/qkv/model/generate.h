@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "qkv/autograd/variable.h"
@@ -34,6 +35,12 @@ struct GenerateOptions {
   // Told each token as it is written, with the number of its text; false ends the text after it. Not with beams.
   std::function<bool(std::int64_t text, std::int64_t token)> written = {};
 };
+
+/// How the authors of a folder mean its model to write: do_sample, temperature, top_k, top_p, min_p,
+/// repetition_penalty, num_beams and length_penalty of generation_config.json, with the defaults of `transformers` (of
+/// a draw a top_k of 50); GenerateOptions() where it says nothing, or for a file. Throws Error naming the file and a
+/// word of another type.
+[[nodiscard]] GenerateOptions draw_options_of(const std::string& folder);
 
 /// New tokens of each text, without those of the prompt and without the end.
 using NewTokens = std::vector<std::vector<std::int64_t>>;

@@ -28,6 +28,13 @@ constexpr WeightName kGemma2Names[] = {
     {.ours = "output", .theirs = "lm_head", .in_head = true},
 };
 
+// Above 0, or null: none.
+std::optional<double> cap_in(const ConfigFile& config, std::string_view word, std::optional<double> otherwise) {
+  const std::optional<double> cap = config.number_or_null(word, otherwise);
+  if (cap && *cap <= 0) config.refuse(word, "more than 0, or null");
+  return cap;
+}
+
 // `kv_heads` where the config says none.
 DecoderOptions gemma_options(const ConfigFile& config, std::int64_t kv_heads) {
   config.require("use_bidirectional_attention", false);
@@ -55,7 +62,9 @@ DecoderOptions gemma2_options(const ConfigFile& config, std::int64_t pattern) {
   DecoderOptions options = gemma_options(config, 4);
   options.order = NormOrder::both;
   options.activation = activation_in(config, "hidden_activation", "gelu_pytorch_tanh");
-  options.choices.scale = 1 / std::sqrt(config.number("query_pre_attn_scalar", 256));
+  const double scalar = config.number("query_pre_attn_scalar", 256);
+  if (scalar <= 0) config.refuse("query_pre_attn_scalar", "more than 0");
+  options.choices.scale = 1 / std::sqrt(scalar);
   if (pattern < 1) config.refuse("sliding_window_pattern", "1 or more");
   options.choices.windows = windows_in(config, options.layers, config.integer("sliding_window", 4096),
                                        [&](std::int64_t n) { return (n + 1) % pattern != 0; });
@@ -65,8 +74,8 @@ DecoderOptions gemma2_options(const ConfigFile& config, std::int64_t pattern) {
 Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType dtype) {
   DecoderOptions options = gemma2_options(config, 2);
   read_rotary(config, options);
-  options.choices.softcap = config.number_or_null("attn_logit_softcapping", 50);
-  options.logit_softcap = config.number_or_null("final_logit_softcapping", 30);
+  options.choices.softcap = cap_in(config, "attn_logit_softcapping", 50);
+  options.logit_softcap = cap_in(config, "final_logit_softcapping", 30);
   return Decoder(options, init, dtype);
 }
 
@@ -91,7 +100,7 @@ void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
 Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType dtype) {
   DecoderOptions options = gemma2_options(config, config.integer("sliding_window_pattern", 6));
   if (config.has("attn_logit_softcapping")) config.refuse("attn_logit_softcapping", "null, for scores without a cap");
-  options.logit_softcap = config.number_or_null("final_logit_softcapping", std::nullopt);
+  options.logit_softcap = cap_in(config, "final_logit_softcapping", std::nullopt);
   options.choices.qk_norm = options.choices.epsilon;
   read_rotary_of_types(config, options);
   return Decoder(options, init, dtype);

@@ -32,6 +32,16 @@ Pooling pooling_in(const ConfigFile& config) {
   return pooling.value_or(Pooling::mean);
 }
 
+std::optional<std::int64_t> longest_in(const fs::path& path) {
+  constexpr const char* kWord = "max_seq_length";
+  if (!fs::exists(path)) return std::nullopt;
+  const ConfigFile config(path.string());
+  if (!config.has(kWord)) return std::nullopt;
+  const std::int64_t length = config.integer(kWord);
+  if (length < 1) config.refuse(kWord, "1 or more");
+  return length;
+}
+
 }  // namespace
 
 EmbedOptions embed_options_of(const std::string& folder) {
@@ -41,6 +51,7 @@ EmbedOptions embed_options_of(const std::string& folder) {
   std::ifstream file(path);
   const nlohmann::json modules = nlohmann::json::parse(file, nullptr, false);
   if (!modules.is_array()) throw Error(path.string() + ": expected a list of JSON, got other bytes");
+  options.length = longest_in(fs::path(folder) / "sentence_bert_config.json");
   for (const nlohmann::json& module : modules) {
     const ConfigFile one(module.is_object() ? module : nlohmann::json::object(), path.string());
     const std::string type = one.text("type");

@@ -1,5 +1,6 @@
 // T5 (Raffel et al. 2020) and its version 1.1: an encoder and a decoder of one table, pre-norm, scores that are not
 // scaled and a bias a bucket of distances, the same in each layer.
+#include <algorithm>
 #include <cmath>
 
 #include "model/families/family.h"
@@ -68,6 +69,10 @@ bool scales_output(const ConfigFile& config) {
 }
 
 Model::Network t5_network(const ConfigFile& config, const Init& init, DType dtype) {
+  const auto is_alone = [](const std::string& name) { return name.ends_with("EncoderModel"); };
+  if (config.has("architectures") && std::ranges::any_of(config.texts("architectures"), is_alone)) {
+    config.refuse("architectures", "an encoder with its decoder, such as T5ForConditionalGeneration");
+  }
   config.require("is_encoder_decoder", true);
   const std::int64_t vocabulary = config.integer("vocab_size");
   const std::int64_t layers = config.layers("num_layers");
