@@ -11,7 +11,7 @@
 
 #include "commands.h"
 #include "common_options.h"
-#include "lines.h"
+#include "line_texts.h"
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
@@ -25,6 +25,7 @@
 namespace qkv::cli {
 namespace {
 
+constexpr std::int64_t kTexts = 64;
 constexpr std::int64_t kMostTexts = 100000;
 constexpr std::size_t kMostFlow = 32;  // tokens: a flow for each pair of them takes too long beyond
 
@@ -33,7 +34,7 @@ struct AnalyzeArguments {
   std::string text_file;
   std::string trees;  // "english", or a CoNLL-U file; empty: no syntax
   std::optional<std::string> site;
-  std::int64_t count = 64;
+  std::optional<std::int64_t> count;  // kTexts by default
   std::int64_t importance = HeadOptions().importance_texts;
   std::string seed = "0";
   std::string csv, svg, png;
@@ -52,8 +53,10 @@ void require_places(const AnalyzeArguments& arguments) {
 }
 
 HeadTexts texts_for(const AnalyzeArguments& arguments, const TrainedModel& trained) {
-  if (arguments.text_file.empty()) return of_option("MODEL", [&] { return head_texts(trained, arguments.count); });
-  return of_option("--text", [&] { return head_texts(trained, lines_of(arguments.text_file)); });
+  if (arguments.text_file.empty()) {
+    return of_option("MODEL", [&] { return head_texts(trained, arguments.count.value_or(kTexts)); });
+  }
+  return texts_of_lines(trained, "--text", arguments.text_file);
 }
 
 HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts) {
@@ -117,7 +120,8 @@ void write_all(const AnalyzeArguments& arguments, const Model& model, const Head
 }
 
 std::vector<ParsedSentence> trees_of(const AnalyzeArguments& arguments) {
-  if (arguments.trees == "english") return english_trees(arguments.count);
+  if (arguments.trees == "english") return english_trees(arguments.count.value_or(kTexts));
+  if (arguments.count) misuse("--count", "--syntax english beside it: a file is read whole", arguments.trees);
   const std::vector<std::byte> bytes = read_file(arguments.trees);
   try {
     return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -154,7 +158,8 @@ void run(const AnalyzeArguments& arguments) {
     options.doing = [&](const std::string& what) { line.show(what); };
     try {
       HeadAnalysis all = analyze_heads(trained.model(), texts.texts, options);
-      if (arguments.text_file.empty()) all.patterns = patterns_of(trained, arguments.count, options.sites);
+      if (arguments.text_file.empty())
+        all.patterns = patterns_of(trained, arguments.count.value_or(kTexts), options.sites);
       return all;
     } catch (const InvalidArgument& error) {
       if (error.argument() == "sites") misuse("--site", error.expected(), error.got());
@@ -185,10 +190,9 @@ void add_analyze(CLI::App& app) {
   command->add_option("MODEL", arguments->model, "Whose heads")->required();
   CLI::Option* text =
       command->add_option("--text", arguments->text_file, "Read each line of a file")->type_name("FILE");
-  command->add_option("--count", arguments->count, "Examples or sentences, without --text")
+  command->add_option("--count", arguments->count, fmt::format("Examples or sentences, without --text [{}]", kTexts))
       ->type_name("N")
       ->check(between(1, kMostTexts))
-      ->capture_default_str()
       ->excludes(text);
   CLI::Option* syntax =
       command
@@ -198,16 +202,19 @@ void add_analyze(CLI::App& app) {
   CLI::Option* site = command->add_option("--site", arguments->site, "One site: tokens, source or cross")
                           ->type_name("SITE")
                           ->check(one_of({"tokens", "source", "cross"}));
-  command->add_option("--importance", arguments->importance, "Measure the loss without each head on N texts; 0: not")
-      ->type_name("N")
-      ->check(between(0, kMostTexts))
-      ->capture_default_str();
+  CLI::Option* importance =
+      command
+          ->add_option("--importance", arguments->importance, "Measure the loss without each head on N texts; 0: not")
+          ->type_name("N")
+          ->check(between(0, kMostTexts))
+          ->capture_default_str();
   add_seed_option(*command, arguments->seed, "Of the random tokens that come twice, and of those masked")
       ->capture_default_str();
   command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
   command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
   command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
   syntax->excludes(site);
+  syntax->excludes(importance);
   command->add_flag("--json", arguments->json, "Print JSON");
   add_threads_option(*command, arguments->threads);
   command->callback([arguments] { run(*arguments); });

@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "commands.h"
 #include "common_options.h"
-#include "lines.h"
+#include "line_texts.h"
 #include "misuse.h"
 #include "output.h"
 #include "outside.h"
@@ -99,6 +100,26 @@ void require_together(const ChangeArguments& arguments) {
   }
 }
 
+bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
+  const auto meet = [](const auto& x, const auto& y) { return !x || !y || x == y; };
+  return a.site == b.site && meet(a.layer, b.layer) && meet(a.head, b.head);
+}
+
+// Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
+void require_changes(const ChangeArguments& arguments, std::span<const Intervention> all) {
+  if (all.empty() && arguments.sweep.empty()) {
+    misuse("--remove", "it, --pattern, --cut, --patch, --freeze-norms or --sweep", "none of them");
+  }
+  for (const Intervention& one : all) {
+    const auto* pattern = std::get_if<ReplacedPattern>(&one);
+    for (const Intervention& other : all) {
+      const auto* removed = std::get_if<RemovedHead>(&other);
+      if (pattern == nullptr || removed == nullptr || !have_a_head_in_common(pattern->at, removed->at)) continue;
+      misuse("--pattern", "a head that is not removed as well", to_string(one) + " and " + to_string(other));
+    }
+  }
+}
+
 std::string sweep_title(const ChangeArguments& arguments) {
   return arguments.sweep == "heads" ? fmt::format("{}: each head removed", arguments.model)
                                     : fmt::format("{}: each state from the other text", arguments.model);
@@ -117,20 +138,22 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
   print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.color, arguments.width)));
+  print("\n" + sweep_table(sweep));
   print(pictures_report(arguments.pictures));
 }
 
 HeadTexts texts_of(const ChangeArguments& arguments, const TrainedModel& trained) {
   if (!arguments.file.empty()) {
-    return of_option("--file", [&] { return head_texts(trained, lines_of(arguments.file)); });
+    return texts_of_lines(trained, "--file", arguments.file);
   }
   return of_option("--examples", [&] { return head_texts(trained, *arguments.examples); });
 }
 
-void run(const ChangeArguments& arguments) {
+void run_change(const ChangeArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_together(arguments);
   ChangeQuestion question = question_of(arguments);
+  require_changes(arguments, question.interventions);
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel trained = TrainedModel::read(path);
   if (trained.kind() == ModelKind::encoder) question.pooling = embed_options_of(path).pooling;
@@ -144,6 +167,16 @@ void run(const ChangeArguments& arguments) {
   const LossChange change = change_texts(trained, texts_of(arguments, trained).texts, question);
   print(arguments.json ? change_json(change, question, arguments.model)
                        : change_table(change, question, arguments.model));
+}
+
+// What is wrong with the other text is said of the option that gave it.
+void run(const ChangeArguments& arguments) {
+  try {
+    run_change(arguments);
+  } catch (const InvalidArgument& error) {
+    if (error.argument() != "from_text" || !arguments.from_example) throw;
+    misuse("--from-example", error.expected(), error.got());
+  }
 }
 
 void add_interventions(CLI::App& command, ChangeArguments& arguments) {

@@ -2,6 +2,7 @@
 #include "qkv/model/embed.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "qkv/files.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
+#include "qkv/train/fill.h"
 #include "qkv/train/match.h"
 #include "token_text.h"
 
@@ -43,36 +45,45 @@ EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path
   return options;
 }
 
-Tensor vectors_of(const EmbedArguments& arguments, const std::vector<std::string>& texts) {
+Tensor vectors_of(const EmbedArguments& arguments, const Texts& texts) {
   const std::string path = trained_model_path(arguments.model);
   const Model model = Model::open(path);
-  const EmbedOptions options = options_of(arguments, path);
+  EmbedOptions options = options_of(arguments, path);
+  std::int64_t cut = 0;
+  options.cut = [&](std::size_t, std::int64_t) { ++cut; };
   try {
     // Towers that learnt a task read the mark with which its texts begin.
-    if (model.kind() == ModelKind::two_tower) return embed_texts(TrainedModel::read(path), texts, options.dtype);
-    return embed_texts(model, texts, options);
+    if (model.kind() == ModelKind::two_tower) return embed_texts(TrainedModel::read(path), texts.texts, options.dtype);
+    Tensor vectors = embed_texts(model, texts.texts, options);
+    if (cut > 0) {
+      complain("qkv embed",
+               fmt::format(
+                   "careful: {} longer than its max_seq_length of {} tokens: the rest is left out",
+                   texts.texts.size() == 1 ? "the text is" : fmt::format("{} of {} texts are", cut, texts.texts.size()),
+                   *options.length));
+    }
+    return vectors;
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;
-    const bool is_text = error.argument().starts_with("texts[");
-    const std::string number = is_text ? error.argument().substr(5) : "";
-    misuse(!is_text                 ? "MODEL"
-           : arguments.file.empty() ? "TEXT"
-                                    : arguments.file + ", text " + number,
-           error.expected(), error.got());
+    misuse(texts.place_of(error.argument()).value_or("MODEL"), error.expected(), error.got());
   }
 }
 
 void run_embed(const EmbedArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
-  const std::vector<std::string> texts = texts_from(arguments.text, arguments.file);
-  if (!arguments.out.empty()) require_writable_tensors(std::span(&arguments.out, 1));
-  const Tensor vectors = vectors_of(arguments, texts);
+  const Texts given = texts_from(arguments.text, arguments.file);
+  const std::vector<std::string>& texts = given.texts;
+  if (!arguments.out.empty()) {
+    of_option("--out", [&] { require_writable_tensors(std::span(&arguments.out, 1)); });
+  }
+  const Tensor vectors = vectors_of(arguments, given);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);
   for (std::size_t n = 0; n < texts.size(); ++n) {
     const auto row = vectors.values<float>().subspan(n * static_cast<std::size_t>(vectors.dim(1)),
                                                      static_cast<std::size_t>(vectors.dim(1)));
-    const std::vector<float> numbers(row.begin(), row.end());
-    print(nlohmann::json{{"text", shown_text(texts[n])}, {"vector", numbers}}.dump() + "\n");
+    // By hand: of a float nlohmann-json writes the digits of a double.
+    print(fmt::format("{{\"text\":{},\"vector\":[{}]}}\n", nlohmann::json(shown_text(texts[n])).dump(),
+                      fmt::join(row, ",")));
   }
 }
 
@@ -84,16 +95,17 @@ struct FillArguments {
 };
 
 void run_fill(const FillArguments& arguments) {
-  const Model model = Model::open(trained_model_path(arguments.model));
+  const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
+  const std::string text = text_or_input(arguments.text);
   const std::vector<FilledMask> masks = [&] {
     try {
-      return fill_masks(model, arguments.text, arguments.count);
+      return fill_gaps(model, text, arguments.count);
     } catch (const InvalidArgument& error) {
       if (error.function() == "threads") throw;
       misuse(error.argument() == "model" ? "MODEL" : "TEXT", error.expected(), error.got());
     }
   }();
-  const Tokenizer& tokenizer = *model.tokenizers().tokens;
+  const Tokenizer& tokenizer = model.task().vocabulary();
   nlohmann::json all = nlohmann::json::array();
   for (const FilledMask& mask : masks) {
     nlohmann::json fillings = nlohmann::json::array();
@@ -106,7 +118,7 @@ void run_fill(const FillArguments& arguments) {
     all.push_back({{"place", mask.place}, {"fillings", fillings}});
     if (!arguments.json) print(table);
   }
-  if (arguments.json) print(nlohmann::json{{"text", shown_text(arguments.text)}, {"masks", all}}.dump(2) + "\n");
+  if (arguments.json) print(nlohmann::json{{"text", shown_text(text)}, {"masks", all}}.dump(2) + "\n");
 }
 
 }  // namespace
@@ -115,13 +127,13 @@ void add_embed(CLI::App& app) {
   CLI::App* command = app.add_subcommand("embed", "Texts as vectors");
   command->group("Learn");
   command->footer(
-      "MODEL is a folder, or a file: an encoder, or two towers. A folder of a sentence\n"
-      "transformer says itself how its states are pooled.\n"
+      "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A folder of a\n"
+      "sentence transformer says itself how its states are pooled, and how long texts are.\n"
       "Examples:\n  qkv embed minilm \"The cat sat down\"\n"
       "  qkv embed minilm --file sentences.txt --out vectors.npy");
   const auto arguments = std::make_shared<EmbedArguments>();
   command->add_option("MODEL", arguments->model, "Whose vectors")->required();
-  command->add_option("TEXT", arguments->text, "What to embed");
+  command->add_option("TEXT", arguments->text, "What to embed; - reads it from standard input");
   command->add_option("--file", arguments->file, "A text on each line of a file")->type_name("FILE");
   command->add_option("--out", arguments->out, "Write [texts, width] as .npy [JSON, a line each]")->type_name("FILE");
   command->add_option("--pooling", arguments->pooling, "mean, first, last or max of the states [the folder's, or mean]")
@@ -140,10 +152,13 @@ void add_fill(CLI::App& app) {
   CLI::App* command = app.add_subcommand("fill", "What the masked tokens of a text may be");
   command->group("Learn");
   command->footer(
-      "Examples:\n  qkv fill bert \"The cat [MASK] down.\"\n  qkv fill roberta \"The cat <mask> down.\" --count 10");
+      "Examples:\n  qkv fill english \"the cats that the girl sees <be> old\"\n"
+      "  qkv fill bert \"The cat [MASK] down.\"\n  qkv fill roberta \"The cat <mask> down.\" --count 10");
   const auto arguments = std::make_shared<FillArguments>();
   command->add_option("MODEL", arguments->model, "An encoder that learned to: a folder or a file")->required();
-  command->add_option("TEXT", arguments->text, "With [MASK] or <mask>, as the model has it")->required();
+  command
+      ->add_option("TEXT", arguments->text, "With [MASK] or <mask>, as the model has it; of english <be> and the like")
+      ->required();
   command->add_option("--count", arguments->count, "Pieces to show for each mask")
       ->type_name("N")
       ->check(between(1, 1 << 20))

@@ -19,6 +19,7 @@
 #include "common_options.h"
 #include "explain_files.h"
 #include "explain_model.h"
+#include "lines.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/explain/files.h"
@@ -270,7 +271,7 @@ void run(const CLI::App& command, ExplainArguments& arguments) {
     return;
   }
   arguments.files.require_writable();
-  if (arguments.text == "-") arguments.text = text_of_standard_input();
+  if (arguments.text) arguments.text = text_or_input(*arguments.text);
   Explanation explanation = explanation_of(arguments);
   if (arguments.steps) keep_steps(explanation, *arguments.steps);
   if (arguments.whys) keep_whys(explanation, *arguments.whys);

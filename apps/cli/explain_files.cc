@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "misuse.h"
@@ -25,15 +24,6 @@ OwnTensors read_own_tensors(const OwnPaths& paths) {
     return of_option(option, [&] { return read_tensor(path); });
   };
   return {read("--q", paths.q), read("--k", paths.k), read("--v", paths.v)};
-}
-
-std::string text_of_standard_input() {
-  constexpr std::size_t kMost = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
-  std::string text(kMost + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), stdin));
-  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
-  if (text.size() > kMost) throw Error(fmt::format("standard input: expected a text of at most {} bytes", kMost));
-  return text;
 }
 
 void ExplainFiles::require_writable() const {

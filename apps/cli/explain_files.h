@@ -19,9 +19,6 @@ struct OwnPaths {
 /// Throws InvalidArgument naming the option that is missing, or is no tensor.
 [[nodiscard]] OwnTensors read_own_tensors(const OwnPaths& paths);
 
-/// All of standard input. Throws Error if it cannot be read, or holds more than a text that explain() takes.
-[[nodiscard]] std::string text_of_standard_input();
-
 /// Where the reader wants the page and the pictures; empty: not at all.
 struct ExplainFiles {
   std::string html;  // "-": standard output

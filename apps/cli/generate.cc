@@ -6,7 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -30,27 +32,46 @@ struct GenerateArguments {
   std::optional<std::string> text;
   std::string file;
   std::int64_t samples = 1;
-  std::string seed = "0";
+  std::optional<std::string> seed;
+  std::optional<double> length_penalty;
   std::string dtype = "f32";
   std::optional<int> threads;
   bool json = false;
   WriteOptions write;
 };
 
-std::vector<std::string> prompts_of(const GenerateArguments& arguments) {
-  std::vector<std::string> prompts;
-  for (const std::string& text : texts_from(arguments.text, arguments.file)) {
-    prompts.insert(prompts.end(), static_cast<std::size_t>(arguments.samples), text);
+// As many times as there are samples, its line with it.
+Texts prompts_of(const GenerateArguments& arguments) {
+  const Texts given = texts_from(arguments.text, arguments.file);
+  const auto samples = static_cast<std::size_t>(arguments.samples);
+  Texts prompts{.texts = {}, .file = given.file};
+  for (const std::string& text : given.texts) prompts.texts.insert(prompts.texts.end(), samples, text);
+  for (const std::size_t line : given.line_numbers) {
+    prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
   }
   return prompts;
 }
 
+// What would change nothing is refused, or its reader would believe that it did.
+void require_effect(const GenerateArguments& arguments) {
+  const GenerateOptions& draw = arguments.write.draw;
+  const auto require_draws = [&](const char* option) {
+    if (draw.temperature == 0) misuse(option, "a --temperature above 0 beside it", "none");
+  };
+  if (arguments.seed) require_draws("--seed");
+  if (arguments.samples > 1 && draw.beams == 1) require_draws("--samples");
+  if (arguments.samples > 1 && draw.beams > 1) {
+    misuse("--samples", "1 beside several beams, which give one text", std::to_string(arguments.samples));
+  }
+  if (arguments.length_penalty && draw.beams == 1) misuse("--length-penalty", "several --beams beside it", "1");
+}
+
 // What the library says of a prompt, or of an option, in the reader's words.
-[[noreturn]] void say_of_option(const GenerateArguments& arguments, const InvalidArgument& error) {
+[[noreturn]] void say_of_option(const Texts& prompts, const InvalidArgument& error) {
   std::string option = "--" + error.argument();
   std::ranges::replace(option, '_', '-');
-  if (error.argument().starts_with("prompts[")) {
-    option = arguments.file.empty() ? "TEXT" : arguments.file + ", text " + error.argument().substr(7);
+  if (const auto place = prompts.place_of(error.argument())) {
+    option = *place;
   } else if (error.argument() == "most") {
     option = "--tokens";
   } else if (error.argument() == "stops") {
@@ -70,20 +91,75 @@ nlohmann::json json_of(const std::string& prompt, const WrittenText& written) {
           {"end", name_of(written.end)}};
 }
 
+// The options that say what `draw` says.
+std::string options_for(const GenerateOptions& draw) {
+  const GenerateOptions plain;
+  std::string text;
+  const auto add = [&](const char* name, auto value, auto usual) {
+    if (value != usual) text += fmt::format(" {} {}", name, value);
+  };
+  add("--temperature", draw.temperature, plain.temperature);
+  add("--top-k", draw.top_k, plain.top_k);
+  add("--top-p", draw.top_p, plain.top_p);
+  add("--min-p", draw.min_p, plain.min_p);
+  add("--repetition-penalty", draw.repetition_penalty, plain.repetition_penalty);
+  add("--beams", draw.beams, plain.beams);
+  if (draw.beams > 1) add("--length-penalty", draw.length_penalty, plain.length_penalty);
+  return text;
+}
+
+// Whoever asks for nothing gets the likeliest text, not what the folder's authors draw.
+void say_what_authors_ask(const std::string& path, const GenerateOptions& asked) {
+  const std::string theirs = options_for(draw_options_of(path));
+  if (theirs.empty() || !options_for(asked).empty()) return;
+  complain("qkv generate", "this is the likeliest text; its generation_config.json asks for" + theirs);
+}
+
+// Of all texts together, once.
+void warn_of_limits(const TrainedModel& model, std::span<const WrittenText> written) {
+  const auto say = [](const std::string& what) { complain("qkv generate", "careful: " + what); };
+  const auto count = [&](const auto& holds) { return std::ranges::count_if(written, holds); };
+  const bool is_one = written.size() == 1;
+  const auto unread = count([](const WrittenText& text) { return text.unread > 0; });
+  if (unread > 0) {
+    const std::string without =
+        is_one ? fmt::format("the end was written without the first {}", written.front().unread)
+               : fmt::format("the ends of {} of {} texts were written without the beginning", unread, written.size());
+    say(fmt::format("it reads at most {} tokens at once: {}", *model.window(), without));
+  }
+  const auto cut = count([](const WrittenText& text) { return text.end == WriteEnd::positions; });
+  if (cut > 0) {
+    const std::string ends = is_one ? "the text ends" : fmt::format("{} of {} texts end", cut, written.size());
+    say(fmt::format("it has positions for {} tokens: {} there", *model.positions(), ends));
+  }
+}
+
 void run(GenerateArguments arguments) {
+  require_effect(arguments);
   if (arguments.threads) set_threads(*arguments.threads);
-  const std::vector<std::string> prompts = prompts_of(arguments);
-  const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
+  const Texts given = prompts_of(arguments);
+  const std::vector<std::string>& prompts = given.texts;
+  const std::string path = trained_model_path(arguments.model);
+  const TrainedModel model = TrainedModel::read(path);
   WriteOptions& write = arguments.write;
-  write.draw.seed = seed_of(arguments.seed);
+  if (arguments.seed) write.draw.seed = seed_of(*arguments.seed);
+  write.draw.length_penalty = arguments.length_penalty.value_or(write.draw.length_penalty);
   write.draw.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
   if (model.model().dtype() == DType::f64) write.draw.dtype = std::nullopt;
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
   const bool streams = prompts.size() == 1 && !arguments.json;
   const bool goes_on = model.kind() == ModelKind::decoder && model.task().lengths().source == 0;
+  bool has_begun = false;
+  // Once it is certain that nothing is refused.
+  const auto begin = [&] {
+    if (std::exchange(has_begun, true)) return;
+    say_what_authors_ask(path, write.draw);
+    if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
+    if (streams && goes_on) print(prompts.front());
+  };
   if (streams) {
-    if (goes_on) print(prompts.front());
-    write.said = [](std::int64_t, std::string_view part) {
+    write.said = [&](std::int64_t, std::string_view part) {
+      begin();
       print(part);
       flush_output();
     };
@@ -93,11 +169,13 @@ void run(GenerateArguments arguments) {
       return write_texts(model, prompts, write);
     } catch (const InvalidArgument& error) {
       if (error.function() == "threads") throw;
-      say_of_option(arguments, error);
+      say_of_option(given, error);
     }
   }();
+  begin();
   if (streams) print("\n");
-  if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
+  flush_output();
+  warn_of_limits(model, written);
   if (streams) return;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const std::string text = (goes_on ? prompts[n] : "") + written[n].text + "\n";
@@ -120,13 +198,18 @@ void add_draw_options(CLI::App& command, GenerateArguments& arguments) {
   number("--top-p", draw.top_p, "Of them from the fewest with a share of X together");
   number("--min-p", draw.min_p, "Of them from those with X of the likeliest's share");
   number("--repetition-penalty", draw.repetition_penalty, "Scores of tokens that the text has, divided by X");
-  add_seed_option(command, arguments.seed, "Of the draws")->capture_default_str()->group(group);
+  command.add_option("--seed", arguments.seed, "Of the draws [0]")->type_name("N")->group(group);
   command.add_option("--beams", draw.beams, "Follow the N likeliest texts, give the best")
       ->type_name("N")
       ->check(between(1, kMostBeams))
       ->capture_default_str()
       ->group(group);
-  number("--length-penalty", draw.length_penalty, "Of beams: scores divided by their length to the power X");
+  command
+      .add_option("--length-penalty", arguments.length_penalty,
+                  "Of beams: scores divided by their length to the power X [1]")
+      ->type_name("X")
+      ->check(a_number())
+      ->group(group);
 }
 
 }  // namespace
@@ -143,7 +226,7 @@ void add_generate(CLI::App& app) {
       "  qkv generate gpt2 --file prompts.txt --stop . --json");
   const auto arguments = std::make_shared<GenerateArguments>();
   command->add_option("MODEL", arguments->model, "Whose text")->required();
-  command->add_option("TEXT", arguments->text, "What to go on with");
+  command->add_option("TEXT", arguments->text, "What to go on with; - reads it from standard input");
   command->add_option("--file", arguments->file, "A text on each line of a file")->type_name("FILE");
   command->add_option("--tokens", arguments->write.draw.most, "New tokens, at most")
       ->type_name("N")

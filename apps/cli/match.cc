@@ -60,7 +60,7 @@ MatchQuestion question_of(const MatchArguments& arguments) {
   }
   question.captions.insert(question.captions.end(), arguments.captions.begin(), arguments.captions.end());
   if (!arguments.file.empty()) {
-    const std::vector<std::string> lines = lines_of(arguments.file);
+    const std::vector<std::string> lines = lines_of(arguments.file, EmptyLines::left_out).texts;
     question.captions.insert(question.captions.end(), lines.begin(), lines.end());
   }
   if (question.pictures.empty()) misuse("IMAGE", "a PNG file or more", "none");

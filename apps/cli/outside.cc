@@ -5,7 +5,7 @@
 namespace qkv::cli {
 
 void warn_outside(std::string_view command, const TrainedModel& model, const std::string& text) {
-  if (!model.has_task()) return;
+  if (model.task().lengths().image_side > 0) return;
   TaskExample example = model.example_of(text);
   model.task().mark(example);
   for (const std::string& what : model.task().outside(example)) complain(command, "careful: " + what);

@@ -8,8 +8,8 @@
 
 namespace qkv::cli {
 
-/// A line on standard error for each thing that lies outside: a model of a task may answer anything where it never
-/// learned to. The text is one that the model reads.
+/// A line on standard error for each thing that lies outside: a model may answer anything where it never learned to.
+/// The text is one that the model reads; one that reads pictures is not asked.
 void warn_outside(std::string_view command, const TrainedModel& model, const std::string& text);
 
 }  // namespace qkv::cli

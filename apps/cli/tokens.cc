@@ -10,9 +10,9 @@
 #include <string>
 
 #include "commands.h"
+#include "lines.h"
 #include "misuse.h"
 #include "output.h"
-#include "qkv/files.h"
 #include "qkv/model/model.h"
 #include "qkv/number_text.h"
 #include "qkv/picture/terminal.h"
@@ -82,22 +82,18 @@ void list(const TokensArguments& arguments, const Tokenizer& tokenizer) {
 
 // Lines of a file, one of JSON for each.
 void encode_lines(const TokensArguments& arguments, const Tokenizer& tokenizer) {
-  const std::vector<std::byte> bytes = read_file(arguments.file);
-  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const Encoding encoding = tokenizer.encode(rest.substr(0, end), {.special = arguments.special()});
-    print(json_of(encoding, tokenizer).dump() + "\n");
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string& line : lines_of(arguments.file, EmptyLines::kept).texts) {
+    print(json_of(tokenizer.encode(line, {.special = arguments.special()}), tokenizer).dump() + "\n");
   }
 }
 
 void encode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
   EncodeOptions options{.special = arguments.special()};
   if (arguments.pair) options.pair = *arguments.pair;
-  const Encoding encoding = of_option("TEXT", [&] { return tokenizer.encode(*arguments.text, options); });
+  const std::string text = text_or_input(*arguments.text);
+  const Encoding encoding = of_option("TEXT", [&] { return tokenizer.encode(text, options); });
   if (arguments.json) return print(json_of(encoding, tokenizer).dump(2) + "\n");
-  print(table_of(encoding, tokenizer, *arguments.text, arguments.pair.value_or("")));
+  print(table_of(encoding, tokenizer, text, arguments.pair.value_or("")));
 }
 
 // Exactly one thing is asked for.
@@ -132,7 +128,7 @@ void add_tokens(CLI::App& app) {
       "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json");
   const auto arguments = std::make_shared<TokensArguments>();
   command->add_option("TOKENIZER", arguments->tokenizer, "Whose tokens")->required();
-  command->add_option("TEXT", arguments->text, "What to cut");
+  command->add_option("TEXT", arguments->text, "What to cut; - reads it from standard input");
   command->add_option("--pair", arguments->pair, "A second text, such as an answer")->type_name("TEXT");
   command->add_option("--file", arguments->file, "Cut each line of a file; with --json")->type_name("FILE");
   command->add_option("--ids", arguments->ids, "The text of these tokens, such as \"12 7\"")->type_name("IDS");

@@ -208,6 +208,32 @@ std::string sweep_json(const Sweep& sweep, const ChangeQuestion& question, const
   return dumped(json);
 }
 
+std::string sweep_table(const Sweep& sweep) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (const SweepMap& map : sweep.maps) {
+    const std::vector<double> changes = map.changes.to_vector();
+    std::vector<std::size_t> order(changes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, order.size()));
+    const auto size_at = [&](std::size_t n) { return std::abs(changes[n]); };
+    std::ranges::partial_sort(order, end, [&](std::size_t a, std::size_t b) {
+      return size_at(a) != size_at(b) ? size_at(a) > size_at(b) : a < b;
+    });
+    text += fmt::format("the largest, {}:", map.name);
+    for (auto n = order.begin(); n != end; ++n) {
+      const std::size_t row = *n / map.columns.size();
+      const std::size_t column = *n % map.columns.size();
+      text += fmt::format(
+          "{} {}.{} {:+.4f}", n == order.begin() ? "" : ",", map.rows[row],
+          map.name == "resid_post" ? fmt::format("{} “{}”", column, map.columns[column]) : map.columns[column],
+          changes[*n]);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 Panel sweep_panel(const Sweep& sweep, const std::string& title) {
   Panel panel{.title = title, .heatmaps = {}};
   double largest = 1e-6;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "model/mask_token.h"
 
@@ -178,7 +179,10 @@ void write_tokens(const TrainedModel& trained, std::vector<TaskExample>& example
 
 HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> texts, std::string described) {
   std::vector<TaskExample> examples;
-  for (const std::string& text : texts) examples.push_back(trained.example_of(text));
+  for (std::size_t n = 0; n < texts.size(); ++n) {
+    const std::string name = fmt::format("texts[{}]", n);
+    examples.push_back(core::said_of("head_texts", name, [&] { return trained.example_of(texts[n]); }));
+  }
   write_tokens(trained, examples);
   std::vector<HeadText> all;
   for (TaskExample& example : examples) {

@@ -34,9 +34,12 @@ auto of_question(const ProbeRequest& request, const Body& body) {
   }
 }
 
+// Without the end of its last line, which is no part of the text.
 std::string text_of_file(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.ends_with('\n')) text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));
+  return text;
 }
 
 TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained) {

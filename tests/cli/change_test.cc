@@ -63,6 +63,7 @@ TEST(ChangeCommand, DrawsSweeps) {
   const Outcome outcome = run_qkv({"change", "induction", "abcxyzb", "--sweep", "heads", "--svg", heads});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("log-probability of “c”: -0.0019 before; its change:"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nthe largest, tokens: 1.0 -"));
   EXPECT_THAT(outcome.out, HasSubstr("picture   " + heads));
   EXPECT_TRUE(std::filesystem::exists(heads));
   const Outcome places =
@@ -93,6 +94,15 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"abc", "--query", "q"}), HasSubstr("--query: expected one of the tokens"));
   EXPECT_THAT(refusal({"abc", "--sweep", "places"}), HasSubstr("--from-text: expected the text to patch from"));
   EXPECT_THAT(refusal({"abc", "--svg", "a.svg"}), HasSubstr("expected a --sweep to draw, got none"));
+  EXPECT_EQ(
+      refusal({"abc"}),
+      "qkv change: --remove: expected it, --pattern, --cut, --patch, --freeze-norms or --sweep, got none of them\n");
+  EXPECT_THAT(
+      refusal({"abcabc", "--remove", "1.0", "--pattern", "1.*=uniform"}),
+      HasSubstr("--pattern: expected a head that is not removed as well, got pattern 1.*=uniform and remove 1.0"));
+  EXPECT_THAT(refusal({"abcxyzab", "--patch", "blocks.0", "--from-example", "3"}),
+              HasSubstr("--from-example: expected a text of "));
+  EXPECT_THAT(refusal({"ab9", "--remove", "1.0"}), HasSubstr("TEXT: expected a piece of the vocabulary"));
   EXPECT_THAT(refusal({"--examples", "4", "--sweep", "heads"}), HasSubstr("--sweep: expected one text"));
   EXPECT_THAT(refusal({"--examples", "4", "--token", "a"}), HasSubstr("--token: expected one text, got many"));
 }

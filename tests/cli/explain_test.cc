@@ -228,6 +228,13 @@ TEST(ExplainCommand, ReadsATextFromStandardInput) {
   EXPECT_THAT(run_qkv_from(directory / "text", {"explain", "-"}).err, HasSubstr("expected a text of at most 1048576"));
 }
 
+TEST(ExplainModel, LeavesTheEndOfStandardInputOut) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", std::string_view("The cat\n"));
+  const Outcome outcome = run_qkv_from(directory / "text", {"explain", "--model", "gpt", "-", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["tokens"], (Words{"The", "␣cat"}));
+}
+
 TEST(ExplainCommand, ShowsGroupedHeadsAndDroppedWeights) {
   const auto json = nlohmann::json::parse(
       explain({"a b c d", "--heads", "4", "--kv-heads", "2", "--dropout", "0.5", "--seed", "3", "--json"}).out);

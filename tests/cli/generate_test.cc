@@ -27,7 +27,7 @@ TEST(GenerateCommand, AnswersOneText) {
 TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "prompts.txt";
-  write_file(file, "abxkcdef\n\nqwertyui\r\n");
+  write_file(file, "abxkcdef\nqwertyui\r\n");
   const Outcome outcome = run_qkv({"generate", "reverse", "--file", file, "--json"});
   const std::size_t end = outcome.out.find('\n');
   EXPECT_EQ(Json::parse(outcome.out.substr(0, end))["text"], "fedckxba");
@@ -36,6 +36,42 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   EXPECT_EQ(second["text"], "iuytrewq");
   EXPECT_EQ(second["end"], "token");
   EXPECT_EQ(second["tokens"].size(), 8U);
+  write_file(file, "abxkcdef\n\nqwertyui\n");
+  EXPECT_EQ(run_qkv({"generate", "reverse", "--file", file}).err,
+            "qkv generate: " + file + ", line 2: expected a token or more, got none\n");
+}
+
+TEST(GenerateCommand, ReadsStandardInput) {
+  const tests::TemporaryDirectory directory;
+  write_file(directory / "text", std::string("abxkcdef\n"));
+  EXPECT_EQ(tests::run_qkv_from(directory / "text", {"generate", "reverse", "-"}).out, "fedckxba\n");
+  EXPECT_EQ(tests::run_qkv_from(directory / "text", {"generate", "reverse", "--file", "-"}).out, "fedckxba\n");
+}
+
+// 256 tokens are what its examples had.
+TEST(GenerateCommand, SaysWhatItDidNotRead) {
+  std::string text = "the";
+  for (int n = 1; n < 270; ++n) text += " the";
+  const auto said = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"generate", "gpt", text, "--tokens", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 0);
+    return outcome.err;
+  };
+  const std::string kSaid =
+      "qkv generate: careful: it learned from texts of at most 256 tokens; this one has 270\n"
+      "qkv generate: careful: it reads at most 256 tokens at once: the end was written without the first 15\n";
+  EXPECT_EQ(said({}), kSaid);
+  EXPECT_EQ(said({"--temperature", "1", "--seed", "3"}), kSaid);
+  EXPECT_EQ(said({"--beams", "2"}), kSaid);
+}
+
+TEST(GenerateCommand, PrintsNothingBeforeItIsCertain) {
+  const Outcome outcome = run_qkv({"generate", "gpt", "The cat", "--temperature", "1", "--top-p", "2"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "qkv generate: --top-p: expected more than 0 and at most 1, got 2\n");
 }
 
 TEST(GenerateCommand, GivesTheSameTextsForASeed) {
@@ -63,7 +99,18 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),
             "qkv generate: --temperature: expected more than 0 beside top_k, top_p and min_p, got 0\n");
   EXPECT_EQ(message({"sort", "abc", "--temperature", "1", "--beams", "2"}),
-            "qkv generate: --temperature: expected 0 beside several beams, got 1.000000\n");
+            "qkv generate: --temperature: expected 0 beside several beams, got 1\n");
+  EXPECT_EQ(message({"addition", "12345678+12345678="}),
+            "qkv generate: TEXT: expected a text of at most 14 tokens, for which there are learned positions, got 18 "
+            "tokens\n");
+  EXPECT_EQ(message({"sort", "abc", "--seed", "3"}),
+            "qkv generate: --seed: expected a --temperature above 0 beside it, got none\n");
+  EXPECT_EQ(message({"sort", "abc", "--samples", "3"}),
+            "qkv generate: --samples: expected a --temperature above 0 beside it, got none\n");
+  EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--beams", "2"}),
+            "qkv generate: --samples: expected 1 beside several beams, which give one text, got 3\n");
+  EXPECT_EQ(message({"sort", "abc", "--length-penalty", "2"}),
+            "qkv generate: --length-penalty: expected several --beams beside it, got 1\n");
   EXPECT_EQ(message({"sort", "ab9"}), "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");
 }
 

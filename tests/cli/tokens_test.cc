@@ -49,6 +49,14 @@ TEST_F(TokensCommand, PrintsJsonForEachLineOfAFile) {
   EXPECT_EQ(all[2]["offsets"], nlohmann::json::parse("[[0, 3]]"));
 }
 
+TEST_F(TokensCommand, LeavesTheEndsOfLinesOut) {
+  write_file(folder_ + "/lines", "the\r\n");
+  const auto ids = [](const Outcome& outcome) { return nlohmann::json::parse(outcome.out)["ids"]; };
+  EXPECT_EQ(ids(run_qkv({"tokens", folder_, "--file", folder_ + "/lines", "--json"})), nlohmann::json({2, 4, 3}));
+  EXPECT_EQ(ids(tests::run_qkv_from(folder_ + "/lines", {"tokens", folder_, "-", "--json"})),
+            nlohmann::json({2, 4, 3}));
+}
+
 TEST_F(TokensCommand, DecodesListsAndSearches) {
   EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2, 4 5 6"}).out, "[CLS] the cats\n");
   EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2 4 5", "--no-specials"}).out, "the cat\n");

@@ -131,5 +131,7 @@ struct Sweep {
 [[nodiscard]] std::string sweep_json(const Sweep& sweep, const ChangeQuestion& question, const std::string& model);
 /// A heatmap for each map, of one scale.
 [[nodiscard]] Panel sweep_panel(const Sweep& sweep, const std::string& title);
+/// The five largest changes of each map in words, a line a map.
+[[nodiscard]] std::string sweep_table(const Sweep& sweep);
 
 }  // namespace qkv

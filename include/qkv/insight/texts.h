@@ -21,8 +21,8 @@ struct HeadTexts {
 /// The reader's own texts. Targets are those that the model's task asks for, of another decoder each next token. Of an
 /// encoder-decoder a text is the source, and its tokens are those that the model writes, the likeliest, up to as many
 /// as its task has or 16; where the task asks for nothing they are the targets. Two towers read it with that of texts
-/// alone. Throws InvalidArgument naming texts if there are none, or the model is a captioner, and as
-/// TrainedModel::example_of().
+/// alone. Throws InvalidArgument naming texts if there are none, or the model is a captioner, and
+/// texts[n] where TrainedModel::example_of() refuses text n.
 [[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts);
 
 /// The first `count` held-out examples of the model's task; of a model without examples of its own as many sentences of
