@@ -12,9 +12,10 @@ demo:
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
 	mkdir -p build/demo
-	$(QKV) explain "The cat sat down" --causal --print --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
+	$(QKV) explain "The cat sat down" --causal --query cat
+	$(QKV) explain "The cat sat down" --causal --quiet --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
 	$(QKV) explain --model gpt "The cat sat down because it was tired" --html build/demo/gpt.html
-	$(QKV) generate gpt "The cat sat down" --tokens 24
+	$(QKV) generate gpt "The cat sat down" --tokens 12 --repetition-penalty 1.3
 	@echo
 	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
 	@echo "A trained model's heads on a sentence: build/demo/gpt.html"
