@@ -152,7 +152,7 @@ void add_fill(CLI::App& app) {
   CLI::App* command = app.add_subcommand("fill", "What the masked tokens of a text may be");
   command->group("Learn");
   command->footer(
-      "Examples:\n  qkv fill english \"the cats that the girl sees <be> old\"\n"
+      "Examples:\n  qkv fill english \"the cats that the girl sees <be> small\"\n"
       "  qkv fill bert \"The cat [MASK] down.\"\n  qkv fill roberta \"The cat <mask> down.\" --count 10");
   const auto arguments = std::make_shared<FillArguments>();
   command->add_option("MODEL", arguments->model, "An encoder that learned to: a folder or a file")->required();

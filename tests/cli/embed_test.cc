@@ -75,7 +75,7 @@ TEST(FillCommand, RefusesATextWithoutAMask) {
   const Outcome outcome = run_qkv({"fill", "english", "the cat"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, testing::StartsWith("qkv fill: TEXT: expected a text with a gap, such as <"));
-  EXPECT_THAT(run_qkv({"fill", "english", "the cats that the girl sees <be> old"}).out,
+  EXPECT_THAT(run_qkv({"fill", "english", "the cats that the girl sees <be> small"}).out,
               testing::MatchesRegex("the mask at token 6\n  0[.][0-9]+  are\n(.|\n)*"));
   EXPECT_EQ(run_qkv({"fill", "sort", "abc"}).err,
             "qkv fill: MODEL: expected an encoder that says tokens, got one of kind encoder-decoder\n");
