@@ -158,9 +158,13 @@ void TrainedModel::require_places(const TaskExample& example) const {
   const std::int64_t most = has_encoder ? config_number(model_, "source_length").value_or(*places) : *places;
   const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens));
   if (tokens <= most) return;
-  throw InvalidArgument("TrainedModel", "text",
-                        "a text of at most " + std::to_string(most) + " tokens, for which there are learned positions",
-                        std::to_string(tokens) + " tokens");
+  // What was added to the reader's text does not count for the reader.
+  const std::optional<std::int32_t> end = has_task() ? task_->source_vocabulary().find("</s>") : std::nullopt;
+  const std::int64_t added = has_encoder && end ? 1 : 0;
+  throw InvalidArgument(
+      "TrainedModel", "text",
+      "a text of at most " + std::to_string(most - added) + " tokens, for which there are learned positions",
+      std::to_string(tokens - added) + " tokens");
 }
 
 Tensor TrainedModel::image_of(const TensorView& picture) const {

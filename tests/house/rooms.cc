@@ -100,7 +100,7 @@ const std::vector<Room>& rooms() {
       {"nn", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd"}, {"fmt/"}},
       {"model",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"},
-       {"nlohmann/"}},
+       {"fmt/", "nlohmann/"}},
       {"train",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
        {"fmt/", "nlohmann/", "utf8.h", "fcntl.h", "sys/file.h", "unistd.h"}},

@@ -7,6 +7,12 @@
 #include <stdexcept>
 
 namespace qkv::house {
+namespace {
+
+// What the build and npm leave beside the sources, and git ignores.
+bool is_made(const std::string& name) { return name == "node_modules" || name == "dist" || name == "messages.ts"; }
+
+}  // namespace
 
 std::filesystem::path root() { return QKV_SOURCE_DIR; }
 
@@ -20,7 +26,13 @@ std::vector<SourceFile> files_below(const std::filesystem::path& folder,
                                     const std::vector<std::string_view>& extensions) {
   std::vector<SourceFile> files;
   if (!std::filesystem::exists(root() / folder)) return files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root() / folder)) {
+  const std::filesystem::recursive_directory_iterator all(root() / folder);
+  for (auto at = begin(all); at != end(all); ++at) {
+    const auto& entry = *at;
+    if (is_made(entry.path().filename().string())) {
+      if (entry.is_directory()) at.disable_recursion_pending();
+      continue;
+    }
     const std::string extension = entry.path().extension().string();
     if (!entry.is_regular_file() || std::ranges::find(extensions, extension) == extensions.end()) continue;
     files.push_back(read_file(entry.path().lexically_relative(root())));

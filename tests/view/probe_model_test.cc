@@ -181,6 +181,7 @@ TEST(ProbeModel, ReadsATextOrAPictureByTheirTowers) {
     const ProbeInputs picture = load_probe_inputs(request, probe_choice(request));
     EXPECT_THAT(picture.source, HasSubstr(", image.blocks.1.attn"));
     EXPECT_EQ(picture.keys.size(), type == "clip" ? 5U : 4U);  // patches, and CLIP's class token
+    request.head = "all";
     EXPECT_EQ(reply_of(request).heads.size(), 3U);
     request.stage = "ds";
     EXPECT_THAT(refused(request), HasSubstr("the loss of two towers is that of a picture and a text together"));

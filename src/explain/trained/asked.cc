@@ -100,11 +100,12 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     if (!asked.pairs.empty()) asked.shown = asked.pairs.front();
   } else if (!question.example) {
     require_source_fits(trained, asked.shown.source);
+    if (asked.shown.source.empty()) {
+      const auto answer = static_cast<std::size_t>(trained.answer_length(asked.shown.tokens.back()));
+      require_room("text", asked.prompt, answer, positions_in(trained, "length"));
+    }
     if (insight::is_writer(trained)) {
       said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
-    }
-    if (asked.shown.source.empty()) {
-      require_room("text", asked.prompt, asked.shown.tokens.size() - asked.prompt, positions_in(trained, "length"));
     }
     trained.task().mark(asked.shown);
   }

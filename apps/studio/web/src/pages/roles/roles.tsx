@@ -15,6 +15,7 @@ import { csvOf } from "./columns";
 import { headAfter, layerAfter, openDesk, type Desk } from "./desk";
 import { rolesDrawing } from "./figure";
 import { commandOf } from "./state";
+import "./table.css";
 import "./roles.css";
 
 export const roles: Page = { name: "roles", title: "Roles", View: RolesPage };
