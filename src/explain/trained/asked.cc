@@ -101,8 +101,10 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   } else if (!question.example) {
     require_source_fits(trained, asked.shown.source);
     if (asked.shown.source.empty()) {
-      const auto answer = static_cast<std::size_t>(trained.answer_length(asked.shown.tokens.back()));
-      require_room("text", asked.prompt, answer, positions_in(trained, "length"));
+      // The last token of an answer is said, and takes no place.
+      const std::int64_t answer = trained.answer_length(asked.shown.tokens.back());
+      const auto added = static_cast<std::size_t>(std::max<std::int64_t>(answer - 1, 0));
+      require_room("text", asked.prompt, added, positions_in(trained, "length"));
     }
     if (insight::is_writer(trained)) {
       said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
