@@ -1,12 +1,12 @@
 // Loss and accuracy over the steps; pointing at them goes to the model of that step.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { change } from "../../app/address";
 import type { PlacedChart } from "../../drawing/line_chart";
 import { svgElements } from "../../drawing/svg";
 import type { LearnReply } from "../../engine/messages";
 import { accuracyChart, lossChart } from "./curves";
+import { useWidth } from "../../parts/use_width";
 import type { Desk } from "./desk";
 import { modelAt } from "./state";
 
@@ -38,16 +38,7 @@ interface PlotProps {
 
 function Plot({ title, says, draw, onPlace }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
-  const room = useSignal(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    const watch = new ResizeObserver(() => (room.value = element.clientWidth));
-    watch.observe(element);
-    room.value = element.clientWidth;
-    return () => watch.disconnect();
-  }, []);
-  const chart = draw(Math.max(room.value, narrowest));
+  const chart = draw(Math.max(useWidth(box), narrowest));
   const at = (event: PointerEvent, settled: boolean) => {
     const frame = (event.currentTarget as SVGElement).getBoundingClientRect();
     onPlace(chart.valueAt(((event.clientX - frame.left) * chart.width) / frame.width), settled);

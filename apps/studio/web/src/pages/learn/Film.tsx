@@ -1,5 +1,6 @@
 // One head in the models that were kept, side by side, and large at the step that is looked at.
 
+import { useRef } from "preact/hooks";
 import { change } from "../../app/address";
 import { ground } from "../../app/theme";
 import { coloured } from "../../drawing/colour";
@@ -7,6 +8,7 @@ import type { HeadReply, HeadsReply, HeadsSite, LearnReply } from "../../engine/
 import { valueAt } from "../../engine/tensor";
 import { Heatmap } from "../../parts/Heatmap";
 import { HeadPicker } from "../../parts/HeadPicker";
+import { useWidth } from "../../parts/use_width";
 import type { Desk } from "./desk";
 
 const weights = { map: "sequential", least: 0, most: 1 } as const;
@@ -122,24 +124,31 @@ function Frame({ step, reply, isNow }: { step: number; reply: HeadReply | null; 
   );
 }
 
+const largestRoom = 460;
+
 function Large({ site, layer, head, now }: { site: HeadsSite; layer: number; head: number; now: HeadReply | null }) {
-  if (!now) return null;
+  const place = useRef<HTMLDivElement>(null);
+  const room = Math.min(useWidth(place, largestRoom), largestRoom);
   return (
-    <Heatmap
-      name="weights"
-      title={`Layer ${layer}, head ${head}`}
-      meaning={`how much each token of ${site.site} reads from each`}
-      says={now.shown.word}
-      rows={now.queries}
-      columns={now.keys}
-      columnLabels
-      values={now.weights}
-      hidden={now.hidden}
-      decimals={3}
-      scale={weights}
-      room={460}
-      onPin={() => undefined}
-    />
+    <div class="film-map" ref={place}>
+      {now && (
+        <Heatmap
+          name="weights"
+          title={`Layer ${layer}, head ${head}`}
+          meaning={`how much each token of ${site.site} reads from each`}
+          says={now.shown.word}
+          rows={now.queries}
+          columns={now.keys}
+          columnLabels
+          values={now.weights}
+          hidden={now.hidden}
+          decimals={3}
+          scale={weights}
+          room={room}
+          onPin={() => undefined}
+        />
+      )}
+    </div>
   );
 }
 
