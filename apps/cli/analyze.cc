@@ -158,8 +158,9 @@ void run(const AnalyzeArguments& arguments) {
     options.doing = [&](const std::string& what) { line.show(what); };
     try {
       HeadAnalysis all = analyze_heads(trained.model(), texts.texts, options);
-      if (arguments.text_file.empty())
+      if (arguments.text_file.empty()) {
         all.patterns = patterns_of(trained, arguments.count.value_or(kTexts), options.sites);
+      }
       return all;
     } catch (const InvalidArgument& error) {
       if (error.argument() == "sites") misuse("--site", error.expected(), error.got());

@@ -24,8 +24,9 @@ std::vector<MeasuredSite> sites_to_measure(const Model& model, std::span<const H
   std::vector<MeasuredSite> sites;
   for (const insight::OwnSite& own : insight::sites_of(model)) {
     const bool is_wanted = std::ranges::find(options.sites, own.site) != options.sites.end();
-    if (is_wanted && insight::runs_site(model, texts.front(), own.site))
+    if (is_wanted && insight::runs_site(model, texts.front(), own.site)) {
       sites.push_back({.scope = own.scope, .site = own.site});
+    }
   }
   if (sites.empty()) {
     throw InvalidArgument("analyze_heads", "sites", "a site that the model has for these texts", "none of them");

@@ -129,8 +129,9 @@ template <class Body>
 void each_unknown_block(const BlockRange& range, const std::vector<char>& is_known, const Body& body) {
   each_block(range, [&](const BlockRange& queries) {
     const auto begin = is_known.begin() + (queries.begin - range.begin);
-    if (std::find(begin, begin + (queries.end - queries.begin), 0) != begin + (queries.end - queries.begin))
+    if (std::find(begin, begin + (queries.end - queries.begin), 0) != begin + (queries.end - queries.begin)) {
       body(queries);
+    }
     return true;
   });
 }

@@ -58,8 +58,9 @@ void add_chapters(std::uint64_t seed, std::int64_t tokens, std::span<float> numb
   for (std::int64_t i = 0; i < tokens; ++i) {
     const std::uint64_t topic = mixed(seed, static_cast<std::uint64_t>(i * kChapters / tokens));
     float* row = numbers.data() + i * kWidth;
-    for (std::int64_t d = 0; d < kWidth; ++d)
+    for (std::int64_t d = 0; d < kWidth; ++d) {
       row[d] += (topic >> static_cast<unsigned>(d) & 1U) != 0 ? kStrength : -kStrength;
+    }
   }
 }
 
@@ -119,8 +120,9 @@ class Writer {
 
   void put_before(std::int64_t end, std::string_view phrase) {
     const std::vector<std::string> words = split(phrase);
-    for (std::size_t n = 0; n < words.size(); ++n)
+    for (std::size_t n = 0; n < words.size(); ++n) {
       put(end - std::ssize(words) + static_cast<std::int64_t>(n), words[n]);
+    }
   }
 
  private:

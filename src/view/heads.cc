@@ -86,8 +86,9 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   const std::int64_t columns = std::min(kMapCells, std::ssize(site.keys));
   shown.maps = Tensor(DType::f32, {shown.layers, shown.heads, rows, columns});
   for (std::int64_t layer = 0; layer < shown.layers; ++layer) {
-    if (watch && watch("heads", {.done = layer, .total = shown.layers}) == Proceed::stop)
+    if (watch && watch("heads", {.done = layer, .total = shown.layers}) == Proceed::stop) {
       throw Cancelled("heads: stopped");
+    }
     const Tensor weights = run.weights(site, layer);
     put_maps(weights, shown.maps.values<float>().data() + layer * shown.heads * rows * columns, rows, columns);
     for (const HeadStatistics& head : statistics_of(run, site, layer, weights)) {
@@ -126,8 +127,9 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
   auto out = pixels.values<std::uint8_t>().begin();
   for (std::int64_t y = 0; y < side; ++y) {
     for (std::int64_t x = 0; x < side; ++x) {
-      for (std::int64_t c = 0; c < 3; ++c)
+      for (std::int64_t c = 0; c < 3; ++c) {
         *out++ = static_cast<std::uint8_t>(std::lround(255 * std::clamp(colours.at({c, y, x}), 0.0, 1.0)));
+      }
     }
   }
   reply.image = std::move(pixels);
@@ -227,8 +229,9 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   const TensorView& q = call.q.value();
   require_head(request.head, q.dim(1));
   const auto require_place = [](std::string_view field, std::int64_t place, std::size_t count) {
-    if (place >= static_cast<std::int64_t>(count))
+    if (place >= static_cast<std::int64_t>(count)) {
       view_detail::refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
+    }
   };
   require_place("query", request.query, site.queries.size());
   require_place("key", request.key, site.keys.size());

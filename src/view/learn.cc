@@ -84,8 +84,9 @@ std::string sentence_of(const LearnReply& reply) {
     text +=
         fmt::format(" After step {} it answers {:.2f} % of the held-out questions.", last.step, 100 * last.accuracy);
   }
-  if (reply.kept.empty())
+  if (reply.kept.empty()) {
     text += " It kept no models on its way: `qkv train --keep-every N` does, and heads can be watched forming.";
+  }
   return text;
 }
 
@@ -98,8 +99,9 @@ LearnReply answer_learn(view_detail::StudioState& /*needs none*/, const LearnReq
     reply.sentence = reply.runs.empty() ? "No run of `qkv train` is in this directory." : "Choose a run.";
     return reply;
   }
-  if (!is_run(request.run))
+  if (!is_run(request.run)) {
     view_detail::refuse("run", "a directory in which `qkv train` writes", "\"" + request.run + "\"");
+  }
   const TrainPlace place{request.run};
   const std::vector<LoggedStep> log = read_log(place);
   reply.run = run_in(request.run, log);

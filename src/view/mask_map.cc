@@ -29,8 +29,9 @@ class Map {
     Tensor shares(DType::f32, {rows_, columns_});
     auto out = shares.values<float>().begin();
     for (std::int64_t r = 0; r < rows_; ++r) {
-      for (std::int64_t c = 0; c < columns_; ++c)
+      for (std::int64_t c = 0; c < columns_; ++c) {
         *out++ = pairwise_ ? (plan_.visible(b_, h_, r, c) ? 1.0F : 0.0F) : block_share(r, c);
+      }
     }
     return shares;
   }
@@ -106,8 +107,9 @@ std::string sentence_of(const MaskMapReply& reply) {
 
 void require_drawable(const MaskMapRequest& request) {
   const auto within = [](std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
-    if (value < least || value > most)
+    if (value < least || value > most) {
       view_detail::refuse(field, fmt::format("{} to {} for a map", least, most), std::to_string(value));
+    }
   };
   within("tq", request.tq, 1, kLongest);
   within("tk", request.tk, 1, kLongest);

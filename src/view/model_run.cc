@@ -13,8 +13,9 @@ namespace qkv::view_detail {
 namespace {
 
 TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
-  if (shown.text.empty() == !shown.example)
+  if (shown.text.empty() == !shown.example) {
     refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
+  }
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;
   try {

@@ -72,8 +72,9 @@ void rotation(const PositionsRequest& request, PositionsReply& reply) {
 
 void slopes(const PositionsRequest& request, PositionsReply& reply) {
   reply.slopes = alibi_slopes(request.heads);
-  if (request.head >= request.heads)
+  if (request.head >= request.heads) {
     view_detail::refuse("head", "0 to " + std::to_string(request.heads - 1), std::to_string(request.head));
+  }
   const double slope = reply.slopes[static_cast<std::size_t>(request.head)];
   reply.title = "ALiBi";
   reply.sentence = fmt::format(

@@ -84,8 +84,9 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
   reply.tokens = analysis.tokens;
   reply.loss = analysis.loss;
   reply.no_importance = analysis.no_importance;
-  for (const TextPattern& pattern : text_patterns())
+  for (const TextPattern& pattern : text_patterns()) {
     reply.patterns.push_back({std::string(pattern.word), std::string(pattern.name)});
+  }
   for (const SiteHeads& site : analysis.sites) {
     for (const HeadStatistics& head : site.all) reply.heads.push_back(shown_head(site, head));
   }
@@ -120,17 +121,20 @@ std::string sentence_of(const TextChange& change) {
                        change.tokens[static_cast<std::size_t>(change.place)], answer.before.probability,
                        answer.after.probability);
   }
-  if (change.vector_cosine)
+  if (change.vector_cosine) {
     return fmt::format("The text's vector before and after: cosine {:.4f}.", *change.vector_cosine);
-  if (change.pair)
+  }
+  if (change.pair) {
     return fmt::format("Picture and text: cosine {:.4f} before, {:.4f} after.", change.pair->before,
                        change.pair->after);
+  }
   return {};
 }
 
 ChangeReply answer_change(StudioState& state, const ChangeRequest& request, const StudioWatch& /*a few passes*/) {
-  if (request.text.empty() == !request.example)
+  if (request.text.empty() == !request.example) {
     refuse("text", "one of `text` and `example`", request.example ? "both" : "none");
+  }
   const auto trained = state.model(request.model);
   const ChangeQuestion question = question_of(request);
   const TextChange change = as_request([&] { return change_text(*trained, question); }, "text");

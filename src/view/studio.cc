@@ -51,7 +51,7 @@ const Answerer& answerer_named(std::string_view name) {
 }  // namespace
 
 std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto found = models_.find(name);
   if (found != models_.end()) return found->second;
   const auto read = [&] { return TrainedModel::read(trained_model_path(name)); };
@@ -63,7 +63,7 @@ std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail:
   const auto trained = model(shown.model);
   const std::string key =
       shown.model + "\n" + shown.text + "\n" + (shown.example ? std::to_string(*shown.example) : "");
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   for (const auto& [name, run] : runs_) {
     if (name == key) return run;
   }

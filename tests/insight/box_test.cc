@@ -100,8 +100,8 @@ TEST(BoxOfModels, ShowThePatternsOfTheirTasks) {
       if (relation["layers"].empty()) continue;  // of a site that the model has not
       ASSERT_LT(at, patterns.size()) << name;
       const PatternHead& one = patterns[at++];
-      EXPECT_EQ(one.pattern, relation["relation"]) << name;
-      EXPECT_EQ(name_of(one.site), relation["site"]) << name;
+      EXPECT_EQ(one.pattern, relation["relation"].get<std::string>()) << name;
+      EXPECT_EQ(name_of(one.site), relation["site"].get<std::string>()) << name;
       EXPECT_EQ(one.layer, relation["best"]["layer"]) << name << ", " << one.pattern;
       EXPECT_EQ(one.head, relation["best"]["head"]) << name << ", " << one.pattern;
       EXPECT_NEAR(one.weight, relation["best"]["weight"], 0.01) << name << ", " << one.pattern;

@@ -87,8 +87,9 @@ std::vector<std::int64_t> counts_of(const GenerateOptions& options) {
   const auto scores = [](const TensorView& ids) {
     Tensor next(DType::f32, {ids.dim(0), 1, 6});
     for (std::int64_t b = 0; b < ids.dim(0); ++b) {
-      for (std::int64_t token = 0; token < 6; ++token)
+      for (std::int64_t token = 0; token < 6; ++token) {
         next.set({b, 0, token}, std::log(1.0 + static_cast<double>(token)));
+      }
     }
     return Variable(std::move(next));
   };

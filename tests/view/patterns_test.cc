@@ -93,8 +93,9 @@ TEST(CostQuestion, HasGptThreesMatrix) {
   const Answer answer = ask("cost", R"({"preset": "gpt3"})");
   bool found = false;
   for (const Json& group : answer.json["groups"]) {
-    for (const Json& item : group["items"])
+    for (const Json& item : group["items"]) {
       found = found || item["amount"].get<std::string>().find("144") != std::string::npos;
+    }
   }
   EXPECT_TRUE(found);
   EXPECT_EQ(answer.json["model"]["tokens"], 2048);

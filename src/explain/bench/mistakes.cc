@@ -142,8 +142,9 @@ BenchWrong minus_1e9(const Bench& bench, std::int64_t /*d_k*/) {
   std::ranges::transform(scores.values<double>(), lowered.values<double>().begin(),
                          [](double score) { return static_cast<double>(static_cast<float>(score) - 1e9F); });
   const Tensor wrong = matmul(softmax(lowered, 1), bench.matrix("v").values);
-  if (!(wrong.shape() == right.shape()))
+  if (!(wrong.shape() == right.shape())) {
     refuse("a bench of at most " + std::to_string(kBenchPairs) + " pairs", "a longer text");
+  }
   const std::int64_t query = bench.inputs().query;
   return compared(
       "out", right, wrong,

@@ -113,8 +113,9 @@ Formula formula_of(const Bench& bench, const BenchPlace& place) {
   const Term value = term_of(value_at(bench, place));
   std::vector<Term> sides = {symbol_of(place)};
   if (rule.is_products) {
-    if (const auto products = products_of(bench, rule, place); products && !rule.sources.empty())
+    if (const auto products = products_of(bench, rule, place); products && !rule.sources.empty()) {
       sides.push_back(*products);
+    }
   } else if (!rule.sources.empty() && place.matrix != "masked") {
     sides.push_back(other_term(bench, rule, place));
   }

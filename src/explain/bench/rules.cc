@@ -126,8 +126,9 @@ BenchPlace place_named(const Bench& bench, std::string_view name) {
   };
   const std::size_t colon = name.find(':');
   const std::size_t comma = name.find(',', colon == std::string_view::npos ? 0 : colon);
-  if (colon == std::string_view::npos || comma == std::string_view::npos)
+  if (colon == std::string_view::npos || comma == std::string_view::npos) {
     refuse("MATRIX:ROW,COLUMN, such as weights:1,2");
+  }
   const BenchMatrix& matrix = bench.matrix(name.substr(0, colon));
   const auto row = number_from<std::int64_t>(name.substr(colon + 1, comma - colon - 1));
   const auto column = number_from<std::int64_t>(name.substr(comma + 1));

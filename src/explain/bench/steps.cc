@@ -34,7 +34,8 @@ struct Asking {
     std::iota(all.begin(), all.end(), 0);
     if (all.size() <= kFormulas) return all;
     const auto rank = [&](std::size_t key) { return std::isnan(weights[key]) ? -1.0 : weights[key]; };
-    std::ranges::stable_sort(all, std::greater<>(), rank);
+    std::ranges::sort(all,
+                      [&](std::size_t a, std::size_t b) { return rank(a) > rank(b) || (rank(a) == rank(b) && a < b); });
     all.resize(kFormulas);
     std::ranges::sort(all);
     return all;
@@ -112,8 +113,9 @@ BenchStep dots_step(const Asking& asking) {
 std::string scale_sentence(const Asking& asking) {
   const Bench& bench = asking.bench;
   const std::int64_t width = bench.inputs().q.dim(3);
-  if (bench.inputs().options.scale)
+  if (bench.inputs().options.scale) {
     return fmt::format("Each product is multiplied by {}, as asked.", brief(bench.scale()));
+  }
   return fmt::format(
       "Each product is divided by √d_k = √{} ≈ {}. The longer the keys, the larger products grow; divided, they keep "
       "their spread.",
@@ -151,8 +153,9 @@ BenchStep scale_step(const Asking& asking) {
     step.inner.push_back(one_of_scores(asking, "biased", "Bias",
                                        fmt::format("The bias {} is added.", bench.inputs().options.bias.to_string())));
   }
-  if (bench.find("masked") != nullptr)
+  if (bench.find("masked") != nullptr) {
     step.inner.push_back(one_of_scores(asking, "masked", "Mask", mask_sentence(asking)));
+  }
   for (const BenchStep& inner : step.inner) step.made.push_back(inner.made.front());
   return step;
 }

@@ -50,8 +50,9 @@ std::string pair_index(std::int64_t row, std::int64_t column) {
 
 std::string brief(double value) {
   constexpr double kLarge = 1e6;
-  if (std::isfinite(value) && value == std::round(value) && std::abs(value) < kLarge)
+  if (std::isfinite(value) && value == std::round(value) && std::abs(value) < kLarge) {
     return fmt::format("{:.0f}", value + 0.0);
+  }
   return said(value, 3);
 }
 
@@ -112,7 +113,13 @@ Term products_in_numbers(const std::vector<std::pair<double, double>>& products)
   std::iota(shown.begin(), shown.end(), 0);
   double rest = 0;
   if (products.size() > kTermsShown + 1) {
-    std::ranges::stable_sort(shown, std::greater<>(), [&](std::size_t n) { return std::abs(product(products[n])); });
+    // NaN has no order, which a sort must have; such products stand last.
+    const auto size = [&](std::size_t n) {
+      const double value = std::abs(product(products[n]));
+      return std::isnan(value) ? -1.0 : value;
+    };
+    std::ranges::sort(shown,
+                      [&](std::size_t a, std::size_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
     for (std::size_t n = kTermsShown; n < shown.size(); ++n) rest += product(products[shown[n]]);
     shown.resize(kTermsShown);
     std::ranges::sort(shown);
