@@ -17,6 +17,7 @@ namespace qkv {
 namespace {
 
 using view_detail::matrix_in;
+using view_detail::of_fields;
 using view_detail::refuse;
 using view_detail::StudioState;
 
@@ -178,20 +179,8 @@ Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t col
   return d_out;
 }
 
-/// What the library says of its arguments, said of the request's fields.
-template <class Body>
-auto as_request(const Body& body) {
-  try {
-    return body();
-  } catch (const MaskSyntaxError&) {
-    throw;
-  } catch (const InvalidArgument& error) {
-    refuse(error.argument(), error.expected(), error.got());
-  }
-}
-
 Bench bench_of(StudioState& state, const BenchRequest& request) {
-  return as_request([&] {
+  return of_fields([&] {
     BenchInputs inputs = request.model.empty() ? own_inputs(request) : model_inputs(state, request);
     inputs.query = request.query;
     if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
@@ -246,7 +235,7 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
                    .remarks = remarks_on(request, bench),
                    .wrong = std::nullopt,
                    .nudge = std::nullopt};
-  as_request([&] {
+  of_fields([&] {
     if (!request.wrong.empty()) reply.wrong = bench_mistake(bench, request.wrong, request.wrong_d);
     if (!request.nudge.empty()) reply.nudge = nudge_of(bench, request.nudge);
   });
@@ -255,7 +244,7 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
 
 BenchNumber answer_number(StudioState& state, const NumberRequest& request, const StudioWatch& /*quick*/) {
   const Bench bench = bench_of(state, request);
-  return as_request([&] { return bench.number(request.of); });
+  return of_fields([&] { return bench.number(request.of); });
 }
 
 }  // namespace

@@ -18,12 +18,7 @@ TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
   }
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;
-  try {
-    return shown_example(trained, question);
-  } catch (const InvalidArgument& error) {
-    if (error.function() == "threads") throw;
-    refuse(error.argument(), error.expected(), error.got());
-  }
+  return of_fields([&] { return shown_example(trained, question); });
 }
 
 std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {

@@ -22,18 +22,6 @@ namespace {
 
 using view_detail::refuse;
 
-// What the explanation says of its question, said of the request's field.
-template <class Body>
-auto of_question(const ProbeRequest& request, const Body& body) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    if (error.function() == "threads") throw;
-    const bool is_of_file = error.argument() == "text" && !request.text_file.empty();
-    refuse(is_of_file ? "text_file" : error.argument(), error.expected(), error.got());
-  }
-}
-
 // Without the end of its last line, which is no part of the text.
 std::string text_of_file(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);
@@ -47,7 +35,10 @@ TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained
   if (!request.text.empty()) question.text = request.text;
   if (!request.text_file.empty()) question.text = text_of_file(request.text_file);
   if (!request.picture.empty()) question.picture = decode_png(read_file(request.picture), request.picture);
-  return of_question(request, [&] { return shown_example(trained, question); });
+  return view_detail::of_fields([&] { return shown_example(trained, question); },
+                                [&](const std::string& argument) {
+                                  return argument == "text" && !request.text_file.empty() ? "text_file" : argument;
+                                });
 }
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/said_of.h"
+#include "qkv/mask.h"
 #include "qkv/tensor.h"
 
 namespace qkv::view_detail {
@@ -18,6 +19,24 @@ inline constexpr std::string_view kRequest = "request";
 template <class Body>
 auto of_field(std::string_view field, const Body& body) {
   return core::said_of(kRequest, field, body);
+}
+
+/// Runs `body`, whose arguments are called as the fields are: what the library says of one is said of the field that
+/// `renamed` gives for its name, by default the same. A mask that cannot be read keeps its column.
+template <class Body, class Renamed>
+auto of_fields(const Body& body, const Renamed& renamed) {
+  try {
+    return body();
+  } catch (const MaskSyntaxError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    if (error.function() == "threads") throw;
+    refuse(renamed(error.argument()), error.expected(), error.got());
+  }
+}
+template <class Body>
+auto of_fields(const Body& body) {
+  return of_fields(body, [](const std::string& argument) { return argument; });
 }
 
 /// The tensor at the path that this field gives.

@@ -29,16 +29,11 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-/// What the library says of its arguments, said of the request's fields.
-template <class Body>
-auto as_request(const Body& body, std::string_view instead_of_texts) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    if (error.function() == "threads") throw;
-    const bool is_ours = error.argument() == "texts" || error.argument() == "trained";
-    refuse(is_ours ? instead_of_texts : std::string_view(error.argument()), error.expected(), error.got());
-  }
+/// What the library says of its texts, or of the model that it took them for, said of this field.
+auto of_texts(const char* field) {
+  return [field](const std::string& argument) {
+    return argument == "texts" || argument == "trained" ? std::string(field) : argument;
+  };
 }
 
 RolesHead shown_head(const SiteHeads& site, const HeadStatistics& head) {
@@ -67,8 +62,8 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
   const auto trained = state.model(request.model);
   const std::vector<std::string> lines = parts_of(request.texts, '\n');
   const HeadTexts texts =
-      as_request([&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
-                 lines.empty() ? "model" : "texts");
+      view_detail::of_fields([&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
+                 of_texts(lines.empty() ? "model" : "texts"));
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
@@ -77,7 +72,7 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
     if (watch && watch(what, {.done = ++told, .total = 0}) == Proceed::stop) throw Cancelled("roles: stopped");
   };
   const HeadAnalysis analysis =
-      as_request([&] { return analyze_heads(trained->model(), texts.texts, options); }, "texts");
+      view_detail::of_fields([&] { return analyze_heads(trained->model(), texts.texts, options); }, of_texts("texts"));
   RolesReply reply;
   reply.title = request.model;
   reply.texts = texts.described;
@@ -137,7 +132,7 @@ ChangeReply answer_change(StudioState& state, const ChangeRequest& request, cons
   }
   const auto trained = state.model(request.model);
   const ChangeQuestion question = question_of(request);
-  const TextChange change = as_request([&] { return change_text(*trained, question); }, "text");
+  const TextChange change = view_detail::of_fields([&] { return change_text(*trained, question); }, of_texts("text"));
   ChangeReply reply;
   reply.title = request.model;
   for (const Intervention& one : question.interventions) reply.changes.push_back(to_string(one));

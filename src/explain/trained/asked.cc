@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "insight/asked_text.h"
-#include "qkv/number_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -40,29 +39,16 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
   return said_of("text", [&] { return trained.example_of(*question.text); });
 }
 
-// A count in the model's config, such as its learned positions; none without such positions.
-std::optional<std::int64_t> positions_in(const TrainedModel& trained, const char* name) {
-  const ModelConfig config = trained.model().config();
-  const auto positions = config.find("positions");
-  if (positions == config.end() || positions->second != "learned") return std::nullopt;
-  const auto count = config.find(name);
-  return count == config.end() ? std::nullopt : number_from<std::int64_t>(count->second);
-}
-
-// The model's own error would count what was added to the text: "</s>", or the answer.
-void require_room(const char* argument, std::size_t own, std::size_t added, std::optional<std::int64_t> positions) {
-  const auto most = positions.value_or(0) - static_cast<std::int64_t>(added);
-  if (!positions || most < 1 || static_cast<std::int64_t>(own) <= most) return;
-  refuse(argument,
+// Positions are learned for the text and for its answer, but for the answer's last token, which is said and not read.
+void require_answer_fits(const TrainedModel& trained, const TaskExample& example) {
+  const std::optional<std::int64_t> positions = trained.positions();
+  const std::int64_t answer = std::max<std::int64_t>(trained.answer_length(example.tokens.back()) - 1, 0);
+  const std::int64_t most = positions.value_or(0) - answer;
+  if (!positions || most < 1 || std::ssize(example.tokens) <= most) return;
+  refuse("text",
          fmt::format("a text of at most {} tokens, for which there are learned positions{}", most,
-                     added > 1 ? fmt::format(" beside the {} of its answer", added) : ""),
-         fmt::format("{} tokens", own));
-}
-
-void require_source_fits(const TrainedModel& trained, const std::vector<std::int32_t>& source) {
-  if (source.empty() || layout_for(trained.kind()) == BatchLayout::joined) return;
-  const std::size_t ends = trained.task().source_vocabulary().find("</s>") ? 1 : 0;
-  require_room("text", source.size() - ends, ends, positions_in(trained, "source_length"));
+                     answer > 1 ? fmt::format(" beside the {} of its answer", answer) : ""),
+         fmt::format("{} tokens", example.tokens.size()));
 }
 
 std::vector<TaskExample> pairs_of(const TrainedModel& trained, const ModelQuestion& question,
@@ -99,13 +85,7 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     asked.pairs = pairs_of(trained, question, asked.shown);
     if (!asked.pairs.empty()) asked.shown = asked.pairs.front();
   } else if (!question.example) {
-    require_source_fits(trained, asked.shown.source);
-    if (asked.shown.source.empty()) {
-      // The last token of an answer is said, and takes no place.
-      const std::int64_t answer = trained.answer_length(asked.shown.tokens.back());
-      const auto added = static_cast<std::size_t>(std::max<std::int64_t>(answer - 1, 0));
-      require_room("text", asked.prompt, added, positions_in(trained, "length"));
-    }
+    if (asked.shown.source.empty()) require_answer_fits(trained, asked.shown);
     if (insight::is_writer(trained)) {
       said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
     }

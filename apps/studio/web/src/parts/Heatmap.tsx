@@ -11,6 +11,7 @@ import { valueAt, type Tensor } from "../engine/tensor";
 import { Legend } from "./Legend";
 import { cellAt, heatmapLayout, type HeatmapLayout } from "./heatmap_layout";
 import { nameOf, parsedName, pointed, ringOf, rings } from "./links";
+import { sharpCanvas } from "./sharp_canvas";
 import "./heatmap.css";
 
 export interface HeatmapProps {
@@ -45,11 +46,11 @@ export function Heatmap(props: HeatmapProps) {
   const ringed = rings.value;
 
   useLayoutEffect(() => {
-    const context = sized(canvas.current, layout);
+    const context = sharpCanvas(canvas.current, layout.width, layout.height);
     if (context) paintCells(context, layout, props, palettes[now], now);
   }, [values, hidden, now, layout.width, layout.height, scale.least, scale.most]);
   useEffect(() => {
-    const context = sized(over.current, layout);
+    const context = sharpCanvas(over.current, layout.width, layout.height);
     if (context) paintRings(context, layout, name, firstRow, palettes[now]);
   }, [ringed, now, layout.width, layout.height, firstRow]);
 
@@ -113,18 +114,6 @@ export function Heatmap(props: HeatmapProps) {
       </span>
     </div>
   );
-}
-
-function sized(canvas: HTMLCanvasElement | null, { width, height }: HeatmapLayout): CanvasRenderingContext2D | null {
-  const context = canvas?.getContext("2d") ?? null;
-  if (!canvas || !context) return null;
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  context.scale(ratio, ratio);
-  return context;
 }
 
 function paintCells(context: CanvasRenderingContext2D, layout: HeatmapLayout, props: HeatmapProps, palette: Palette, now: "light" | "dark"): void {

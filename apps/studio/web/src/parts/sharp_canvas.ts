@@ -1,4 +1,4 @@
-/** The canvas in the size of its place on the screen, with as many pixels as the screen has; drawing is in CSS pixels. */
+/** The canvas, cleared, in the size of its place on the screen, with as many pixels as the screen has; drawing is in CSS pixels. */
 export function sharpCanvas(canvas: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | null {
   const context = canvas?.getContext("2d") ?? null;
   if (!canvas || !context) return null;
@@ -11,5 +11,6 @@ export function sharpCanvas(canvas: HTMLCanvasElement | null, width: number, hei
     canvas.style.height = `${height}px`;
   }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
   return context;
 }

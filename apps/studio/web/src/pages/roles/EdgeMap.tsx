@@ -8,6 +8,7 @@ import { shown } from "../../drawing/numbers";
 import { palettes } from "../../drawing/palette";
 import type { HeadReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
+import { sharpCanvas } from "../../parts/sharp_canvas";
 import type { Edge } from "./changes";
 import { cellAt, isHidden, mapLayout, mapMarks, type MapLayout } from "./map_marks";
 
@@ -47,7 +48,7 @@ export function EdgeMap({ reply, label, cuts, place, onCut }: EdgeMapProps) {
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    const context = sized(canvas.current, layout);
+    const context = sharpCanvas(canvas.current, layout.width, layout.height);
     if (context) paintMarks(context, mapMarks(reply, layout, cuts, place, now), palettes[now]);
   }, [reply, layout.cell, struck, place, now]);
   useEffect(() => void (at.value = null), [reply]);
@@ -150,16 +151,4 @@ function Ring({ layout, at }: { layout: MapLayout; at: Place }) {
       }}
     />
   );
-}
-
-function sized(canvas: HTMLCanvasElement | null, { width, height }: MapLayout): CanvasRenderingContext2D | null {
-  const context = canvas?.getContext("2d") ?? null;
-  if (!canvas || !context) return null;
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  context.scale(ratio, ratio);
-  return context;
 }
