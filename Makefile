@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models stories screenshots test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -46,6 +46,12 @@ screenshots:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
 	PICTURES=$(CURDIR)/build/screenshots scripts/with-studio $(QKV) build/release/apps/studio/web pictures
+
+bench-studio:
+	scripts/install-packages build bench studio stories
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	scripts/bench-studio $(LENGTHS)
 
 test-sanitize:
 	scripts/install-packages build test sanitize
