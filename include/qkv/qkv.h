@@ -127,6 +127,7 @@
 #include "qkv/train/training.h"
 #include "qkv/train/write_text.h"
 #include "qkv/view/about.h"
+#include "qkv/view/asking.h"
 #include "qkv/view/attend.h"
 #include "qkv/view/bench.h"
 #include "qkv/view/check.h"

@@ -1,5 +1,5 @@
 // One question in frames, without a network.
-#include "server/asking.h"
+#include "qkv/view/asking.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "qkv/probe.h"
-#include "server/asking.h"
+#include "qkv/view/asking.h"
 
 namespace qkv::studio::tests {
 

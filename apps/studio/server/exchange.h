@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "access.h"
-#include "asking.h"
 #include "door.h"
 #include "pages.h"
+#include "qkv/view/asking.h"
 
 namespace qkv::studio {
 

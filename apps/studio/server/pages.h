@@ -10,6 +10,9 @@ struct Pages {
   std::string_view page;    // index.html
   std::string_view script;  // studio.js
   std::string_view style;   // studio.css
+  // For a page that takes its engine along: worker.js and qkv.wasm, the latter empty if `make web` had not made it.
+  std::string_view worker = {};
+  std::string_view engine = {};
 };
 
 /// Those of this build; all empty if it was made without them.

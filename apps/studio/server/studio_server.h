@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "asking.h"
 #include "door.h"
 #include "exchange.h"
 #include "pages.h"
+#include "qkv/view/asking.h"
 
 namespace qkv::studio {
 

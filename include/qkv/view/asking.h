@@ -1,4 +1,4 @@
-// One question answered as frames, for a client that may go away.
+// One question of the studio answered as frames, for who may go away meanwhile: over HTTP and in a page.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "qkv/view/studio.h"
 
-namespace qkv::studio {
+namespace qkv {
 
 /// Studio::ask(), or what stands for it in a test.
 using Ask = std::function<StudioReply(std::string_view name, std::string_view request, const StudioWatch& watch)>;
@@ -23,4 +23,4 @@ struct Listener {
 [[nodiscard]] bool answer_in_frames(const Ask& ask, std::string_view name, std::string_view request,
                                     const Listener& listener);
 
-}  // namespace qkv::studio
+}  // namespace qkv

@@ -1,4 +1,4 @@
-#include "asking.h"
+#include "qkv/view/asking.h"
 
 #include <chrono>
 #include <new>
@@ -7,7 +7,7 @@
 
 #include "qkv/error.h"
 
-namespace qkv::studio {
+namespace qkv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -68,4 +68,4 @@ bool answer_in_frames(const Ask& ask, std::string_view name, std::string_view re
   }
 }
 
-}  // namespace qkv::studio
+}  // namespace qkv
