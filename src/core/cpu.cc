@@ -86,6 +86,8 @@ std::vector<std::string> cpu_instructions() {
   }
 #elif defined(__aarch64__)
   found.emplace_back("neon");  // part of the base architecture
+#elif defined(__wasm_simd128__)
+  found.emplace_back("simd128");  // a module that has them runs nowhere else
 #endif
   return found;
 }

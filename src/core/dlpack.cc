@@ -28,7 +28,7 @@ std::uint8_t bits_of(DType dtype) { return static_cast<std::uint8_t>(8 * size_of
 
 DType dtype_of_type(const dlpack::DataType& type) {
   const auto is_it = [&](const Type& one) { return one.code == type.code && bits_of(one.dtype) == type.bits; };
-  const auto* found = std::ranges::find_if(kTypes, is_it);
+  const auto found = std::ranges::find_if(kTypes, is_it);
   if (found != kTypes.end() && type.lanes == 1) return found->dtype;
   throw InvalidArgument("from_dlpack", "dtype", "f64, f32, f16, bf16, i64, i32, i8, u8 or b8",
                         "code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bits in " +
@@ -76,7 +76,7 @@ Managed* lent(Tensor tensor) {
   lent->shape = lent->tensor.shape();
   lent->strides = lent->tensor.strides();
   const DType dtype = lent->tensor.dtype();
-  const auto* type = std::ranges::find(kTypes, dtype, &Type::dtype);
+  const auto type = std::ranges::find(kTypes, dtype, &Type::dtype);
   lent->managed.tensor = {.data = const_cast<void*>(std::as_const(lent->tensor).data()),
                           .device = {.type = dlpack::kCpu, .id = 0},
                           .ndim = lent->shape.rank(),

@@ -1,6 +1,8 @@
 #include "qkv/threads.h"
 
+#if defined(__linux__)
 #include <sched.h>
+#endif
 
 #include <atomic>
 #include <cstdlib>
@@ -16,10 +18,12 @@ namespace qkv {
 namespace {
 
 int cores_of_process() {
+#if defined(__linux__)
   cpu_set_t cores;
   CPU_ZERO(&cores);
   // The call fails on a machine with more cores than the set holds.
   if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) > 0) return CPU_COUNT(&cores);
+#endif
   const unsigned cores_of_machine = std::thread::hardware_concurrency();
   return cores_of_machine == 0 ? 1 : static_cast<int>(cores_of_machine);
 }

@@ -25,7 +25,7 @@ template <std::size_t N>
 std::optional<std::string> small_letters(std::string_view text, const std::array<Pair, N>& letters) {
   std::string small;
   for (const char letter : text) {
-    const auto* found = letters.begin();
+    auto found = letters.begin();
     while (found != letters.end() && found->first != std::string_view(&letter, 1)) ++found;
     if (found == letters.end()) return std::nullopt;
     small += found->second;

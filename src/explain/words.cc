@@ -13,7 +13,7 @@ namespace qkv::explain_detail {
 namespace {
 
 void require_utf8(std::string_view argument, std::string_view text) {
-  const auto* const bad = utf8::find_invalid(text.begin(), text.end());
+  const auto bad = utf8::find_invalid(text.begin(), text.end());
   if (bad == text.end()) return;
   const auto byte = static_cast<unsigned char>(*bad);
   throw InvalidArgument("explain", argument, "UTF-8",
@@ -37,8 +37,8 @@ std::vector<std::string> split_words(std::string_view argument, std::string_view
   require_utf8(argument, text);
   std::vector<std::string> words;
   bool inside = false;
-  for (const auto* at = text.begin(); at != text.end();) {
-    const auto* const begin = at;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = at;
     const auto c = static_cast<char32_t>(utf8::next(at, text.end()));
     if (is_space(c)) {
       inside = false;

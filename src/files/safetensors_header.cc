@@ -189,8 +189,8 @@ std::string_view type_name(DType dtype) {
 }  // namespace
 
 const SafetensorsType* find_safetensors_type(std::string_view name) noexcept {
-  const auto* found = std::ranges::find(kTypes, name, &SafetensorsType::name);
-  return found == kTypes.end() ? nullptr : found;
+  const auto found = std::ranges::find(kTypes, name, &SafetensorsType::name);
+  return found == kTypes.end() ? nullptr : &*found;
 }
 
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, const std::string& source) {

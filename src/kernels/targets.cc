@@ -24,6 +24,7 @@ std::vector<Known> known_targets() {
   return {
       {kReference, {}},
       {"scalar", {}},
+      {"simd128", {"simd128"}},
       {"neon", {"neon"}},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},

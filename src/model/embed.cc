@@ -214,7 +214,7 @@ std::vector<double> pooled_states(const TensorView& states, Pooling pooling) {
 }
 
 Pooling pooling_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kPoolings, name);
+  const auto found = std::ranges::find(kPoolings, name);
   if (found != kPoolings.end()) return static_cast<Pooling>(found - kPoolings.begin());
   throw InvalidArgument("pooling_named", "name", "one of mean, first, last, max", "\"" + std::string(name) + "\"");
 }

@@ -7,8 +7,8 @@
 namespace qkv::text {
 
 void require_short(std::string_view text) {
-  constexpr std::size_t kLongest = std::size_t{1} << 32U;
-  if (text.size() < kLongest) return;
+  constexpr std::uint64_t kLongest = std::uint64_t{1} << 32U;
+  if (std::uint64_t{text.size()} < kLongest) return;
   throw InvalidArgument("Tokenizer::encode", "text", "less than 4 GiB", std::to_string(text.size()) + " bytes");
 }
 

@@ -1,9 +1,11 @@
 #include "text/characters.h"
 
+#include <utf8.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace qkv::text {
 namespace {
@@ -96,9 +98,7 @@ void append_character(std::string& text, char32_t character) {
     text += static_cast<char>(character);
     return;
   }
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(character), bytes.data());
-  text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
+  utf8::unchecked::append(character, std::back_inserter(text));
 }
 
 std::string to_utf8(char32_t character) {

@@ -18,7 +18,7 @@ std::size_t end_of_token(std::string_view text, std::size_t begin, TextForm form
     return close == std::string_view::npos ? text.size() : close + 1;
   }
   if (form != TextForm::words) {
-    const auto* after = text.begin() + begin;
+    auto after = text.begin() + begin;
     utf8::unchecked::next(after);
     return static_cast<std::size_t>(after - text.begin());
   }

@@ -82,8 +82,8 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   const bool has_image = !run.text().image.empty();
   shown.asks_from_patches = has_image && site.site == AttentionSite::source;
   shown.reads_patches = has_image && site.site != AttentionSite::tokens;
-  const std::int64_t rows = std::min(kMapCells, std::ssize(site.queries));
-  const std::int64_t columns = std::min(kMapCells, std::ssize(site.keys));
+  const std::int64_t rows = std::min<std::int64_t>(kMapCells, std::ssize(site.queries));
+  const std::int64_t columns = std::min<std::int64_t>(kMapCells, std::ssize(site.keys));
   shown.maps = Tensor(DType::f32, {shown.layers, shown.heads, rows, columns});
   for (std::int64_t layer = 0; layer < shown.layers; ++layer) {
     if (watch && watch("heads", {.done = layer, .total = shown.layers}) == Proceed::stop) {

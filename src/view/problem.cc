@@ -60,7 +60,7 @@ Tensor typed_as(const std::string& text, Tensor tensor, DType dtype) {
 void agree_on_dtype(const ProblemRequest& request, AttentionProblem& problem) {
   const std::array<std::pair<const std::string*, Tensor*>, 3> inputs = {
       std::pair(&request.q, &problem.q), std::pair(&request.k, &problem.k), std::pair(&request.v, &problem.v)};
-  const auto* from_file = std::ranges::find_if(
+  const auto from_file = std::ranges::find_if(
       inputs, [](const auto& input) { return !input.first->empty() && !is_tensor_text(*input.first); });
   if (from_file == inputs.end()) return;
   for (const auto& [text, tensor] : inputs) *tensor = typed_as(*text, std::move(*tensor), from_file->second->dtype());

@@ -280,7 +280,7 @@ const std::vector<std::string>& bench_mistakes() {
 }
 
 BenchWrong bench_mistake(const Bench& bench, std::string_view id, std::int64_t d_k) {
-  const auto* mistake = std::ranges::find(kMistakes, id, &Mistake::id);
+  const auto mistake = std::ranges::find(kMistakes, id, &Mistake::id);
   if (mistake == kMistakes.end()) {
     std::string known;
     for (const std::string& one : bench_mistakes()) known += (known.empty() ? "" : ", ") + one;

@@ -72,7 +72,7 @@ std::vector<std::string> counted(std::int64_t n) {
 
 BenchMatrix named_matrix(std::string_view name, Tensor values, std::vector<std::string> rows,
                          std::vector<std::string> columns) {
-  const auto* kind = std::ranges::find(kKinds, name, &Kind::name);
+  const auto kind = std::ranges::find(kKinds, name, &Kind::name);
   if (kind == kKinds.end()) throw std::out_of_range("bench: no matrix " + std::string(name));
   const int decimals = all_whole(values) ? 0 : 3;
   return {.name = std::string(name),

@@ -199,6 +199,8 @@ const Target* find_target(std::string_view name) {
   const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAmx};
 #elif defined(__aarch64__)
   const Target* const targets[] = {&kScalar, &kNeon};
+#elif defined(__wasm_simd128__)
+  const Target* const targets[] = {&kScalar, &kSimd128};
 #else
   const Target* const targets[] = {&kScalar};
 #endif

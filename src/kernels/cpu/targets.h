@@ -12,6 +12,8 @@ extern const Target kAvx512;
 extern const Target kAmx;
 #elif defined(__aarch64__)
 extern const Target kNeon;
+#elif defined(__wasm_simd128__)
+extern const Target kSimd128;
 #endif
 
 }  // namespace qkv::kernels::cpu

@@ -15,16 +15,16 @@ constexpr std::size_t kCharacters = 1023;
 constexpr const char* kMakeTextTask = "make_text_task";
 
 std::vector<std::string_view> characters_of(std::string_view text, const std::string& name) {
-  const auto* const bad = utf8::find_invalid(text.begin(), text.end());
+  const auto bad = utf8::find_invalid(text.begin(), text.end());
   if (bad != text.end()) {
     throw InvalidArgument(kMakeTextTask, name, "UTF-8",
                           "a byte that is none at offset " + std::to_string(bad - text.begin()));
   }
   std::vector<std::string_view> characters;
-  for (const auto* at = text.begin(); at != text.end();) {
-    const auto* const begin = at;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = at;
     utf8::unchecked::next(at);
-    characters.emplace_back(begin, static_cast<std::size_t>(at - begin));
+    characters.emplace_back(&*begin, static_cast<std::size_t>(at - begin));
   }
   return characters;
 }

@@ -1,0 +1,25 @@
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/fma_gradients.h"
+#include "kernels/cpu/fma_products.h"
+#include "kernels/cpu/in_order.h"
+#include "kernels/cpu/row_products.h"
+#include "kernels/cpu/simd_wasm.h"
+#include "kernels/cpu/targets.h"
+#include "kernels/cpu/tile_loops.h"
+#include "kernels/cpu/workers.h"
+
+namespace qkv::kernels::cpu {
+
+using WasmWorkers = Workers<Worker<InOrder<FmaProducts<wasm::Simd>>>, Worker<InOrder<RowProducts<wasm::Simd>>>>;
+
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
+const Target kSimd128 = {.name = "simd128",
+                         .blocks_a_task = WasmWorkers::blocks_a_task,
+                         .worker_bytes = WasmWorkers::worker_bytes,
+                         .run = WasmWorkers::run,
+                         .merge = WasmWorkers::merge,
+                         .multiply = TileLoops<wasm::Simd>::multiply,
+                         .weigh = TileLoops<wasm::Simd>::weigh,
+                         .backward = backward_target<FmaGradients<wasm::Simd>>()};
+
+}  // namespace qkv::kernels::cpu
