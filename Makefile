@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -34,6 +34,11 @@ test-models:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target test_models
 	build/release/tests/models/test_models --gtest_brief=1
+
+web:
+	scripts/install-packages build web
+	scripts/quietly cmake --preset web
+	cmake --build --preset web
 
 stories:
 	scripts/install-packages build test studio stories

@@ -8,6 +8,10 @@ function(qkv_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Werror
     -ffp-contract=off)
+  # There, a size is half as long as the int64_t that it comes from; where it may be too large, the code says so.
+  if(QKV_WEB)
+    target_compile_options(${target} PRIVATE -Wno-shorten-64-to-32)
+  endif()
   # GCC 12 sees an overlap in `"text" + std::string` where there is none (its bug 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict)

@@ -1,0 +1,52 @@
+// std::from_chars for floating point, by strtod and strtof, which read more: blanks, a plus and hexadecimal digits.
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace std {
+namespace {
+
+bool starts_a_number(const string& text) {
+  const size_t sign = text.starts_with('-') ? 1 : 0;
+  if (text.size() == sign) return false;
+  const char first = text[sign];
+  return (first >= '0' && first <= '9') || first == '.' || first == 'i' || first == 'I' || first == 'n' || first == 'N';
+}
+
+bool is_hexadecimal(const string& text) {
+  const size_t sign = text.starts_with('-') ? 1 : 0;
+  return text.size() > sign + 1 && text[sign] == '0' && (text[sign + 1] == 'x' || text[sign + 1] == 'X');
+}
+
+template <class Number, class Read>
+from_chars_result read_number(const char* begin, const char* end, Number& value, const Read& read) {
+  const string text(begin, end);  // strtod stops at a zero byte alone
+  if (!starts_a_number(text)) return {begin, errc::invalid_argument};
+  if (is_hexadecimal(text)) {
+    value = text[0] == '-' ? -Number{} : Number{};
+    return {begin + text.find('x' == text[text.find('0') + 1] ? 'x' : 'X'), errc()};
+  }
+  char* stop = nullptr;
+  errno = 0;
+  const Number got = read(text.c_str(), &stop);
+  const auto length = stop - text.c_str();
+  if (length == 0) return {begin, errc::invalid_argument};
+  const bool out_of_range = errno == ERANGE && (isinf(got) || got == 0);
+  if (out_of_range) return {begin + length, errc::result_out_of_range};
+  value = got;
+  return {begin + length, errc()};
+}
+
+}  // namespace
+
+from_chars_result from_chars(const char* begin, const char* end, double& value) {
+  return read_number(begin, end, value, strtod);
+}
+
+from_chars_result from_chars(const char* begin, const char* end, float& value) {
+  return read_number(begin, end, value, strtof);
+}
+
+}  // namespace std
