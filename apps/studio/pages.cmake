@@ -1,7 +1,8 @@
 # qkv_studio_pages: the pages, made by node and npm, compressed and put into the program; or why they are not there.
 set(web ${CMAKE_CURRENT_SOURCE_DIR}/web)
 set(build ${CMAKE_CURRENT_BINARY_DIR})
-set(pages ${build}/pages/index.html.gz ${build}/pages/studio.js.gz ${build}/pages/studio.css.gz ${build}/pages/why)
+set(pages ${build}/pages/index.html.gz ${build}/pages/studio.js.gz ${build}/pages/studio.css.gz
+          ${build}/pages/worker.js.gz ${build}/pages/why)
 
 # Why there can be no pages; empty if there can.
 function(qkv_why_without_studio result)
@@ -67,9 +68,23 @@ if(NOT why)
   set_property(TARGET studio_web PROPERTY QKV_WEB ${build}/web)
 endif()
 
+# The engine that a page can take along, where `make web` has built it.
+set(QKV_WEB_ENGINE ${PROJECT_SOURCE_DIR}/build/web/apps/studio/wasm/qkv.wasm CACHE FILEPATH
+    "The engine as WebAssembly, put into the program where the file is there")
+mark_as_advanced(QKV_WEB_ENGINE)
+set(engine ${build}/pages/engine.gz)
+if(EXISTS ${QKV_WEB_ENGINE})
+  add_custom_command(OUTPUT ${engine}
+    COMMAND gzip -9nc ${QKV_WEB_ENGINE} > ${engine}
+    DEPENDS ${QKV_WEB_ENGINE}
+    COMMENT "Compressing the engine for pages")
+else()
+  file(CONFIGURE OUTPUT ${engine} CONTENT "")
+endif()
+
 add_library(qkv_studio_pages STATIC pages.cc)
 add_dependencies(qkv_studio_pages studio_web)
-set_property(SOURCE pages.cc PROPERTY OBJECT_DEPENDS "${pages}")
+set_property(SOURCE pages.cc PROPERTY OBJECT_DEPENDS "${pages};${engine}")
 target_compile_definitions(qkv_studio_pages PRIVATE QKV_STUDIO_PAGES="${build}/pages")
 target_link_libraries(qkv_studio_pages PUBLIC qkv_studio_server)
 qkv_compile_options(qkv_studio_pages)

@@ -19,7 +19,7 @@ case "\$*" in
   ci*) [ $2 = yes ] || { echo "$2"; exit 1; }; mkdir -p node_modules ;;
   ping*) [ $2 != no ] || { echo EAI_AGAIN; exit 1; } ;;
   run*build) [ $3 = yes ] || { echo "main.ts does not build"; exit 1; }
-    mkdir -p dist; for file in index.html studio.js studio.css; do cat src/main.ts >dist/\$file; done ;;
+    mkdir -p dist; for file in index.html studio.js studio.css worker.js; do cat src/main.ts >dist/\$file; done ;;
 esac
 END
   chmod +x "$folder/bin/npm"

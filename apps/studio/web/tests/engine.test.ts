@@ -176,6 +176,10 @@ describe("in a Worker", () => {
     addEventListener(type: string, listener: (event: never) => void) {
       (this.listeners[type] ??= []).push(listener);
     }
+    terminated = false;
+    terminate() {
+      this.terminated = true;
+    }
     emit(type: string, event: unknown) {
       for (const listener of this.listeners[type] ?? []) listener(event as never);
     }
@@ -183,7 +187,7 @@ describe("in a Worker", () => {
 
   it("sends each question its own bytes", async () => {
     const worker = new FakeWorker();
-    const engine = new Engine(new InWorker(worker));
+    const engine = new Engine(new InWorker(() => worker));
     const first = engine.ask(about, {});
     const second = engine.ask("bench", {});
     await Promise.resolve();
@@ -202,16 +206,36 @@ describe("in a Worker", () => {
   it("tells the Worker when nobody waits any more", async () => {
     const worker = new FakeWorker();
     const abort = new AbortController();
-    const asked = new Engine(new InWorker(worker)).ask(about, {}, { signal: abort.signal });
+    const asked = new Engine(new InWorker(() => worker)).ask(about, {}, { signal: abort.signal });
     await Promise.resolve();
     abort.abort();
     await expect(asked).rejects.toMatchObject({ name: "AbortError" });
     expect(worker.posted.at(-1)).toEqual({ id: 1, cancel: true });
   });
 
+  it("starts another Worker where one works on for nobody, and asks it what is waited for", async () => {
+    vi.useFakeTimers();
+    const workers: FakeWorker[] = [];
+    const start = () => workers[workers.push(new FakeWorker()) - 1]!;
+    const engine = new Engine(new InWorker(start));
+    const abort = new AbortController();
+    const long = engine.ask(about, {}, { signal: abort.signal });
+    const next = engine.ask("bench", {});
+    await Promise.resolve();
+    abort.abort();
+    await expect(long).rejects.toMatchObject({ name: "AbortError" });
+    vi.runAllTimers();
+    vi.useRealTimers();
+    expect(workers[0]!.terminated).toBe(true);
+    expect(workers[1]!.posted).toEqual([{ id: 2, name: "bench", body: "{}" }]);
+    workers[1]!.emit("message", { data: { id: 2, bytes: reply({ title: "b" }) } });
+    workers[1]!.emit("message", { data: { id: 2, done: true } });
+    expect(await next).toEqual({ title: "b" });
+  });
+
   it("is gone once the Worker stops", async () => {
     const worker = new FakeWorker();
-    const asked = new Engine(new InWorker(worker)).ask(about, {});
+    const asked = new Engine(new InWorker(() => worker)).ask(about, {});
     await Promise.resolve();
     worker.emit("error", { message: "out of memory" });
     await expect(asked).rejects.toThrow(EngineGone);

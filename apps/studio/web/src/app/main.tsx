@@ -1,7 +1,6 @@
 import { render } from "preact";
-import { Engine, type Transport } from "../engine/engine";
-import { Frozen, frozenReplies } from "../engine/frozen";
-import { baseOf, OverHttp } from "../engine/over_http";
+import { Engine } from "../engine/engine";
+import { transportOf } from "../engine/of_page";
 import { address, followAddress, type Address } from "./address";
 import "./colours.css";
 import "./frame.css";
@@ -11,18 +10,13 @@ import { opening } from "./opening";
 import { pages } from "./pages";
 import { applyTheme } from "./theme";
 
-function transport(): Transport {
-  const frozen = document.getElementById("frozen");
-  return frozen ? new Frozen(frozenReplies(frozen.textContent ?? "{}")) : new OverHttp(baseOf(location.href));
-}
-
 async function start(): Promise<void> {
   const root = document.getElementById("studio");
   const [first] = pages;
   if (!root || !first) throw new Error("the page has no element #studio");
   applyTheme();
   listenForKeys();
-  const engine = new Engine(transport());
+  const engine = new Engine(await transportOf(document, location.href));
   await followAddress(first.name);
   const isAsked = location.hash.length > 1;
   if (!isAsked) address.value = await opened(engine);

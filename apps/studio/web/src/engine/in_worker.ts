@@ -1,11 +1,8 @@
-// Questions to an engine in a classic Worker of this page. Both sides post objects:
-//   page → Worker  {id, name, body}             a question; body is the JSON of the request
-//   page → Worker  {id, cancel: true}           nobody waits for it any more
-//   Worker → page  {id, bytes: Uint8Array}      frames, in any cuts (the buffer is transferred)
-//   Worker → page  {id, done: true}             no more bytes for this question
-//   Worker → page  {id, failed: "why"}          the Worker cannot go on
-// The bytes are those that the server would send.
+// Questions to an engine in a Worker of this page; src/worker/protocol.ts says what both sides post. What has begun in the
+// Worker cannot be stopped from outside: a Worker that works too long on what nobody waits for is ended, and another one
+// is started.
 
+import type { FromWorker } from "../worker/protocol";
 import type { Transport } from "./engine";
 import { EngineGone } from "./errors";
 
@@ -13,33 +10,29 @@ export interface WorkerLike {
   postMessage(message: unknown): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
   addEventListener(type: "error", listener: (event: { message?: string }) => void): void;
+  terminate(): void;
 }
 
-interface FromWorker {
+const patience = 250; // milliseconds for what nobody waits for
+
+interface Question {
   id: number;
-  bytes?: Uint8Array;
-  done?: true;
-  failed?: string;
-}
-
-interface Waiting {
+  name: string;
+  body: string;
   take(message: FromWorker): void;
+  isAborted: boolean;
 }
 
 export class InWorker implements Transport {
   readonly where = "qkv in this page (WebAssembly)";
-  private readonly waiting = new Map<number, Waiting>();
+  private worker: WorkerLike;
+  /** Those that the Worker has not ended, in the order in which it answers them. */
+  private readonly asked = new Map<number, Question>();
   private lastId = 0;
 
-  constructor(private readonly worker: WorkerLike) {
-    worker.addEventListener("message", (event) => {
-      const message = event.data as FromWorker;
-      this.waiting.get(message.id)?.take(message);
-    });
-    worker.addEventListener("error", (event) => {
-      const failed = `The engine in this page stopped: ${event.message ?? "no reason given"}. Reload the page.`;
-      for (const [id, one] of this.waiting) one.take({ id, failed });
-    });
+  /** `start` makes a Worker that knows where its engine is. */
+  constructor(private readonly start: () => WorkerLike) {
+    this.worker = this.started();
   }
 
   answers(): boolean {
@@ -51,16 +44,16 @@ export class InWorker implements Transport {
     const id = ++this.lastId;
     const messages: FromWorker[] = [];
     let wake = () => {};
-    const onAbort = () => {
-      this.worker.postMessage({ id, cancel: true });
+    const take = (message: FromWorker) => {
+      messages.push(message);
       wake();
     };
-    this.waiting.set(id, {
-      take(message) {
-        messages.push(message);
-        wake();
-      },
-    });
+    const question: Question = { id, name, body, take, isAborted: false };
+    const onAbort = () => {
+      this.abort(question);
+      wake();
+    };
+    this.asked.set(id, question);
     signal.addEventListener("abort", onAbort);
     this.worker.postMessage({ id, name, body });
     try {
@@ -74,7 +67,40 @@ export class InWorker implements Transport {
       }
     } finally {
       signal.removeEventListener("abort", onAbort);
-      this.waiting.delete(id);
+    }
+  }
+
+  private started(): WorkerLike {
+    const worker = this.start();
+    worker.addEventListener("message", (event) => {
+      const message = event.data as FromWorker;
+      const question = this.asked.get(message.id);
+      if (message.done || message.failed !== undefined) this.asked.delete(message.id);
+      question?.take(message);
+    });
+    worker.addEventListener("error", (event) => {
+      const failed = `The engine in this page stopped: ${event.message ?? "no reason given"}. Reload the page.`;
+      for (const { id, take } of this.asked.values()) take({ id, failed });
+      this.asked.clear();
+    });
+    return worker;
+  }
+
+  private abort(question: Question): void {
+    question.isAborted = true;
+    this.worker.postMessage({ id: question.id, cancel: true });
+    setTimeout(() => {
+      const [first] = this.asked.values();
+      if (first === question) this.startAnew();
+    }, patience);
+  }
+
+  private startAnew(): void {
+    this.worker.terminate();
+    this.worker = this.started();
+    for (const { id, name, body, isAborted } of [...this.asked.values()]) {
+      if (isAborted) this.asked.delete(id);
+      else this.worker.postMessage({ id, name, body });
     }
   }
 }

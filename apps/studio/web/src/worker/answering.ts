@@ -1,0 +1,95 @@
+// Questions in, frames out, one after the other: all of the Worker but the posting itself.
+
+import type { FromWorker, Start, ToWorker } from "./protocol";
+import { Reactor } from "./reactor";
+import { bytesOf } from "./source";
+
+export type Post = (message: FromWorker, transfer: Transferable[]) => void;
+
+interface Waiting {
+  id: number;
+  name: string;
+  body: string;
+}
+
+// Letting the posted messages in: among them may be one that says that nobody waits.
+const nextTurn = () => new Promise((resume) => setTimeout(resume));
+
+export class Answering {
+  private readonly waiting: Waiting[] = [];
+  private readonly models = new Map<string, Promise<void>>();
+  private start: Start | null = null;
+  private engine: Promise<Reactor> | null = null;
+  private isBusy = false;
+
+  constructor(private readonly post: Post) {}
+
+  take(message: ToWorker): void {
+    if ("start" in message) {
+      this.start = message.start;
+      this.engine = this.open(message.start);
+      this.engine.catch(() => {}); // told to whoever asks
+    } else if ("cancel" in message) {
+      this.drop(message.id);
+    } else {
+      this.waiting.push(message);
+      void this.work();
+    }
+  }
+
+  private async open(start: Start): Promise<Reactor> {
+    const reactor = await Reactor.of(await bytesOf(start.engine));
+    for (const name of Object.keys(start.models)) reactor.putFile(pathOf(name), new Uint8Array());
+    return reactor;
+  }
+
+  private drop(id: number): void {
+    const place = this.waiting.findIndex((one) => one.id === id);
+    if (place < 0) return;
+    this.waiting.splice(place, 1);
+    this.post({ id, done: true }, []);
+  }
+
+  private async work(): Promise<void> {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    await nextTurn();
+    for (let one = this.waiting.shift(); one; one = this.waiting.shift()) {
+      await this.answer(one);
+      await nextTurn();
+    }
+    this.isBusy = false;
+  }
+
+  private async answer({ id, name, body }: Waiting): Promise<void> {
+    try {
+      const engine = await this.engine;
+      if (!engine) throw new Error("the Worker was not told where its engine is");
+      await this.bring(engine, body);
+      engine.ask(name, body, (frame) => {
+        this.post({ id, bytes: frame }, [frame.buffer]);
+        return true;
+      });
+      this.post({ id, done: true }, []);
+    } catch (error) {
+      this.post({ id, failed: `The engine in this page stopped: ${String(error)}. Reload the page.` }, []);
+    }
+  }
+
+  // The models that a question names, before it is asked: the engine cannot wait.
+  private async bring(engine: Reactor, body: string): Promise<void> {
+    for (const [name, source] of Object.entries(this.start?.models ?? {})) {
+      if (!body.includes(JSON.stringify(name))) continue;
+      let brought = this.models.get(name);
+      if (!brought) {
+        brought = bytesOf(source).then((bytes) => engine.putFile(pathOf(name), bytes));
+        this.models.set(name, brought);
+      }
+      await brought;
+    }
+  }
+}
+
+function pathOf(model: string): string {
+  return `models/${model}.safetensors`;
+}

@@ -1,0 +1,26 @@
+// Bytes that are written into a page or lie beside it.
+
+import type { Source } from "./protocol";
+
+/** Throws an Error that names the address of what cannot be fetched. */
+export async function bytesOf(source: Source): Promise<Uint8Array<ArrayBuffer>> {
+  return unpacked("base64" in source ? decoded(source.base64) : await fetched(source.url));
+}
+
+function decoded(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+async function fetched(url: string): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: expected the engine's bytes, got the status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+// A server that knows the ending .gz may have unpacked the bytes on the way.
+async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (!isCompressed) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
