@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "core/exact_math.h"
 #include "view/far_head.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
@@ -16,9 +18,7 @@ namespace qkv {
 namespace {
 
 using view_detail::FarHead;
-using view_detail::FarPyramid;
 using view_detail::refuse;
-using view_detail::SharedCells;
 using view_detail::StudioState;
 
 ProbeWatch said(const StudioWatch& watch, std::string_view what) {
@@ -28,27 +28,6 @@ ProbeWatch said(const StudioWatch& watch, std::string_view what) {
 
 void require_place(std::string_view field, std::int64_t place, std::int64_t count) {
   if (place < 0 || place >= count) refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
-}
-
-FarTile tile_of(FarHead& head, const view_detail::FarPlaceOfTile& place, const ProbeWatch& watch) {
-  const SharedCells cells = head.pyramid().tile(place, watch);
-  const MapArea area = head.pyramid().area(place);
-  FarTile tile{.level = place.level,
-               .row = place.row,
-               .column = place.column,
-               .i_begin = area.i_begin,
-               .i_end = area.i_end,
-               .j_begin = area.j_begin,
-               .j_end = area.j_end};
-  if (!cells->is_hidden()) {
-    tile.mean = cells->mean;
-    tile.largest = cells->largest;
-    tile.visible = cells->visible;
-  }
-  if (place.level > 0) return tile;
-  for (std::int64_t i = area.i_begin; i < area.i_end; ++i) tile.queries.push_back(head.query_word(i));
-  for (std::int64_t j = area.j_begin; j < area.j_end; ++j) tile.keys.push_back(head.key_word(j));
-  return tile;
 }
 
 FarReply answer_open(StudioState& state, const FarRequest& request, const StudioWatch& watch) {
@@ -64,21 +43,32 @@ FarTile answer_tile(StudioState& state, const FarTileRequest& request, const Stu
   const MapSize tiles = head->pyramid().tiles(request.level);
   require_place("row", request.row, tiles.rows);
   require_place("column", request.column, tiles.columns);
-  return tile_of(*head, {request.level, request.row, request.column}, said(watch, "map"));
+  if ((request.every & (request.every - 1)) != 0) refuse("every", "a power of two", std::to_string(request.every));
+  const view_detail::FarPlaceOfTile place = {request.level, request.row, request.column};
+  if (request.every > 1 && request.level > 0) return head->sampled(place, request.every, said(watch, "map"));
+  return head->exact(place, said(watch, "map"));
 }
 
-FarTile answer_walk(StudioState& state, const FarRequest& request, const StudioWatch& watch) {
+FarTile answer_walk(StudioState& state, const FarWalkRequest& request, const StudioWatch& watch) {
   const auto head = state.far().head(state, request);
+  if (request.band) {
+    require_place("band", *request.band, head->pyramid().tiles(head->pyramid().base()).rows);
+    return head->band(*request.band, said(watch, "map"));
+  }
   head->pyramid().walk(said(watch, "map"));
-  return tile_of(*head, {head->pyramid().top(), 0, 0}, {});
+  return head->exact({head->pyramid().top(), 0, 0}, {});
 }
 
 std::string row_sentence(const FarRowReply& reply) {
   if (reply.visible == 0) return fmt::format("Query {}, \"{}\", sees no key.", reply.query, reply.word);
   if (reply.top.empty()) return fmt::format("Query {}, \"{}\", sees {} keys.", reply.query, reply.word, reply.visible);
   const FarKey& first = reply.top.front();
-  return fmt::format("Query {}, \"{}\", sees {} keys and reads most from key {}, \"{}\": {:.3f} of its weight.",
-                     reply.query, reply.word, reply.visible, first.key, first.word, first.weight);
+  return fmt::format(
+      "Query {}, \"{}\", sees {} keys and reads most from key {}, \"{}\": {:.3f} of its weight. Its entropy is that of "
+      "{} "
+      "keys read alike.",
+      reply.query, reply.word, reply.visible, first.key, first.word, first.weight,
+      std::llround(core::exp(reply.entropy)));
 }
 
 FarRowReply answer_row(StudioState& state, const FarRowRequest& request, const StudioWatch& /*quick*/) {
@@ -179,6 +169,23 @@ const Fields<FarTileRequest>& far_tile_fields() {
     add(fields, &FarTileRequest::level, "level", "A cell has 2^level queries and keys", kMostLevel);
     add(fields, &FarTileRequest::row, "row", "Which row of tiles, 256 cells each", kAny);
     add(fields, &FarTileRequest::column, "column", "Which column of tiles", kAny);
+    fields.add(&FarTileRequest::every,
+               {.name = "every",
+                .meaning = "Look at every n-th query only, a power of two; one of each cell at least",
+                .least = 1,
+                .most = kMostTokens});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<FarWalkRequest>& far_walk_fields() {
+  static const Fields<FarWalkRequest> kFields = [] {
+    Fields<FarWalkRequest> fields;
+    fields.add(far_fields());
+    fields.add(
+        &FarWalkRequest::band,
+        {.name = "band", .form = "N", .meaning = "One row of tiles of the level that is walked [all]", .least = 0});
     return fields;
   }();
   return kFields;
@@ -220,13 +227,15 @@ view_detail::Answerer view_detail::far_tile_question() {
   return answerer<FarTileRequest, FarTile>("far_tile", "256 x 256 cells of that head's map.", far_tile_fields(),
                                            answer_tile,
                                            {R"({"tokens": 4096, "level": 1, "row": 6, "column": 6})",
+                                            R"({"tokens": 4096, "level": 3, "row": 1, "column": 1, "every": 4})",
                                             R"({"tokens": 4096, "level": 0, "row": 12, "column": 12})"});
 }
 
 view_detail::Answerer view_detail::far_walk_question() {
-  return answerer<FarRequest, FarTile>("far_walk",
-                                       "The exact map: walks the whole matrix once, and shows all of it in one tile.",
-                                       far_fields(), answer_walk, {R"({"tokens": 4096})"});
+  return answerer<FarWalkRequest, FarTile>(
+      "far_walk", "The exact map: walks the whole matrix once, or a band of it, in the cells of the last level.",
+      far_walk_fields(), answer_walk,
+      {R"({"tokens": 4096})", R"x({"tokens": 16384, "mask": "causal & window(512)", "band": 3})x"});
 }
 
 view_detail::Answerer view_detail::far_row_question() {

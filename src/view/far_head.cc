@@ -4,26 +4,49 @@
 
 #include <algorithm>
 
-#include "qkv/files.h"
 #include "view/far_needle.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
+#include "view/text_file.h"
 
 namespace qkv::view_detail {
 namespace {
 
-constexpr std::int64_t kEvery = 64;
+// Of 131,072 queries every 64th is looked at, of more tokens as many.
+std::int64_t every_of(std::int64_t queries) {
+  constexpr std::int64_t kLeast = 64;
+  constexpr std::int64_t kMostQueries = 2048;
+  std::int64_t every = kLeast;
+  while (every * kMostQueries < queries) every *= 2;
+  return every;
+}
 
 std::string long_text(const StudioState& state, const FarRequest& request) {
   if (!request.text.empty() || state.options().file.empty()) return request.text;
-  const std::vector<std::byte> bytes = read_file(state.options().file);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return text_of_file(state.options().file);
 }
 
 // Everything that makes a head another one.
 std::string key_of(const FarRequest& request) {
   if (request.model.empty()) return fmt::format("{}|{}|{}", request.tokens, request.seed, request.mask);
   return fmt::format("{}|{}|{}|{}|{}", request.model, request.site, request.layer, request.head, request.text);
+}
+
+FarTile described_tile(const FarPlaceOfTile& place, const MapArea& area) {
+  return {.level = place.level,
+          .row = place.row,
+          .column = place.column,
+          .i_begin = area.i_begin,
+          .i_end = area.i_end,
+          .j_begin = area.j_begin,
+          .j_end = area.j_end};
+}
+
+void put(FarCells cells, FarTile& tile) {
+  if (cells.is_hidden()) return;
+  tile.mean = std::move(cells.mean);
+  tile.largest = std::move(cells.largest);
+  tile.visible = std::move(cells.visible);
 }
 
 std::string_view made_at(std::int64_t level, std::int64_t base) {
@@ -55,6 +78,8 @@ void FarHead::take_model(StudioState& state, const FarRequest& request) {
   keys_ = site.keys;
   described_.title = fmt::format("{}, layer {}, head {}", request.model, request.layer, request.head);
   described_.layers = site.scope.layers;
+  described_.site = name_of(site.site);
+  for (const RunSite& one : run_->sites()) described_.sites.emplace_back(name_of(one.site));
 }
 
 void FarHead::take_planted(const FarRequest& request) {
@@ -99,20 +124,36 @@ void FarHead::describe() {
 
 FarTile FarHead::estimate(const ProbeWatch& watch) {
   const std::scoped_lock lock(mutex_);
-  if (estimate_) return *estimate_;
-  const std::int64_t side = std::int64_t{1} << pyramid_->top();
-  const std::int64_t every = std::min(kEvery, side);
-  const MaskShape& shape = probe_->shape();
-  const Probe sample = probe_->of_queries({0, shape.Tq, every});
-  const CellMaps maps = far_map(sample, h_, {0, sample.shape().Tq, 0, shape.Tk}, {side / every, side}, watch);
-  FarCells cells = far_cells(maps, 0, 0, kFarTile, kFarTile);
-  FarTile tile{.level = pyramid_->top(), .i_end = shape.Tq, .j_end = shape.Tk, .every = every};
-  if (!cells.is_hidden()) {
-    tile.mean = std::move(cells.mean);
-    tile.largest = std::move(cells.largest);
-    tile.visible = std::move(cells.visible);
-  }
-  return *(estimate_ = std::move(tile));
+  if (!estimate_) estimate_ = sampled({pyramid_->top(), 0, 0}, every_of(probe_->shape().Tq), watch);
+  return *estimate_;
+}
+
+FarTile FarHead::sampled(const FarPlaceOfTile& place, std::int64_t every, const ProbeWatch& watch) const {
+  const std::int64_t side = std::int64_t{1} << place.level;
+  every = std::min(every, side);
+  const MapArea area = pyramid_->area(place);
+  const Probe sample = probe_->of_queries({area.i_begin, area.i_end, every});
+  const MapArea all = {0, sample.shape().Tq, area.j_begin, area.j_end};
+  FarTile tile = described_tile(place, area);
+  tile.every = every;
+  put(far_cells(far_map(sample, h_, all, {side / every, side}, watch), 0, 0, kFarTile, kFarTile), tile);
+  return tile;
+}
+
+FarTile FarHead::exact(const FarPlaceOfTile& place, const ProbeWatch& watch) {
+  FarTile tile = described_tile(place, pyramid_->area(place));
+  put(*pyramid_->tile(place, watch), tile);
+  if (place.level > 0) return tile;
+  for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i) tile.queries.push_back(query_word(i));
+  for (std::int64_t j = tile.j_begin; j < tile.j_end; ++j) tile.keys.push_back(key_word(j));
+  return tile;
+}
+
+FarTile FarHead::band(std::int64_t row, const ProbeWatch& watch) {
+  FarTile tile = described_tile({pyramid_->top(), 0, 0}, pyramid_->area({pyramid_->base(), row, 0}));
+  tile.j_end = probe_->shape().Tk;
+  put(pyramid_->band(row, watch), tile);
+  return tile;
 }
 
 std::size_t FarHead::bytes() const {

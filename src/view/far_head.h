@@ -33,6 +33,11 @@ class FarHead {
   [[nodiscard]] const FarReply& described() const noexcept { return described_; }
   /// The tile of the top level from every n-th query; made once.
   [[nodiscard]] FarTile estimate(const ProbeWatch& watch);
+  /// A tile from every n-th query, n at most the side of a cell.
+  [[nodiscard]] FarTile sampled(const FarPlaceOfTile& place, std::int64_t every, const ProbeWatch& watch) const;
+  [[nodiscard]] FarTile exact(const FarPlaceOfTile& place, const ProbeWatch& watch);
+  /// A band of the walk, in the cells of the top level.
+  [[nodiscard]] FarTile band(std::int64_t row, const ProbeWatch& watch);
   /// An upper bound of its memory.
   [[nodiscard]] std::size_t bytes() const;
 

@@ -50,6 +50,8 @@ const Members<FarReply>& members_of(const FarReply* /*type*/) {
                                    .add(&FarReply::mask, "mask", "The mask")
                                    .add(&FarReply::layers, "layers", "How many the attention has")
                                    .add(&FarReply::heads, "heads", "How many a layer has")
+                                   .add(&FarReply::site, "site", "Which attention of the model; empty without one")
+                                   .add(&FarReply::sites, "sites", "All that it has")
                                    .add(&FarReply::needles, "needles", "What is planted in a text that is made up")
                                    .add(&FarReply::levels, "levels", "From a cell for each pair to one tile for all")
                                    .add(&FarReply::base, "base", "The level that is walked")
@@ -78,6 +80,16 @@ const Members<FarRowReply>& members_of(const FarRowReply* /*type*/) {
           .add(&FarRowReply::distance, "distance", "Mean distance of what it reads, in tokens")
           .add(&FarRowReply::mass, "mass", "The sum of its weights: less than 1 with a sink")
           .add(&FarRowReply::sentence, "sentence", "The same in words");
+  return kMembers;
+}
+
+const Members<FarLargestReply>& members_of(const FarLargestReply* /*type*/) {
+  static const auto kMembers = Members<FarLargestReply>("FarLargestReply")
+                                   .add(&FarLargestReply::query, "query", "Which query")
+                                   .add(&FarLargestReply::query_word, "query_word", "Its word")
+                                   .add(&FarLargestReply::key, "key", "Which key")
+                                   .add(&FarLargestReply::key_word, "key_word", "Its word")
+                                   .add(&FarLargestReply::weight, "weight", "The query's weight on it");
   return kMembers;
 }
 

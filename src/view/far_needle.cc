@@ -4,8 +4,10 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/exact_math.h"
+#include "view/probe_parts.h"
 
 namespace qkv::view_detail {
 namespace {
@@ -130,6 +132,17 @@ class Writer {
 };
 
 }  // namespace
+
+ProbeInputs planted_inputs(std::int64_t tokens, std::uint64_t seed) {
+  PlantedText text = planted_text(tokens, seed);
+  ProbeInputs inputs;
+  inputs.source = std::to_string(tokens) + " tokens that are made up";
+  for (const std::uint8_t word : text.tokens) inputs.queries.push_back(text.words[word]);
+  inputs.keys = inputs.queries;
+  inputs.problem.q = std::move(text.q);
+  inputs.problem.k = std::move(text.k);
+  return inputs;
+}
 
 PlantedText planted_text(std::int64_t tokens, std::uint64_t seed) {
   PlantedText text{.q = Tensor(DType::f32, {1, 1, tokens, kWidth}),

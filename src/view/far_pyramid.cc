@@ -21,6 +21,13 @@ std::int64_t level_of(std::int64_t extent, std::int64_t cells) {
   return level;
 }
 
+// How many pairs a side cells have.
+std::vector<std::int64_t> cell_sizes(std::int64_t begin, std::int64_t end, std::int64_t side) {
+  std::vector<std::int64_t> all;
+  for (; begin < end; begin += side) all.push_back(std::min(side, end - begin));
+  return all;
+}
+
 }  // namespace
 
 FarPyramid::FarPyramid(const Probe& probe, std::int64_t h, Mask mask) : probe_(probe), h_(h), mask_(std::move(mask)) {
@@ -65,18 +72,13 @@ SharedCells FarPyramid::folded(const FarPlaceOfTile& place, const ProbeWatch& wa
   const MapArea whole = area(place);
   FoldedCells sums(rounded_up(whole.i_end - whole.i_begin, 2 * side),
                    rounded_up(whole.j_end - whole.j_begin, 2 * side));
-  const auto sizes = [side](std::int64_t begin, std::int64_t end) {
-    std::vector<std::int64_t> all;
-    for (; begin < end; begin += side) all.push_back(std::min(side, end - begin));
-    return all;
-  };
   const MapSize finer = tiles(place.level - 1);
   for (std::int64_t r = 0; r < 2 && 2 * place.row + r < finer.rows; ++r) {
     for (std::int64_t c = 0; c < 2 && 2 * place.column + c < finer.columns; ++c) {
       const FarPlaceOfTile part = {place.level - 1, 2 * place.row + r, 2 * place.column + c};
       const MapArea own = area(part);
-      sums.add(*tile(part, watch), r * kFarTile / 2, c * kFarTile / 2, sizes(own.i_begin, own.i_end),
-               sizes(own.j_begin, own.j_end));
+      sums.add(*tile(part, watch), r * kFarTile / 2, c * kFarTile / 2, cell_sizes(own.i_begin, own.i_end, side),
+               cell_sizes(own.j_begin, own.j_end, side));
     }
   }
   return std::make_shared<const FarCells>(sums.finished());
@@ -89,19 +91,59 @@ std::int64_t FarPyramid::cost(std::int64_t row) const {
   return (i_end - i_begin) * std::max<std::int64_t>(1, seen.end - seen.begin);
 }
 
-void FarPyramid::walk(const ProbeWatch& watch) {
+// Of all bands, those that are done.
+ProbeProgress FarPyramid::progress() {
   ProbeProgress whole;
-  for (std::int64_t row = 0; row < std::ssize(bands_); ++row) whole.total += cost(row);
+  const std::scoped_lock lock(mutex_);
   for (std::int64_t row = 0; row < std::ssize(bands_); ++row) {
-    require_band(row, [&](const ProbeProgress& part) {
-      if (!watch) return Proceed::go_on;
-      const double share = part.total == 0 ? 0 : static_cast<double>(part.done) / static_cast<double>(part.total);
-      ProbeProgress now = whole;
-      now.done += static_cast<std::int64_t>(share * static_cast<double>(cost(row)));
-      return watch(now);
-    });
-    whole.done += cost(row);
+    whole.total += cost(row);
+    if (bands_[static_cast<std::size_t>(row)].state == Band::State::done) whole.done += cost(row);
   }
+  return whole;
+}
+
+// The watch is told of the whole walk.
+void FarPyramid::require_band_of_all(std::int64_t row, const ProbeWatch& watch) {
+  if (!watch) return require_band(row, {});
+  require_band(row, [&](const ProbeProgress& part) {
+    const double share = part.total == 0 ? 0 : static_cast<double>(part.done) / static_cast<double>(part.total);
+    ProbeProgress whole = progress();
+    whole.done = std::min(whole.total, whole.done + static_cast<std::int64_t>(share * static_cast<double>(cost(row))));
+    return watch(whole);
+  });
+}
+
+void FarPyramid::walk(const ProbeWatch& watch) {
+  for (std::int64_t row = 0; row < std::ssize(bands_); ++row) require_band_of_all(row, watch);
+}
+
+FarCells FarPyramid::band(std::int64_t row, const ProbeWatch& watch) {
+  require_band_of_all(row, watch);
+  std::vector<SharedCells> tiles;
+  {
+    const std::scoped_lock lock(mutex_);
+    tiles = bands_[static_cast<std::size_t>(row)].tiles;
+  }
+  const MapArea area = this->area({base_, row, 0});
+  for (std::int64_t level = base_; level < top_; ++level) {
+    const std::int64_t side = std::int64_t{1} << level;
+    const auto width = [&](std::size_t tile) {
+      const std::int64_t begin = static_cast<std::int64_t>(tile) * kFarTile * side;
+      return cell_sizes(begin, std::min(begin + kFarTile * side, probe_.shape().Tk), side);
+    };
+    const std::vector<std::int64_t> height = cell_sizes(area.i_begin, area.i_end, side);
+    std::vector<SharedCells> folded;
+    for (std::size_t pair = 0; pair < tiles.size(); pair += 2) {
+      const bool has_other = pair + 1 < tiles.size();
+      const std::int64_t columns = std::ssize(width(pair)) + (has_other ? std::ssize(width(pair + 1)) : 0);
+      FoldedCells sums(rounded_up(std::ssize(height), 2), rounded_up(columns, 2));
+      sums.add(*tiles[pair], 0, 0, height, width(pair));
+      if (has_other) sums.add(*tiles[pair + 1], 0, kFarTile / 2, height, width(pair + 1));
+      folded.push_back(std::make_shared<const FarCells>(sums.finished()));
+    }
+    tiles = std::move(folded);
+  }
+  return *tiles.front();
 }
 
 void FarPyramid::require_band(std::int64_t row, const ProbeWatch& watch) {

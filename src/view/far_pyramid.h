@@ -46,6 +46,8 @@ class FarPyramid {
   [[nodiscard]] SharedCells tile(const FarPlaceOfTile& place, const ProbeWatch& watch);
   /// All bands of the base.
   void walk(const ProbeWatch& watch);
+  /// One of them, folded into cells of the top level. The watch is told of the whole walk: bands that are done count.
+  [[nodiscard]] FarCells band(std::int64_t row, const ProbeWatch& watch);
 
  private:
   struct Band {
@@ -57,6 +59,8 @@ class FarPyramid {
 
   [[nodiscard]] SharedCells made(const FarPlaceOfTile& place, const ProbeWatch& watch);
   [[nodiscard]] SharedCells folded(const FarPlaceOfTile& place, const ProbeWatch& watch);
+  [[nodiscard]] ProbeProgress progress();
+  void require_band_of_all(std::int64_t row, const ProbeWatch& watch);
   void require_band(std::int64_t row, const ProbeWatch& watch);
   void lead(std::int64_t row, const ProbeWatch& watch, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::vector<SharedCells> walked(std::int64_t row, const ProbeWatch& watch) const;

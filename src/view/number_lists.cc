@@ -6,6 +6,26 @@
 #include "view/refuse.h"
 
 namespace qkv::view_detail {
+namespace {
+
+constexpr const char* kRectangle = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
+
+std::pair<std::int64_t, std::int64_t> range_of(std::string_view field, std::string_view text, std::string_view whole) {
+  const auto ends = numbers_from<std::int64_t>(text, ':');
+  const bool fits = ends && ends->size() == 2 && ends->front() >= 0 && ends->front() < ends->back();
+  if (!fits) refuse(field, kRectangle, whole);
+  return {ends->front(), ends->back()};
+}
+
+}  // namespace
+
+MapArea rectangle_of(std::string_view field, std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) refuse(field, kRectangle, text);
+  const auto [i_begin, i_end] = range_of(field, text.substr(0, comma), text);
+  const auto [j_begin, j_end] = range_of(field, text.substr(comma + 1), text);
+  return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
+}
 
 std::vector<std::int64_t> whole_numbers(std::string_view field, std::string_view text, std::string_view otherwise) {
   std::vector<std::int64_t> values;

@@ -15,7 +15,13 @@ void add_inputs(Fields<Request>& fields) {
       .add(&Request::random, {.name = "random",
                               .form = "B,Hq,Hk,Tq,Tk,D",
                               .meaning = "Instead of files: normal numbers for q, k, v and d_out, from the seed",
-                              .group = inputs});
+                              .group = inputs})
+      .add(&Request::planted, {.name = "planted",
+                               .form = "T",
+                               .meaning = "Or a text of T made-up tokens with needles in it, from the seed [1]",
+                               .group = inputs,
+                               .least = 1024,
+                               .most = 1048576});
 }
 
 void add_model(Fields<Request>& fields) {

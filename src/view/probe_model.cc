@@ -16,24 +16,17 @@
 #include "view/model_run.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
+#include "view/text_file.h"
 
 namespace qkv {
 namespace {
 
 using view_detail::refuse;
 
-// Without the end of its last line, which is no part of the text.
-std::string text_of_file(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.ends_with('\n')) text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));
-  return text;
-}
-
 TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
-  if (!request.text_file.empty()) question.text = text_of_file(request.text_file);
+  if (!request.text_file.empty()) question.text = view_detail::text_of_file(request.text_file);
   if (!request.picture.empty()) question.picture = decode_png(read_file(request.picture), request.picture);
   return view_detail::of_fields([&] { return shown_example(trained, question); },
                                 [&](const std::string& argument) {
@@ -90,6 +83,7 @@ void require_alone(const ProbeRequest& request) {
   }
   require_default("lse", request.lse.empty());
   require_default("random", request.random.empty());
+  require_default("planted", !request.planted);
 }
 
 }  // namespace

@@ -22,6 +22,9 @@ void check_model(const ProbeRequest& request);
 /// load_probe_inputs() of a model.
 [[nodiscard]] ProbeInputs load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice);
 
+/// The made-up text of the page Far, without its mask.
+[[nodiscard]] ProbeInputs planted_inputs(std::int64_t tokens, std::uint64_t seed);
+
 /// [B, Hq, Tq]; empty() where the text is. Throws InvalidArgument for another shape or dtype.
 [[nodiscard]] Tensor load_lse(const std::string& text, const AttentionProblem& problem);
 

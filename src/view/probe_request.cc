@@ -17,31 +17,13 @@ namespace {
 using view_detail::refuse;
 using view_detail::whole_numbers;
 
-constexpr const char* kRectangle = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
-
 MapSize map_size_of(const std::string& text) {
   const auto [rows, columns] = view_detail::extents("map", text, "N or ROWSxCOLUMNS, each 1 or more");
   return {rows, columns};
 }
 
-std::pair<std::int64_t, std::int64_t> range_of(std::string_view field, std::string_view text,
-                                               const std::string& whole) {
-  const auto ends = numbers_from<std::int64_t>(text, ':');
-  const bool fits = ends && ends->size() == 2 && ends->front() >= 0 && ends->front() < ends->back();
-  if (!fits) refuse(field, kRectangle, whole);
-  return {ends->front(), ends->back()};
-}
-
-MapArea rectangle_of(std::string_view field, const std::string& text) {
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) refuse(field, kRectangle, text);
-  const auto [i_begin, i_end] = range_of(field, std::string_view(text).substr(0, comma), text);
-  const auto [j_begin, j_end] = range_of(field, std::string_view(text).substr(comma + 1), text);
-  return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
-}
-
 Tile tile_of(const std::string& text) {
-  const auto [i_begin, i_end, j_begin, j_end] = rectangle_of("tile", text);
+  const auto [i_begin, i_end, j_begin, j_end] = view_detail::rectangle_of("tile", text);
   return {.i_begin = i_begin, .i_end = i_end, .j_begin = j_begin, .j_end = j_end};
 }
 
@@ -95,18 +77,24 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
 }
 
 // What is drawn, and what is read.
-void check_sources(const ProbeRequest& request) {
+void check_sources(const ProbeRequest& request, const ProbeChoice& choice) {
   if (!request.model.empty()) return view_detail::check_model(request);
   const bool both = !request.q.empty() && !request.k.empty();
-  if (!both && request.random.empty()) {
-    refuse("q, k", "both, `random` or `model`", given_of("q", request.q, "k", request.k));
+  const bool made_up = !request.random.empty() || request.planted;
+  if (!both && !made_up) {
+    refuse("q, k", "both, `random`, `planted` or `model`", given_of("q", request.q, "k", request.k));
   }
-  if (!request.random.empty()) {
+  if (!request.random.empty() && request.planted) refuse("planted", "no `random` beside it", "both");
+  if (request.planted && choice.stage.gradient)
+    refuse("stage", "one of the scores or weights of `planted`", request.stage);
+  if (made_up) {
     const bool alone = request.q.empty() && request.k.empty() && request.v.empty() && request.past_k.empty() &&
                        request.lse.empty() && !request.heads && !request.kv_heads;
-    if (!alone) refuse("random", "no file of q, k, v or lse, and no count of heads beside it", "one");
+    if (!alone)
+      refuse(request.planted ? "planted" : "random", "no file of q, k, v or lse, and no count of heads beside it",
+             "one");
   }
-  const bool drawn = !request.random.empty() || request.d_out == kDrawn;
+  const bool drawn = made_up || request.d_out == kDrawn;
   if (!drawn && !request.dropout && request.seed) {
     refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
   }
@@ -124,13 +112,13 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
   choice.stats = request.stats;
   choice.stage = probe_stage_of(request.stage);
   if (!request.map.empty()) choice.map = map_size_of(request.map);
-  if (!request.area.empty()) choice.area = rectangle_of("area", request.area);
+  if (!request.area.empty()) choice.area = view_detail::rectangle_of("area", request.area);
   if (!request.tile.empty()) choice.tile = tile_of(request.tile);
   if (choice.average && !request.head.empty()) {
     refuse("average", "no `head` beside it, for it is the mean of all heads", request.head);
   }
   check_stage(request, choice);
-  check_sources(request);
+  check_sources(request, choice);
   return choice;
 }
 
@@ -186,7 +174,10 @@ ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& ch
   Generator generator(request.seed.value_or(0));
   ProbeInputs inputs;
   AttentionProblem& problem = inputs.problem;
-  if (request.random.empty()) {
+  if (request.planted) {
+    inputs = view_detail::planted_inputs(*request.planted, request.seed.value_or(1));
+    problem.options = load_options(request, problem.q, problem.k);
+  } else if (request.random.empty()) {
     problem = load_problem(request);
   } else {
     const std::vector<std::int64_t> extents = whole_numbers("random", request.random);

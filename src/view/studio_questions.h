@@ -77,6 +77,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer far_tile_question();
 [[nodiscard]] Answerer far_walk_question();
 [[nodiscard]] Answerer far_row_question();
+[[nodiscard]] Answerer far_largest_question();
 [[nodiscard]] Answerer far_find_question();
 
 }  // namespace qkv::view_detail

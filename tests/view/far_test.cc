@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <string>
@@ -93,38 +94,43 @@ TEST(FarPyramid, ProbesWhatIsFinerThanItsBase) {
   }
 }
 
+// A pyramid whose mask counts how often it is asked.
+class CountedWalk {
+ public:
+  /// What one walk asks.
+  std::int64_t of_one() {
+    const Probe probe(text_.q, text_.k, {.mask = mask_, .threads = 1});
+    FarPyramid(probe, 0, mask_).walk({});
+    return asked_.exchange(0);
+  }
+  FarPyramid& pyramid() { return pyramid_; }
+  [[nodiscard]] std::int64_t asked() const { return asked_; }
+
+ private:
+  PlantedText text_ = view_detail::planted_text(2048, 1);
+  std::atomic<std::int64_t> asked_ = 0;
+  Mask mask_ = causal() & predicate("counts", [this](const Place&, const MaskShape&) {
+                 ++asked_;
+                 return true;
+               });
+  Probe probe_{text_.q, text_.k, {.mask = mask_, .threads = 1}};
+  FarPyramid pyramid_{probe_, 0, mask_};
+};
+
 TEST(FarPyramid, IsWalkedOnceHoweverManyAsk) {
-  const PlantedText text = view_detail::planted_text(2048, 1);
-  std::atomic<std::int64_t> asked = 0;
-  const Mask mask = causal() & predicate("counts", [&](const Place&, const MaskShape&) {
-                      ++asked;
-                      return true;
-                    });
-  const Probe probe(text.q, text.k, {.mask = mask, .threads = 1});
-  FarPyramid alone(probe, 0, mask);
-  alone.walk({});
-  const std::int64_t once = asked.exchange(0);
-  const Probe other(text.q, text.k, {.mask = mask, .threads = 1});
-  FarPyramid shared(other, 0, mask);
+  CountedWalk counted;
+  const std::int64_t once = counted.of_one();
+  FarPyramid& shared = counted.pyramid();
   std::vector<std::thread> threads;
   for (int n = 0; n < 4; ++n) threads.emplace_back([&] { shared.walk({}); });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(asked, once);
+  EXPECT_EQ(counted.asked(), once);
 }
 
 TEST(FarPyramid, GoesOnForTheOthersWhereOneLeaves) {
-  const PlantedText text = view_detail::planted_text(2048, 1);
-  std::atomic<std::int64_t> asked = 0;
-  const Mask mask = causal() & predicate("counts", [&](const Place&, const MaskShape&) {
-                      ++asked;
-                      return true;
-                    });
-  const Probe probe(text.q, text.k, {.mask = mask, .threads = 1});
-  FarPyramid alone(probe, 0, mask);
-  alone.walk({});
-  const std::int64_t once = asked.exchange(0);
-  const Probe other(text.q, text.k, {.mask = mask, .threads = 1});
-  FarPyramid shared(other, 0, mask);
+  CountedWalk counted;
+  const std::int64_t once = counted.of_one();
+  FarPyramid& shared = counted.pyramid();
   std::atomic<bool> leads = false;
   std::atomic<bool> waits = false;
   std::thread leaves([&] {
@@ -141,7 +147,36 @@ TEST(FarPyramid, GoesOnForTheOthersWhereOneLeaves) {
     return Proceed::go_on;
   });
   leaves.join();
-  EXPECT_EQ(asked, once);
+  EXPECT_EQ(counted.asked(), once);
+}
+
+TEST(FarPyramid, ShowsBandsAsTheTopLevelDoes) {
+  const PlantedText text = view_detail::planted_text(9000, 1);  // no multiple of a band, and two levels above the base
+  const Probe probe(text.q, text.k, {.mask = causal() & window(3000)});
+  FarPyramid pyramid(probe, 0, causal() & window(3000));
+  ASSERT_EQ(pyramid.top() - pyramid.base(), 4);
+  std::vector<ProbeProgress> told;
+  std::vector<Tensor> bands;
+  for (std::int64_t row = pyramid.tiles(pyramid.base()).rows - 1; row >= 0; --row) {
+    bands.insert(bands.begin(), pyramid
+                                    .band(row,
+                                          [&](const ProbeProgress& progress) {
+                                            told.push_back(progress);
+                                            return Proceed::go_on;
+                                          })
+                                    .largest);
+  }
+  const Tensor whole = pyramid.tile({pyramid.top(), 0, 0}, {})->largest;
+  std::int64_t at = 0;
+  for (const Tensor& band : bands) {
+    const auto part = whole.to(DType::f64).to_vector();
+    const auto own = band.to(DType::f64).to_vector();
+    EXPECT_TRUE(std::equal(own.begin(), own.end(), part.begin() + at * whole.dim(1))) << "rows from " << at;
+    at += band.dim(0);
+  }
+  EXPECT_EQ(at, whole.dim(0));
+  EXPECT_TRUE(std::ranges::is_sorted(told, {}, &ProbeProgress::done)) << "progress of all bands, in any order";
+  EXPECT_EQ(told.front().total, told.back().total);
 }
 
 TEST(FarPyramid, StopsAWalkAndGoesOnLater) {
@@ -202,6 +237,33 @@ TEST(FarQuestions, SayOfARowWhatTheProbeSays) {
   EXPECT_EQ(row.json["visible"], 3126);
 }
 
+TEST(FarQuestions, LookAtSomeQueriesOfATile) {
+  const PlantedText text = view_detail::planted_text(4096, 1);
+  const Probe probe(text.q, text.k, {.mask = causal()});
+  const Answer tile = ask("far_tile", R"({"tokens": 4096, "level": 3, "row": 1, "column": 0, "every": 4})");
+  EXPECT_EQ(tile.json["every"], 4);
+  const std::vector<Half> largest = tile.numbers<Half>(tile.json["largest"]);
+  const std::size_t row = 7;
+  const std::size_t column = 5;
+  double expected = 0;
+  for (const std::int64_t i : {2048 + 8 * 7, 2048 + 8 * 7 + 4}) {
+    const Tensor weights = probe.tile({0, 0, i, i + 1, 8 * 5, 8 * 6});
+    for (const float weight : weights.values<float>()) expected = std::max(expected, static_cast<double>(weight));
+  }
+  EXPECT_NEAR(weight_of(largest[row * 256 + column]), expected, 0.006 * expected);
+  EXPECT_EQ(refused_field("far_tile", R"({"tokens": 4096, "level": 3, "every": 3})"), "every");
+}
+
+TEST(FarQuestions, SayWhichPairACellShows) {
+  const Answer needle = ask("far_largest", R"({"tokens": 4096, "area": "3072:3200,3072:3200"})");
+  EXPECT_EQ(needle.json["query"], 3125);
+  EXPECT_EQ(needle.json["key_word"], "Paris");
+  const Answer row = ask("far_row", R"({"tokens": 4096, "query": 3125, "count": 1})");
+  EXPECT_EQ(needle.json["key"], row.json["top"][0]["key"]);
+  EXPECT_EQ(needle.json["weight"], row.json["top"][0]["weight"]);
+  EXPECT_EQ(refused_field("far_largest", R"({"tokens": 4096, "area": "0:4097,0:1"})"), "area");
+}
+
 TEST(FarQuestions, LookAtAModelToo) {
   const std::string which = R"("model": "induction", "text": "abcxyzab", "layer": 1)";
   const Answer opened = ask("far_open", "{" + which + "}");
@@ -221,6 +283,7 @@ TEST(FarQuestions, NameTheFieldThatIsWrong) {
   EXPECT_EQ(refused_field("far_open", R"x({"tokens": 4096, "mask": "documents(3)"})x"), "mask");
   EXPECT_EQ(refused_field("far_tile", R"({"tokens": 4096, "level": 5})"), "level");
   EXPECT_EQ(refused_field("far_tile", R"({"tokens": 4096, "row": 16})"), "row");
+  EXPECT_EQ(refused_field("far_walk", R"({"tokens": 4096, "band": 16})"), "band");
   EXPECT_EQ(refused_field("far_row", R"({"tokens": 4096, "query": 4096})"), "query");
   EXPECT_EQ(refused_field("far_row", R"({"tokens": 4096, "at": "4096"})"), "at");
   EXPECT_EQ(refused_field("far_find", R"({"tokens": 4096})"), "word");

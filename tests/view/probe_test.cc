@@ -24,6 +24,19 @@ std::string text_of(const ProbeRequest& request, int width) {
   return as_text(request, inputs, probe(request, inputs), width);
 }
 
+TEST(ViewProbe, ReadsTheTextThatThePageFarMakesUp) {
+  ProbeRequest request;
+  request.planted = 4096;
+  request.causal = true;
+  request.row = 3125;
+  const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
+  const std::string text = as_text(request, inputs, probe(request, inputs), 80);
+  const std::size_t first = text.find("weights\n") + 8;
+  EXPECT_THAT(text.substr(first, text.find('\n', first) - first), testing::HasSubstr("Paris"));
+  request.random = "1,1,1,8,8,4";
+  EXPECT_THROW(static_cast<void>(probe_choice(request)), InvalidArgument);
+}
+
 TEST(ViewProbe, KeepsItsLinesWithinTheWidth) {
   ProbeRequest request = drawn();
   request.head = "all";

@@ -61,6 +61,8 @@ struct FarReply {
   std::string mask;
   std::int64_t layers = 1;
   std::int64_t heads = 1;
+  std::string site;
+  std::vector<std::string> sites;
   std::vector<FarNeedle> needles;
   std::vector<FarLevel> levels;
   std::int64_t base = 0;
@@ -71,6 +73,11 @@ struct FarTileRequest : FarRequest {
   std::int64_t level = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
+  std::int64_t every = 1;
+};
+
+struct FarWalkRequest : FarRequest {
+  std::optional<std::int64_t> band;
 };
 
 struct FarRowRequest : FarRequest {
@@ -94,6 +101,19 @@ struct FarRowReply {
   std::string sentence = {};
 };
 
+struct FarLargestRequest : FarRequest {
+  std::string area;
+};
+
+/// A pair of a query and a key.
+struct FarLargestReply {
+  std::int64_t query = 0;
+  std::string query_word;
+  std::int64_t key = 0;
+  std::string key_word;
+  double weight = 0;
+};
+
 struct FarFindRequest : FarRequest {
   std::string word;
   std::int64_t most = 100;
@@ -111,7 +131,9 @@ struct FarFindReply {
 
 [[nodiscard]] const Fields<FarRequest>& far_fields();
 [[nodiscard]] const Fields<FarTileRequest>& far_tile_fields();
+[[nodiscard]] const Fields<FarWalkRequest>& far_walk_fields();
 [[nodiscard]] const Fields<FarRowRequest>& far_row_fields();
+[[nodiscard]] const Fields<FarLargestRequest>& far_largest_fields();
 [[nodiscard]] const Fields<FarFindRequest>& far_find_fields();
 
 [[nodiscard]] const Members<FarTile>& members_of(const FarTile* tile);
@@ -120,6 +142,7 @@ struct FarFindReply {
 [[nodiscard]] const Members<FarReply>& members_of(const FarReply* reply);
 [[nodiscard]] const Members<FarKey>& members_of(const FarKey* key);
 [[nodiscard]] const Members<FarRowReply>& members_of(const FarRowReply* reply);
+[[nodiscard]] const Members<FarLargestReply>& members_of(const FarLargestReply* reply);
 [[nodiscard]] const Members<FarPlace>& members_of(const FarPlace* place);
 [[nodiscard]] const Members<FarFindReply>& members_of(const FarFindReply* reply);
 
