@@ -37,5 +37,7 @@ export interface Takings {
   name: string;
   command?: string;
   drawing?: () => Drawing;
+  /** Of what is no drawing: pixels alone. */
+  png?: () => Promise<Blob>;
   table?: { name: string; csv: () => string };
 }

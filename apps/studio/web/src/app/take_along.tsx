@@ -17,7 +17,7 @@ interface Entry {
 
 function entriesOf(takings: Takings | null): Entry[] {
   const entries: Entry[] = [{ label: "Link", detail: "opens exactly this", run: async () => copy(await link(), "The link is copied.") }];
-  const { name = "qkv", command, drawing, table } = takings ?? {};
+  const { name = "qkv", command, drawing, png, table } = takings ?? {};
   if (command) entries.push({ label: "Command", detail: command, run: () => copy(command, "The command is copied.") });
   if (drawing) {
     const palette = palettes[ground.value];
@@ -30,6 +30,7 @@ function entriesOf(takings: Takings | null): Entry[] {
       { label: "PNG", detail: "the picture in pixels", run: async () => save(await pngFile(drawing(), palette), `${name}.png`) },
     );
   }
+  if (png) entries.push({ label: "PNG", detail: "the picture in pixels", run: async () => save(await png(), `${name}.png`) });
   if (table) {
     const csv = () => new Blob([table.csv()], { type: "text/csv" });
     entries.push({ label: "CSV", detail: `${table.name}, all digits`, run: async () => save(csv(), `${name}-${table.name}.csv`) });

@@ -16,6 +16,8 @@ export interface AskOptions {
   progress?: (progress: Progress) => void;
   /** Asks again, although the same was asked before: of what changes by itself. */
   anew?: boolean;
+  /** False where who asks keeps the reply itself. */
+  keep?: boolean;
 }
 
 export interface Transport {
@@ -66,7 +68,7 @@ export class Engine {
     const started = performance.now();
     const { reply, bytes } = await this.read(name, key.slice(name.length + 1), signal, options.progress);
     this.lastTook = performance.now() - started;
-    this.keep(key, { reply, bytes });
+    if (options.keep !== false) this.keep(key, { reply, bytes });
     return reply as Reply<Q>;
   }
 
