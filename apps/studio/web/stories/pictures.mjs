@@ -11,6 +11,8 @@ const pages = {
   "step-backward": "#/step?back=1&dY=0,0;1,0;0,0&step=4",
   "step-wrong": "#/step?wrong=mask-after&step=4",
   heads: "#/heads?model=gpt&text=The+cat+sat+down+because+it+was+tired",
+  "far-needle": "#/far?q=100000&k=99120&at=100000,99120&span=32",
+  far: "#/far?tokens=32768",
   roles: "#/roles?model=induction&text=abcxyzab&changes=remove+1.0",
   "patterns-mask": "#/patterns/mask?mask=causal+%26+window(512)+%7C+global(4)",
   "patterns-positions": "#/patterns/positions",
