@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Trains the models in the box, or those that are named, and writes what each scores.
 
-    scripts/train_models.py [--qkv PATH] [TASK... | induction3 | towers | gpt]
+    scripts/train_models.py [--qkv PATH] [TASK... | induction3 | towers | bottleneck | gpt]
 
 For each task, for `induction` with a layer to spare and for the two towers of `shapes`: models/TASK.safetensors, the card
 models/TASK.json (what `qkv train --json` printed), and the tables of models/README.md, README.md and docs/training.md, which
 are made of all cards. A model that misses its task's goal is not put in the box.
+`bottleneck` are the two recurrent models of docs/bottleneck.md: two minutes, only where it is named.
 `gpt` is the small language model of docs/gpt.md, which learns the prose of scripts/prose: an hour, so only where it is named.
 """
 
@@ -60,6 +61,10 @@ def train_gpt(qkv: str) -> None:
     shutil.copy(ROOT / place / "gpt/model.safetensors", BOX / "gpt.safetensors")
     shutil.copy(ROOT / place / "gpt/loss.png", ROOT / "docs/images/gpt-loss.png")
     (BOX / "gpt.json").write_text(json.dumps(json.loads(card), indent=1) + "\n")
+
+
+def train_bottleneck(qkv: str) -> None:
+    print(output([qkv, "bench", "bottleneck", "--out", str(BOX / "bottleneck")]))
 
 
 NONE = "–"
@@ -156,13 +161,15 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [task["name"] for task in json.loads(output([arguments.qkv, "task", "--json"]))["tasks"]]
     names += OTHERS
-    unknown = set(arguments.tasks) - set(names) - {"gpt"}
+    unknown = set(arguments.tasks) - set(names) - {"gpt", "bottleneck"}
     if unknown:
         parser.error(f"no such task: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     BOX.mkdir(exist_ok=True)
-    if "gpt" in arguments.tasks:
-        train_gpt(str(pathlib.Path(arguments.qkv).resolve()))
-        arguments.tasks.remove("gpt")
+    for name, make in {"gpt": train_gpt, "bottleneck": train_bottleneck}.items():
+        if name not in arguments.tasks:
+            continue
+        make(str(pathlib.Path(arguments.qkv).resolve()))
+        arguments.tasks.remove(name)
         if not arguments.tasks:
             return
     for name in [] if arguments.table else arguments.tasks or names:

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "allocations.h"
+#include "bench_bottleneck.h"
 #include "bench_positions.h"
 #include "commands.h"
 #include "common_options.h"
@@ -212,6 +213,7 @@ void add_bench(CLI::App& app) {
   add_run_options(*command, *options);
   command->callback([options] { run(*options); });
   add_bench_positions(*family);
+  add_bench_bottleneck(*family);
 }
 
 }  // namespace qkv::cli

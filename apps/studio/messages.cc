@@ -1,5 +1,6 @@
 // studio_messages FILE.ts: the TypeScript types of the studio's questions. studio_messages FILE.md: the file with the
-// questions' tables in place of those between its two marks. A file is left as it is if it says the same.
+// questions' tables in place of those between its two marks; operations-in-code.md has the operations there. A file is
+// left as it is if it says the same.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "qkv/error.h"
+#include "qkv/explain/operations.h"
 #include "qkv/files.h"
 #include "qkv/view/studio.h"
 
@@ -18,18 +20,21 @@ std::string content_of(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string with_tables(const std::string& document) {
+std::string with_tables(const std::string& document, const std::string& tables) {
   constexpr std::string_view kBegin = "<!-- made by studio_messages: begin -->\n";
   constexpr std::string_view kEnd = "<!-- made by studio_messages: end -->\n";
   const std::size_t begin = document.find(kBegin);
   const std::size_t end = document.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos) throw qkv::Error("the document has no marks");
-  return document.substr(0, begin + kBegin.size()) + qkv::studio_as_markdown() + document.substr(end);
+  return document.substr(0, begin + kBegin.size()) + tables + document.substr(end);
 }
 
 void write(const std::string& path) {
   const std::string before = content_of(path);
-  const std::string text = path.ends_with(".md") ? with_tables(before) : qkv::studio_messages();
+  const bool is_code = path.ends_with("operations-in-code.md");
+  const std::string text =
+      !path.ends_with(".md") ? qkv::studio_messages()
+                             : with_tables(before, is_code ? qkv::operations_as_markdown() : qkv::studio_as_markdown());
   if (text != before) qkv::write_file(path, std::string_view(text));
 }
 

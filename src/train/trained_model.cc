@@ -87,6 +87,14 @@ std::vector<std::string> trained_model_names() {
   return names;
 }
 
+std::string box_file(std::string_view name) {
+  for (const std::string& place : directories()) {
+    std::string path = place + "/" + std::string(name);
+    if (fs::exists(path)) return path;
+  }
+  throw Error("no file \"" + std::string(name) + "\" in the box of models");
+}
+
 std::string trained_model_path(std::string_view name) {
   if (name.find_first_of("./") != std::string_view::npos) return std::string(name);
   for (const std::string& place : directories()) {

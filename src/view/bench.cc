@@ -8,6 +8,7 @@
 #include "explain/words.h"
 #include "qkv/mask.h"
 #include "qkv/number_text.h"
+#include "view/bench_of.h"
 #include "view/number_lists.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
@@ -179,7 +180,7 @@ Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t col
   return d_out;
 }
 
-Bench bench_of(StudioState& state, const BenchRequest& request) {
+Bench laid_out(StudioState& state, const BenchRequest& request) {
   return of_fields([&] {
     BenchInputs inputs = request.model.empty() ? own_inputs(request) : model_inputs(state, request);
     inputs.query = request.query;
@@ -221,7 +222,7 @@ std::string title_of(const BenchRequest& request) {
 }
 
 BenchReply answer_bench(StudioState& state, const BenchRequest& request, const StudioWatch& /*quick*/) {
-  const Bench bench = bench_of(state, request);
+  const Bench bench = laid_out(state, request);
   BenchReply reply{.title = title_of(request),
                    .queries = bench.inputs().queries,
                    .keys = bench.inputs().keys,
@@ -243,11 +244,13 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
 }
 
 BenchNumber answer_number(StudioState& state, const NumberRequest& request, const StudioWatch& /*quick*/) {
-  const Bench bench = bench_of(state, request);
+  const Bench bench = laid_out(state, request);
   return of_fields([&] { return bench.number(request.of); });
 }
 
 }  // namespace
+
+Bench view_detail::bench_of(StudioState& state, const BenchRequest& request) { return laid_out(state, request); }
 
 const Fields<BenchRequest>& bench_fields() {
   static const Fields<BenchRequest> kFields = [] {

@@ -26,10 +26,20 @@ const std::vector<Answerer>& answerers() {
       view_detail::pair_question(),       //
       view_detail::mask_question(),       //
       view_detail::positions_question(),  //
-      view_detail::cost_question(),      view_detail::roles_question(),       view_detail::change_question(),
-      view_detail::far_open_question(),  view_detail::far_tile_question(),    view_detail::far_walk_question(),
-      view_detail::far_row_question(),   view_detail::far_largest_question(), view_detail::far_find_question(),
-      view_detail::learn_question(),  //
+      view_detail::cost_question(),
+      view_detail::roles_question(),
+      view_detail::change_question(),
+      view_detail::far_open_question(),
+      view_detail::far_tile_question(),
+      view_detail::far_walk_question(),
+      view_detail::far_row_question(),
+      view_detail::far_largest_question(),
+      view_detail::far_find_question(),
+      view_detail::learn_question(),
+      view_detail::pictures_question(),
+      view_detail::operations_question(),
+      view_detail::bottleneck_question(),
+      view_detail::bottleneck_lengths_question(),
   };
   return kAll;
 }
@@ -71,6 +81,12 @@ std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail:
   runs_.emplace_front(key, run);
   if (runs_.size() > kKept) runs_.pop_back();
   return run;
+}
+
+std::shared_ptr<const BottleneckModels> StudioState::bottleneck() {
+  const std::scoped_lock lock(mutex_);
+  if (!bottleneck_) bottleneck_ = std::make_shared<const BottleneckModels>(bottleneck_models_of_the_box());
+  return bottleneck_;
 }
 
 struct Studio::State : StudioState {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/study/bottleneck.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/view/studio.h"
 #include "view/far_head.h"
@@ -28,6 +29,8 @@ class StudioState {
   [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
   /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field.
   [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown);
+  /// The two models of the box, read once. Throws Error if the box does not have them.
+  [[nodiscard]] std::shared_ptr<const BottleneckModels> bottleneck();
   /// The heads that the page Far looks at.
   [[nodiscard]] FarHeads& far() noexcept { return far_; }
 
@@ -36,6 +39,7 @@ class StudioState {
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
   std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
+  std::shared_ptr<const BottleneckModels> bottleneck_;
   FarHeads far_;
 };
 
@@ -73,6 +77,10 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer roles_question();
 [[nodiscard]] Answerer change_question();
 [[nodiscard]] Answerer learn_question();
+[[nodiscard]] Answerer pictures_question();
+[[nodiscard]] Answerer operations_question();
+[[nodiscard]] Answerer bottleneck_question();
+[[nodiscard]] Answerer bottleneck_lengths_question();
 [[nodiscard]] Answerer far_open_question();
 [[nodiscard]] Answerer far_tile_question();
 [[nodiscard]] Answerer far_walk_question();

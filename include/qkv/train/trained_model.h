@@ -25,6 +25,10 @@ void describe_task(const Task& task, std::map<std::string, std::string>& run);
 /// ../share/qkv/models from where the program is. Throws Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
+/// A file in the box that is no such model, such as "bottleneck/vector.safetensors"; looked for in the same places.
+/// Throws Error if it is not there.
+[[nodiscard]] std::string box_file(std::string_view name);
+
 /// The names of the models in the box, sorted.
 [[nodiscard]] std::vector<std::string> trained_model_names();
 

@@ -1,12 +1,13 @@
-// Learn: a run of qkv train, its curves, and its heads forming.
+// Learn: a run of qkv train, its curves, and its heads forming; and what was learnt before attention.
 
 import type { Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { change } from "../../app/address";
+import { address, change, move, plainFragment, type Fields } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import type { LearnReply } from "../../engine/messages";
 import { headKeys } from "../../parts/HeadPicker";
+import { BottleneckPage } from "./bottleneck/Bottleneck";
 import { Curves } from "./Curves";
 import { openDesk, type Desk } from "./desk";
 import { Film } from "./Film";
@@ -17,15 +18,57 @@ import "./learn.css";
 
 export const learn: Page = { name: "learn", title: "Learn", View: LearnPage };
 
-function LearnPage({ engine, takings }: PageProps) {
+const parts = [
+  { page: "learn", title: "A run", asks: "how do heads form?", View: RunPage },
+  { page: "learn/bottleneck", title: "Bottleneck", asks: "what did attention change?", View: BottleneckPage },
+] as const;
+
+const left = new Map<string, Fields>(); // how each part was left
+
+function LearnPage(props: PageProps) {
+  const { page, fields } = address.value;
+  const part = parts.find((one) => one.page === page) ?? parts[0];
+  left.set(part.page, fields);
+  const shown = parts.filter((one) => one.page === part.page || one.page === "learn" || props.engine.answers("bottleneck", {}));
+  return (
+    <div class="learn-page">
+      <div class="learn-head">
+        <h1>
+          {part.title}: <span>{part.asks}</span>
+        </h1>
+        <nav class="segmented links" aria-label="Parts of this page">
+          {shown.map((one) => {
+            const to = { page: one.page, fields: one === part ? fields : (left.get(one.page) ?? {}) };
+            return (
+              <a
+                key={one.page}
+                href={`#${plainFragment(to)}`}
+                aria-current={one === part ? "page" : undefined}
+                onClick={(event) => {
+                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  move(to);
+                }}
+              >
+                {one.title}
+              </a>
+            );
+          })}
+        </nav>
+      </div>
+      <part.View key={part.page} {...props} />
+    </div>
+  );
+}
+
+function RunPage({ engine, takings }: PageProps) {
   const desk = useMemo(() => openDesk(engine), [engine]);
   useEffect(() => desk.close, [desk]);
   useLearnKeys(desk);
   useTakings(desk, takings);
   const reply = desk.run.value;
   return (
-    <div class="learn-page">
-      <h1 class="said">A model learns</h1>
+    <>
       {desk.error.value && (
         <p class="problem banner" role="alert">
           {desk.error.value}
@@ -38,7 +81,7 @@ function LearnPage({ engine, takings }: PageProps) {
           {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
         </>
       )}
-    </div>
+    </>
   );
 }
 

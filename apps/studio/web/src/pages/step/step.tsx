@@ -11,8 +11,10 @@ import type { BenchReply } from "../../engine/messages";
 import { parsedName, pinned, useLinks } from "../../parts/links";
 import { Bar } from "./Bar";
 import { Board } from "./Board";
+import { InCode } from "./InCode";
 import { Inputs } from "./Inputs";
 import { NumberPanel } from "./Number";
+import { Pictures } from "./pictures/Pictures";
 import { Planes } from "./Planes";
 import { Tables } from "./Tables";
 import { Wrong } from "./Wrong";
@@ -62,7 +64,9 @@ function StepPage({ engine, takings }: PageProps) {
               <NumberPanel bench={bench} reply={reply} />
             </div>
             <Tables bench={bench} reply={reply} />
+            <Pictures bench={bench} reply={reply} />
             <Wrong bench={bench} reply={reply} />
+            <InCode bench={bench} />
           </div>
         </>
       ) : (

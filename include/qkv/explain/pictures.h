@@ -1,0 +1,76 @@
+// Small pictures of what attention is made of, in the numbers of a bench: a dot product and its angle, a matrix
+// product, a mixture, the reshape into heads, and queries of another text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/explain/bench.h"
+
+namespace qkv {
+
+/// q · k = |q| |k| cos θ, of the chosen query and one key.
+struct DotPicture {
+  std::int64_t key = 0;
+  std::string query_name, key_name;
+  Tensor q, k;            // f64 [D]
+  Tensor products, sums;  // f64 [D]: q_c k_c, and their sum so far
+  double dot = 0;
+  double q_length = 0, k_length = 0;
+  std::optional<double> cosine;  // none where one of them has no length
+  std::optional<double> degrees;
+  Formula by_numbers, by_angle;
+  std::string sentence;
+};
+/// Throws InvalidArgument naming `key`.
+[[nodiscard]] DotPicture dot_picture(const Bench& bench, std::int64_t key);
+/// The key that the chosen query weighs most.
+[[nodiscard]] std::int64_t heaviest_key(const Bench& bench);
+
+/// Q K^T cell by cell.
+struct ProductPicture {
+  std::vector<std::string> queries, keys;
+  Tensor products;  // f64 [Tq, Tk, D]: q_ic k_jc
+  Tensor sums;      // f64 [Tq, Tk, D]: up to and with c; the last is the cell
+  std::string sentence;
+};
+inline constexpr std::int64_t kPictureExtent = 8;
+/// None where Tq, Tk or D is larger than kPictureExtent.
+[[nodiscard]] std::optional<ProductPicture> product_picture(const Bench& bench);
+
+/// The values mixed in other shares than the softmax gave.
+struct MixPicture {
+  Tensor masses;   // f64 [Tk]
+  Tensor shares;   // f64 [Tk]: of 1
+  Tensor path;     // f64 [Tk, Dv]: the mixture so far
+  Tensor mixture;  // f64 [Dv]
+  Formula formula;
+  std::string sentence;
+};
+/// `masses` [Tk], at least 0 and not all 0; empty() stands for the weights of the chosen query. None for more than 12
+/// keys or where the query sees nothing. Throws InvalidArgument naming `masses`.
+[[nodiscard]] std::optional<MixPicture> mix_picture(const Bench& bench, const Tensor& masses);
+
+/// [T, H d] -> [T, H, d] -> [H, T, d], by split_heads().
+struct SplitPicture {
+  std::int64_t tokens = 0, heads = 0, width = 0;
+  Tensor places;  // i64 [H, T, d]: which number of [T, H d] stands there, counted row by row
+  std::string sentence;
+};
+[[nodiscard]] SplitPicture split_picture(const Bench& bench);
+
+/// Attention of queries over keys.
+struct AskedPicture {
+  std::vector<std::string> queries, keys;
+  Tensor weights;  // f64 [Tq, Tk]
+  std::string sentence;
+};
+/// The bench's keys and values, asked by its own queries without mask and bias.
+[[nodiscard]] std::optional<AskedPicture> self_picture(const Bench& bench);
+/// The same, asked by another text. A word of the bench keeps its query; another has one drawn from its letters. None
+/// where self_picture() is: a head of a model, more than 12 words, or keys of another text already.
+[[nodiscard]] std::optional<AskedPicture> cross_picture(const Bench& bench, const std::vector<std::string>& words);
+
+}  // namespace qkv

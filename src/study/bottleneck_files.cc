@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "qkv/study/bottleneck.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kVector = "vector.safetensors";
+constexpr const char* kAttention = "attention.safetensors";
+
+Json scores_of(const BottleneckScore& score) { return {{"letters", score.letters}, {"texts", score.texts}}; }
+
+}  // namespace
+
+std::string bottleneck_json(const BottleneckModels& models, const BottleneckSetup& setup,
+                            const std::vector<BottleneckPoint>& points) {
+  Json json = {{"parameters",
+                {{"vector", parameter_count(models.vector.parameters())},
+                 {"attention", parameter_count(models.attention.parameters())}}},
+               {"longest", setup.longest},
+               {"steps", setup.steps},
+               {"batch", setup.batch},
+               {"learning_rate", setup.learning_rate},
+               {"seed", setup.seed}};
+  for (const BottleneckPoint& point : points) {
+    json["lengths"].push_back({{"length", point.vector.length},
+                               {"vector", scores_of(point.vector)},
+                               {"attention", scores_of(point.attention)}});
+  }
+  return json.dump(1) + "\n";
+}
+
+std::string bottleneck_table(const BottleneckModels& models, const std::vector<BottleneckPoint>& points) {
+  std::string text =
+      fmt::format("{:>8}  {:^20}  {:^20}\n{:>8}  {:^20}  {:^20}\n{:>8}  {:>9}  {:>9}  {:>9}  {:>9}\n", "", "one vector",
+                  "attention", "", fmt::format("{} parameters", parameter_count(models.vector.parameters())),
+                  fmt::format("{} parameters", parameter_count(models.attention.parameters())), "letters", "right",
+                  "whole text", "right", "whole text");
+  for (const auto& [vector, attention] : points) {
+    text += fmt::format("{:>8}  {:>7.2f} %  {:>7.2f} %  {:>7.2f} %  {:>7.2f} %\n", vector.length, 100 * vector.letters,
+                        100 * vector.texts, 100 * attention.letters, 100 * attention.texts);
+  }
+  return text;
+}
+
+void write_bottleneck_models(const BottleneckModels& models, const BottleneckSetup& setup,
+                             const std::string& directory) {
+  std::filesystem::create_directories(directory);
+  const std::map<std::string, std::string> notes = {{"run.task", "bottleneck"},
+                                                    {"run.longest", std::to_string(setup.longest)},
+                                                    {"run.seed", std::to_string(setup.seed)},
+                                                    {"run.steps", std::to_string(setup.steps)}};
+  write_sequence_to_sequence(models.vector, directory + "/" + kVector, notes);
+  write_sequence_to_sequence(models.attention, directory + "/" + kAttention, notes);
+}
+
+BottleneckModels read_bottleneck_models(const std::string& directory) {
+  return {.vector = read_sequence_to_sequence(directory + "/" + kVector),
+          .attention = read_sequence_to_sequence(directory + "/" + kAttention)};
+}
+
+BottleneckModels bottleneck_models_of_the_box() {
+  return {.vector = read_sequence_to_sequence(box_file(std::string("bottleneck/") + kVector)),
+          .attention = read_sequence_to_sequence(box_file(std::string("bottleneck/") + kAttention))};
+}
+
+}  // namespace qkv
