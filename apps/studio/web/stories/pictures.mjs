@@ -10,6 +10,8 @@ const pages = {
   "step-sum": "#/step?step=5",
   "step-backward": "#/step?back=1&dY=0,0;1,0;0,0&step=4",
   "step-wrong": "#/step?wrong=mask-after&step=4",
+  "step-made-of": "#/step?pic=mix&step=5",
+  "step-in-code": "#/step?code=python&step=4",
   heads: "#/heads?model=gpt&text=The+cat+sat+down+because+it+was+tired",
   "far-needle": "#/far?q=100000&k=99120&at=100000,99120&span=32",
   far: "#/far?tokens=32768",
@@ -17,6 +19,7 @@ const pages = {
   "patterns-mask": "#/patterns/mask?mask=causal+%26+window(512)+%7C+global(4)",
   "patterns-positions": "#/patterns/positions",
   "patterns-cost": "#/patterns/cost",
+  "learn-bottleneck": "#/learn/bottleneck",
   learn: "#/learn?run=qkv-previous&head=tokens.0.0",
 };
 const sizes = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };

@@ -62,7 +62,7 @@ export function LineChart({ chart, height, at, onAt, writeX, writeY, table = tru
         width={width}
         height={height}
         role="slider"
-        tabIndex={0}
+        tabindex={0}
         data-own-arrows
         aria-label={`${chart.title}; along ${chart.x.name}`}
         aria-valuemin={0}

@@ -65,7 +65,7 @@ export class Answering {
     try {
       const engine = await this.engine;
       if (!engine) throw new Error("the Worker was not told where its engine is");
-      await this.bring(engine, body);
+      await this.bring(engine, name, body);
       engine.ask(name, body, (frame) => {
         this.post({ id, bytes: frame }, [frame.buffer]);
         return true;
@@ -77,9 +77,9 @@ export class Answering {
   }
 
   // The models that a question names, before it is asked: the engine cannot wait.
-  private async bring(engine: Reactor, body: string): Promise<void> {
+  private async bring(engine: Reactor, question: string, body: string): Promise<void> {
     for (const [name, source] of Object.entries(this.start?.models ?? {})) {
-      if (!body.includes(JSON.stringify(name))) continue;
+      if (!isNeeded(name, question, body)) continue;
       let brought = this.models.get(name);
       if (!brought) {
         brought = bytesOf(source).then((bytes) => engine.putFile(pathOf(name), bytes));
@@ -88,6 +88,12 @@ export class Answering {
       await brought;
     }
   }
+}
+
+/** A model is named by the request; one in a folder of the box, "bottleneck/vector", by the question. */
+export function isNeeded(model: string, question: string, body: string): boolean {
+  const [folder, file] = model.split("/");
+  return file === undefined ? body.includes(JSON.stringify(model)) : question.split("_")[0] === folder;
 }
 
 function pathOf(model: string): string {

@@ -65,7 +65,7 @@ function answerMarks(look: Look, answer: BottleneckAnswer, y: number, written: n
 }
 
 function title(x: number, y: number, text: string): Mark {
-  return { kind: "label", x, y, text, size: 13, fill: "soft" };
+  return { kind: "label", x, y, text, size: 13, fill: "soft", halo: true };
 }
 
 /** Where each letter's part of the vector begins and ends, in shares of the whole, between two states. */
@@ -106,7 +106,7 @@ export function vectorDrawing(look: Look): Drawing {
   });
   marks.push({ kind: "box", x: edge, y: boxTop, width: inside, height: 28, radius: 3, stroke: "k", thick: 2 });
   marks.push(...stripMarks(reply.states, read, { x: edge, y: stripTop, width: inside, height: 16 }, ground));
-  marks.push(title(edge, stripTop + 30, `the one vector: ${sizeOf(reply.states).columns} numbers, however long the text`));
+  marks.push(title(edge, stripTop + 30, `the one vector: ${sizeOf(reply.states).columns} numbers${width > 420 ? ", however long the text" : ""}`));
   marks.push({ kind: "line", points: [[width / 2, stripTop + 42], [width / 2, answerTop - 6]], stroke: "k", thick: 3, arrow: true, opacity: read === reply.letters.length ? 1 : 0.25 });
   marks.push(title(edge, answerTop - 8, "written out of it"));
   marks.push(...answerMarks(look, reply.vector, answerTop + 4, written));
@@ -134,7 +134,6 @@ export function attentionDrawing(look: Look): Drawing {
   for (let t = 0; t < reply.letters.length; ++t) {
     marks.push({ kind: "box", x: edge + t * wide + 3, y: stateTop, width: wide - 6, height: 14, radius: 3, fill: t < read ? "k" : "ground", opacity: t < read ? 0.75 : 1, stroke: "k", thick: 1 });
   }
-  marks.push(title(edge, stateTop + 28, "a state after each letter: all are kept"));
   for (let t = 0; t < written; ++t) {
     const now = t === written - 1;
     for (let j = 0; j < reply.letters.length; ++j) {
@@ -143,7 +142,8 @@ export function attentionDrawing(look: Look): Drawing {
       marks.push({ kind: "line", points: [[middle(t), answerTop], [middle(j), stateTop + 16]], stroke: "q", thick: now ? 1 + 4 * weight : 0.8 + weight, opacity: now ? 0.35 + 0.65 * weight : 0.32 * weight });
     }
   }
-  marks.push(title(edge, answerTop - 10, written > 0 ? "" : "each letter written looks back at all states"));
+  marks.push(title(edge, stateTop + 28, "a state after each letter: all are kept"));
+  if (written === 0) marks.push(title(edge, answerTop - 10, "each letter written looks back at all states"));
   marks.push(...answerMarks(look, reply.attention, answerTop + 4, written));
   return { width, height: answerTop + 4 + rowTall, title: `With attention: ${saysAt(reply, at)}`, marks };
 }

@@ -28,7 +28,6 @@ function Side({ title, picture, children }: { title: string; picture: AskedPictu
   return (
     <div class="asked-side">
       <h3>{title}</h3>
-      {children}
       <svg viewBox={`0 0 ${drawing.width} ${drawing.height}`} role="img" aria-label={drawing.title}>
         {svgElements(drawing.marks)}
       </svg>
@@ -39,6 +38,7 @@ function Side({ title, picture, children }: { title: string; picture: AskedPictu
           </button>
         ))}
       </div>
+      {children}
       <p>{picture.sentence}</p>
     </div>
   );

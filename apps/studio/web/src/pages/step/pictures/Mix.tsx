@@ -13,8 +13,10 @@ import { mixDrawing } from "./mix";
 export function Mix({ picture, reply }: { picture: MixPicture; reply: BenchReply }) {
   const v = matrixOf(reply, "v")?.values;
   if (!v) return null;
-  const own = address.value.fields["mass"] === undefined;
-  const masses = Array.from(picture.masses.values, Number);
+  const moved = address.value.fields["mass"];
+  const own = moved === undefined;
+  // A slider stands where it was moved to, also while the reply is on its way.
+  const masses = own ? Array.from(picture.masses.values, Number) : moved.split(",").map(Number);
   const set = (key: number) => (to: number, how: Change) => {
     const next = masses.map((mass, at) => (at === key ? to : Number(mass.toFixed(3))));
     if (next.some((mass) => mass > 0)) change({ mass: next.join(",") }, how);

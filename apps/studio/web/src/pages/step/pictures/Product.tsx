@@ -36,7 +36,7 @@ export function Product({ picture, reply }: { picture: ProductPicture; reply: Be
     change({ cell: `${row},${column}` }, "quiet");
   };
   const count = Math.floor(player.at.value + 1e-9);
-  const said = `${picture.queries[cell[0]]} · ${picture.keys[cell[1]]}: ${shown(sumAt(picture, cell[0], cell[1], count), 3)}`;
+  const said = `${picture.queries[cell[0]]} · ${picture.keys[cell[1]]}: ${shown(sumAt(picture, cell[0], cell[1], count), decimals === 0 ? 0 : 3)}`;
   return (
     <div class="picture-row">
       <svg
@@ -47,7 +47,7 @@ export function Product({ picture, reply }: { picture: ProductPicture; reply: Be
         role="application"
         aria-roledescription="matrix product"
         aria-label={`${drawing.title}. Cell ${said}. Arrow keys choose another.`}
-        tabIndex={0}
+        tabindex={0}
         data-own-arrows
         onPointerMove={pick}
         onPointerDown={pick}

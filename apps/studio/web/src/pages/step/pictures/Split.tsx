@@ -24,7 +24,7 @@ export function Split({ picture, reply }: { picture: SplitPicture; reply: BenchR
       <div class="picture-says">
         <PlayerBar player={player} label="Reshape" says={(place) => splitStages[Math.round(place)] ?? ""} />
         <p>{picture.sentence}</p>
-        <p class="hint">The number in a cell is its place in memory before. “On the way back” the heads’ outputs join in the same manner.</p>
+        <p class="hint">The number in a cell is its place in memory before. After attention, the heads’ outputs join the other way round.</p>
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import type { AskedPicture } from "../../../engine/messages";
 import { shown } from "../../../drawing/numbers";
 import { valueAt } from "../../../engine/tensor";
 
-const wide = 300;
+const wide = 330;
 const rowTall = 40;
 const [left, right] = [92, 208];
 
