@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models web site stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -39,6 +39,12 @@ web:
 	scripts/install-packages build web
 	scripts/quietly cmake --preset web
 	cmake --build --preset web
+
+site: web
+	scripts/install-packages studio
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	cmake --build --preset release --target studio_web
+	scripts/site build/release/apps/studio/pages build/web/apps/studio/wasm/qkv.wasm models build/site
 
 stories:
 	scripts/install-packages build test studio stories

@@ -6,7 +6,7 @@ import path from "node:path";
 
 export async function openServer(qkv, environment = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "qkv-web-"));
-  const child = spawn(qkv, ["view", "--no-open"], { cwd: folder, env: { ...process.env, ...environment } });
+  const child = spawn(path.resolve(qkv), ["view", "--no-open"], { cwd: folder, env: { ...process.env, ...environment } });
   const address = await new Promise((resolve, reject) => {
     let said = "";
     child.stdout.on("data", (text) => {

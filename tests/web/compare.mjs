@@ -1,0 +1,62 @@
+// How two replies to one question differ: not at all, or by the rounding of f32.
+
+const within = 2e-5; // of the larger number, or of 1: some hundred roundings in models of the box
+const size = { f64: 8, f32: 4, f16: 2, bf16: 2, i64: 8, u8: 1, u16: 2, b8: 1 };
+
+const isTensor = (value) => value !== null && typeof value === "object" && "dtype" in value && "at" in value;
+
+function elementsOf(tensor, blocks) {
+  const count = tensor.shape.reduce((a, b) => a * b, 1);
+  const bytes = Uint8Array.from(blocks.subarray(tensor.at, tensor.at + count * size[tensor.dtype])).buffer;
+  const arrays = { f64: Float64Array, f32: Float32Array, i64: BigInt64Array, u16: Uint16Array, f16: Uint16Array, bf16: Uint16Array };
+  const elements = [...new (arrays[tensor.dtype] ?? Uint8Array)(bytes)].map(Number);
+  return tensor.dtype === "f16" ? elements.map(ofHalf) : elements;
+}
+
+function ofHalf(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
+}
+
+const areNear = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= within * Math.max(1, Math.abs(a));
+
+// Numbers in a sentence may differ in their last digit.
+function differInText(a, b, place) {
+  const number = /\d+(\.\d+)?/g;
+  if (a.replace(number, "#") !== b.replace(number, "#")) return `${place}: "${a}" and "${b}"`;
+  const theirs = b.match(number) ?? [];
+  const far = (a.match(number) ?? []).find((text, n) => {
+    const decimals = text.split(".")[1]?.length ?? 0;
+    return Math.abs(Number(text) - Number(theirs[n])) > 1.5 * 10 ** -decimals * (decimals ? 1 : 0.5);
+  });
+  return far === undefined ? null : `${place}: "${a}" and "${b}"`;
+}
+
+function firstOf(names, differ) {
+  for (const name of names) {
+    const found = differ(name);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Where two replies differ by more than the rounding of f32, in words; null if nowhere. */
+export function differ(a, b, blocks, place = "reply") {
+  if (typeof a !== typeof b) return `${place}: ${typeof a} and ${typeof b}`;
+  if (typeof a === "number") return areNear(a, b) ? null : `${place}: ${a} and ${b}`;
+  if (typeof a === "string") return differInText(a, b, place);
+  if (a === null || b === null || typeof a !== "object") return a === b ? null : `${place}: ${a} and ${b}`;
+  if (isTensor(a)) {
+    const [ours, theirs] = [elementsOf(a, blocks[0]), elementsOf(b, blocks[1])];
+    // Shades may be the next one, and halves the next half.
+    const step = (n) => (a.dtype.startsWith("u") ? 1 : a.dtype === "f16" ? Math.abs(ours[n]) / 1024 : 0);
+    const near = (n) => Math.abs(ours[n] - theirs[n]) <= step(n) || areNear(ours[n], theirs[n]);
+    if (ours.length !== theirs.length) return `${place}: ${ours.length} and ${theirs.length} numbers`;
+    return firstOf(ours.keys(), (n) => (near(n) ? null : `${place}[${n}]: ${ours[n]} and ${theirs[n]}`));
+  }
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+  return firstOf(names, (name) => differ(a[name], b[name], blocks, `${place}.${name}`));
+}

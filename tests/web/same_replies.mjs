@@ -1,0 +1,58 @@
+// same_replies.mjs QKV ENGINE WORKER MODELS: each example of each question, asked of `qkv view` and of the Worker. What is
+// computed in f64 has to be the same bytes, what a model computes in f32 the same but for rounding. Ends with 77 where
+// something is not there.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import { differ } from "./compare.mjs";
+import { framesOf } from "./frames.mjs";
+import { openServer } from "./server.mjs";
+import { openWorker } from "./worker.mjs";
+
+const [qkv, engine, script, models] = process.argv.slice(2);
+for (const [file, how] of [[engine, "`make web`"], [script, "npm"]]) {
+  if (fs.existsSync(file)) continue;
+  console.log(`skipped: ${how} has not made ${file}`);
+  process.exit(77);
+}
+
+// What the engine says of itself and of its machine.
+const ofTheMachine = new Set(["processor", "target", "threads", "version", "models"]);
+const inF64 = new Set(["number", "mask", "positions", "cost", "far_find", "learn"]);
+const isExact = (name, request) => inF64.has(name) || (name === "bench" && request.model === undefined);
+
+function compared(name, request, ours, theirs) {
+  if (ours.length !== theirs.length || ours.some((frame, n) => frame.kind !== theirs[n].kind)) {
+    return `other frames; ${theirs[0].payload}`;
+  }
+  if (ours.every((frame, n) => frame.payload.equals(theirs[n].payload))) return null;
+  if (isExact(name, request)) return "other bytes";
+  const parsed = (frames) => {
+    const json = JSON.parse(frames[0].payload.toString());
+    if (name === "about") for (const member of ofTheMachine) delete json[member];
+    return json;
+  };
+  return differ(parsed(ours), parsed(theirs), [ours[1].payload, theirs[1].payload]);
+}
+
+// Refused in the same words, with the same field and column.
+const refused = [
+  ["bench", { q: "1,0;x" }],
+  ["mask", { mask: "windw(3)" }],
+  ["heads", { model: "induction", text: "" }],
+  ["nothing", {}],
+];
+
+const server = await openServer(qkv, { QKV_THREADS: "1" });
+const worker = openWorker({ script, engine, models });
+const { questions } = JSON.parse(execFileSync(qkv, ["view", "--describe"], { maxBuffer: 1 << 26 }).toString());
+const asked = questions.flatMap(({ name, examples }) => examples.map((request) => [name, request]));
+let failures = 0;
+for (const [name, request] of [...asked, ...refused]) {
+  const body = JSON.stringify(request);
+  const fault = compared(name, request, framesOf(await server.ask(name, body)), framesOf(await worker.ask(name, body)));
+  if (fault) console.log(`${name} ${body}: ${fault}`);
+  if (fault) failures++;
+}
+server.close();
+console.log(`${asked.length + refused.length} questions, ${failures} answered otherwise in WebAssembly`);
+process.exit(failures === 0 ? 0 : 1);
