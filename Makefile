@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models web site stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -38,7 +38,14 @@ test-models:
 web:
 	scripts/install-packages build web
 	scripts/quietly cmake --preset web
-	cmake --build --preset web
+	cmake --build --preset web --target qkv_web
+
+bench-web: web
+	scripts/install-packages studio
+	cmake --build --preset web --target qkv_web_timing
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	cmake --build --preset release --target qkv_cli
+	scripts/bench-web.mjs build/release/apps/cli/qkv build/web/apps/studio/wasm/timing.wasm
 
 site: web
 	scripts/install-packages studio
