@@ -7,6 +7,7 @@ import { benchAddress, farRequest, keyOf, probeCommand, queryOf, typedPlace, vie
 import { csvOfSeen } from "../src/pages/far/table";
 import { cellValue, oneIn, weightText } from "../src/pages/far/values";
 import { bounded, centreOf, onTheWay, panned, spotAt, wholeView, zoomed } from "../src/pages/far/view";
+import { amount, ordinal } from "../src/pages/far/WalkLine";
 import { duration, isWalked } from "../src/pages/far/walk";
 
 const about = { model: "", text: "", file: "", mask: "", models: [{ name: "gpt", task: "", examples: [{ text: "The cat" }] }] } as unknown as AboutReply;
@@ -77,13 +78,13 @@ describe("moving", () => {
     expect(spotAt(after, 100, 200)).toEqual(spotAt(before, 100, 200));
   });
 
-  it("stays within the matrix, and centres what is smaller than the picture", () => {
+  it("stays within the matrix, and at the axes where that is smaller than the picture", () => {
     const far = panned({ scale: 1, query: 10, key: 10 }, 500, 500, matrix, size);
     expect([far.query, far.key]).toEqual([0, 0]);
     const all = zoomed(far, 1e-6, 0, 0, matrix, size);
     expect(all).toEqual(wholeView(matrix, size));
-    expect(all.key).toBeLessThan(0);
-    expect(all.query).toBeCloseTo(0);
+    expect(spotAt(all, 0, 0)).toEqual({ query: 0, key: 0 });
+    expect(spotAt(all, size.width, size.height).key).toBeGreaterThan(matrix.keys);
   });
 
   it("flies straight: one spot keeps its pixel all the way", () => {
@@ -180,6 +181,11 @@ describe("colours and numbers of cells", () => {
     expect(weightText(2.92e-7)).toBe("2.92 × 10⁻⁷");
     expect([0.39359629, 2.92e-7, 1e-30, 0].map(oneIn)).toEqual(["1 in 2.5", "1 in 3.4 million", "", ""]);
     expect([0.2, 27, 240, 7200].map(duration)).toEqual(["1 s", "27 s", "4 min", "2.0 h"]);
+  });
+
+  it("count in words that people read", () => {
+    expect([1, 2, 3, 4, 11, 32, 64, 512, 1024].map(ordinal)).toEqual(["1st", "2nd", "3rd", "4th", "11th", "32nd", "64th", "512th", "1,024th"]);
+    expect([900, 31_900_000, 17179869184, 1.1e12].map(amount)).toEqual(["900", "31.9 million", "17.2 billion", "1.1 trillion"]);
   });
 
   it("are a table of what is seen", () => {

@@ -3,17 +3,22 @@
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { address } from "../../app/address";
-import { ground, narrow } from "../../app/theme";
+import { ground, narrow, projector } from "../../app/theme";
 import { grouped } from "../../drawing/amounts";
 import { palettes } from "../../drawing/palette";
 import { levelAt, seenArea, type Spot } from "../../drawing/tiles";
 import { sharpCanvas } from "../../parts/sharp_canvas";
 import { listenForGestures } from "./gestures";
-import { narrowGutter, paintScene, wideGutter, type Scene } from "./paint";
+import { narrowGutter, paintScene, projectorGutter, wideGutter, type Gutter, type Scene } from "./paint";
 import { bandQueries, wantedTiles } from "./plan";
 import { cellAt, centreOf, panned, spotAt, zoomed } from "./view";
 import { isWalked } from "./walk";
 import type { Desk, Opened } from "./desk";
+
+function gutterNow(): Gutter {
+  if (narrow.value) return narrowGutter;
+  return projector.value ? projectorGutter : wideGutter;
+}
 
 export function sceneOf(desk: Desk, here: Opened): Scene | null {
   const [view, size] = [desk.view.value, desk.size.value];
@@ -23,7 +28,7 @@ export function sceneOf(desk: Desk, here: Opened): Scene | null {
   return {
     view,
     size,
-    gutter: narrow.value ? narrowGutter : wideGutter,
+    gutter: gutterNow(),
     matrix: here.matrix,
     shown: desk.shown.value,
     ground: ground.value,
@@ -51,7 +56,7 @@ function bring(desk: Desk, here: Opened): void {
 export function FarPicture({ desk }: { desk: Desk }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
-  const gutter = narrow.value ? narrowGutter : wideGutter;
+  const gutter = gutterNow();
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -80,7 +85,10 @@ export function FarPicture({ desk }: { desk: Desk }) {
       const { exact } = paintScene(context, scene);
       desk.isExact.value = exact;
       const element = box.current;
-      if (element) element.dataset["settled"] = String(exact && here.queue.settled && desk.view.peek() === desk.aim.peek());
+      if (!element) return;
+      const rests = here.queue.settled && desk.view.peek() === desk.aim.peek();
+      element.dataset["rests"] = String(rests);
+      element.dataset["settled"] = String(rests && exact);
     };
     const stopPainting = effect(() => {
       const here = desk.opened.value;
@@ -94,7 +102,9 @@ export function FarPicture({ desk }: { desk: Desk }) {
       const here = desk.opened.value;
       if (here) bring(desk, here);
     });
+    addEventListener("beforeprint", paint); // no frame comes before paper does
     return () => {
+      removeEventListener("beforeprint", paint);
       stopPainting();
       stopBringing();
       cancelAnimationFrame(frame);
@@ -137,6 +147,7 @@ export function FarPicture({ desk }: { desk: Desk }) {
     <div
       class="far-picture"
       ref={box}
+      style={{ "--left": `${gutter.left}px`, "--top": `${gutter.top}px` }}
       tabIndex={0}
       role="application"
       aria-label={summary(desk)}

@@ -4,6 +4,7 @@ import { grouped } from "../../drawing/amounts";
 import { cellSide, levelAt } from "../../drawing/tiles";
 import { ranged, type Shown } from "./state";
 import { cellValue, oneIn, weightText, type CellValue } from "./values";
+import { ordinal } from "./WalkLine";
 import { whereText } from "./Picture";
 import type { Desk, Opened } from "./desk";
 
@@ -71,7 +72,7 @@ function CellWords({ value }: { value: CellValue }) {
     <>
       largest <b>{weightText(value.largest, 2)}</b>, mean {weightText(value.mean, 2)}
       {value.visible < 1 && `, ${Math.round(100 * value.visible)} % seen`}
-      {value.every > 1 && `, sampled: every ${grouped(value.every)}th query`}
+      {value.every > 1 && `, sampled: every ${ordinal(value.every)} query`}
     </>
   );
 }

@@ -1,39 +1,44 @@
 // How far the exact walk is, and what is only an estimate until then.
 
 import { grouped } from "../../drawing/amounts";
-import { duration, mostUnasked, pairsOf } from "./walk";
+import { duration, pairsOf } from "./walk";
 import { LogLegend } from "./Toolbar";
 import type { Desk, Opened } from "./desk";
 
-export function WalkLine({ desk, here }: { desk: Desk; here: Opened }) {
+/** Above the picture, while it shows an estimate. */
+export function SampledChip({ desk, here }: { desk: Desk; here: Opened }) {
+  const { every } = here.reply.overview;
+  if (desk.isExact.value || every <= 1 || here.walk.state.value === "done") return null;
+  return (
+    <p class="sampled">
+      <b>sampled</b> some queries only
+    </p>
+  );
+}
+
+export function WalkLine({ here }: { here: Opened }) {
   return (
     <div class="walk-row">
-      <Progress desk={desk} here={here} />
+      <Progress here={here} />
       <LogLegend />
     </div>
   );
 }
 
-function Progress({ desk, here }: { desk: Desk; here: Opened }) {
+function Progress({ here }: { here: Opened }) {
   const { walk, reply } = here;
   const state = walk.state.value;
+  const pairs = pairsOf(reply);
   const { every } = reply.overview;
   if (every <= 1) return <p class="walk-line" />;
-  const sampled = desk.isExact.value ? (
-    <span class="exact">exact here</span>
-  ) : (
-    <span class="sampled">
-      <b>sampled</b> from every {grouped(every)}th query
-    </span>
-  );
-  if (state === "done") return <p class="walk-line">Exact: all {amount(pairsOf(reply))} pairs were walked.</p>;
+  if (state === "done") return <p class="walk-line">Exact: all {amount(pairs)} pairs were walked.</p>;
   if (state === "walks") {
     const left = walk.left.value;
     return (
       <p class="walk-line" role="status">
-        {sampled}
         <span>
-          the exact walk: {Math.floor(100 * walk.share.value)} %{left !== null && `, about ${duration(left)} left`}
+          The first look took every {ordinal(every)} query; the exact walk: {Math.floor(100 * walk.share.value)} %
+          {left !== null && `, about ${duration(left)} left`}
         </span>
         <progress max={1} value={walk.share.value} aria-label="The exact walk" />
         <button type="button" class="small" onClick={walk.stop}>
@@ -44,12 +49,12 @@ function Progress({ desk, here }: { desk: Desk; here: Opened }) {
   }
   return (
     <p class="walk-line">
-      {sampled}
-      {state === "failed" && <span class="problem">{walk.problem.value}</span>}
-      {state === "waits" && pairsOf(reply) > mostUnasked && (
+      {state === "failed" ? (
+        <span class="problem">{walk.problem.value}</span>
+      ) : (
         <span>
-          All {amount(pairsOf(reply))} pairs are {timesOf(pairsOf(reply))} times the work of 131,072 tokens, which takes two cores
-          half a minute. From near, weights are exact without it.
+          From afar, every {ordinal(every)} query was looked at; from near, weights are exact.
+          {state === "waits" && ` To walk all ${amount(pairs)} pairs takes two cores about ${duration((pairs / usualPairs) * usualSeconds)}.`}
         </span>
       )}
       <button type="button" class="small" onClick={walk.start}>
@@ -59,6 +64,9 @@ function Progress({ desk, here }: { desk: Desk; here: Opened }) {
   );
 }
 
+const usualPairs = 131072 ** 2;
+const usualSeconds = 13; // of two cores for those
+
 /** "17.2 billion" */
 export function amount(count: number): string {
   if (count >= 1e12) return `${(count / 1e12).toFixed(1)} trillion`;
@@ -66,6 +74,8 @@ export function amount(count: number): string {
   return count >= 1e6 ? `${(count / 1e6).toFixed(1)} million` : grouped(count);
 }
 
-function timesOf(pairs: number): string {
-  return String(Math.round(pairs / 131072 ** 2));
+/** "64th", "32nd" */
+export function ordinal(count: number): string {
+  const ending = count % 100 > 10 && count % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
+  return `${grouped(count)}${ending}`;
 }

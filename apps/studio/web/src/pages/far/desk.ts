@@ -258,7 +258,7 @@ function openMatrix(engine: Engine, request: FarOpenRequest, reply: FarReply, ar
     bytes: bytesOf,
     changed: () => (arrived.value += 1),
   });
-  return { request, reply, matrix, queue, walk: openWalk(engine, request, reply, pairsOf(reply) <= mostUnasked) };
+  return { request, reply, matrix, queue, walk: openWalk(engine, request, reply, pairsOf(reply) <= mostUnasked(engine)) };
 }
 
 function rowRequest(here: Opened | null, query: number | null, key: number | null, top: number): FarRowRequest | null {

@@ -8,7 +8,6 @@ import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
 import { grouped } from "../../drawing/amounts";
-import { palettes } from "../../drawing/palette";
 import { headKeys } from "../../parts/HeadPicker";
 import { FindCard, toKey } from "./FindCard";
 import { Overview } from "./Overview";
@@ -17,9 +16,9 @@ import { Readout } from "./Readout";
 import { RowCard } from "./RowCard";
 import { HeadsCard, Source } from "./Source";
 import { showAll, Toolbar, zoomBy, type Fields } from "./Toolbar";
-import { WalkLine } from "./WalkLine";
+import { SampledChip, WalkLine } from "./WalkLine";
 import { openDesk, type Desk, type Opened } from "./desk";
-import { paintScene, wideGutter, wordsOf } from "./paint";
+import { paintScene, wordsOf } from "./paint";
 import { headName, probeCommand } from "./state";
 import { csvOfSeen } from "./table";
 import { centreOf, panned } from "./view";
@@ -47,10 +46,13 @@ function FarPage({ engine, takings }: PageProps) {
           <section class="card far-card" aria-label="The matrix">
             <Heading desk={desk} here={here} />
             <Toolbar desk={desk} here={here} fields={fields} />
-            <WalkLine desk={desk} here={here} />
-            <FarPicture desk={desk} key={here.reply.title} />
+            <div class="far-stage">
+              <FarPicture desk={desk} />
+              <SampledChip desk={desk} here={here} />
+            </div>
             <TileProblem desk={desk} here={here} />
             <Readout desk={desk} here={here} />
+            <WalkLine here={here} />
           </section>
           <div class="far-aside">
             <HeadsCard desk={desk} />
@@ -214,10 +216,10 @@ async function pngOf(desk: Desk, here: Opened): Promise<Blob> {
   const context = canvas.getContext("2d");
   if (!scene || !context) throw new Error("there is no picture yet");
   const ratio = 2;
-  canvas.width = (wideGutter.left + scene.size.width) * ratio;
-  canvas.height = (wideGutter.top + scene.size.height) * ratio;
+  canvas.width = (scene.gutter.left + scene.size.width) * ratio;
+  canvas.height = (scene.gutter.top + scene.size.height) * ratio;
   context.scale(ratio, ratio);
-  paintScene(context, { ...scene, gutter: wideGutter, palette: palettes[scene.ground] });
+  paintScene(context, scene);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the canvas is too large for a PNG"))), "image/png");
   });

@@ -16,10 +16,13 @@ export interface Gutter {
   /** Characters of a word beside a row, and above a column. */
   beside: number;
   above: number;
+  /** Pixels of its letters. */
+  text: number;
 }
 
-export const wideGutter: Gutter = { left: 104, top: 76, beside: 11, above: 9 };
-export const narrowGutter: Gutter = { left: 62, top: 54, beside: 7, above: 7 };
+export const wideGutter: Gutter = { left: 104, top: 76, beside: 11, above: 9, text: 12 };
+export const narrowGutter: Gutter = { left: 62, top: 54, beside: 7, above: 6, text: 12 };
+export const projectorGutter: Gutter = { left: 150, top: 108, beside: 11, above: 9, text: 18 };
 
 export interface Scene {
   view: View;
@@ -211,18 +214,18 @@ function paintKeyAxis(context: CanvasRenderingContext2D, scene: Scene): void {
   const bottom = gutter.top;
   context.textBaseline = "alphabetic";
   context.fillStyle = palette.k;
-  context.font = `600 13px ${fonts}`;
+  context.font = `600 ${gutter.text + 1}px ${fonts}`;
   context.textAlign = "left";
   const title = gutter.left < 80 ? "keys →" : "keys: what is read →";
-  context.fillText(title, gutter.left, 14);
+  context.fillText(title, gutter.left, gutter.text + 2);
   const titleEnd = gutter.left + context.measureText(title).width + 12;
   const near = view.scale >= wordsFrom;
   context.strokeStyle = palette.soft;
-  context.font = `12px ${fonts}`;
-  for (const { at, pixel } of ticks(view.key, view.scale, size.width, matrix.keys, tickStep(view.scale, 92))) {
+  context.font = `${gutter.text}px ${fonts}`;
+  for (const { at, pixel } of ticks(view.key, view.scale, size.width, matrix.keys, tickStep(view.scale, 7.6 * gutter.text))) {
     const x = gutter.left + pixel;
     const wide = context.measureText(grouped(at)).width;
-    const y = near ? 14 : bottom - 10;
+    const y = near ? gutter.text + 2 : bottom - 10;
     if (x + wide / 2 > gutter.left + size.width || (near && x - wide / 2 < titleEnd)) continue;
     context.fillStyle = palette.soft;
     context.textAlign = "center";
@@ -240,7 +243,7 @@ function paintKeyAxis(context: CanvasRenderingContext2D, scene: Scene): void {
       context.rotate(-Math.PI / 3);
       context.textAlign = "left";
       const isKnown = at === key || at === scene.pointed?.key;
-      context.font = `${isKnown ? "600 " : ""}12px ${fonts}`;
+      context.font = `${isKnown ? "600 " : ""}${gutter.text}px ${fonts}`;
       context.fillStyle = isKnown || topKeys.includes(at) ? palette.k : palette.ink;
       context.fillText(shortWord(word, gutter.above), 0, 0);
       context.restore();
@@ -263,16 +266,16 @@ function paintQueryAxis(context: CanvasRenderingContext2D, scene: Scene): void {
   const right = gutter.left;
   const near = view.scale >= wordsFrom;
   context.fillStyle = palette.q;
-  context.font = `600 13px ${fonts}`;
+  context.font = `600 ${gutter.text + 1}px ${fonts}`;
   context.textAlign = "right";
-  if (right < 80) context.font = `600 11px ${fonts}`;
+  if (right < 80) context.font = `600 10px ${fonts}`;
   context.fillText("queries ↓", right - 6, gutter.top - 8);
-  context.font = `12px ${fonts}`;
+  context.font = `${gutter.text}px ${fonts}`;
   context.strokeStyle = palette.soft;
   const bold = (at: number) => at === query || at === scene.pointed?.query;
   const words = near ? wordsOf(scene, "queries") : null;
   const showsNumbers = !near || gutter.left >= 100;
-  for (const { at, pixel } of ticks(view.query, view.scale, size.height, matrix.queries, tickStep(view.scale, near ? 40 : 46))) {
+  for (const { at, pixel } of ticks(view.query, view.scale, size.height, matrix.queries, tickStep(view.scale, 3.5 * gutter.text))) {
     const y = gutter.top + pixel;
     if (!showsNumbers || y + 6 > gutter.top + size.height) continue;
     context.fillStyle = palette.soft;
@@ -285,7 +288,7 @@ function paintQueryAxis(context: CanvasRenderingContext2D, scene: Scene): void {
   for (const { at, pixel } of ticks(view.query, view.scale, size.height, matrix.queries, 1)) {
     const word = words(at);
     if (word === null) continue;
-    context.font = `${bold(at) ? "600 " : ""}12px ${fonts}`;
+    context.font = `${bold(at) ? "600 " : ""}${gutter.text}px ${fonts}`;
     context.fillStyle = bold(at) ? palette.q : palette.ink;
     context.fillText(shortWord(word, gutter.beside - (gutter.left >= 100 ? 3 : 0)), right - 6, gutter.top + pixel + 4);
   }

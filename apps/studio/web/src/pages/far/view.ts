@@ -4,9 +4,9 @@ import { cellSide, type Extent, type Size, type Spot, type View } from "../../dr
 
 export const largestScale = 56; // pixels of a pair
 
-/** Everything, centred. */
+/** Everything, beside its axes. */
 export function wholeView(extent: Extent, size: Size): View {
-  return centred({ query: extent.queries / 2, key: extent.keys / 2 }, wholeScale(extent, size), size);
+  return { scale: wholeScale(extent, size), query: 0, key: 0 };
 }
 
 export function wholeScale(extent: Extent, { width, height }: Size): number {
@@ -21,11 +21,11 @@ export function centreOf(view: View, { width, height }: Size): Spot {
   return { query: view.query + height / view.scale / 2, key: view.key + width / view.scale / 2 };
 }
 
-/** Within the matrix: what is smaller than the picture is centred, and nothing is farther away than all of it. */
+/** Within the matrix: what is smaller than the picture lies at its axes, and nothing is farther away than all of it. */
 export function bounded(view: View, extent: Extent, size: Size): View {
   const scale = Math.min(Math.max(view.scale, wholeScale(extent, size)), largestScale);
   const kept = scale === view.scale ? view : centred(centreOf(view, size), scale, size);
-  const along = (at: number, room: number, all: number) => (room >= all ? (all - room) / 2 : Math.min(Math.max(at, 0), all - room));
+  const along = (at: number, room: number, all: number) => (room >= all ? 0 : Math.min(Math.max(at, 0), all - room));
   return {
     scale,
     query: along(kept.query, size.height / scale, extent.queries),

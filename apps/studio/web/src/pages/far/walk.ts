@@ -4,11 +4,14 @@ import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { cellSide } from "../../drawing/tiles";
 import type { Engine } from "../../engine/engine";
 import { EngineError, wasAborted } from "../../engine/errors";
+import { OverHttp } from "../../engine/over_http";
 import type { FarOpenRequest, FarReply } from "../../engine/messages";
 import { heldTile, withBand, type HeldTile } from "./held";
 
-/** Walks of more pairs are begun by the reader. */
-export const mostUnasked = 2e10;
+/** Walks of more pairs are begun by the reader: an engine in the page has one thread, and tiles would wait for it. */
+export function mostUnasked(engine: Engine): number {
+  return engine.transport instanceof OverHttp ? 2e10 : 3e8;
+}
 
 export type WalkState = "waits" | "walks" | "stopped" | "done" | "failed";
 
