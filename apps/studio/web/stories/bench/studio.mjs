@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { farFigures } from "./far.mjs";
 import { frames, median, memoryOf, openBrowser, settled, tookToSettle, watchedPage } from "./watched.mjs";
 
 const { QKV = "qkv", SCRIPTS = "", ROUNDS = "3" } = process.env;
@@ -142,6 +143,7 @@ async function acts() {
       for (let n = 0; n < 120; ++n) await long.mouse.move(maps.x + (maps.width * (n % 40)) / 40, maps.y + (maps.height * (n % 17)) / 17);
     });
     found["heads: a frame while pointing at heads, 95th of 100"] = { ms: moved.worst, wanted: 17 };
+    Object.assign(found, await farFigures(browser, studio.address));
   } finally {
     studio.stop();
     await close();
