@@ -155,7 +155,7 @@ void run(const AnalyzeArguments& arguments) {
   HeadOptions options = options_of(arguments, texts);
   const HeadAnalysis analysis = [&] {
     Progress line;
-    options.doing = [&](const std::string& what) { line.show(what); };
+    options.doing = [&](const std::string& what, std::int64_t, std::int64_t) { line.show(what); };
     try {
       HeadAnalysis all = analyze_heads(trained.model(), texts.texts, options);
       if (arguments.text_file.empty()) {

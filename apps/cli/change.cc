@@ -36,7 +36,7 @@ struct ChangeArguments {
   std::optional<std::int64_t> example;
   std::string file;
   std::optional<std::int64_t> examples;
-  std::vector<std::string> removed, patterns, cuts, patches;
+  std::vector<std::string> removed, patterns, cuts, patches, numbers;
   bool freezes = false;
   std::optional<std::string> from_text, query, token, against;
   std::optional<std::int64_t> from_example;
@@ -58,6 +58,7 @@ std::vector<Intervention> interventions_of(const ChangeArguments& arguments) {
     }
   };
   add("patch", arguments.patches);
+  add("set", arguments.numbers);
   add("remove", arguments.removed);
   add("cut", arguments.cuts);
   add("pattern", arguments.patterns);
@@ -108,7 +109,7 @@ bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
 // Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
 void require_changes(const ChangeArguments& arguments, std::span<const Intervention> all) {
   if (all.empty() && arguments.sweep.empty()) {
-    misuse("--remove", "it, --pattern, --cut, --patch, --freeze-norms or --sweep", "none of them");
+    misuse("--remove", "it, --pattern, --cut, --patch, --set, --freeze-norms or --sweep", "none of them");
   }
   for (const Intervention& one : all) {
     const auto* pattern = std::get_if<ReplacedPattern>(&one);
@@ -187,6 +188,8 @@ void add_interventions(CLI::App& command, ChangeArguments& arguments) {
   many("--remove", arguments.removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
   many("--pattern", arguments.patterns, "HEAD=HOW",
        "Its weights: uniform, previous, self, a key's number, or text: those on --from-text (2.3=uniform)");
+  many("--set", arguments.numbers, "L.H=PART:PLACE,N:X",
+       "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
   many("--cut", arguments.cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
   many("--patch", arguments.patches, "NAME[@PLACE]",
        "A value of --from-text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");

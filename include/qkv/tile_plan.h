@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,7 +39,10 @@ class TilePlan {
  public:
   /// Throws InvalidArgument if the mask does not fit the shape, the shape has 2^63 pairs or more, or an extent of
   /// `size` is below 1. The last tile of a row or column may be smaller.
-  TilePlan(const Mask& mask, const MaskShape& shape, TileSize size = {});
+  TilePlan(const Mask& mask, const MaskShape& shape, TileSize size = {}) : TilePlan(mask, shape, size, {}) {}
+  /// Told after each row of tiles of a head how many rows are done, of how many; what it throws ends the planning.
+  using Watch = std::function<void(std::int64_t done, std::int64_t rows)>;
+  TilePlan(const Mask& mask, const MaskShape& shape, TileSize size, const Watch& watch);
 
   [[nodiscard]] const MaskShape& shape() const noexcept { return shape_; }
   /// No more than the matrix's own extents.

@@ -40,6 +40,11 @@ std::string said(double value, int decimals) {
   return text == "≈0" ? with_power(value) : text;
 }
 
+std::string with_minus(std::string text) {
+  const std::size_t at = text.find('-');
+  return at == std::string::npos ? text : text.replace(at, 1, "−");
+}
+
 Cell rounded(double value, int decimals) { return {shown(value, decimals), value}; }
 
 Cell whole(std::int64_t value) { return {fmt::format("{}", value), static_cast<double>(value)}; }

@@ -16,6 +16,8 @@ namespace qkv::explain_detail {
 [[nodiscard]] std::string shown(double value, int decimals = 4);
 /// As a sentence says it: shown(), but "2.9 × 10⁻⁷" for what rounds to zero.
 [[nodiscard]] std::string said(double value, int decimals = 4);
+/// Its first minus sign as people write it: "−3.10".
+[[nodiscard]] std::string with_minus(std::string text);
 [[nodiscard]] Cell rounded(double value, int decimals = 4);
 [[nodiscard]] Cell whole(std::int64_t value);
 [[nodiscard]] Cell word(std::string text);

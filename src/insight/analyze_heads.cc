@@ -81,7 +81,9 @@ void measure_all(const Model& model, std::span<const HeadText> texts, const Head
   for (const TextBatch& batch : insight::batches_of(texts, kHeads)) {
     measure(model, batch, sites);
     done += batch.texts.size();
-    if (options.doing) options.doing(fmt::format("{} of {} texts", done, texts.size()));
+    if (!options.doing) continue;
+    options.doing(fmt::format("{} of {} texts", done, texts.size()), static_cast<std::int64_t>(done),
+                  std::ssize(texts));
   }
 }
 

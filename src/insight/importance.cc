@@ -136,10 +136,14 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   const std::vector<TextBatch> batches = batches_of(asked, 1);
   gradient_pass(model, batches, analysis);
   analysis.loss = loss_of(model, batches, nullptr);
+  std::int64_t done = 0;
+  std::int64_t heads = 0;
+  for (const SiteHeads& site : analysis.sites) heads += std::ssize(site.all);
   for (SiteHeads& site : analysis.sites) {
     for (HeadStatistics& head : site.all) {
       if (options.doing) {
-        options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)));
+        options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)), done++,
+                      heads);
       }
       Trace trace(std::vector<std::string>{});
       trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without_head(all, head.head); });

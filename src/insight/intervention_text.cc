@@ -1,7 +1,9 @@
 // Interventions as text, and back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "qkv/insight/interventions.h"
@@ -18,6 +20,9 @@ constexpr std::array<std::pair<std::string_view, PatternSource>, 4> kPatternWord
      {"previous", PatternSource::previous},
      {"self", PatternSource::self},
      {"text", PatternSource::other}}};
+
+constexpr std::array<std::pair<std::string_view, HeadValue>, 4> kValueWords = {
+    {{"q", HeadValue::q}, {"k", HeadValue::k}, {"v", HeadValue::v}, {"out", HeadValue::out}}};
 
 [[noreturn]] void refuse_text(const char* kind, const std::string& expected, std::string_view got) {
   throw InvalidArgument(kParse, kind, expected, fmt::format("\"{}\"", got));
@@ -106,6 +111,29 @@ Intervention read_patch(std::string_view text) {
   return patch;
 }
 
+// 1.0=k:2,5:0.7
+Intervention read_number(std::string_view text) {
+  const std::string expected = "LAYER.HEAD=q, k, v or out:PLACE,COLUMN:NUMBER, such as 1.0=k:2,5:0.7";
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) refuse_text("set", expected, text);
+  SetNumber number{.at = read_heads("set", text.substr(0, equals))};
+  const std::string_view rest = text.substr(equals + 1);
+  const std::size_t first = rest.find(':');
+  const std::size_t last = rest.rfind(':');
+  if (!number.at.layer || !number.at.head || first == last) refuse_text("set", expected, text);
+  const auto* const word =
+      std::ranges::find(kValueWords, rest.substr(0, first), [](const auto& one) { return one.first; });
+  const auto places = numbers_from<std::int64_t>(rest.substr(first + 1, last - first - 1), ',');
+  const auto to = number_from<double>(rest.substr(last + 1));
+  const bool has_place = places && places->size() == 2 && places->front() >= 0 && places->back() >= 0;
+  if (word == kValueWords.end() || !has_place || !to || !std::isfinite(*to)) refuse_text("set", expected, text);
+  number.value = word->second;
+  number.place = places->front();
+  number.column = places->back();
+  number.to = *to;
+  return number;
+}
+
 std::string words_of(const std::optional<std::int64_t>& count) { return count ? fmt::format("{}", *count) : "*"; }
 
 std::string words_of(const HeadsAt& place) {
@@ -130,6 +158,10 @@ struct InterventionWords {
     return fmt::format("patch {}{}{}", patch.name, patch.head ? fmt::format(".{}", *patch.head) : "",
                        patch.place ? fmt::format("@{}", *patch.place) : "");
   }
+  std::string operator()(const SetNumber& number) const {
+    const auto* const word = std::ranges::find(kValueWords, number.value, [](const auto& one) { return one.second; });
+    return fmt::format("set {}={}:{},{}:{}", words_of(number.at), word->first, number.place, number.column, number.to);
+  }
   std::string operator()(const FrozenNorms& /*norms*/) const { return "freeze norms"; }
 };
 
@@ -143,9 +175,10 @@ Intervention parse_intervention(std::string_view text) {
   if (word == "pattern") return read_pattern(rest);
   if (word == "cut") return read_cut(rest);
   if (word == "patch") return read_patch(rest);
+  if (word == "set") return read_number(rest);
   if (word == "freeze" && rest == "norms") return FrozenNorms{};
   if (word == "freeze") refuse_text("freeze", "norms", rest);
-  refuse_text("intervention", "remove, pattern, cut, patch or freeze norms, and what it is about", text);
+  refuse_text("intervention", "remove, pattern, cut, patch, set or freeze norms, and what it is about", text);
 }
 
 std::string to_string(const Intervention& intervention) { return std::visit(InterventionWords(), intervention); }

@@ -25,6 +25,23 @@ std::string numbered_to(std::string_view what, std::int64_t count) {
   return count == 1 ? fmt::format("{} 0, the only one", what) : fmt::format("{} from 0 to {}", what, count - 1);
 }
 
+std::size_t layer_of(const SetNumber& number) { return static_cast<std::size_t>(*number.at.layer); }
+
+// The name of the value in a trace; `rotated`: where the model rotates queries and keys.
+std::string_view leaf_of(const SetNumber& number, bool rotated) {
+  switch (number.value) {
+    case HeadValue::q:
+      return rotated ? "q_rotated" : "q";
+    case HeadValue::k:
+      return rotated ? "k_rotated" : "k";
+    case HeadValue::v:
+      return "v";
+    case HeadValue::out:
+      break;
+  }
+  return "heads";
+}
+
 // Of "the keys that a query sees".
 std::string seen_keys(const std::vector<double>& scores) {
   std::string all;
@@ -85,6 +102,11 @@ void Intervener::prepare(std::span<const Intervention> all) {
       if (pattern->source == PatternSource::other) need_attention(others, scope_of("pattern", pattern->at));
     }
     if (const auto* patch = std::get_if<PatchedValue>(&each)) need(others, patch->name);
+    if (const auto* number = std::get_if<SetNumber>(&each)) {
+      const SiteScope scope = scope_of("set", number->at);
+      need(own, scope.name(layer_of(*number)));
+      need(own, scope.name(layer_of(*number), leaf_of(*number, true)));
+    }
     if (std::holds_alternative<FrozenNorms>(each)) need(own, std::string("*") + kDivisor);
   }
   if (own != kept_) {
@@ -225,6 +247,29 @@ void Intervener::add_patch(const PatchedValue& patch, Trace& trace) const {
   trace.edit(patch.name, [other, places](const Variable& value) { return insight::spliced(value, other, places); });
 }
 
+void Intervener::add_number(const SetNumber& number, Trace& trace) const {
+  const SiteScope scope = scope_of("set", number.at);
+  const Trace::Attention& call = unchanged_.attention(scope.name(layer_of(number)));
+  const Variable& whole = number.value == HeadValue::q   ? call.q
+                          : number.value == HeadValue::k ? call.k
+                          : number.value == HeadValue::v ? call.v
+                                                         : call.out;
+  const auto require = [](std::string_view what, std::int64_t at, std::int64_t count) {
+    if (at >= count) refuse_change("set", numbered_to(what, count), fmt::format("{}", at));
+  };
+  require("a head", *number.at.head, call.q.dim(1));
+  require("a place", number.place, whole.dim(2));
+  require("a number", number.column, whole.dim(3));
+  const std::int64_t head = *number.at.head / (call.q.dim(1) / whole.dim(1));  // several may share a key and value
+  Tensor set(whole.dtype(), whole.shape());
+  set.set({0, head, number.place, number.column}, number.to);
+  const std::string rotated = scope.name(layer_of(number), leaf_of(number, true));
+  trace.edit(unchanged_.contains(rotated) ? rotated : scope.name(layer_of(number), leaf_of(number, false)),
+             [other = Variable(set),
+              place = std::vector<std::pair<int, std::int64_t>>{{1, head}, {2, number.place}, {3, number.column}}](
+                 const Variable& value) { return insight::spliced(value, other, place); });
+}
+
 void Intervener::add_held_norms(Trace& trace) const {
   for (const std::string& name : unchanged_.names()) {
     if (!name.ends_with(kDivisor)) continue;
@@ -240,6 +285,7 @@ void Intervener::add(std::span<const Intervention> all, Trace& trace) {
     if (const auto* pattern = std::get_if<ReplacedPattern>(&each)) plan(*pattern, plans);
     if (const auto* cut = std::get_if<CutEdge>(&each)) plan(*cut, plans);
     if (const auto* patch = std::get_if<PatchedValue>(&each)) add_patch(*patch, trace);
+    if (const auto* number = std::get_if<SetNumber>(&each)) add_number(*number, trace);
     if (std::holds_alternative<FrozenNorms>(each)) add_held_norms(trace);
   }
   add_plans(plans, trace);

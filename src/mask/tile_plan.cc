@@ -100,10 +100,13 @@ class TilePlan::Builder {
     return tiles;
   }
 
-  [[nodiscard]] Head build(std::int64_t b, std::int64_t h) {
+  [[nodiscard]] Head build(std::int64_t b, std::int64_t h, const Watch& watch) {
     Head head{{}, {}, Patterns(static_cast<std::int64_t>(tile_bits_.size())), {}};
     head.rows.reserve(as_index(plan_.rows_));
-    for (std::int64_t row = 0; row < plan_.rows_; ++row) add_row(head, plan_.extent(b, h, row, {0, plan_.columns_}));
+    for (std::int64_t row = 0; row < plan_.rows_; ++row) {
+      add_row(head, plan_.extent(b, h, row, {0, plan_.columns_}));
+      if (watch) watch(row + 1, plan_.rows_);
+    }
     head.counts.skip = plan_.rows_ * plan_.columns_ - head.counts.full - head.counts.partial;
     head.counts.pairs_total = plan_.shape_.Tq * plan_.shape_.Tk;
     return head;
@@ -172,7 +175,8 @@ double TileCounts::coverage() const noexcept { return share(pairs_kept, pairs_to
 
 double TileCounts::cost() const noexcept { return share(full + partial, total()); }
 
-TilePlan::TilePlan(const Mask& mask, const MaskShape& shape, TileSize size) : shape_(shape), distinct_(shape) {
+TilePlan::TilePlan(const Mask& mask, const MaskShape& shape, TileSize size, const Watch& watch)
+    : shape_(shape), distinct_(shape) {
   mask_detail::require_at_least("TilePlan", "size.queries", 1, size.queries);
   mask_detail::require_at_least("TilePlan", "size.keys", 1, size.keys);
   mask.validate(shape);
@@ -186,7 +190,7 @@ TilePlan::TilePlan(const Mask& mask, const MaskShape& shape, TileSize size) : sh
   require_few(mask);
   std::vector<Head> heads;
   for (std::int64_t b = 0; b < distinct_.B; ++b) {
-    for (std::int64_t h = 0; h < distinct_.H; ++h) heads.push_back(Builder(mask, *this).build(b, h));
+    for (std::int64_t h = 0; h < distinct_.H; ++h) heads.push_back(Builder(mask, *this).build(b, h, watch));
   }
   heads_ = std::make_shared<const std::vector<Head>>(std::move(heads));
 }

@@ -9,6 +9,7 @@
 #include "qkv/mask.h"
 #include "qkv/number_text.h"
 #include "view/bench_of.h"
+#include "view/changes.h"
 #include "view/number_lists.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
@@ -84,6 +85,8 @@ void add_model(Fields<BenchRequest>& fields) {
   };
   add(&BenchRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
   add(&BenchRequest::text, "text", "TEXT", "What it reads");
+  add(&BenchRequest::second, "second", "TEXT", "A second text beside it, for an encoder that reads pairs");
+  add(&BenchRequest::set, "set", "NAME:NUMBER;…", "Numbers of its q, k and v that are changed: q:7,3:0.5; k:2,5:0.7");
   fields.add(
       &BenchRequest::example,
       {.name = "example", .meaning = "Or a held-out example of its task", .group = "a head of a model", .least = 0});
@@ -153,18 +156,41 @@ BenchInputs own_inputs(const BenchRequest& request) {
   return inputs;
 }
 
+/// "k:2,5:0.7"
+void set_number(const std::string& change, BenchInputs& inputs) {
+  const auto said = [&](const std::string& expected) { refuse("set", expected, "\"" + change + "\""); };
+  const std::size_t first = change.find(':');
+  const std::size_t last = change.rfind(':');
+  const std::string name = change.substr(0, first);
+  Tensor* const matrix = name == "q" ? &inputs.q : name == "k" ? &inputs.k : name == "v" ? &inputs.v : nullptr;
+  const auto to = first == last ? std::nullopt : number_from<double>(std::string_view(change).substr(last + 1));
+  const auto place =
+      first == last ? std::nullopt
+                    : numbers_from<std::int64_t>(std::string_view(change).substr(first + 1, last - first - 1), ',');
+  if (matrix == nullptr || !to || !place || place->size() != 2) said("q, k or v:ROW,COLUMN:NUMBER, such as k:2,5:0.7");
+  const std::int64_t row = place->front();
+  const std::int64_t column = place->back();
+  if (row < 0 || column < 0 || row >= matrix->dim(2) || column >= matrix->dim(3)) {
+    said(fmt::format("a number of {} up to {}:{},{}", name, name, matrix->dim(2) - 1, matrix->dim(3) - 1));
+  }
+  matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, *to);
+}
+
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
-  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const auto run =
+      state.run({.model = request.model, .text = request.text, .second = request.second, .example = request.example});
   const view_detail::RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   BenchInputs inputs;
   inputs.queries = site.queries;
   inputs.keys = site.keys;
-  inputs.q = Tensor(call.q.value());
-  inputs.k = Tensor(call.k.value());
-  inputs.v = Tensor(call.v.value());
+  inputs.q = Tensor(call.q.value(), DType::f64);
+  inputs.k = Tensor(call.k.value(), DType::f64);
+  inputs.v = Tensor(call.v.value(), DType::f64);
   inputs.options = call.options;
   inputs.head = request.head;
+  if (request.head >= inputs.q.dim(1)) return inputs;  // which the bench refuses
+  for (const std::string& change : view_detail::parts_of(request.set, ';')) set_number(change, inputs);
   return inputs;
 }
 

@@ -21,6 +21,8 @@ const Members<BenchMatrix>& members_of(const BenchMatrix* /*type*/) {
           .add(&BenchMatrix::first_row, "first_row", "The place of the first row that is kept")
           .add(&BenchMatrix::values, "values", "f64 [rows, columns]")
           .add(&BenchMatrix::hidden, "hidden", "b8 [rows, columns]: pairs that the mask forbids")
+          .add(&BenchMatrix::sums, "sums",
+               "f64 [rows]: of each row of the weights, which make 1, and of dS, which make 0")
           .add(&BenchMatrix::role, "role", "input, forward or backward")
           .add(&BenchMatrix::decimals, "decimals", "How many a cell shows")
           .add(&BenchMatrix::formula, "formula", "How it is made");

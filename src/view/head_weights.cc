@@ -136,4 +136,15 @@ Tensor keys_seen(const HeadWeights& shown) {
   return seen;
 }
 
+Tensor times_uniform(const HeadWeights& shown) {
+  Tensor times(shown.weights.view(), DType::f32);
+  const Tensor seen = keys_seen(shown);
+  const auto columns = static_cast<std::size_t>(times.dim(1));
+  for (std::int64_t i = 0; i < times.dim(0); ++i) {
+    const auto keys = static_cast<float>(seen.at({i}));
+    for (float& weight : times.values<float>().subspan(static_cast<std::size_t>(i) * columns, columns)) weight *= keys;
+  }
+  return times;
+}
+
 }  // namespace qkv::view_detail

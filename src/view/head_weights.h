@@ -30,6 +30,8 @@ void hide_special(HeadWeights& shown, const std::vector<std::string>& roles, con
 [[nodiscard]] Tensor totals_of_keys(const Tensor& weights);     // f64 [Tk]
 [[nodiscard]] Tensor totals_of_queries(const Tensor& weights);  // f64 [Tq]
 [[nodiscard]] Tensor row_entropies(const Tensor& weights);      // f64 [Tq], in nats
+/// f32 [Tq, Tk]: each weight over what it would be if the query read all its keys alike.
+[[nodiscard]] Tensor times_uniform(const HeadWeights& shown);
 /// i64 [Tq]: the keys that each query may read.
 [[nodiscard]] Tensor keys_seen(const HeadWeights& shown);
 

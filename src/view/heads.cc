@@ -79,6 +79,7 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   shown.queries = site.queries;
   shown.keys = site.keys;
   shown.roles = view_detail::roles_of_keys(run, site);
+  shown.second_from = run.second_from();
   const bool has_image = !run.text().image.empty();
   shown.asks_from_patches = has_image && site.site == AttentionSite::source;
   shown.reads_patches = has_image && site.site != AttentionSite::tokens;
@@ -102,6 +103,7 @@ void say(const ModelRun& run, HeadsReply& reply) {
   constexpr std::size_t kSaid = 5;
   const TrainedModel& trained = run.trained();
   const auto* const encoder = std::get_if<Encoder>(&trained.model().network());
+  if (run.second_from()) return;  // its task asks nothing of a pair
   const bool is_of_states = encoder != nullptr && encoder->options().head == EncoderHead::none;
   if (trained.kind() == ModelKind::two_tower || is_of_states) return;
   const std::size_t place = insight::asked_place(trained, run.example());
@@ -139,8 +141,19 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
+view_detail::ShownText shown_text(const HeadsRequest& request) {
+  return {.model = request.model, .text = request.text, .second = request.second, .example = request.example};
+}
+
+view_detail::ShownText shown_text(const HeadRequest& request) {
+  view_detail::ShownText shown = shown_text(static_cast<const HeadsRequest&>(request));
+  shown.changes = request.changes;
+  shown.from_text = request.from_text;
+  return shown;
+}
+
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
-  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const auto run = state.run(shown_text(request));
   HeadsReply reply{.title = request.model,
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
@@ -162,7 +175,7 @@ void require_head(std::int64_t head, std::int64_t heads) {
 }
 
 HeadReply answer_head(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const auto run = state.run(shown_text(request));
   const RunSite& site = run->site(request.site);
   require_short(site);
   require_head(request.head, run->call(site, request.layer).q.value().dim(1));
@@ -172,6 +185,7 @@ HeadReply answer_head(StudioState& state, const HeadRequest& request, const Stud
   reply.queries = site.queries;
   reply.keys = site.keys;
   reply.roles = view_detail::roles_of_keys(*run, site);
+  reply.second_from = run->second_from();
   HeadWeights shown =
       view_detail::head_weights(all, request.head, insight::hidden_places(run->call(site, request.layer), 0));
   if (request.hide_special) view_detail::hide_special(shown, reply.roles, reply.keys);
@@ -179,6 +193,7 @@ HeadReply answer_head(StudioState& state, const HeadRequest& request, const Stud
   reply.query_totals = view_detail::totals_of_queries(shown.weights);
   reply.entropy = view_detail::row_entropies(shown.weights);
   reply.seen = view_detail::keys_seen(shown);
+  reply.times_uniform = view_detail::times_uniform(shown);
   reply.weights = std::move(shown.weights);
   reply.hidden = std::move(shown.hidden);
   reply.hidden_special = std::move(shown.hidden_special);
@@ -198,7 +213,9 @@ Tensor row_of(const TensorView& tensor, std::int64_t head, std::int64_t place) {
 }
 
 std::string pair_sentence(const PairReply& reply) {
-  using explain_detail::said;
+  const auto said = [](double value, int decimals = 4) {
+    return explain_detail::with_minus(explain_detail::said(value, decimals));
+  };
   if (!reply.score) return fmt::format("The mask hides “{}” from “{}”: the weight is 0.", reply.key, reply.query);
   return fmt::format(
       "q of “{}” times k of “{}”, number by number, adds up to {}; times {} it is {}, and softmax makes {} of the "
@@ -223,7 +240,7 @@ HeadWeights row_of_pair(const ModelRun& run, const RunSite& site, const PairRequ
 }
 
 PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run({.model = request.model, .text = request.text, .example = request.example});
+  const auto run = state.run(shown_text(request));
   const RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   const TensorView& q = call.q.value();
@@ -274,8 +291,10 @@ view_detail::Answerer view_detail::heads_question() {
 }
 
 view_detail::Answerer view_detail::head_question() {
-  return answerer<HeadRequest, HeadReply>("head", "One head whole.", head_fields(), answer_head,
-                                          {R"({"model": "induction", "text": "abcxyzab", "layer": 1})"});
+  return answerer<HeadRequest, HeadReply>(
+      "head", "One head whole.", head_fields(), answer_head,
+      {R"({"model": "induction", "text": "abcxyzab", "layer": 1})",
+       R"({"model": "induction", "text": "abcxyzab", "layer": 1, "changes": "cut 1.0=7:2"})"});
 }
 
 view_detail::Answerer view_detail::pair_question() {

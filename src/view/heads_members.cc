@@ -10,6 +10,9 @@ const Fields<HeadsRequest>& heads_fields() {
         &HeadsRequest::model,
         {.name = "model", .form = "MODEL", .meaning = "A model of the box, a file of qkv's, or a folder of others"});
     fields.add(&HeadsRequest::text, {.name = "text", .form = "TEXT", .meaning = "What it reads"});
+    fields.add(
+        &HeadsRequest::second,
+        {.name = "second", .form = "TEXT", .meaning = "A second text beside it, for an encoder that reads pairs"});
     fields.add(&HeadsRequest::example, {.name = "example", .meaning = "Or a held-out example of its task", .least = 0});
     return fields;
   }();
@@ -25,6 +28,12 @@ const Fields<HeadRequest>& head_fields() {
         {.name = "site", .form = "SITE", .meaning = "Which attention: tokens, source or cross [cross, else tokens]"});
     fields.add(&HeadRequest::layer, {.name = "layer", .meaning = "Which layer", .least = 0});
     fields.add(&HeadRequest::head, {.name = "head", .meaning = "Which head", .least = 0});
+    fields.add(&HeadRequest::changes, {.name = "changes",
+                                       .form = "CHANGE;…",
+                                       .meaning = "What is changed inside the model first, as `change` takes it"});
+    fields.add(
+        &HeadRequest::from_text,
+        {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens, that a patch takes from"});
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
     return fields;
@@ -70,6 +79,7 @@ const Members<HeadsSite>& members_of(const HeadsSite* /*type*/) {
           .add(&HeadsSite::queries, "queries", "Tokens at the queries")
           .add(&HeadsSite::keys, "keys", "Tokens at the keys")
           .add(&HeadsSite::roles, "roles", "Of the keys: word, punctuation or separator")
+          .add(&HeadsSite::second_from, "second_from", "Of a pair of texts: the place where the second begins")
           .add(&HeadsSite::asks_from_patches, "asks_from_patches", "Whether queries are patches of the image")
           .add(&HeadsSite::reads_patches, "reads_patches", "Whether keys are patches of the image")
           .add(&HeadsSite::maps, "maps", "f32 [layers, heads, rows, columns]: the largest weight of each cell")
@@ -99,20 +109,24 @@ const Members<HeadPattern>& members_of(const HeadPattern* /*type*/) {
 }
 
 const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
-  static const auto kMembers = Members<HeadReply>("HeadReply")
-                                   .add(&HeadReply::title, "title", "Model, layer and head")
-                                   .add(&HeadReply::queries, "queries", "Tokens at the queries")
-                                   .add(&HeadReply::keys, "keys", "Tokens at the keys")
-                                   .add(&HeadReply::roles, "roles", "Of the keys: word, punctuation or separator")
-                                   .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
-                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
-                                   .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
-                                   .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
-                                   .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
-                                   .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
-                                   .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats")
-                                   .add(&HeadReply::shown, "shown", "What the head does")
-                                   .add(&HeadReply::patterns, "patterns", "Mean weight on each pattern's keys");
+  static const auto kMembers =
+      Members<HeadReply>("HeadReply")
+          .add(&HeadReply::title, "title", "Model, layer and head")
+          .add(&HeadReply::queries, "queries", "Tokens at the queries")
+          .add(&HeadReply::keys, "keys", "Tokens at the keys")
+          .add(&HeadReply::roles, "roles", "Of the keys: word, punctuation or separator")
+          .add(&HeadReply::second_from, "second_from", "Of a pair of texts: the place where the second begins")
+          .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
+          .add(&HeadReply::times_uniform, "times_uniform",
+               "f32 [queries, keys]: each weight times the keys that its query can read")
+          .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
+          .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
+          .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
+          .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
+          .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
+          .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats")
+          .add(&HeadReply::shown, "shown", "What the head does")
+          .add(&HeadReply::patterns, "patterns", "Mean weight on each pattern's keys");
   return kMembers;
 }
 

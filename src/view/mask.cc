@@ -29,9 +29,9 @@ MaskShape shape_of(const MaskRequest& request) {
   return {.B = request.batch, .H = request.heads, .Tq = request.tq, .Tk = request.tk};
 }
 
-TilePlan plan_of(const Mask& mask, const MaskRequest& request) {
+TilePlan plan_of(const Mask& mask, const MaskRequest& request, const TilePlan::Watch& watch = {}) {
   try {
-    return {mask, shape_of(request), tile_size(request)};
+    return {mask, shape_of(request), tile_size(request), watch};
   } catch (const InvalidArgument& error) {
     if (error.argument() != "size") throw;
     view_detail::refuse("tile", error.expected(), error.got());
@@ -85,12 +85,12 @@ const Fields<MaskRequest>& mask_fields() {
   return kFields;
 }
 
-MaskReply mask(const MaskRequest& request) {
+MaskReply mask(const MaskRequest& request, const TilePlan::Watch& watch) {
   const Mask mask = parse_mask(request.mask);
   return {.text = mask.to_string(),
           .varies_by_batch = mask.varies_by_batch(),
           .varies_by_head = mask.varies_by_head(),
-          .plan = plan_of(mask, request)};
+          .plan = plan_of(mask, request, watch)};
 }
 
 Panel picture_of(const MaskReply& reply) {

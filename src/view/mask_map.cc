@@ -118,11 +118,15 @@ void require_drawable(const MaskMapRequest& request) {
 }
 
 MaskMapReply answer_mask(view_detail::StudioState& /*needs none*/, const MaskMapRequest& request,
-                         const StudioWatch& /*quick*/) {
+                         const StudioWatch& watch) {
   require_drawable(request);
   MaskMapRequest asked = request;
   if (asked.mask.empty()) asked.mask = "all";
-  const MaskReply found = mask(asked);
+  const MaskReply found = mask(asked, [&](std::int64_t done, std::int64_t rows) {
+    if (watch && watch("rows of tiles", {.done = done, .total = rows}) == Proceed::stop) {
+      throw Cancelled("mask: stopped");
+    }
+  });
   const TilePlan& plan = found.plan;
   const TileCounts counts = plan.counts();
   const Map map(plan, request.batch_entry, request.head, request.cells);

@@ -6,6 +6,8 @@
 #include "insight/asked_text.h"
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
+#include "qkv/insight/interventions.h"
+#include "view/changes.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
 
@@ -48,10 +50,20 @@ ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText&
     : trained_(std::move(trained)),
       example_(example_shown(*trained_, shown)),
       text_(insight::head_text_of(*trained_, example_)),
-      trace_(patterns_of(sites_of(trained_->model(), text_))),
-      sites_(sites_of(trained_->model(), text_)) {
-  const TaskBatch batch = trained_->batch_of(example_);
-  trained_->model().run(input_of(batch), trace_);
+      trace_(std::vector<std::string>{}) {
+  if (!shown.second.empty()) {
+    PairedText paired = paired_text(*trained_, shown);
+    text_ = std::move(paired.text);
+    second_from_ = paired.second_from;
+  }
+  sites_ = sites_of(trained_->model(), text_);
+  trace_ = Trace(patterns_of(sites_));
+  change(shown);
+  if (second_from_) {
+    insight::run_text(trained_->model(), text_, trace_);
+  } else {
+    trained_->model().run(input_of(trained_->batch_of(example_)), trace_);
+  }
   for (RunSite& site : sites_) {
     const Trace::Attention& first = trace_.attention(site.scope.name(0));
     PlaceNames names =
@@ -59,6 +71,21 @@ ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText&
     site.queries = std::move(names.queries);
     site.keys = std::move(names.keys);
   }
+}
+
+void ModelRun::change(const ShownText& shown) {
+  const std::vector<Intervention> changes = changes_in(shown.changes);
+  if (changes.empty()) return;
+  of_fields(
+      [&] {
+        std::optional<HeadText> other;
+        if (!shown.from_text.empty()) {
+          other = of_field("from_text",
+                           [&] { return insight::head_text_of(*trained_, trained_->example_of(shown.from_text)); });
+        }
+        Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
+      },
+      field_of_change);
 }
 
 const RunSite& ModelRun::site(const std::string& name) const {

@@ -16,8 +16,13 @@ namespace qkv::view_detail {
 /// What a model is shown.
 struct ShownText {
   std::string model;
-  std::string text;                     // or …
-  std::optional<std::int64_t> example;  // … a held-out example of its task
+  std::string text = {};                               // or …
+  std::string second = {};                             // with a second text, of an encoder that reads pairs
+  std::optional<std::int64_t> example = std::nullopt;  // … a held-out example of its task
+  std::string changes = {};                            // of what runs inside, as ChangeRequest has them
+  std::string from_text = {};                          // that they take from
+
+  friend bool operator==(const ShownText&, const ShownText&) = default;
 };
 
 /// One attention of the model, over the text that it was shown.
@@ -30,13 +35,15 @@ struct RunSite {
 
 class ModelRun {
  public:
-  /// Runs the model once and keeps q, k, v and lse of all its attentions. Throws InvalidArgument naming text or
-  /// example.
+  /// Runs the model once, changed as asked, and keeps q, k, v and lse of all its attentions. Throws InvalidArgument
+  /// naming text, second, example, changes or from_text.
   ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown);
 
   [[nodiscard]] const TrainedModel& trained() const noexcept { return *trained_; }
   [[nodiscard]] const TaskExample& example() const noexcept { return example_; }
   [[nodiscard]] const HeadText& text() const noexcept { return text_; }
+  /// Of a pair of texts: the place where the second begins.
+  [[nodiscard]] std::optional<std::int64_t> second_from() const noexcept { return second_from_; }
   [[nodiscard]] const std::vector<RunSite>& sites() const noexcept { return sites_; }
   /// Its name, or the first of cross, tokens and source where `name` is empty. Throws InvalidArgument naming `site`.
   [[nodiscard]] const RunSite& site(const std::string& name) const;
@@ -48,12 +55,23 @@ class ModelRun {
   [[nodiscard]] Probe probe(const RunSite& site, std::int64_t layer) const;
 
  private:
+  void change(const ShownText& shown);
+
   std::shared_ptr<const TrainedModel> trained_;
   TaskExample example_;
+  std::optional<std::int64_t> second_from_;
   HeadText text_;
   Trace trace_;
   std::vector<RunSite> sites_;
 };
+
+/// A text, or a pair of them, as the model reads it.
+struct PairedText {
+  HeadText text;
+  std::optional<std::int64_t> second_from = std::nullopt;
+};
+/// Throws InvalidArgument naming `second` where the model reads no pairs.
+[[nodiscard]] PairedText paired_text(const TrainedModel& trained, const ShownText& shown);
 
 /// Names of the places of a site: tokens as people read them, numbers where they have none.
 struct PlaceNames {

@@ -6,6 +6,7 @@
 
 #include "qkv/insight/change.h"
 #include "qkv/insight/texts.h"
+#include "view/changes.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
 
@@ -14,20 +15,6 @@ namespace {
 
 using view_detail::refuse;
 using view_detail::StudioState;
-
-std::vector<std::string> parts_of(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ') || part.ends_with('\r')) part.remove_suffix(1);
-    if (!part.empty()) parts.emplace_back(part);
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return parts;
-}
 
 /// What the library says of its texts, or of the model that it took them for, said of this field.
 auto of_texts(const char* field) {
@@ -60,16 +47,15 @@ RolesHead shown_head(const SiteHeads& site, const HeadStatistics& head) {
 
 RolesReply answer_roles(StudioState& state, const RolesRequest& request, const StudioWatch& watch) {
   const auto trained = state.model(request.model);
-  const std::vector<std::string> lines = parts_of(request.texts, '\n');
-  const HeadTexts texts =
-      view_detail::of_fields([&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
-                 of_texts(lines.empty() ? "model" : "texts"));
+  const std::vector<std::string> lines = view_detail::parts_of(request.texts, '\n');
+  const HeadTexts texts = view_detail::of_fields(
+      [&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
+      of_texts(lines.empty() ? "model" : "texts"));
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
-  std::int64_t told = 0;
-  options.doing = [&](const std::string& what) {
-    if (watch && watch(what, {.done = ++told, .total = 0}) == Proceed::stop) throw Cancelled("roles: stopped");
+  options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
+    if (watch && watch(what, {.done = done, .total = total}) == Proceed::stop) throw Cancelled("roles: stopped");
   };
   const HeadAnalysis analysis =
       view_detail::of_fields([&] { return analyze_heads(trained->model(), texts.texts, options); }, of_texts("texts"));
@@ -97,9 +83,7 @@ ChangeQuestion question_of(const ChangeRequest& request) {
   question.of.token = given(request.token);
   question.of.against = given(request.against);
   question.from_text = given(request.from_text);
-  for (const std::string& change : parts_of(request.changes, ';')) {
-    question.interventions.push_back(view_detail::of_field("changes", [&] { return parse_intervention(change); }));
-  }
+  question.interventions = view_detail::changes_in(request.changes);
   return question;
 }
 
@@ -130,9 +114,11 @@ ChangeReply answer_change(StudioState& state, const ChangeRequest& request, cons
   if (request.text.empty() == !request.example) {
     refuse("text", "one of `text` and `example`", request.example ? "both" : "none");
   }
+  if (!request.second.empty()) refuse("second", "none: changes are shown of one text", "\"" + request.second + "\"");
   const auto trained = state.model(request.model);
   const ChangeQuestion question = question_of(request);
-  const TextChange change = view_detail::of_fields([&] { return change_text(*trained, question); }, of_texts("text"));
+  const TextChange change =
+      view_detail::of_fields([&] { return change_text(*trained, question); }, view_detail::field_of_change);
   ChangeReply reply;
   reply.title = request.model;
   for (const Intervention& one : question.interventions) reply.changes.push_back(to_string(one));

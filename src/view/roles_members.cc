@@ -31,7 +31,7 @@ const Fields<ChangeRequest>& change_fields() {
       fields.add(place, {.name = name, .form = form, .meaning = meaning});
     };
     add(&ChangeRequest::changes, "changes", "CHANGE;…",
-        "remove 1.0; pattern 2.3=uniform; cut 7:3; patch blocks.1@5; freeze norms");
+        "remove 1.0; pattern 2.3=uniform; cut 7:3; patch blocks.1@5; set 1.0=k:2,5:0.7; freeze norms");
     add(&ChangeRequest::from_text, "from_text", "TEXT", "The other text, of as many tokens, that a patch takes from");
     add(&ChangeRequest::query, "query", "TOKEN",
         "Where it is looked at: a token or its number [the last that is asked]");

@@ -71,14 +71,12 @@ std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) 
 std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail::ShownText& shown) {
   constexpr std::size_t kKept = 6;
   const auto trained = model(shown.model);
-  const std::string key =
-      shown.model + "\n" + shown.text + "\n" + (shown.example ? std::to_string(*shown.example) : "");
   const std::scoped_lock lock(mutex_);
-  for (const auto& [name, run] : runs_) {
-    if (name == key) return run;
+  for (const auto& [known, run] : runs_) {
+    if (known == shown) return run;
   }
   auto run = std::make_shared<const view_detail::ModelRun>(trained, shown);
-  runs_.emplace_front(key, run);
+  runs_.emplace_front(shown, run);
   if (runs_.size() > kKept) runs_.pop_back();
   return run;
 }
@@ -119,6 +117,7 @@ std::string error_as_json(const std::exception& error) {
     json["message"] = invalid->fault();
   }
   if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
+    json["field"] = syntax->function() == "parse_bias" ? "bias" : "mask";
     json["message"] = syntax->what();
     json["column"] = syntax->column();
   }

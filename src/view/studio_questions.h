@@ -38,7 +38,7 @@ class StudioState {
   StudioOptions options_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
-  std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
+  std::deque<std::pair<ShownText, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
   std::shared_ptr<const BottleneckModels> bottleneck_;
   FarHeads far_;
 };

@@ -1,6 +1,7 @@
 // Each intervention against the same change made another way.
 #include "qkv/insight/interventions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -54,7 +55,8 @@ TEST(Intervention, IsTheTextThatItIsReadFrom) {
   for (const std::string text :
        {"remove 1.0", "remove cross:1.*", "remove *.*", "pattern 2.3=uniform", "pattern source:2.3=previous",
         "pattern 2.*=self", "pattern 2.3=0", "pattern 2.3=text", "cut 7:3", "cut 1.0=7:3", "cut cross:*.0=7:3",
-        "patch blocks.1", "patch blocks.1@5", "patch decoder.blocks.1.attn.heads.3@0", "freeze norms"}) {
+        "patch blocks.1", "patch blocks.1@5", "patch decoder.blocks.1.attn.heads.3@0", "set 1.0=k:2,5:0.7",
+        "set cross:1.0=out:0,0:-3", "freeze norms"}) {
     EXPECT_EQ(to_string(parse_intervention(text)), text);
   }
   const auto patch = std::get<PatchedValue>(parse_intervention("patch blocks.1.attn.heads.3@5"));
@@ -77,6 +79,10 @@ TEST(Intervention, RefusesTextsWithoutMeaning) {
   EXPECT_THAT(message("cut 7:-1"), HasSubstr("cut: expected QUERY:KEY"));
   EXPECT_THAT(message("patch @3"), HasSubstr("patch: expected NAME"));
   EXPECT_THAT(message("patch blocks.1@x"), HasSubstr("patch: expected NAME"));
+  EXPECT_THAT(message("set 1.0=k:2,5"), HasSubstr("set: expected LAYER.HEAD=q, k, v or out:PLACE,COLUMN:NUMBER"));
+  EXPECT_THAT(message("set 1.*=k:2,5:1"), HasSubstr("got \"1.*=k:2,5:1\""));
+  EXPECT_THAT(message("set 1.0=w:2,5:1"), HasSubstr("set: expected"));
+  EXPECT_THAT(message("set 1.0=k:2,5:nan"), HasSubstr("set: expected"));
   EXPECT_THAT(message("freeze layers"), HasSubstr("freeze: expected norms"));
   EXPECT_THAT(message("shuffle 1.0"), HasSubstr("intervention: expected remove, pattern, cut, patch"));
 }
@@ -134,6 +140,31 @@ TEST(Intervener, RemovesHeadsAsAnEditByHandDoes) {
       largest_difference(value_with(trained.model(), text, {"remove 1.0", "remove 1.1", "remove 1.2", "remove 1.3"}),
                          value_with(trained.model(), text, {"remove 1.*"})),
       0);
+}
+
+TEST(Intervener, SetsANumberAndNothingElse) {
+  const TrainedModel trained = from_box("gpt");  // rotates queries and keys or not: the key is set as it ran
+  const HeadText text = text_for(trained, "He gave it to his");
+  Trace plain({"blocks.1.attn", "logits"});
+  run(trained.model(), text, plain);
+  for (const auto& [word, whole] : {std::pair("q", &Trace::Attention::q), std::pair("k", &Trace::Attention::k),
+                                    std::pair("v", &Trace::Attention::v), std::pair("out", &Trace::Attention::out)}) {
+    const std::string set = std::string("set 1.2=") + word + ":3,1:0.5";
+    Trace trace({"blocks.1.attn", "logits"});
+    Intervener(trained.model(), text).add(parsed({set}), trace);
+    run(trained.model(), text, trace);
+    const TensorView before = (plain.attention("blocks.1.attn").*whole).value();
+    Tensor expected(before, before.dtype());
+    expected.set({0, 2, 3, 1}, 0.5);
+    const Tensor after =
+        std::string_view(word) == "out" ? expected : Tensor((trace.attention("blocks.1.attn").*whole).value());
+    EXPECT_EQ(largest_difference(after, expected), 0) << set;
+    EXPECT_GT(largest_difference(trace["logits"], plain["logits"]), 0) << set;
+    // What a number already is changes nothing.
+    auto number = std::get<SetNumber>(parse_intervention(set));
+    number.to = before.at({0, 2, 3, 1});
+    EXPECT_LT(largest_difference(value_with(trained.model(), text, {to_string(number)}), plain["logits"]), 1e-5);
+  }
 }
 
 TEST(Intervener, MakesAUniformHeadTheMeanOfTheValuesThatItSees) {
@@ -285,6 +316,9 @@ TEST(Intervener, RefusesWhatThereIsNot) {
   EXPECT_THAT(message({"cut 2:5"}), HasSubstr("cut: expected a key that query 2 sees: 0 to 2, got 5"));
   EXPECT_THAT(message({"cut 0:0"}),
               HasSubstr("cut: expected a key to be left for query 0, got 0, the last that it sees"));
+  EXPECT_THAT(message({"set 1.4=q:0,0:1"}), HasSubstr("set: expected a head from 0 to 3, got 4"));
+  EXPECT_THAT(message({"set 1.0=v:7,0:1"}), HasSubstr("set: expected a place from 0 to 6, got 7"));
+  EXPECT_THAT(message({"set 1.0=out:0,999:1"}), HasSubstr("set: expected a number from 0 to "));
   EXPECT_THAT(message({"patch blocks.1"}, &shorter),
               HasSubstr("from_text: expected a text of 7 tokens, as the one that is changed, got 4 tokens"));
   EXPECT_THAT(

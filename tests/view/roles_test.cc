@@ -41,7 +41,10 @@ TEST(ChangeQuestion, RemovesTheHeadThatInducts) {
 
 TEST(ChangeQuestion, RefusesWhatHasNoMeaning) {
   const std::string start = R"({"model": "induction", "text": "abcxyzab", "changes": )";
-  EXPECT_EQ(refused_field("change", start + R"("remove 5.0"})"), "remove");
+  EXPECT_EQ(refused_field("change", start + R"("remove 5.0"})"), "changes");
+  EXPECT_EQ(refused_field("change", start + R"("", "token": "é"})"), "token");
+  EXPECT_EQ(refused_field("change", start + R"("", "against": "é"})"), "against");
+  EXPECT_EQ(refused_field("change", start + R"("", "from_text": "é"})"), "from_text");
   EXPECT_EQ(refused_field("change", start + R"("remove 1.0; twist 3"})"), "changes");
   EXPECT_EQ(refused_field("change", R"({"model": "induction"})"), "text");
 }

@@ -38,6 +38,7 @@ struct BenchMatrix {
   std::int64_t first_row = 0;                   // of long texts only the query's row is kept, and this is its place
   Tensor values;                                // f64 [rows, columns]
   std::optional<Tensor> hidden = std::nullopt;  // b8, the same shape: pairs that the mask forbids
+  std::optional<Tensor> sums = std::nullopt;    // f64 [rows]: of each row, of weights and of dS alone
   std::string role;                             // "input", "forward" or "backward"
   int decimals = 3;                             // 0 where all its numbers are whole
   Formula formula;

@@ -131,9 +131,10 @@ struct HeadOptions {
   /// Texts by which importance is measured, of those with a target; removal needs a pass over them for each head. 0:
   /// none.
   std::int64_t importance_texts = 16;
-  RepeatedTokens repeats = {};                              // of decoders
-  MaskedTokens masks = {};                                  // of encoders
-  std::function<void(const std::string& what)> doing = {};  // told what is going on
+  RepeatedTokens repeats = {};  // of decoders
+  MaskedTokens masks = {};      // of encoders
+  /// Told what is going on, and how many texts are read or heads removed, of how many.
+  std::function<void(const std::string& what, std::int64_t done, std::int64_t total)> doing = {};
 };
 
 /// The heads of one attention site.

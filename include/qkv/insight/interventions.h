@@ -64,14 +64,29 @@ struct PatchedValue {
   friend bool operator==(const PatchedValue&, const PatchedValue&) = default;
 };
 
+/// What a number of one head is set to: of its query, its key or value (those of all heads that share them), or of what
+/// it hands on.
+enum class HeadValue : std::uint8_t { q, k, v, out };
+
+/// One number of one head at one place of the text, as the pass has it: q and k after the rotation by their positions.
+/// "set 1.0=k:2,5:0.7" is number 5 of the key at place 2; "out" is what the head hands on.
+struct SetNumber {
+  HeadsAt at = {};  // a layer and a head
+  HeadValue value = HeadValue::out;
+  std::int64_t place = 0;
+  std::int64_t column = 0;
+  double to = 0;
+  friend bool operator==(const SetNumber&, const SetNumber&) = default;
+};
+
 /// Each norm divides by what it divided by in the unchanged run, so that it is linear in what it reads. "freeze norms".
 struct FrozenNorms {
   friend bool operator==(const FrozenNorms&, const FrozenNorms&) = default;
 };
 
-using Intervention = std::variant<RemovedHead, ReplacedPattern, CutEdge, PatchedValue, FrozenNorms>;
+using Intervention = std::variant<RemovedHead, ReplacedPattern, CutEdge, PatchedValue, SetNumber, FrozenNorms>;
 
-/// The texts above. Throws InvalidArgument naming the kind ("remove", "pattern", "cut", "patch", "freeze"), or
+/// The texts above. Throws InvalidArgument naming the kind ("remove", "pattern", "cut", "patch", "set", "freeze"), or
 /// "intervention" for another word.
 [[nodiscard]] Intervention parse_intervention(std::string_view text);
 /// The text that parse_intervention() reads.
@@ -89,12 +104,12 @@ class Intervener {
   /// Runs what must be known of the text as it is and of the other one, in model.dtype(); no more often than needed.
   void prepare(std::span<const Intervention> all);
   /// Adds edits to `trace`, with which a pass over the text then runs. The edits stay valid without this object. They
-  /// compose: patches and removals in the order given, cuts before patterns, so that "uniform" leaves out what is cut.
-  /// Edited heads leave the fused path; rows are computed for each. Throws InvalidArgument naming the kind of the
-  /// intervention for a site, layer, head, token or value that there is not, two patterns for one head, an edge that
-  /// no head sees, a cut that leaves a row nothing to see, and "previous" or "self" across; naming from_text if another
-  /// text is needed and is none, or has another length. A head or place that a removal does not find is said when the
-  /// pass runs.
+  /// compose: patches, removals and numbers that are set in the order given, cuts before patterns, so that "uniform"
+  /// leaves out what is cut. Edited heads leave the fused path; rows are computed for each. Throws InvalidArgument
+  /// naming the kind of the intervention for a site, layer, head, token or value that there is not, two patterns for
+  /// one head, an edge that no head sees, a cut that leaves a row nothing to see, and "previous" or "self" across;
+  /// naming from_text if another text is needed and is none, or has another length. A head or place that a removal does
+  /// not find is said when the pass runs.
   void add(std::span<const Intervention> all, Trace& trace);
 
  private:
@@ -106,6 +121,7 @@ class Intervener {
   void add_plans(const Plans& plans, Trace& trace) const;
   void add_removal(const RemovedHead& removed, Trace& trace) const;
   void add_patch(const PatchedValue& patch, Trace& trace) const;
+  void add_number(const SetNumber& number, Trace& trace) const;
   void add_held_norms(Trace& trace) const;
 
   const Model& model_;

@@ -25,8 +25,9 @@ struct BenchRequest {
   std::string wrong;
   std::int64_t wrong_d = 0;
   std::string nudge;
-  std::string model, text;
+  std::string model, text, second;
   std::optional<std::int64_t> example;
+  std::string set;  // numbers of that head's q, k and v: "q:7,3:0.5; k:2,5:0.7"
   std::string site;
   std::int64_t layer = 0;
   std::int64_t head = 0;

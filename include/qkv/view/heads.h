@@ -14,6 +14,7 @@ namespace qkv {
 
 struct HeadsRequest {
   std::string model, text;
+  std::string second;  // of a pair of texts, for an encoder
   std::optional<std::int64_t> example;
 };
 
@@ -36,10 +37,11 @@ struct HeadsSite {
   std::int64_t layers = 0;
   std::int64_t heads = 0;
   std::vector<std::string> queries, keys;
-  std::vector<std::string> roles;  // of the keys
-  bool asks_from_patches = false;  // whether queries are patches of the image …
-  bool reads_patches = false;      // … and keys
-  Tensor maps;                     // f32 [layers, heads, rows, columns], the largest weight of each cell
+  std::vector<std::string> roles;           // of the keys
+  std::optional<std::int64_t> second_from;  // of a pair of texts: the place where the second begins
+  bool asks_from_patches = false;           // whether queries are patches of the image …
+  bool reads_patches = false;               // … and keys
+  Tensor maps;                              // f32 [layers, heads, rows, columns], the largest weight of each cell
   std::vector<HeadsClass> classes;
 };
 
@@ -53,10 +55,12 @@ struct HeadsReply {
   std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places
 };
 
+/// A head as it is, or in a model that is changed: `changes` as in ChangeRequest.
 struct HeadRequest : HeadsRequest {
   std::string site;
   std::int64_t layer = 0;
   std::int64_t head = 0;
+  std::string changes, from_text;
   bool hide_special = false;  // leave out [CLS], <s> and their like, and renormalise what is left
 };
 
@@ -71,7 +75,9 @@ struct HeadPattern {
 struct HeadReply {
   std::string title;
   std::vector<std::string> queries, keys, roles;
+  std::optional<std::int64_t> second_from;
   Tensor weights;                // f32 [Tq, Tk]
+  Tensor times_uniform;          // f32 [Tq, Tk]: each weight times the keys that its query can read
   std::optional<Tensor> hidden;  // b8 [Tq, Tk]: by the mask, or as special tokens
   std::string hidden_special;    // what was left out, and what that does; empty unless asked for
   Tensor key_totals;             // f64 [Tk]

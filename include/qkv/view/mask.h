@@ -31,7 +31,7 @@ struct MaskReply {
 };
 
 /// Plans the mask. Throws MaskSyntaxError, and InvalidArgument for a tile of no size or a mask that does not fit.
-[[nodiscard]] MaskReply mask(const MaskRequest& request);
+[[nodiscard]] MaskReply mask(const MaskRequest& request, const TilePlan::Watch& watch = {});
 
 /// The heads and batch entries that differ, eight at most. Throws InvalidArgument for a shape without pairs.
 [[nodiscard]] Panel picture_of(const MaskReply& reply);

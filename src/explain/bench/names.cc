@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -62,6 +64,17 @@ bool all_whole(const Tensor& values) {
                              [](double value) { return !std::isfinite(value) || value == std::round(value); });
 }
 
+// Of weights they should be 1, and of the scores' gradient 0.
+std::optional<Tensor> sums_of(std::string_view name, const Tensor& values) {
+  if (name != "weights" && name != "d_scores") return std::nullopt;
+  Tensor sums(DType::f64, {values.dim(0)});
+  for (std::int64_t row = 0; row < values.dim(0); ++row) {
+    const std::vector<double> numbers = values.view().select(0, row).to_vector();
+    sums.values<double>()[static_cast<std::size_t>(row)] = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  }
+  return sums;
+}
+
 }  // namespace
 
 std::vector<std::string> counted(std::int64_t n) {
@@ -75,12 +88,14 @@ BenchMatrix named_matrix(std::string_view name, Tensor values, std::vector<std::
   const auto kind = std::ranges::find(kKinds, name, &Kind::name);
   if (kind == kKinds.end()) throw std::out_of_range("bench: no matrix " + std::string(name));
   const int decimals = all_whole(values) ? 0 : 3;
+  std::optional<Tensor> sums = sums_of(name, values);
   return {.name = std::string(name),
           .title = std::string(kind->title),
           .meaning = std::string(kind->meaning),
           .rows = std::move(rows),
           .columns = std::move(columns),
           .values = std::move(values),
+          .sums = std::move(sums),
           .role = std::string(kind->role),
           .decimals = decimals,
           .formula = math::typeset(kind->formula)};

@@ -6,6 +6,7 @@
 
 #include "explain/bench/rules.h"
 #include "explain/bench/terms.h"
+#include "explain/numbers.h"
 
 namespace qkv {
 namespace {
@@ -65,8 +66,9 @@ BenchNudge bench_nudge(const Bench& bench, std::string_view name, double step) {
   nudge.predicted = step * gradient.values.at({place.row, place.column});
   nudge.found = loss_of(Bench(nudged(bench, place, step))) - loss_of(bench);
   nudge.sentence =
-      fmt::format("{} {} by {}: the gradient says {:+.3g}, the engine finds {:+.3g}.", symbol_of(place).text,
-                  step > 0 ? "grows" : "falls", brief(std::abs(step)), nudge.predicted, nudge.found);
+      fmt::format("{} {} by {}: the gradient says {}, the engine finds {}.", symbol_of(place).text,
+                  step > 0 ? "grows" : "falls", brief(std::abs(step)),
+                  with_minus(fmt::format("{:+.3g}", nudge.predicted)), with_minus(fmt::format("{:+.3g}", nudge.found)));
   return nudge;
 }
 

@@ -133,15 +133,19 @@ std::string meaning_of(const Bench& bench, const BenchMatrix& matrix, const Benc
   return fmt::format("Number {} of “{}”: {}.", column, row, matrix.meaning);
 }
 
+// "20000", "3.4 million", "4.9 × 10²¹".
+std::string count_in_words(double count) {
+  constexpr double kMillion = 1e6;
+  constexpr double kBillion = 1e9;
+  if (count < kMillion) return fmt::format("{:.0f}", count);
+  return count < kBillion ? fmt::format("{:.1f} million", count / kMillion) : shown(count, 0);
+}
+
 // "0.4011"; of what is tiny, also one in how many.
 std::string in_full_words(double value) {
   constexpr double kTiny = 1e-4;
-  constexpr double kMillion = 1e6;
-  if (!std::isfinite(value) || value == 0 || std::abs(value) >= kTiny) return shown(value, 4);
-  const double one_in = 1 / std::abs(value);
-  const std::string count =
-      one_in >= kMillion ? fmt::format("{:.1f} million", one_in / kMillion) : fmt::format("{:.0f}", one_in);
-  return fmt::format("{}, 1 in {}", said(value, 4), count);
+  if (!std::isfinite(value) || value == 0 || std::abs(value) >= kTiny) return with_minus(shown(value, 4));
+  return with_minus(fmt::format("{}, 1 in {}", said(value, 4), count_in_words(1 / std::abs(value))));
 }
 
 }  // namespace

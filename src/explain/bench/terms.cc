@@ -51,9 +51,9 @@ std::string pair_index(std::int64_t row, std::int64_t column) {
 std::string brief(double value) {
   constexpr double kLarge = 1e6;
   if (std::isfinite(value) && value == std::round(value) && std::abs(value) < kLarge) {
-    return fmt::format("{:.0f}", value + 0.0);
+    return with_minus(fmt::format("{:.0f}", value + 0.0));
   }
-  return said(value, 3);
+  return with_minus(said(value, 3));
 }
 
 Term term_of(double value) { return math::number(brief(value)); }
