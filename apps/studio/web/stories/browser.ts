@@ -1,6 +1,8 @@
 // A reader's Chromium, for the stories: STUDIO_URL is the address that `qkv view --no-open` prints.
 
+import axe from "axe-core/axe.min.js?raw";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
 
 declare const process: { env: Record<string, string | undefined> };
 
@@ -43,6 +45,24 @@ export async function openStudio(
   return new Studio(page, complaints);
 }
 
+/** The browser of the stories of one file, to be called where they are described: opens the studio at a fragment, and in
+ * the end fails if any of its pages has complained. `ready` is what a page shows once it can be read. */
+export function reader(ready?: string): (fragment?: string, options?: BrowserContextOptions) => Promise<Studio> {
+  let browser: Browser;
+  const opened: Studio[] = [];
+  beforeAll(async () => void (browser = await openBrowser()));
+  afterAll(async () => {
+    await browser.close();
+    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
+  });
+  return async (fragment = "", options = {}) => {
+    const studio = await openStudio(browser, fragment, options);
+    opened.push(studio);
+    if (ready) await studio.page.locator(ready).first().waitFor();
+    return studio;
+  };
+}
+
 export class Studio {
   constructor(
     readonly page: Page,
@@ -80,5 +100,24 @@ export class Studio {
     await this.cell(name).click();
     await this.page.locator(".number-field").fill(text);
     await this.page.keyboard.press("Enter");
+  }
+
+  /** What axe-core finds. */
+  async findings(): Promise<string[]> {
+    await this.page.evaluate(axe);
+    const run = "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + (v.nodes[0]?.html ?? '')))";
+    return this.page.evaluate<string[]>(run);
+  }
+
+  /** Whether the page is no wider than its window. */
+  async fits(): Promise<boolean> {
+    return this.page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+  }
+
+  /** Where a cell of a picture of a matrix lies in it: its middle. */
+  async middleOf(picture: string, row: number, column: number): Promise<{ x: number; y: number }> {
+    const text = await this.page.locator(`${picture} .heatmap-pane`).first().getAttribute("data-cells");
+    const [left = 0, top = 0, wide = 0, tall = 0] = (text ?? "").split(",").map(Number);
+    return { x: left + (column + 0.5) * wide, y: top + (row + 0.5) * tall };
   }
 }

@@ -1,19 +1,7 @@
 // What a reader does on the page Heads, in a real browser on a real engine.
 
-import axe from "axe-core/axe.min.js?raw";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
-
-let browser: Browser;
-const opened: Studio[] = [];
-
-async function open(fragment: string, options = {}): Promise<Studio> {
-  const studio = await openStudio(browser, fragment, options);
-  opened.push(studio);
-  await studio.page.locator(".large").waitFor();
-  return studio;
-}
+import { describe, expect, it } from "vitest";
+import { reader, studioUrl, type Studio } from "./browser";
 
 /** What the pair card says: who reads whom, and how much. */
 async function pair({ page }: Studio): Promise<string[]> {
@@ -24,17 +12,11 @@ async function pair({ page }: Studio): Promise<string[]> {
 }
 
 async function saidCell({ page }: Studio): Promise<string> {
-  return (await page.locator(".weight-map [role=gridcell]").textContent()) ?? "";
+  return (await page.locator(".heatmap [role=gridcell]").textContent()) ?? "";
 }
 
 describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
-  });
+  const open = reader(".large");
 
   it("induction: b reads the c that came after the first b, and goes on the bench", async () => {
     const studio = await open("#/heads?model=induction&text=abcxyzab");
@@ -77,7 +59,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     await heading.filter({ hasText: "Layer 0, head 0" }).waitFor();
     await studio.press("}");
     await heading.filter({ hasText: "Layer 1, head 0" }).waitFor();
-    await page.locator(".weight-map").focus();
+    await page.locator(".heatmap").focus();
     await studio.press("ArrowDown", "ArrowDown", "ArrowRight");
     expect(await saidCell(studio)).toMatch(/^query ␣sat, key ␣cat, /);
     await studio.press("ArrowRight", "ArrowRight");
@@ -120,10 +102,11 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
   it("a finger taps to preview, taps again to lock, and holds to lay on the bench", async () => {
     const studio = await open("#/heads?model=induction&text=abcxyzab&head=tokens.0.0&q=none", { viewport: { width: 390, height: 844 }, hasTouch: true });
     const { page } = studio;
-    const pane = page.locator(".weight-map-pane");
+    const pane = page.locator(".heatmap-pane");
     await pane.evaluate((element) => element.scrollIntoView());
     const box = (await pane.boundingBox())!;
-    const spot = [box.x + box.width * 0.4, box.y + box.height * 0.6] as const;
+    const middle = await studio.middleOf(".large", 5, 3);
+    const spot = [box.x + middle.x, box.y + middle.y] as const;
     await page.touchscreen.tap(...spot);
     expect(await pair(studio)).toEqual(["z", "x", "0.088"]);
     expect(page.url()).toContain("q=none");
@@ -145,13 +128,8 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     ["all heads, phone, dark", "#/heads?model=gpt&view=all", { colorScheme: "dark", viewport: { width: 390, height: 844 } }],
   ];
   it.each(looks)("axe finds nothing: %s", async (_, fragment, options) => {
-    const { page } = await open(fragment, options);
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
-      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
-    });
-    expect(found).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    const studio = await open(fragment, options);
+    expect(await studio.findings()).toEqual([]);
+    expect(await studio.fits()).toBe(true);
   });
 });

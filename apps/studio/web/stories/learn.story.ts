@@ -1,33 +1,10 @@
 // What a reader does on the page Learn; the run qkv-previous lies where the server was started (scripts/with-studio).
 
-import axe from "axe-core/axe.min.js?raw";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
-
-let browser: Browser;
-const opened: Studio[] = [];
-
-async function open(fragment = "", options = {}): Promise<Studio> {
-  const studio = await openStudio(browser, fragment, options);
-  opened.push(studio);
-  return studio;
-}
-
-async function findings(studio: Studio): Promise<string[]> {
-  await studio.page.evaluate(axe);
-  const result = await studio.page.evaluate("axe.run()");
-  return (result as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map((one) => `${one.id}: ${one.nodes[0]?.html}`);
-}
+import { describe, expect, it } from "vitest";
+import { reader, studioUrl } from "./browser";
 
 describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
-  });
+  const open = reader();
 
   it("is found beside the server, and has its curves", async () => {
     const studio = await open("#/learn");
@@ -63,8 +40,8 @@ describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv vie
     it(`axe finds nothing: ${name}`, async () => {
       const studio = await open("#/learn?run=qkv-previous", options);
       await studio.page.locator(".film .heatmap").waitFor();
-      expect(await findings(studio)).toEqual([]);
-      expect(await studio.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      expect(await studio.findings()).toEqual([]);
+      expect(await studio.fits()).toBe(true);
     });
   }
 });

@@ -1,27 +1,10 @@
 // What a reader does on the page Step by step, in a real browser on a real engine.
 
-import axe from "axe-core/axe.min.js?raw";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
-
-let browser: Browser;
-const opened: Studio[] = [];
-
-async function open(fragment = "", options = {}): Promise<Studio> {
-  const studio = await openStudio(browser, fragment, options);
-  opened.push(studio);
-  return studio;
-}
+import { describe, expect, it } from "vitest";
+import { reader, studioUrl } from "./browser";
 
 describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
-  });
+  const open = reader();
 
   it("five steps lead to (0.797, 1.604)", async () => {
     const studio = await open();
@@ -210,17 +193,10 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     ["real heads", "#/step?model=induction&text=abcxyzab&head=tokens.1.0&q=7&step=5", {}],
   ];
   it.each(looks)("axe finds nothing: %s", async (_, fragment, options) => {
-    const { page } = await open(fragment, options);
-    await page.locator(".board").waitFor();
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const { axe } = window as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      };
-      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
-    });
-    expect(found).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    const studio = await open(fragment, options);
+    await studio.page.locator(".board").waitFor();
+    expect(await studio.findings()).toEqual([]);
+    expect(await studio.fits()).toBe(true);
   });
 
   it("a phone: swipe to the sum, tap a number, read where it is from", async () => {

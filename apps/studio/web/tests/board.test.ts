@@ -4,10 +4,9 @@ import { boardDrawing } from "../src/pages/step/board";
 import { csvOf, finalScores, matrixOf, queryRow, scaleOf } from "../src/pages/step/matrices";
 import { neighbourOf } from "../src/pages/step/neighbours";
 import { eased } from "../src/pages/step/motion";
-import { cellAt, heatmapLayout } from "../src/parts/heatmap_layout";
 import { headBeside } from "../src/parts/HeadPicker";
 import { planeFrame, planeMarks } from "../src/parts/VectorPlane";
-import { chapter, matrix } from "./chapter";
+import { chapter } from "./chapter";
 
 const draw = (position: number, reply = chapter()) =>
   boardDrawing({ reply, position, width: 600, ground: "light" }).marks;
@@ -96,28 +95,6 @@ describe("matrices of a reply", () => {
     expect(neighbourOf(reply, "sum:1,0")?.label).toBe("sum cat");
     expect(neighbourOf(reply, "w_q:0,*")).toBeNull();
     expect(neighbourOf(reply, "weights:9,0")).toBeNull();
-  });
-});
-
-describe("large matrices", () => {
-  const labels = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`);
-  const of = (rows: number, columns: number) =>
-    matrix(Array.from({ length: rows }, () => Array.from({ length: columns }, () => 0)));
-
-  it("have cells of 2 to 44 pixels, and labels that do not touch", () => {
-    expect(heatmapLayout(of(2, 2), labels(2), labels(2), 900).cellWide).toBe(44);
-    const dense = heatmapLayout(of(300, 300), labels(300), labels(300), 400);
-    expect(dense.cellWide).toBe(2);
-    expect(dense.rowStep * dense.cellTall).toBeGreaterThanOrEqual(13);
-    expect(heatmapLayout(of(8, 64), labels(8), [], 330)).toMatchObject({ rowStep: 1, columnStep: 0 });
-  });
-
-  it("know the cell under the pointer", () => {
-    const layout = heatmapLayout(of(3, 4), labels(3), labels(4), 300);
-    const at = { x: layout.left + 2.5 * layout.cellWide, y: layout.top + 1.5 * layout.cellTall };
-    expect(cellAt(layout, at.x, at.y)).toEqual({ row: 1, column: 2 });
-    expect(cellAt(layout, layout.left - 1, at.y)).toBeNull();
-    expect(cellAt(layout, layout.width + 1, at.y)).toBeNull();
   });
 });
 

@@ -24,6 +24,7 @@ function named(name: string, rows: number[][], columns: string[], hidden: Tensor
     first_row: 0,
     values: matrix(rows),
     hidden,
+    sums: null,
     role,
     decimals,
     formula,

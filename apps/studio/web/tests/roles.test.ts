@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
 import { Engine, type Transport } from "../src/engine/engine";
 import { frameBytes, frameKind } from "../src/engine/frames";
-import type { HeadReply, RolesHead, RolesRequest } from "../src/engine/messages";
+import type { RolesHead, RolesRequest } from "../src/engine/messages";
 import { parsedHead } from "../src/pages/heads/state";
 import {
   changesIn,
@@ -21,7 +21,6 @@ import { headAfter, layerAfter, telling } from "../src/pages/roles/desk";
 import { examples } from "../src/pages/roles/examples";
 import { headsAsked } from "../src/pages/roles/heads_asked";
 import { layerPicture, summary } from "../src/pages/roles/layer_marks";
-import { cellAt, mapLayout, mapMarks } from "../src/pages/roles/map_marks";
 import { barsOf } from "../src/pages/roles/places_bars";
 import {
   changeRequest,
@@ -275,43 +274,17 @@ describe("the address", () => {
   });
 });
 
+describe("a number of a head that is set", () => {
+  const text = "set 1.0=k:2,5:-0.7";
+  it("is read, written and said", () => {
+    expect(changeText(parsedChange(text)!)).toBe(text);
+    expect(inWords(text, { queries: ["a", "b", "c"], keys: ["a", "b", "c"] })).toBe("number 6 of k of c₂ of head 1.0 is −0.7");
+    expect(withoutPlaces([text, "remove 1.0"])).toEqual(["remove 1.0"]);
+    expect(commandOf({ model: "gpt", text: "a" }, { changes: text })).toBe("qkv change gpt a --set '1.0=k:2,5:-0.7'");
+  });
+});
+
 describe("pictures", () => {
-  const reply = {
-    queries: ["a", "b"],
-    keys: ["a", "b"],
-    weights: { dtype: "f32", shape: [2, 2], values: Float32Array.of(1, 0, 0.25, 0.75) },
-    hidden: { dtype: "b8", shape: [2, 2], values: Uint8Array.of(0, 1, 0, 0) },
-  } as unknown as HeadReply;
-
-  it("finds the cell under a point, and none beside them", () => {
-    const layout = mapLayout(reply, 400);
-    expect(layout.cell).toBe(44);
-    expect(cellAt(layout, layout.left + 50, layout.top + 10)).toEqual({ query: 0, key: 1 });
-    expect(cellAt(layout, layout.left - 1, layout.top + 10)).toBeNull();
-    expect(cellAt(layout, layout.left + 2 * 44, layout.top)).toBeNull();
-  });
-
-  it("hatches what is hidden, writes what is seen and strikes what is cut", () => {
-    const layout = mapLayout(reply, 400);
-    const texts = (cuts: Parameters<typeof mapMarks>[2]) => mapMarks(reply, layout, cuts, 1, "light");
-    const labels = texts([]).flatMap((mark) => (mark.kind === "label" ? [mark.text] : []));
-    expect(labels).toEqual(["a", "b", "a", "b", "1.000", "0.250", "0.750"]);
-    const more = texts([{ query: 1, key: 0, everywhere: false }]).length - texts([]).length;
-    expect(more).toBe(4);
-  });
-
-  it("shrinks cells to the room, and turns keys that are too long for them", () => {
-    const keys = Array.from({ length: 60 }, (_, n) => `token${n}`);
-    const layout = mapLayout({ queries: keys, keys }, 400);
-    expect(layout.cell).toBe(5);
-    expect(layout.every).toBe(3);
-    const hidden = { ...reply, queries: ["one", "two"], keys: ["longer", "words"] } as HeadReply;
-    const turned = mapMarks(hidden, mapLayout(hidden, 120), [], null, "light").filter(
-      (mark) => mark.kind === "label" && mark.turn === -90,
-    );
-    expect(turned).toHaveLength(2);
-  });
-
   it("shows each head once, site by site", () => {
     const heads = [head(0, 0), head(1, 0, { word: "induction" }), head(0, 0, { site: "cross" })];
     const picture = layerPicture(heads, { site: "cross", layer: 0, head: 0 }, 290, "light");

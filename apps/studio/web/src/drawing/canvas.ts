@@ -1,6 +1,6 @@
 // Marks on a 2D canvas: PNG files, and pictures with too many marks for elements.
 
-import { arrowHead, textSize, type Drawing, type Label, type Mark } from "./marks";
+import { arrowHead, textSize, type Drawing, type Label, type Mark, type Pixels } from "./marks";
 import { paintFrom, type Palette } from "./palette";
 
 const fonts = "system-ui, sans-serif";
@@ -10,6 +10,7 @@ export function paintMarks(context: CanvasRenderingContext2D, marks: readonly Ma
     context.save();
     context.globalAlpha = mark.opacity ?? 1;
     if (mark.kind === "label") paintLabel(context, mark, palette);
+    else if (mark.kind === "pixels") paintPixels(context, mark);
     else paintShape(context, mark, palette);
     context.restore();
   }
@@ -36,7 +37,31 @@ function paintLabel(context: CanvasRenderingContext2D, mark: Label, palette: Pal
   context.fillText(mark.text, mark.x, y);
 }
 
-function paintShape(context: CanvasRenderingContext2D, mark: Exclude<Mark, Label>, palette: Palette): void {
+const sheets = new WeakMap<Uint8ClampedArray, HTMLCanvasElement>();
+
+/** One pixel a box; the same bytes have the same canvas. */
+export function sheetOf({ bytes, columns, rows }: Pixels): HTMLCanvasElement {
+  const known = sheets.get(bytes);
+  if (known) return known;
+  const sheet = document.createElement("canvas");
+  sheet.width = columns;
+  sheet.height = rows;
+  const context = sheet.getContext("2d");
+  const image = context?.createImageData(columns, rows);
+  if (image) {
+    image.data.set(bytes);
+    context?.putImageData(image, 0, 0);
+  }
+  sheets.set(bytes, sheet);
+  return sheet;
+}
+
+function paintPixels(context: CanvasRenderingContext2D, mark: Pixels): void {
+  context.imageSmoothingEnabled = false;
+  context.drawImage(sheetOf(mark), mark.x, mark.y, mark.width, mark.height);
+}
+
+function paintShape(context: CanvasRenderingContext2D, mark: Exclude<Mark, Label | Pixels>, palette: Palette): void {
   const colour = paintFrom(palette);
   context.beginPath();
   if (mark.kind === "box") context.roundRect(mark.x, mark.y, mark.width, mark.height, mark.radius ?? 0);

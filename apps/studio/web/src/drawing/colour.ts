@@ -181,9 +181,20 @@ export interface Scale {
   map: ColourMap;
   least: number;
   most: number;
+  /** Equal factors are equally far apart; `least` is above 0. */
+  logarithmic?: boolean;
+}
+
+/** Where a value lies on its scale, 0 to 1. */
+export function shareOf({ least, most, logarithmic }: Scale, value: number): number {
+  const share = logarithmic
+    ? Math.log(Math.max(value, least) / least) / Math.log(most / least)
+    : most > least
+      ? (value - least) / (most - least)
+      : 0.5;
+  return Math.min(Math.max(share, 0), 1);
 }
 
 export function coloured(scale: Scale, value: number, ground: Ground): `#${string}` {
-  const span = scale.most - scale.least;
-  return colourOf(scale.map, span > 0 ? (value - scale.least) / span : 0.5, ground);
+  return colourOf(scale.map, shareOf(scale, value), ground);
 }

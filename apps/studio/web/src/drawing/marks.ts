@@ -56,7 +56,20 @@ export interface Label extends Common {
   halo?: boolean; // an outline in the colour of the paper, for text over lines
 }
 
-export type Mark = Box | Line | Disc | Label;
+/** Many small boxes side by side, without seams. */
+export interface Pixels extends Common {
+  kind: "pixels";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  columns: number;
+  rows: number;
+  /** Red, green, blue and opacity of each, row by row. */
+  bytes: Uint8ClampedArray;
+}
+
+export type Mark = Box | Line | Disc | Label | Pixels;
 
 export interface Drawing {
   width: number;

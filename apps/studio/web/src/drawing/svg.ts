@@ -1,6 +1,7 @@
 // Marks as SVG: elements on the screen and text in a file, from the same list of tags and attributes.
 
 import { h, type JSX } from "preact";
+import { sheetOf } from "./canvas";
 import { arrowHead, textSize, type Drawing, type Line, type Mark, type Paint } from "./marks";
 import { paintByVariable, paintFrom, type Palette } from "./palette";
 
@@ -25,7 +26,7 @@ function pathOf(points: readonly (readonly [number, number])[], closed: boolean)
   return steps.join("") + (closed ? "Z" : "");
 }
 
-function drawn(mark: Exclude<Mark, { kind: "label" }>, colour: ToColour): Attributes {
+function drawn(mark: Exclude<Mark, { kind: "label" } | { kind: "pixels" }>, colour: ToColour): Attributes {
   const attributes: Attributes = { fill: mark.fill ? colour(mark.fill) : "none" };
   if (mark.stroke) {
     attributes["stroke"] = colour(mark.stroke);
@@ -61,6 +62,12 @@ function shapesOf(mark: Mark, colour: ToColour): Shape[] {
       return [{ tag: "circle", attributes: { ...drawn(mark, colour), cx: round(mark.x), cy: round(mark.y), r: mark.radius } }];
     case "line":
       return lineShapes(mark, colour);
+    case "pixels": {
+      const { x, y, width, height } = mark;
+      const place = { x: round(x), y: round(y), width: round(width), height: round(height) };
+      const look = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+      return [{ tag: "image", attributes: { ...place, ...look, href: sheetOf(mark).toDataURL() } }];
+    }
     case "label": {
       const attributes: Attributes = {
         x: round(mark.x),

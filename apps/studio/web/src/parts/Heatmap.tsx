@@ -1,182 +1,266 @@
-// A matrix of more numbers than a table holds, on a canvas: one tab stop, arrow keys go from cell to cell and say it,
-// hovering previews a number and a click pins it.
+// A matrix as a picture of any size, on a canvas: one tab stop whose cells speak. Pointing previews a cell, a click locks
+// it, a double click does more; a finger taps, taps again, and holds.
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
-import { coloured, type Scale } from "../drawing/colour";
+import { paintMarks } from "../drawing/canvas";
+import { blockNote, cellAt, columnLeft, heatmapLayout, rowTop, type HeatmapLayout } from "../drawing/heatmap_layout";
+import { cellPixels, columnLabel, heatmapMarks, rowLabel, type HeatmapData, type HeatmapMarks, type Window } from "../drawing/heatmap_marks";
+import type { Mark } from "../drawing/marks";
 import { shown } from "../drawing/numbers";
 import { palettes, type Palette } from "../drawing/palette";
-import { valueAt, type Tensor } from "../engine/tensor";
-import { Legend } from "./Legend";
-import { cellAt, heatmapLayout, type HeatmapLayout } from "./heatmap_layout";
-import { nameOf, parsedName, pointed, ringOf, rings } from "./links";
+import { nameOf, parsedName, ringOf, rings } from "./links";
+import { cellId, OneCell, placeAfter, type Place } from "./one_cell";
+import { usePressing } from "./pressing";
 import { sharpCanvas } from "./sharp_canvas";
+import { useWidth } from "./use_width";
 import "./heatmap.css";
 
-export interface HeatmapProps {
-  name: string;
-  title: string;
-  meaning: string;
-  says?: string;
-  kind?: "q" | "k" | "v" | undefined;
-  rows: readonly string[];
-  columns: readonly string[];
+export interface HeatmapProps extends HeatmapData {
+  /** "8 × 8 weights, 28 hidden" */
+  summary: string;
+  /** Names of columns are left out where they say nothing. */
   columnLabels?: boolean;
-  firstRow?: number;
-  values: Tensor;
-  hidden?: Tensor | null;
-  decimals: number;
-  scale: Scale;
-  /** Pixels that there are for it. */
-  room: number;
-  /** The height of a row, for vectors as strips; else cells are square. */
   rowTall?: number | undefined;
-  onPin: (name: string) => void;
+  largest?: number;
+  /** At most so many pixels across and down; what is larger is scrolled. */
+  room?: number;
+  tall?: number;
+  zoom?: number;
+  /** Row and column of what is pointed at are framed: queries and keys. */
+  crossed?: boolean;
+  /** Where keys begin. */
+  start?: Place;
+  pointed: Signal<Place | null>;
+  locked: ReadonlySignal<Place | null>;
+  onLock: (place: Place | null) => void;
+  onOpen?: (place: Place) => void;
+  /** "query cat, key sat, 0.401" */
+  said?: (place: Place) => string;
+}
+
+/** How the picture lies in a room so wide; what is taken along is made of the same. */
+export function layoutFor(props: Omit<HeatmapProps, "summary" | "pointed" | "locked" | "onLock">, width: number): HeatmapLayout {
+  const frame = {
+    rows: props.rows,
+    columns: props.columnLabels === false ? [] : props.columns,
+    columnCount: props.columns.length,
+    decimals: props.decimals,
+    sumsOfRows: Boolean(props.rowTotals),
+    sumsOfColumns: Boolean(props.columnTotals),
+    rowTall: props.rowTall,
+    largest: props.largest,
+  };
+  return heatmapLayout(frame, Math.min(width, props.room ?? Infinity), props.tall, props.zoom);
+}
+
+interface Pane {
+  width: number;
+  height: number;
+  x: number;
+  y: number;
 }
 
 export function Heatmap(props: HeatmapProps) {
-  const { name, title, rows, columns, values, hidden, decimals, scale, firstRow = 0 } = props;
-  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const cells = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
-  const said = useSignal("");
-  const at = useSignal<{ row: number; column: number } | null>(null);
-  const layout = heatmapLayout(values, rows, props.columnLabels ? columns : [], props.room, props.rowTall);
+  const scroll = useSignal({ x: 0, y: 0 });
+  const id = useId();
+
+  const width = useWidth(frame);
+  const layout = layoutFor(props, width);
+  const pane: Pane = { width: Math.min(layout.width, width), height: Math.min(layout.height, props.tall ?? Infinity), ...scroll.value };
   const now = ground.value;
-  const ringed = rings.value;
-
+  const palette = palettes[now];
+  const { values, hidden, scale, least } = props;
+  const shape = JSON.stringify(layout);
+  const pixels = useMemo(() => (width > 0 ? cellPixels(props, layout, now) : null), [values, hidden, JSON.stringify(scale), least, shape, now]);
+  const window = windowOf(layout, pane);
+  const drawn = useMemo(
+    () => (width > 0 ? heatmapMarks(props, layout, pixels, window, now) : null),
+    [pixels, values, props.rowTotals, props.columnTotals, JSON.stringify([window, scale, least, props.struck, props.framedRow, props.second, props.rows, props.columns, props.decimals]), shape, now],
+  );
   useLayoutEffect(() => {
-    const context = sharpCanvas(canvas.current, layout.width, layout.height);
-    if (context) paintCells(context, layout, props, palettes[now], now);
-  }, [values, hidden, now, layout.width, layout.height, scale.least, scale.most]);
-  useEffect(() => {
-    const context = sharpCanvas(over.current, layout.width, layout.height);
-    if (context) paintRings(context, layout, name, firstRow, palettes[now]);
-  }, [ringed, now, layout.width, layout.height, firstRow]);
+    const context = sharpCanvas(cells.current, pane.width, pane.height);
+    if (context && drawn) paintPane(context, drawn, layout, pane, palette);
+  }, [drawn, pane.width, pane.height, pane.x, pane.y]);
+  const pointed = props.pointed.value;
+  const locked = props.locked.value;
+  const ringed = rings.value;
+  useLayoutEffect(() => {
+    const context = sharpCanvas(over.current, pane.width, pane.height);
+    if (context) paintOver(context, props, layout, pane, pointed, locked, palette);
+  }, [pointed, locked, ringed, shape, now, pane.width, pane.height, pane.x, pane.y]);
 
-  const point = (cell: { row: number; column: number } | null) => {
-    pointed.value = cell ? nameOf(name, firstRow + cell.row, cell.column) : null;
+  const at = pointed ?? locked ?? props.start ?? { row: 0, column: 0 };
+  const toPlace = (event: MouseEvent): Place | null => {
+    const box = over.current?.getBoundingClientRect();
+    return box ? cellAt(layout, event.clientX - box.left + pane.x, event.clientY - box.top + pane.y) : null;
   };
-  const under = (event: MouseEvent) => cellAt(layout, event.offsetX, event.offsetY);
-  const say = (cell: { row: number; column: number }) => {
-    const isHidden = hidden ? valueAt(hidden, cell.row, cell.column) === 1 : false;
-    const number = isHidden ? "hidden" : shown(valueAt(values, cell.row, cell.column), decimals);
-    said.value = `${rows[cell.row] ?? ""}, ${columns[cell.column] ?? ""}, ${number}`;
-  };
+  const onOpen = props.onOpen ?? (() => undefined);
+  const pressing = usePressing(toPlace, { ...props, onOpen });
   const onKeyDown = (event: KeyboardEvent) => {
-    const from = at.value ?? { row: 0, column: 0 };
-    const steps: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    const step = steps[event.key];
-    if (event.key === "Enter") props.onPin(nameOf(name, firstRow + from.row, from.column));
-    else if (step) {
-      const next = {
-        row: Math.min(Math.max(from.row + step[0], 0), layout.rows - 1),
-        column: Math.min(Math.max(from.column + step[1], 0), layout.columns - 1),
-      };
-      at.value = next;
-      point(next);
-      say(next);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = placeAfter(event.key, at, layout.rows, layout.columns);
+    if (next) {
+      props.pointed.value = next;
+      scrollTo(frame.current, layout, pane, next);
+    } else if (event.key === "Enter" && event.shiftKey) onOpen(at);
+    else if (event.key === "Enter" || event.key === " ") props.onLock(at);
+    else if (event.key === "Escape") {
+      props.pointed.value = null;
+      props.onLock(null);
     } else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const count = hidden ? Array.from(hidden.values, Number).filter((one) => one === 1).length : 0;
+  const note = blockNote(layout);
 
   return (
-    <div class="heatmap">
-      <div class={`matrix-title ${props.kind ?? ""}`} title={props.meaning}>
-        {title}
-        {props.says && <small>{props.says}</small>}
-      </div>
+    <>
       <div
-        class="heatmap-cells"
-        role="application"
-        aria-roledescription="matrix"
-        aria-label={`${title}: ${props.meaning}; ${layout.rows} × ${layout.columns}, ${count === 0 ? "none" : count} hidden`}
+        ref={frame}
+        class="heatmap"
+        role="grid"
         tabIndex={0}
         data-own-arrows
-        style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
-        onPointerMove={(event) => point(under(event))}
-        onPointerLeave={() => point(null)}
-        onClick={(event) => {
-          const cell = under(event);
-          if (cell) props.onPin(nameOf(name, firstRow + cell.row, cell.column));
-        }}
+        aria-label={props.summary}
+        aria-rowcount={layout.rows}
+        aria-colcount={layout.columns}
+        aria-activedescendant={cellId(id, at)}
+        style={props.tall === undefined ? {} : { maxHeight: `${props.tall}px` }}
         onKeyDown={onKeyDown}
-        onBlur={() => point(null)}
+        onBlur={() => (props.pointed.value = null)}
+        onScroll={(event) => (scroll.value = { x: event.currentTarget.scrollLeft, y: event.currentTarget.scrollTop })}
       >
-        <canvas ref={canvas} />
-        <canvas ref={over} />
+        <div role="presentation" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+          <div
+            class="heatmap-pane"
+            role="presentation"
+            data-cells={`${layout.left},${layout.top},${layout.wide},${layout.tall}`}
+            style={{ width: `${pane.width}px`, height: `${pane.height}px` }}
+            {...pressing}
+          >
+            <canvas ref={cells} aria-hidden="true" />
+            <canvas ref={over} aria-hidden="true" />
+          </div>
+        </div>
+        <OneCell id={id} rows={layout.rows} columns={layout.columns} at={at} text={(props.said ?? saidBy(props))(at)} />
       </div>
-      <Legend scale={scale} decimals={Math.min(decimals, 2)} what={title} />
-      <span class="said" aria-live="polite">
-        {said.value}
-      </span>
-    </div>
+      {note && <p class="heatmap-note">{note}</p>}
+    </>
   );
 }
 
-function paintCells(context: CanvasRenderingContext2D, layout: HeatmapLayout, props: HeatmapProps, palette: Palette, now: "light" | "dark"): void {
-  const { cellWide, cellTall, left, top } = layout;
-  const gap = Math.min(cellWide, cellTall) >= 10 ? 1 : 0;
-  for (let row = 0; row < layout.rows; ++row) {
-    for (let column = 0; column < layout.columns; ++column) {
-      const value = valueAt(props.values, row, column);
-      const [x, y] = [left + column * cellWide, top + row * cellTall];
-      const isHidden = props.hidden ? valueAt(props.hidden, row, column) === 1 : false;
-      if (isHidden || Number.isNaN(value)) strike(context, x, y, cellWide - gap, cellTall - gap, !isHidden, palette);
-      else {
-        context.fillStyle = coloured(props.scale, value, now);
-        context.fillRect(x, y, cellWide - gap, cellTall - gap);
-      }
-    }
-  }
-  context.fillStyle = palette.soft;
-  context.font = "12px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  context.textAlign = "right";
-  for (let row = 0; row < layout.rows; row += layout.rowStep) {
-    context.fillText(props.rows[row] ?? "", left - 6, top + (row + 0.5) * cellTall, left - 6);
-  }
-  context.textAlign = "center";
-  for (let column = 0; layout.columnStep > 0 && column < layout.columns; column += layout.columnStep) {
-    context.fillText(props.columns[column] ?? "", left + (column + 0.5) * cellWide, top / 2);
-  }
-}
-
-// A stroke for what is hidden, a cross for what is no number.
-function strike(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, crossed: boolean, palette: Palette): void {
-  context.strokeStyle = crossed ? palette.ink : palette.rule;
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(x, y + height);
-  context.lineTo(x + width, y);
-  if (crossed) {
-    context.moveTo(x, y);
-    context.lineTo(x + width, y + height);
-  }
-  context.stroke();
-}
-
-function paintRings(context: CanvasRenderingContext2D, layout: HeatmapLayout, name: string, firstRow: number, palette: Palette): void {
-  const now = rings.value;
-  const here = [now.of, ...now.sources, ...now.uses].filter((one) => one?.startsWith(`${name}:`));
-  if (here.length === 0) return;
-  const isSingle = here.every((one) => one !== null && parsedName(one) !== null);
-  const ring = (row: number, column: number) => {
-    const kind = ringOf(now, nameOf(name, firstRow + row, column));
-    if (!kind) return;
-    context.strokeStyle = kind === "self" ? palette.ink : palette.accent;
-    context.lineWidth = 2;
-    context.setLineDash(kind === "use" ? [2, 2] : []);
-    context.strokeRect(layout.left + column * layout.cellWide, layout.top + row * layout.cellTall, layout.cellWide, layout.cellTall);
+/** "cat, sat, 0.401": a cell as it is spoken where the page has no better words. */
+function saidBy({ rows, columns, values, hidden, decimals }: HeatmapData): (place: Place) => string {
+  return ({ row, column }) => {
+    const n = row * columns.length + column;
+    const number = hidden?.[n] === 1 ? "hidden" : shown(values[n] ?? NaN, decimals);
+    return `${rows[row] ?? ""}, ${columns[column] ?? ""}, ${number}`;
   };
-  if (isSingle) {
-    for (const one of here) {
-      const parts = parsedName(one ?? "");
-      if (parts) ring(parts.row - firstRow, parts.column);
-    }
-    return;
+}
+
+/** The rows and columns that are in view. */
+function windowOf(layout: HeatmapLayout, pane: Pane): Window {
+  const rowOf = (y: number) => ((y - layout.top) / layout.tall) * layout.block;
+  const columnOf = (x: number) => ((x - layout.left) / layout.wide) * layout.block;
+  return {
+    top: Math.max(Math.floor(rowOf(layout.top + pane.y)), 0),
+    left: Math.max(Math.floor(columnOf(layout.left + pane.x)), 0),
+    bottom: Math.min(Math.ceil(rowOf(pane.y + pane.height)), layout.rows),
+    right: Math.min(Math.ceil(columnOf(pane.x + pane.width)), layout.columns),
+  };
+}
+
+// The cell into view, beside the labels.
+function scrollTo(frame: HTMLDivElement | null, layout: HeatmapLayout, pane: Pane, { row, column }: Place): void {
+  if (!frame) return;
+  const into = (from: number, start: number, at: number, length: number, cell: number) =>
+    from - start < at ? from - start : from + cell > at + length ? from + cell - length : at;
+  frame.scrollLeft = into(columnLeft(layout, column), layout.left, pane.x, pane.width, layout.wide);
+  frame.scrollTop = into(rowTop(layout, row), layout.top, pane.y, pane.height, layout.tall);
+}
+
+/** Cells move both ways when they are scrolled, names of rows down alone, those of columns across. */
+function paintPane(context: CanvasRenderingContext2D, drawn: HeatmapMarks, layout: HeatmapLayout, pane: Pane, palette: Palette): void {
+  const paint = (marks: readonly Mark[], left: number, top: number, x: number, y: number) => {
+    context.save();
+    context.beginPath();
+    context.rect(left, top, pane.width, pane.height);
+    context.clip();
+    context.translate(-x, -y);
+    paintMarks(context, marks, palette);
+    context.restore();
+  };
+  const [left, top] = [pane.x > 0 ? layout.left - 2 : 0, pane.y > 0 ? layout.top - 2 : 0];
+  paint(drawn.cells, left, top, pane.x, pane.y);
+  paint(drawn.rows, 0, top, 0, pane.y);
+  paint(drawn.columns, left, 0, pane.x, 0);
+}
+
+/** What is pointed at: its row and column, a ring around the cell; rings of what it is made of and goes into. */
+function paintOver(context: CanvasRenderingContext2D, props: HeatmapProps, layout: HeatmapLayout, pane: Pane, pointed: Place | null, locked: Place | null, palette: Palette): void {
+  context.save();
+  context.beginPath();
+  context.rect(layout.left - 3, layout.top - 3, pane.width, pane.height);
+  context.clip();
+  context.translate(-pane.x, -pane.y);
+  const marks: Mark[] = [...ringMarks(props, layout)];
+  if (locked) marks.push(ring(layout, locked, "accent"));
+  if (pointed) {
+    if (props.crossed) marks.push(...crossMarks(layout, pointed));
+    marks.push(ring(layout, pointed, "ink"));
   }
-  for (let row = 0; row < layout.rows; ++row) for (let column = 0; column < layout.columns; ++column) ring(row, column);
+  paintMarks(context, marks, palette);
+  context.restore();
+  if (pointed && props.crossed) paintNames(context, props, layout, pane, pointed, palette);
+}
+
+function ring(layout: HeatmapLayout, { row, column }: Place, stroke: "ink" | "accent", dashed = false): Mark {
+  const [width, height] = [Math.max(layout.wide, 6), Math.max(layout.tall, 6)];
+  return { kind: "box", x: columnLeft(layout, column), y: rowTop(layout, row), width, height, stroke, thick: 2.5, dashed };
+}
+
+function crossMarks(layout: HeatmapLayout, { row, column }: Place): Mark[] {
+  const width = Math.ceil(layout.columns / layout.block) * layout.wide;
+  const height = Math.ceil(layout.rows / layout.block) * layout.tall;
+  return [
+    { kind: "box", x: layout.left, y: rowTop(layout, row), width, height: Math.max(layout.tall, 3), stroke: "q" },
+    { kind: "box", x: columnLeft(layout, column), y: layout.top, width: Math.max(layout.wide, 3), height, stroke: "k" },
+  ];
+}
+
+function ringMarks({ name, firstRow = 0 }: HeatmapData, layout: HeatmapLayout): Mark[] {
+  const now = rings.value;
+  const here = name ? [now.of, ...now.sources, ...now.uses].filter((one) => one?.startsWith(`${name}:`)) : [];
+  const marks: Mark[] = [];
+  const add = (row: number, column: number) => {
+    const kind = ringOf(now, nameOf(name ?? "", firstRow + row, column));
+    if (kind) marks.push(ring(layout, { row, column }, kind === "self" ? "ink" : "accent", kind === "use"));
+  };
+  const places = here.map((one) => parsedName(one ?? ""));
+  if (places.every((place) => place !== null)) {
+    for (const place of places) add(place.row - firstRow, place.column);
+    return marks;
+  }
+  for (let row = 0; row < layout.rows; ++row) for (let column = 0; column < layout.columns; ++column) add(row, column);
+  return marks;
+}
+
+function paintNames(context: CanvasRenderingContext2D, props: HeatmapProps, layout: HeatmapLayout, pane: Pane, { row, column }: Place, palette: Palette): void {
+  const nameless = { ...layout, ticked: false };
+  const query = { ...rowLabel(props, nameless, row), bold: true, fill: "q" as const };
+  const y = query.y - pane.y;
+  const marks: Mark[] = [
+    { kind: "box", x: 0, y: y - 8, width: layout.left - 4, height: 16, fill: "paper" },
+    { ...query, y },
+  ];
+  if (layout.columnStep > 0) {
+    const key = columnLabel(props, layout.ticked ? { ...nameless, slanted: false } : layout, column);
+    marks.push({ ...key, x: key.x - pane.x, bold: true, fill: "k", halo: true });
+  }
+  paintMarks(context, marks, palette);
 }

@@ -10,31 +10,37 @@ import "./line_chart.css";
 export interface LineChartProps {
   chart: Omit<Chart, "width" | "height" | "names" | "at">;
   height: number;
-  /** Index into the x of the lines. */
+  /** Places along the axis that can be chosen; the x of the lines where they are left out. */
+  stops?: readonly number[];
+  /** Index into the stops. */
   at: number;
-  onAt: (at: number) => void;
+  /** While it is dragged `settled` is false. */
+  onAt: (at: number, settled: boolean) => void;
+  /** Hovering does nothing: a place is chosen by pressing. */
+  pressed?: boolean;
   writeX: (value: number) => string;
   writeY: (value: number) => string;
-  /** The values of all lines there; of one alone a line of text says it. */
-  table?: boolean;
+  /** What stands below: the values of all lines there, that of the first as a line of text, or nothing. */
+  below?: "table" | "line" | "nothing";
 }
 
 const namesFrom = 560; // pixels
 
-export function LineChart({ chart, height, at, onAt, writeX, writeY, table = true }: LineChartProps) {
+export function LineChart(props: LineChartProps) {
+  const { chart, height, at, onAt, pressed = false, writeX, writeY, below = "table" } = props;
   const place = useRef<HTMLDivElement>(null);
   const width = Math.max(useWidth(place, 640), 240);
-  const xs = Array.from(chart.lines[0]?.x ?? []);
+  const xs = props.stops ?? Array.from(chart.lines[0]?.x ?? []);
   const last = Math.max(xs.length - 1, 0);
   const index = Math.min(Math.max(at, 0), last);
   const here = xs[index] ?? 0;
   const named = width >= namesFrom;
-  const drawing = useMemo(
-    () =>
-      lineChart({ ...chart, width, height, names: named ? "ends" : "letters", at: { x: here, name: "", dots: true } }),
-    [chart, width, height, here],
-  );
-  const values = chart.lines.map((line) => writeY(Number(line.y[index])));
+  const drawing = useMemo(() => {
+    const names = below === "nothing" ? "above" : named ? "ends" : "letters";
+    const mark = xs.length === 0 ? {} : { at: props.stops ? { x: here, name: writeX(here) } : { x: here, name: "", dots: true } };
+    return lineChart({ ...chart, width, height, names, ...mark });
+  }, [chart, width, height, here, xs.length]);
+  const values = chart.lines.map((line) => writeY(Number(line.y[Array.from(line.x).indexOf(here)])));
 
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Record<string, number> = {
@@ -47,13 +53,13 @@ export function LineChart({ chart, height, at, onAt, writeX, writeY, table = tru
     };
     const to = steps[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    onAt(Math.min(Math.max(to, 0), last));
+    onAt(Math.min(Math.max(to, 0), last), true);
     event.preventDefault();
     event.stopPropagation();
   };
-  const follow = (event: PointerEvent) => {
+  const follow = (event: PointerEvent, settled = false) => {
     const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-    onAt(nearest(xs, drawing.valueAt(((event.clientX - box.left) * width) / box.width), chart.x.logarithmic === true));
+    onAt(nearest(xs, drawing.valueAt(((event.clientX - box.left) * width) / box.width), chart.x.logarithmic === true), settled);
   };
   return (
     <div class="line-chart" ref={place}>
@@ -68,14 +74,18 @@ export function LineChart({ chart, height, at, onAt, writeX, writeY, table = tru
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={index}
-        aria-valuetext={`${writeX(here)}: ${chart.lines.map((line, n) => `${line.name} ${values[n]}`).join(", ")}`}
+        aria-valuetext={spoken(writeX(here), chart.lines.map((line, n) => [line.name, values[n] ?? ""]))}
         onKeyDown={onKeyDown}
-        onPointerDown={follow}
-        onPointerMove={follow}
+        onPointerDown={(event) => {
+          if (pressed) event.currentTarget.setPointerCapture(event.pointerId);
+          follow(event);
+        }}
+        onPointerMove={(event) => (!pressed || event.buttons > 0) && follow(event)}
+        onPointerUp={(event) => pressed && follow(event, true)}
       >
         {svgElements(drawing.marks)}
       </svg>
-      {table ? (
+      {below === "table" && (
         <table class="values">
           <caption>{writeX(here)}</caption>
           <tbody>
@@ -93,13 +103,20 @@ export function LineChart({ chart, height, at, onAt, writeX, writeY, table = tru
             ))}
           </tbody>
         </table>
-      ) : (
+      )}
+      {below === "line" && (
         <p class="value-line" aria-hidden="true">
           {writeX(here)}: <b>{values[0]}</b>
         </p>
       )}
     </div>
   );
+}
+
+/** "step 400: held out 0.021"; a line that has no point there says nothing. */
+function spoken(where: string, values: readonly (readonly [string, string])[]): string {
+  const known = values.filter(([, value]) => value !== "NaN");
+  return known.length === 0 ? where : `${where}: ${known.map(([name, value]) => `${name} ${value}`).join(", ")}`;
 }
 
 /** Which of the sorted or unsorted `xs` is nearest to a value, as the axis measures it. */

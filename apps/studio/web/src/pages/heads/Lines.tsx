@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../../app/theme";
 import { palettes, type Palette } from "../../drawing/palette";
 import type { HeadReply } from "../../engine/messages";
-import { shortened } from "../../parts/weight_layout";
+import { shortened } from "../../drawing/heatmap_layout";
 import { useWidth } from "../../parts/use_width";
 import { sharpCanvas } from "../../parts/sharp_canvas";
 import type { Desk } from "./desk";

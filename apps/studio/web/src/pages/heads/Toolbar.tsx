@@ -3,7 +3,7 @@
 import { address } from "../../app/address";
 import type { HeadReply } from "../../engine/messages";
 import { Legend } from "../../parts/Legend";
-import { weightScale } from "./Tokens";
+import { nextShade, shadeOf, shadings } from "../../parts/shade";
 import type { Desk } from "./desk";
 import { hidesSpecial, thresholdOf, viewOf, viewsOf, type View } from "./state";
 
@@ -14,6 +14,7 @@ export function Toolbar({ desk, reply }: { desk: Desk; reply: HeadReply }) {
   const { fields } = address.value;
   const site = desk.site.value;
   const view = viewOf(fields, site);
+  const shade = shadeOf(fields);
   const hasSpecial = reply.roles.includes("separator");
   return (
     <div class="heads-toolbar">
@@ -45,7 +46,9 @@ export function Toolbar({ desk, reply }: { desk: Desk; reply: HeadReply }) {
               Hide {specialNames(reply)}
             </label>
           )}
-          {view === "matrix" && <Legend scale={weightScale} decimals={0} what="weights" />}
+          {view === "matrix" && (
+            <Legend {...shadings[shade]} decimals={2} what="weights" onClick={() => desk.apply(nextShade(shade), "quiet")} />
+          )}
         </div>
       )}
     </div>

@@ -7,12 +7,12 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { narrow } from "../../app/theme";
-import { shown } from "../../drawing/numbers";
 import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
-import { valueAt } from "../../engine/tensor";
-import { WeightMap } from "../../parts/WeightMap";
+import { headMap, saidOf, summaryOf } from "../../parts/head_map";
+import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
 import type { Place } from "../../parts/one_cell";
+import { shadeOf } from "../../parts/shade";
 import { AllHeads } from "./AllHeads";
 import { HeadCard, PairCard, SaysCard } from "./Aside";
 import { Lines } from "./Lines";
@@ -21,9 +21,9 @@ import { Pair } from "./Pair";
 import { Picture } from "./Picture";
 import { Query } from "./Query";
 import { Toolbar } from "./Toolbar";
-import { Tokens, weightScale } from "./Tokens";
+import { Tokens } from "./Tokens";
 import { openDesk, type Desk } from "./desk";
-import { csvOf, hiddenCount, isHidden } from "./row";
+import { csvOf } from "./row";
 import { explainCommand, headName, thresholdOf, viewOf, viewsOf, type Cell } from "./state";
 import "./heads.css";
 
@@ -149,34 +149,29 @@ function cellOf(place: Place | null): Cell | null {
 function Matrix({ desk, head, least, zoom }: { desk: Desk; head: HeadReply; least: number; zoom: Signal<number> }) {
   const pointed = useMemo(() => translated(desk.hover), [desk]);
   const locked = useComputed(() => placeOf(desk.locked.value));
-  const { queries, keys, weights, hidden } = head;
-  const count = hiddenCount(hidden);
-  const said = ({ row, column }: Place) =>
-    `query ${queries[row]}, key ${keys[column]}, ${isHidden(hidden, row, column) ? "hidden" : shown(valueAt(weights, row, column), 3)}`;
+  const shade = shadeOf(address.value.fields);
+  const data = useMemo(() => headMap(head, shade), [head, shade]);
   return (
     <>
-      <WeightMap
-        rows={queries}
-        columns={keys}
-        values={weights.values as Float32Array}
-        hidden={hidden ? (hidden.values as Uint8Array) : null}
-        rowTotals={head.query_totals.values as Float64Array}
-        columnTotals={head.key_totals.values as Float64Array}
-        scale={weightScale}
-        least={least}
-        decimals={3}
-        summary={`${queries.length} × ${keys.length} weights, ${count === 0 ? "none" : count} hidden`}
+      <Heatmap
+        {...data}
+        least={shade === "uniform" ? 0 : least}
+        crossed
+        summary={summaryOf(head)}
         tall={narrow.value ? 480 : 620}
         zoom={zoom.value}
         pointed={pointed}
         locked={locked}
         onLock={(place) => desk.lock(cellOf(place))}
         onOpen={(place) => desk.bench(place.row)}
-        said={said}
+        said={saidOf(head)}
       />
       <p class="note">
-        Rows ask, columns are read; Σ is each row’s sum, the bars below are what each token is read in all.
-        {count > 0 && " Hatched: the mask hides it."}
+        Rows ask, columns are read. Σ is each row’s sum as it is: no row is adjusted to sum to 1. The bars below are what each
+        token is read in all.
+        {head.hidden !== null && " Hatched: the mask hides it."}
+        {head.second_from !== null && " Dashed: where the second text begins."}
+        {shade === "uniform" && " Numbers are the weight times the keys that its query sees: 1 is as if it read all alike."}
       </p>
     </>
   );

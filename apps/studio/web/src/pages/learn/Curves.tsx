@@ -1,68 +1,68 @@
-// Loss and accuracy over the steps; pointing at them goes to the model of that step.
+// Loss and accuracy over the steps; pressing there goes to the model of that step.
 
-import { useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { change } from "../../app/address";
-import type { PlacedChart } from "../../drawing/line_chart";
-import { svgElements } from "../../drawing/svg";
+import { shown } from "../../drawing/numbers";
 import type { LearnReply } from "../../engine/messages";
+import { LineChart, type LineChartProps } from "../../parts/LineChart";
 import { accuracyChart, lossChart } from "./curves";
-import { useWidth } from "../../parts/use_width";
 import type { Desk } from "./desk";
-import { modelAt } from "./state";
 
-const narrowest = 280;
+const tall = 190;
 
 export function Curves({ desk, reply }: { desk: Desk; reply: LearnReply }) {
-  const step = desk.model.value?.step ?? null;
+  const loss = useMemo(() => lossChart(reply), [reply]);
+  const accuracy = useMemo(() => accuracyChart(reply), [reply]);
   const last = reply.examined.at(-1);
-  const firstLoss = reply.loss.values.length > 0 ? Number(reply.loss.values[0]) : null;
-  const lastLoss = reply.loss.values.length > 0 ? Number(reply.loss.values.at(-1)) : null;
-  const to = (wanted: number, settled: boolean) => {
-    const model = modelAt(reply.kept, Math.round(wanted));
-    if (model) change({ step: String(model.step) }, settled ? "done" : "drag");
-  };
+  const losses = reply.loss.values;
+  const said = (at: number) => shown(Number(losses.at(at)), 3);
   return (
     <div class="curves">
-      <Plot title="Loss" says={firstLoss === null || lastLoss === null ? "no step is done yet" : `from ${firstLoss.toFixed(3)} to ${lastLoss.toFixed(3)} nats`} draw={(width) => lossChart(reply, width, step)} onPlace={to} />
-      <Plot title="Right answers" says={last ? `${(100 * last.accuracy).toFixed(2)} % after step ${last.step}` : "not examined yet"} draw={(width) => accuracyChart(reply, width, step)} onPlace={to} />
+      <Plot
+        desk={desk}
+        reply={reply}
+        title="Loss"
+        says={losses.length === 0 ? "no step is done yet" : `from ${said(0)} to ${said(-1)} nats`}
+        chart={loss}
+        writeY={(value) => shown(value, 3)}
+      />
+      <Plot
+        desk={desk}
+        reply={reply}
+        title="Right answers"
+        says={last ? `${(100 * last.accuracy).toFixed(2)} % after step ${last.step}` : "not examined yet"}
+        chart={accuracy}
+        writeY={(value) => (Number.isNaN(value) ? "NaN" : `${(100 * value).toFixed(2)} %`)}
+      />
     </div>
   );
 }
 
-interface PlotProps {
+interface PlotProps extends Pick<LineChartProps, "chart" | "writeY"> {
+  desk: Desk;
+  reply: LearnReply;
   title: string;
   says: string;
-  draw: (width: number) => PlacedChart;
-  onPlace: (x: number, settled: boolean) => void;
 }
 
-function Plot({ title, says, draw, onPlace }: PlotProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const chart = draw(Math.max(useWidth(box), narrowest));
-  const at = (event: PointerEvent, settled: boolean) => {
-    const frame = (event.currentTarget as SVGElement).getBoundingClientRect();
-    onPlace(chart.valueAt(((event.clientX - frame.left) * chart.width) / frame.width), settled);
-  };
+function Plot({ desk, reply, title, says, chart, writeY }: PlotProps) {
+  const stops = reply.kept.map((model) => model.step);
   return (
     <section class="card plot" aria-label={title}>
       <h2>
         {title} <small>{says}</small>
       </h2>
-      <div ref={box}>
-        <svg
-          role="img"
-          aria-label={`${chart.title}: ${says}`}
-          viewBox={`0 0 ${chart.width} ${chart.height}`}
-          onPointerDown={(event) => {
-            event.currentTarget.setPointerCapture(event.pointerId);
-            at(event, false);
-          }}
-          onPointerMove={(event) => event.buttons > 0 && at(event, false)}
-          onPointerUp={(event) => at(event, true)}
-        >
-          {svgElements(chart.marks)}
-        </svg>
-      </div>
+      <LineChart
+        chart={chart}
+        height={tall}
+        stops={stops}
+        at={Math.max(stops.indexOf(desk.model.value?.step ?? -1), 0)}
+        onAt={(at, settled) => change({ step: String(stops[at]) }, settled ? "done" : "drag")}
+        pressed
+        writeX={(step) => `step ${step}`}
+        writeY={writeY}
+        below="nothing"
+      />
     </section>
   );
 }

@@ -1,14 +1,17 @@
 // One head in the models that were kept, side by side, and large at the step that is looked at.
 
-import { useRef } from "preact/hooks";
-import { change } from "../../app/address";
+import { signal, useSignal } from "@preact/signals";
+import { address, change } from "../../app/address";
 import { ground } from "../../app/theme";
 import { coloured } from "../../drawing/colour";
 import type { HeadReply, HeadsReply, HeadsSite, LearnReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
+import { headMap, saidOf, summaryOf } from "../../parts/head_map";
 import { Heatmap } from "../../parts/Heatmap";
 import { HeadPicker } from "../../parts/HeadPicker";
-import { useWidth } from "../../parts/use_width";
+import { Legend } from "../../parts/Legend";
+import type { Place } from "../../parts/one_cell";
+import { nextShade, shadeOf, shadings } from "../../parts/shade";
 import type { Desk } from "./desk";
 
 const weights = { map: "sequential", least: 0, most: 1 } as const;
@@ -124,30 +127,31 @@ function Frame({ step, reply, isNow }: { step: number; reply: HeadReply | null; 
   );
 }
 
-const largestRoom = 460;
+const largestRoom = 520;
+const nothing = signal<Place | null>(null);
 
 function Large({ site, layer, head, now }: { site: HeadsSite; layer: number; head: number; now: HeadReply | null }) {
-  const place = useRef<HTMLDivElement>(null);
-  const room = Math.min(useWidth(place, largestRoom), largestRoom);
+  const pointed = useSignal<Place | null>(null);
+  if (!now) return <div class="film-map" />;
+  const shade = shadeOf(address.value.fields);
   return (
-    <div class="film-map" ref={place}>
-      {now && (
-        <Heatmap
-          name="weights"
-          title={`Layer ${layer}, head ${head}`}
-          meaning={`how much each token of ${site.site} reads from each`}
-          says={now.shown.word}
-          rows={now.queries}
-          columns={now.keys}
-          columnLabels
-          values={now.weights}
-          hidden={now.hidden}
-          decimals={3}
-          scale={weights}
-          room={room}
-          onPin={() => undefined}
-        />
-      )}
+    <div class="film-map">
+      <div class="matrix-title" title={`how much each token of ${site.site} reads from each`}>
+        Layer {layer}, head {head}
+        <small>{now.shown.word}</small>
+      </div>
+      <Heatmap
+        {...headMap(now, shade)}
+        room={largestRoom}
+        crossed
+        summary={`Layer ${layer}, head ${head}: ${summaryOf(now)}`}
+        said={saidOf(now)}
+        pointed={pointed}
+        locked={nothing}
+        onLock={() => undefined}
+      />
+      <p class="value-line">{pointed.value ? saidOf(now)(pointed.value) : "\u00a0"}</p>
+      <Legend {...shadings[shade]} decimals={2} what="weights" onClick={() => change(nextShade(shade), "quiet")} />
     </div>
   );
 }

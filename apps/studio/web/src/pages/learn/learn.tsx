@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { address, change, move, plainFragment, type Fields } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
+import { lineChart } from "../../drawing/line_chart";
 import type { LearnReply } from "../../engine/messages";
 import { headKeys } from "../../parts/HeadPicker";
 import { BottleneckPage } from "./bottleneck/Bottleneck";
@@ -123,10 +124,11 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const reply = desk.run.value;
   const step = desk.chosen.value.step;
   useEffect(() => {
+    const mark = step === null ? {} : { at: { x: step, name: `step ${step}` } };
     takings.value = reply?.run
       ? {
           name: `learn-${reply.run.task}`,
-          drawing: () => lossChart(reply, 720, step),
+          drawing: () => lineChart({ ...lossChart(reply), width: 720, height: 240, ...mark }),
           table: { name: "loss", csv: () => csvOf(reply) },
         }
       : null;

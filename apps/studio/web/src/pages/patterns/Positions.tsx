@@ -115,7 +115,7 @@ function Desk({ reply, settings, takings }: DeskProps) {
             onAt={(to) => (distance.value = to)}
             writeX={(value) => `${value} tokens apart`}
             writeY={(value) => shown(value, kind === "t5" ? 0 : 3)}
-            table={false}
+            below="line"
           />
         </section>
         {!tall && said}

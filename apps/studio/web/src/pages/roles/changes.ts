@@ -1,5 +1,6 @@
 // The list of changes to a model, as the address and the request write it: "remove 1.0; cut 1.0=7:2".
 
+import { withMinus } from "../../drawing/numbers";
 import type { HeadAt } from "../heads/state";
 
 export type Pattern = "uniform" | "previous" | "self" | "text" | `${number}`;
@@ -9,6 +10,7 @@ export type Change =
   | { kind: "pattern"; head: string; as: string }
   | { kind: "cut"; head: string | null; query: number; key: number } // null: in every head
   | { kind: "patch"; value: string; place: number | null }
+  | { kind: "set"; head: string; number: string; to: string } // a number of the head's q, k, v or out: "k:2,5"
   | { kind: "freeze" };
 
 /** As changes name a head: "1.0", "cross:1.0". */
@@ -40,6 +42,10 @@ export function parsedChange(text: string): Change | null {
     const match = /^(?:(.+)=)?(\d+):(\d+)$/.exec(rest);
     return match ? { kind: "cut", head: match[1] ?? null, query: Number(match[2]), key: Number(match[3]) } : null;
   }
+  if (word === "set") {
+    const match = /^(.+)=((?:q|k|v|out):\d+,\d+):(.+)$/.exec(rest);
+    return match ? { kind: "set", head: match[1]!, number: match[2]!, to: match[3]! } : null;
+  }
   if (word === "patch") {
     const match = /^(.+?)(?:@(\d+))?$/.exec(rest);
     return match ? { kind: "patch", value: match[1]!, place: match[2] === undefined ? null : Number(match[2]) } : null;
@@ -57,6 +63,8 @@ export function changeText(change: Change): string {
       return `cut ${change.head === null ? "" : `${change.head}=`}${change.query}:${change.key}`;
     case "patch":
       return `patch ${change.value}${change.place === null ? "" : `@${change.place}`}`;
+    case "set":
+      return `set ${change.head}=${change.number}:${change.to}`;
     case "freeze":
       return "freeze norms";
   }
@@ -73,12 +81,12 @@ export function toggled(changes: readonly string[], change: Change): string[] {
   return [...others, text];
 }
 
-/** Those that hold for any text: no cuts, and no patches at a place. */
+/** Those that hold for any text: no cuts, no patches, and no numbers at a place. */
 export function withoutPlaces(changes: readonly string[]): string[] {
   return changes.filter((one) => {
     const known = parsedChange(one);
     const needsText = known?.kind === "pattern" && known.as === "text";
-    return known?.kind !== "cut" && known?.kind !== "patch" && !needsText && !isAtKey(known);
+    return known?.kind !== "cut" && known?.kind !== "patch" && known?.kind !== "set" && !needsText && !isAtKey(known);
   });
 }
 
@@ -157,11 +165,22 @@ export function inWords(text: string, { queries, keys }: Words): string {
       return cutWords(at(queries, change.query), at(keys, change.key), change.head);
     case "patch":
       return patchWords(change.value, change.place === null ? "" : ` at ${at(queries, change.place)}`);
+    case "set":
+      return `${numberWords(change.number, queries, keys)} of ${headWords(change.head)} is ${withMinus(change.to)}`;
     case "freeze":
       return "norms frozen";
     default:
       return text;
   }
+}
+
+// "k:2,5": number 6 of k, of the token at place 2.
+function numberWords(number: string, queries: readonly string[], keys: readonly string[]): string {
+  const [, part = "", place = "", column = ""] = /^(\w+):(\d+),(\d+)$/.exec(number) ?? [];
+  const words = part === "q" || part === "out" ? queries : keys;
+  const token = words[Number(place)];
+  const at = token === undefined ? place : `${token}${lowered(Number(place))}`;
+  return `number ${Number(column) + 1} of ${part === "out" ? "the output" : part} of ${at}`;
 }
 
 function cutWords(query: string, key: string, head: string | null): string {

@@ -1,12 +1,16 @@
 // What is taken along as a picture: the changes, the head's map, and what is said before and after.
 
+import { address } from "../../app/address";
+import { heatmapDrawing } from "../../drawing/heatmap_marks";
 import { moved, type Drawing, type Mark } from "../../drawing/marks";
 import { shown } from "../../drawing/numbers";
 import type { Ground } from "../../drawing/palette";
 import type { ChangeReply } from "../../engine/messages";
+import { headMap } from "../../parts/head_map";
+import { layoutFor } from "../../parts/Heatmap";
+import { shadeOf } from "../../parts/shade";
 import { cutsOf, designation, inWords } from "./changes";
 import type { Desk } from "./desk";
-import { mapLayout, mapMarks } from "./map_marks";
 import { barsOf } from "./places_bars";
 
 const mapRoom = 380;
@@ -24,10 +28,12 @@ export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
   let height = 0;
   if (head && chosen) {
     const name = designation(chosen);
-    const layout = mapLayout(head, mapRoom);
+    const map = headMap(head, shadeOf(address.value.fields));
+    const layout = layoutFor({ ...map, largest: 44 }, mapRoom);
     const place = chosen.site === "source" ? null : (changed?.place ?? null);
     marks.push({ kind: "label", x: 0, y: 10, text: `Head ${name}: ${head.shown.word}`, bold: true });
-    marks.push(...moved(mapMarks(head, layout, cutsOf(desk.changes.value, name), place, ground), 0, 24));
+    const struck = cutsOf(desk.changes.value, name).map(({ query, key }) => ({ row: query, column: key }));
+    marks.push(...moved(heatmapDrawing({ ...map, struck, framedRow: place }, layout, ground), 0, 24));
     left = Math.max(layout.width, 160) + between;
     height = layout.height + 24;
   }

@@ -68,6 +68,7 @@ const options: Readonly<Record<string, string>> = {
   pattern: "--pattern",
   cut: "--cut",
   patch: "--patch",
+  set: "--set",
 };
 
 function optionOf(change: string): string {

@@ -1,5 +1,7 @@
+import { address } from "../../app/address";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
-import { Heatmap } from "../../parts/Heatmap";
+import { NamedHeatmap } from "../../parts/NamedHeatmap";
+import { nextShade, plainShades, shadeOf, shadings } from "../../parts/shade";
 import type { Bench } from "./bench";
 import { briefly, kindOf, ownScale, scaleOf } from "./matrices";
 
@@ -16,14 +18,18 @@ const stripTall = 16; // pixels
 /** A matrix of the bench that has too many numbers for a table. */
 export function Large({ bench, reply, matrix, room, strips = false }: LargeProps) {
   const asksBack = bench.backward.value && matrix.name === "out";
+  const shade = shadeOf(address.value.fields, plainShades);
+  const shading = matrix.name === "weights" ? shadings[shade] : null;
   return (
-    <Heatmap
+    <NamedHeatmap
       {...matrix}
       says={briefly(matrix.meaning)}
       kind={kindOf(matrix.name)}
       firstRow={matrix.first_row}
       columnLabels={matrix.columns.length === reply.keys.length && matrix.hidden !== null}
-      scale={scaleOf(reply, matrix) ?? ownScale(matrix)}
+      scale={shading?.scale ?? scaleOf(reply, matrix) ?? ownScale(matrix)}
+      shading={shading}
+      onScale={() => bench.apply(nextShade(shade, plainShades), "quiet")}
       room={room}
       rowTall={strips ? stripTall : undefined}
       onPin={asksBack ? (name) => bench.apply({ back: name.slice("out:".length), dY: null }) : bench.pin}

@@ -3,7 +3,7 @@
 import { address } from "../../app/address";
 import { fields as described, type BenchReply, type BenchWrong } from "../../engine/messages";
 import { sizeOf, type Tensor } from "../../engine/tensor";
-import { Heatmap } from "../../parts/Heatmap";
+import { NamedHeatmap } from "../../parts/NamedHeatmap";
 import { MatrixTable } from "../../parts/MatrixTable";
 import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
@@ -96,9 +96,10 @@ function Beside({ reply, wrong }: { reply: BenchReply; wrong: BenchWrong }) {
         values,
       };
       return (
-        <Heatmap
+        <NamedHeatmap
           {...large}
           decimals={3}
+          sums={sums}
           scale={{ map: "sequential", least: 0, most: 1 }}
           room={210}
           onPin={() => undefined}
