@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "commands.h"
 #include "common_options.h"
+#include "misuse.h"
 #include "output.h"
 #include "progress.h"
 #include "qkv/files.h"
@@ -32,6 +35,8 @@ struct BottleneckArguments {
   bool json = false;
 };
 
+std::string card_in(const std::string& directory) { return directory + "/card.json"; }
+
 [[noreturn]] void stop() {
   flush_output();
   complain(kBenchBottleneck, "stopped; nothing was written");
@@ -55,8 +60,18 @@ BottleneckModels trained(const BottleneckArguments& arguments) {
   return models;
 }
 
+// Before minutes of training.
+void require_sound(const BottleneckArguments& arguments) {
+  const double rate = arguments.setup.learning_rate;
+  if (!std::isfinite(rate) || rate <= 0) misuse("--learning-rate", "more than 0", fmt::format("{}", rate));
+  if (arguments.out.empty()) return;
+  std::filesystem::create_directories(arguments.out);
+  qkv::require_writable(card_in(arguments.out));
+}
+
 void run(BottleneckArguments& arguments) {
   arguments.setup.seed = seed_of(arguments.seed);
+  require_sound(arguments);
   if (arguments.threads) set_threads(*arguments.threads);
   const BottleneckModels models = arguments.out.empty() ? bottleneck_models_of_the_box() : trained(arguments);
   std::vector<BottleneckPoint> points;
@@ -68,7 +83,7 @@ void run(BottleneckArguments& arguments) {
   const std::string json = bottleneck_json(models, arguments.setup, points);
   if (!arguments.out.empty()) {
     write_bottleneck_models(models, arguments.setup, arguments.out);
-    write_file(arguments.out + "/card.json", json);
+    write_file(card_in(arguments.out), json);
   }
   print(arguments.json ? json : bottleneck_table(models, points));
 }
@@ -82,20 +97,25 @@ void add_bench_bottleneck(CLI::App& family) {
       "Examples:\n  qkv bench bottleneck\n"
       "  qkv bench bottleneck --out bottleneck --steps 12000");
   const auto arguments = std::make_shared<BottleneckArguments>();
-  command->add_option("--out", arguments->out, "Train both models and write them there [measure those of the box]")
-      ->type_name("DIR");
+  CLI::Option* out =
+      command->add_option("--out", arguments->out, "Train both models and write them there [measure those of the box]")
+          ->type_name("DIR");
   const auto whole = [&](const char* option, std::int64_t& value, const char* what) {
-    command->add_option(option, value, what)->type_name("N")->check(between(1, kMostRuns))->capture_default_str();
+    return command->add_option(option, value, what)
+        ->type_name("N")
+        ->check(between(1, kMostRuns))
+        ->capture_default_str();
   };
   whole("--to", arguments->to, "Letters of the longest texts that are measured");
   whole("--texts", arguments->texts, "Random texts of each length");
-  whole("--steps", arguments->setup.steps, "Steps of training");
-  whole("--batch", arguments->setup.batch, "Texts of a step");
-  whole("--longest", arguments->setup.longest, "Letters of the longest texts in training");
+  whole("--steps", arguments->setup.steps, "Steps of training")->needs(out);
+  whole("--batch", arguments->setup.batch, "Texts of a step")->needs(out);
+  whole("--longest", arguments->setup.longest, "Letters of the longest texts in training")->needs(out);
   command->add_option("--learning-rate", arguments->setup.learning_rate, "The highest; half a cosine down to 0")
       ->type_name("X")
       ->check(a_number())
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(out);
   add_seed_option(*command, arguments->seed, "Of the models and the texts")->capture_default_str();
   add_threads_option(*command, arguments->threads);
   command->add_flag("--json", arguments->json, "Print JSON");
