@@ -17,7 +17,7 @@ for (const [file, how] of [[engine, "`make web`"], [script, "npm"]]) {
 
 // What the engine says of itself and of its machine.
 const ofTheMachine = new Set(["processor", "target", "threads", "version", "models"]);
-const inF64 = new Set(["number", "mask", "positions", "cost", "far_find", "learn"]);
+const inF64 = new Set(["number", "mask", "positions", "cost", "far_find", "learn", "operations"]);
 const isExact = (name, request) => inF64.has(name) || (name === "bench" && request.model === undefined);
 
 function compared(name, request, ours, theirs) {

@@ -17,7 +17,7 @@ export function openWorker({ script, engine, models }) {
   };
   scope.globalThis = scope;
   vm.runInNewContext(fs.readFileSync(script, "utf8"), scope);
-  const names = fs.readdirSync(models).filter((name) => name.endsWith(".safetensors") && name !== "gpt.safetensors");
+  const names = fs.readdirSync(models, { recursive: true }).filter((name) => name.endsWith(".safetensors") && name !== "gpt.safetensors");
   const start = {
     engine: packed(engine),
     models: Object.fromEntries(names.map((name) => [name.replace(".safetensors", ""), packed(`${models}/${name}`)])),
