@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "ask.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/probe.h"
 #include "qkv/view/studio.h"
@@ -275,6 +277,20 @@ TEST(FarQuestions, LookAtAModelToo) {
   const auto columns = tile.json["mean"]["shape"][1].get<std::size_t>();
   EXPECT_NEAR(weight_of(tile.numbers<Half>(tile.json["mean"])[7 * columns + 2]),
               row.json["top"][0]["weight"].get<double>(), 0.006);
+}
+
+TEST(FarQuestions, ReadTheFileThatTheStudioWasOpenedWith) {
+  const tests::TemporaryDirectory directory;
+  const std::string file = directory / "book.txt";
+  write_file(file, std::string_view("abcxyzab\n"));  // the end of its last line is no part of the text
+  Studio studio({.model = "induction", .text = {}, .mask = {}, .file = file});
+  const auto row = [&](const std::string& request) { return Json::parse(studio.ask("far_row", request).json); };
+  const Json of_file = row(R"({"model": "induction", "layer": 1, "query": 7})");
+  EXPECT_EQ(of_file["top"][0]["word"], "c");
+  EXPECT_EQ(of_file, row(R"({"model": "induction", "layer": 1, "query": 7, "text": "abcxyzab"})"));
+  const Json opened = Json::parse(studio.ask("far_open", R"({"model": "induction", "layer": 1})").json);
+  EXPECT_EQ(opened["site"], "tokens");
+  EXPECT_EQ(opened["queries"], 8);
 }
 
 TEST(FarQuestions, NameTheFieldThatIsWrong) {

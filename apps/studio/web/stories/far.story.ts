@@ -175,6 +175,20 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     expect(short.page.url()).toContain("head=tokens.1.2");
   }, 120_000);
 
+  it("can be taken along: a picture, and a table of what is seen", async () => {
+    const studio = await open("#/far?tokens=4096&at=3125,3097&span=16");
+    const { page } = studio;
+    await settled(studio);
+    const saved = async (name: RegExp) => {
+      await studio.press("e");
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name }).click()]);
+      await studio.press("Escape");
+      return file.suggestedFilename();
+    };
+    expect(await saved(/^PNG/)).toBe("far.png");
+    expect(await saved(/^CSV/)).toBe("far-weights.csv");
+  });
+
   it("says in its place what cannot be, and keeps the last picture", async () => {
     const studio = await open("#/far?tokens=4096");
     await studio.page.getByLabel("mask").fill("causl");

@@ -3,7 +3,7 @@ import type { AboutReply, FarReply } from "../src/engine/messages";
 import { shortWord, tickStep, ticks } from "../src/pages/far/axes";
 import { cellColours, heldTile, shade, withBand, type HeldTile } from "../src/pages/far/held";
 import { heldOf, samplingOf, wantedTiles } from "../src/pages/far/plan";
-import { benchAddress, farRequest, keyOf, probeCommand, queryOf, typedPlace, viewChanges, viewOf } from "../src/pages/far/state";
+import { benchAddress, farRequest, fileMark, fileName, keyOf, probeCommand, queryOf, typedPlace, viewChanges, viewOf } from "../src/pages/far/state";
 import { csvOfSeen } from "../src/pages/far/table";
 import { cellValue, oneIn, weightText } from "../src/pages/far/values";
 import { bounded, centreOf, onTheWay, panned, spotAt, wholeView, zoomed } from "../src/pages/far/view";
@@ -31,8 +31,12 @@ describe("what the address says", () => {
   });
 
   it("asks for the file that an address names before it asks the engine", () => {
-    expect(farRequest({ model: "gpt", file: "mine.txt" }, about, null)).toBeNull();
-    expect(farRequest({ model: "gpt", file: "mine.txt" }, about, { name: "mine.txt", text: "all of it" })).toMatchObject({ text: "all of it" });
+    const file = fileMark({ name: "mine.txt", text: "all of it" });
+    expect(file).toMatch(/^mine\.txt:[0-9a-f]{8}$/);
+    expect(fileName(file)).toBe("mine.txt");
+    expect(farRequest({ model: "gpt", file }, about, null)).toBeNull();
+    expect(farRequest({ model: "gpt", file }, about, { name: "mine.txt", text: "all of it" })).toMatchObject({ text: "all of it" });
+    expect(farRequest({ model: "gpt", file }, about, { name: "mine.txt", text: "another one" })).toBeNull();
   });
 
   it("says the place that is seen, whatever the width of the screen", () => {

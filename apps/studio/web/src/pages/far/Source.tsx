@@ -7,7 +7,7 @@ import { grouped } from "../../drawing/amounts";
 import type { AboutReply } from "../../engine/messages";
 import { HeadPicker } from "../../parts/HeadPicker";
 import { Slider } from "../../parts/Slider";
-import { headName, modelChanges, modelOf, ofMatrix, ofText, textOf, tokensOf, tokenSteps, usualMask } from "./state";
+import { fileName, headName, maskOf, modelChanges, modelOf, ofMatrix, ofText, textOf, tokensOf, tokenSteps } from "./state";
 import type { Desk } from "./desk";
 
 const another = "another…";
@@ -81,10 +81,9 @@ function Settled({ label, value, hint, isWrong, wide, onSettle }: SettledProps) 
 
 function MadeUp({ desk, about }: { desk: Desk; about: AboutReply }) {
   const { fields } = address.value;
-  const tokens = tokensOf(fields);
+  const tokens = tokensOf(fields, desk.usual);
   const dragged = useSignal<number | null>(null);
   const at = dragged.value ?? Math.max(0, tokenSteps.findIndex((one) => one >= tokens));
-  const mask = fields["mask"] === "none" ? "" : (fields["mask"] ?? (about.mask || usualMask));
   return (
     <>
       <Slider
@@ -100,7 +99,7 @@ function MadeUp({ desk, about }: { desk: Desk; about: AboutReply }) {
       />
       <Settled
         label="mask"
-        value={mask}
+        value={maskOf(fields, about)}
         hint="none: all see all"
         isWrong={desk.open.error.value?.field === "mask"}
         onSettle={(text) => desk.apply({ ...ofMatrix, mask: text === "" ? "none" : text })}
@@ -115,7 +114,7 @@ function Read({ desk, about, model }: { desk: Desk; about: AboutReply; model: st
   const picker = useRef<HTMLInputElement>(null);
   const { fields } = address.value;
   const text = textOf(fields, about, model, desk.file.value);
-  const name = fields["file"] ?? (fields["text"] === undefined && about.file !== "" ? about.file.replace(/^.*\//s, "") : null);
+  const name = (fields["file"] && fileName(fields["file"])) ?? (fields["text"] === undefined && about.file !== "" ? about.file.replace(/^.*\//s, "") : null);
   const open = async (chosen: File | undefined) => {
     if (chosen) desk.openFile({ name: chosen.name, text: (await chosen.text()).replace(/\r?\n$/, "") });
   };
@@ -130,7 +129,7 @@ function Read({ desk, about, model }: { desk: Desk; about: AboutReply; model: st
           <Settled label="reads" wide value={text} isWrong={desk.open.error.value?.field === "text"} onSettle={(typed) => typed && desk.apply({ ...ofText, file: null, text: typed })} />
         )
       )}
-      {text === null && <span class="problem">This address is about the file {name}: open it here.</span>}
+      {text === null && <span class="problem">This address is about the file {name}, as it was: open it here.</span>}
       <button type="button" onClick={() => picker.current?.click()}>
         Open a text …
       </button>

@@ -8,10 +8,11 @@ import { reducedMotion } from "../../app/theme";
 import { TileQueue, type Area, type Size, type Spot, type TileAt, type View } from "../../drawing/tiles";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
+import { OverHttp } from "../../engine/over_http";
 import type { FarFindRequest, FarOpenRequest, FarReply, FarRowRequest } from "../../engine/messages";
 import { bytesOf, heldTile, type HeldTile } from "./held";
 import { matrixOf, type Matrix } from "./plan";
-import { benchAddress, farRequest, keyOf, modelOf, queryOf, shownOf, spotOf, viewChanges, viewOf, type Changes, type OpenedFile, type Shown } from "./state";
+import { benchAddress, farRequest, fewerTokens, fileMark, keyOf, modelOf, queryOf, shownOf, spotOf, usualTokens, viewChanges, viewOf, type Changes, type OpenedFile, type Shown } from "./state";
 import { bounded, centred, eased, onTheWay } from "./view";
 import { mostUnasked, openWalk, pairsOf, type Walk } from "./walk";
 
@@ -26,6 +27,8 @@ export interface Opened {
 
 export interface Desk {
   engine: Engine;
+  /** Tokens that are made up where the address says nothing. */
+  usual: number;
   about: Asked<"about">;
   request: ReadonlySignal<FarOpenRequest | null>;
   open: Asked<"far_open">;
@@ -67,8 +70,9 @@ const flight = 400;
 
 export function openDesk(engine: Engine): Desk {
   const about = asked(engine, "about", signal({}));
+  const usual = engine.transport instanceof OverHttp ? usualTokens : fewerTokens;
   const file = signal<OpenedFile | null>(null);
-  const request = byText(() => (about.reply.value ? farRequest(address.value.fields, about.reply.value, file.value) : null));
+  const request = byText(() => (about.reply.value ? farRequest(address.value.fields, about.reply.value, file.value, usual) : null));
   const open = asked(engine, "far_open", request);
   const size = signal<Size | null>(null);
   const view = signal<View | null>(null);
@@ -200,6 +204,7 @@ export function openDesk(engine: Engine): Desk {
   const choose = (chosen: number, at: number | null) => change({ q: String(chosen), k: at === null ? null : String(at) });
   return {
     engine,
+    usual,
     about,
     request,
     open,
@@ -236,7 +241,7 @@ export function openDesk(engine: Engine): Desk {
     openFile(one) {
       file.value = one;
       const model = about.reply.value ? modelOf(address.value.fields, about.reply.value) : "";
-      change({ q: null, k: null, at: null, span: null, head: null, find: null, text: null, file: one.name, model: model || "gpt" });
+      change({ q: null, k: null, at: null, span: null, head: null, find: null, text: null, file: fileMark(one), model: model || "gpt" });
     },
     close() {
       finding.abort();

@@ -19,9 +19,10 @@ import { showAll, Toolbar, zoomBy, type Fields } from "./Toolbar";
 import { SampledChip, WalkLine } from "./WalkLine";
 import { openDesk, type Desk, type Opened } from "./desk";
 import { paintScene, wordsOf } from "./paint";
-import { headName, probeCommand } from "./state";
+import { fileName, headName, probeCommand } from "./state";
 import { csvOfSeen } from "./table";
 import { centreOf, panned } from "./view";
+import "./aside.css";
 import "./far.css";
 
 export const far: Page = { name: "far", title: "Far", View: FarPage };
@@ -192,7 +193,8 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const here = desk.opened.value;
   const about = desk.about.reply.value;
   const query = desk.query.value;
-  const file = address.value.fields["file"] ?? null;
+  const mark = address.value.fields["file"];
+  const file = mark === undefined ? null : fileName(mark);
   useEffect(() => {
     if (!here || !about) return;
     takings.value = {

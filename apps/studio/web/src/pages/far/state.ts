@@ -9,6 +9,8 @@ import { centred, centreOf, wholeScale, wholeView } from "./view";
 export type Changes = Record<string, string | null>;
 
 export const usualTokens = 131072;
+/** Where the engine is in the page, on one thread. */
+export const fewerTokens = 16384;
 export const tokenSteps = Array.from({ length: 11 }, (_, n) => 1024 * 2 ** n);
 export const usualMask = "causal";
 /** For a file without a model. */
@@ -30,16 +32,27 @@ export function modelOf(fields: Fields, about: AboutReply): string {
   return about.file === "" ? "" : modelOfFiles;
 }
 
-/** A file that was opened in the browser: its text is not in the address. */
+/** A file that was opened in the browser: the address has its name and a hash, and not its text. */
 export interface OpenedFile {
   name: string;
   text: string;
 }
 
+/** "README.md:1f83d9ab" (FNV-1a, 32 bits). */
+export function fileMark({ name, text }: OpenedFile): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return `${name}:${(hash >>> 0).toString(16).padStart(8, "0")}`;
+}
+
+export function fileName(mark: string): string {
+  return mark.replace(/:[0-9a-f]{8}$/, "");
+}
+
 /** What is read: a text of the address, a file opened here, the command's file (an empty text), its text, or an example. */
 export function textOf(fields: Fields, about: AboutReply, model: string, opened: OpenedFile | null): string | null {
   if (fields["text"] !== undefined) return fields["text"];
-  if (fields["file"] !== undefined) return opened?.name === fields["file"] ? opened.text : null;
+  if (fields["file"] !== undefined) return opened && fileMark(opened) === fields["file"] ? opened.text : null;
   if (about.file !== "") return "";
   if (about.text !== "" && about.model === model) return about.text;
   return about.models.find((one) => one.name === model)?.examples.find((one) => one.text !== "")?.text ?? plainText;
@@ -64,14 +77,18 @@ export function headName({ site, layer, head }: HeadAt): string {
   return `${site}.${layer}.${head}`;
 }
 
-export function tokensOf(fields: Fields): number {
-  return count(fields["tokens"]) ?? usualTokens;
+export function tokensOf(fields: Fields, usual = usualTokens): number {
+  return count(fields["tokens"]) ?? usual;
+}
+
+export function maskOf(fields: Fields, about: AboutReply): string {
+  return fields["mask"] === "none" ? "" : (fields["mask"] ?? (about.mask || usualMask));
 }
 
 /** Null while the file that the address names is not here. */
-export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile | null): FarOpenRequest | null {
+export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile | null, usual = usualTokens): FarOpenRequest | null {
   const model = modelOf(fields, about);
-  if (model === "") return { tokens: tokensOf(fields), mask: fields["mask"] === "none" ? "" : (fields["mask"] ?? (about.mask || usualMask)), seed: count(fields["seed"]) ?? 1 };
+  if (model === "") return { tokens: tokensOf(fields, usual), mask: maskOf(fields, about), seed: count(fields["seed"]) ?? 1 };
   const text = textOf(fields, about, model, opened);
   if (text === null) return null;
   const { site, layer, head } = headOf(fields);
