@@ -1,37 +1,10 @@
 // What a reader does with the pictures and the code of the page Step, and with the bottleneck of the page Learn.
 
-import axe from "axe-core/axe.min.js?raw";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
-
-let browser: Browser;
-const opened: Studio[] = [];
-
-async function open(fragment = "", options = {}): Promise<Studio> {
-  const studio = await openStudio(browser, fragment, options);
-  opened.push(studio);
-  return studio;
-}
-
-async function findings(studio: Studio): Promise<string[]> {
-  await studio.page.evaluate(axe);
-  const result = await studio.page.evaluate("axe.run()");
-  return (result as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map((one) => `${one.id}: ${one.nodes[0]?.html}`);
-}
-
-async function overflows(studio: Studio): Promise<boolean> {
-  return studio.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
-}
+import { describe, expect, it } from "vitest";
+import { reader, studioUrl } from "./browser";
 
 describe.skipIf(!studioUrl)("what attention is made of (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    expect(opened.flatMap((studio) => studio.complaints)).toEqual([]);
-  });
+  const open = reader();
 
   it("is folded until a picture is asked for, and the address remembers which", async () => {
     const studio = await open("#/step?step=2");
@@ -126,8 +99,8 @@ describe.skipIf(!studioUrl)("what attention is made of (set STUDIO_URL to what `
       for (const fragment of ["#/step?pic=dot&step=2", "#/step?pic=product&step=2", "#/step?pic=mix&step=5", "#/step?pic=heads&code=python&step=1", "#/step?pic=asks&code=c", "#/learn/bottleneck"]) {
         const studio = await open(fragment, options);
         await studio.page.locator(".picture-row, .asked, .bottleneck-lengths .line-chart").first().waitFor();
-        expect(await findings(studio), fragment).toEqual([]);
-        expect(await overflows(studio), fragment).toBe(false);
+        expect(await studio.findings(), fragment).toEqual([]);
+        expect(await studio.fits(), fragment).toBe(true);
         await studio.page.context().close();
       }
     });
