@@ -1,12 +1,14 @@
 #include "qkv/study/bottleneck.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "files/temporary_directory.h"
-#include "qkv/autograd/reduce.h"
 #include "qkv/autograd/softmax.h"
+#include "qkv/files.h"
 
 namespace qkv {
 namespace {
@@ -103,6 +105,30 @@ TEST(Bottleneck, TheBoxShowsWhatAttentionDoes) {
   EXPECT_GT(of_short.letters, 0.97);
   EXPECT_LT(of_long.letters, 0.6);
   EXPECT_GT(measure_bottleneck(models.attention, 24, 64, 9).letters, 0.97);
+}
+
+TEST(Bottleneck, TheDocumentSaysWhatTheCardDoes) {
+  const auto text_of = [](const std::string& path) {
+    const std::vector<std::byte> bytes = read_file(QKV_SOURCE_DIR "/" + path);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const auto card = nlohmann::json::parse(text_of("models/bottleneck/card.json"));
+  const std::string document = text_of("docs/bottleneck.md");
+  const auto percent = [](const nlohmann::json& share) { return fmt::format("{:.1f} %", 100 * share.get<double>()); };
+  int rows = 0;
+  for (const auto& point : card["lengths"]) {
+    const int length = point["length"];
+    if (length % 4 != 0) continue;
+    ++rows;
+    const std::string row = fmt::format("| {} | {} | {} | {} | {} |", length, percent(point["vector"]["letters"]),
+                                        percent(point["vector"]["texts"]), percent(point["attention"]["letters"]),
+                                        percent(point["attention"]["texts"]));
+    EXPECT_NE(document.find(row), std::string::npos) << row;
+  }
+  EXPECT_EQ(rows, 8);
+  const BottleneckModels models = bottleneck_models_of_the_box();
+  EXPECT_EQ(parameter_count(models.vector.parameters()), card["parameters"]["vector"]);
+  EXPECT_EQ(parameter_count(models.attention.parameters()), card["parameters"]["attention"]);
 }
 
 TEST(Bottleneck, AStateDependsOnWhatWasReadAndOnNothingElse) {
