@@ -118,6 +118,35 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     expect(page.url()).toContain("q=5");
   });
 
+  it("each view is taken along as SVG: the picture is the view", async () => {
+    const studio = await open("#/heads?model=induction&text=abcxyzab&q=7&k=2");
+    const { page } = studio;
+    await pair(studio);
+    const words = { matrix: "0.982", lines: "is read", query: "What b reads", pair: "q of b", all: "L1" };
+    for (const [view, word] of Object.entries(words)) {
+      await page.getByRole("group", { name: "View" }).locator("button").nth(Object.keys(words).indexOf(view)).click();
+      await page.locator(".large").waitFor();
+      await page.getByRole("button", { name: "Take along" }).click();
+      const file = page.waitForEvent("download");
+      await page.getByRole("menuitem", { name: "SVG" }).click();
+      const stream = await (await file).createReadStream();
+      let svg = "";
+      for await (const chunk of stream) svg += String(chunk);
+      expect(svg, view).toContain(`>${word}</text>`);
+      await page.keyboard.press("Escape");
+    }
+  });
+
+  it("a click on the legend takes another scale, which the address keeps", async () => {
+    const { page } = await open("#/heads?model=induction&text=abcxyzab");
+    const legend = page.locator("button.legend");
+    await legend.click();
+    await page.waitForFunction(() => location.hash.includes("shade=log"));
+    await legend.click();
+    await page.locator(".large .note", { hasText: "the weight times the keys" }).waitFor();
+    expect(await legend.innerText()).toContain("× uniform");
+  });
+
   const looks: [string, string, object][] = [
     ["matrix, wide, light", "#/heads", {}],
     ["matrix, dark, 820", "#/heads?model=translation&text=the+strange+men+sleep", { colorScheme: "dark", viewport: { width: 820, height: 1000 } }],

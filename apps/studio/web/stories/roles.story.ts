@@ -36,7 +36,7 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await map.click({ position: await studio.middleOf(".edge-map", 7, 2) }); // the last b, and c
     await says(studio, "0.9983 before, 0.0000 after.");
     expect(await chips(studio).innerText()).toContain("b₇ no longer sees c₂, head 1.0");
-    expect(await studio.page.locator(".roles-moved tbody tr").nth(1).innerText()).toMatch(/^b\s/);
+    expect(await studio.page.locator(".moved-tokens tbody tr").nth(1).innerText()).toMatch(/^b\s/);
     expect(studio.page.url()).toContain("changes=cut+1.0%3D7:2");
   });
 
@@ -50,6 +50,21 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await says(studio, "“is” at “<be>”: 0.9998 before, 0.0003 after.");
     await studio.press("Enter");
     await studio.page.getByText("Nothing is changed yet.").waitFor();
+  });
+
+  it("shows the map with the changes made, beside the one untouched", async () => {
+    const studio = await open(`${first}&changes=cut+1.0%3D7:2`);
+    const { page } = studio;
+    const map = page.locator(".edge-map .heatmap");
+    const cell = async () => {
+      await map.focus();
+      await studio.press("ArrowRight", "ArrowRight");
+      return map.locator("[role=gridcell]").textContent();
+    };
+    expect(await cell()).toBe("“b” (7) reads “c” (2): 0.9819, cut");
+    await page.getByRole("button", { name: "changed", exact: true }).click();
+    await page.locator(".roles-map-switch", { hasText: "now " }).waitFor();
+    expect(await cell()).toBe("“b” (7) reads “c” (2): 0, cut");
   });
 
   it("replaces what a head reads, one pattern at a time", async () => {
@@ -68,13 +83,13 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await other.fill("abdxyzab");
     await other.press("Enter");
     await studio.page.getByRole("button", { name: "What layer 0 gave at c, place 2" }).click();
-    await studio.page.locator(".roles-moved tbody tr", { hasText: "0.999" }).first().waitFor();
-    expect(await studio.page.locator(".roles-moved tbody tr").first().innerText()).toMatch(/^d\s/);
+    await studio.page.locator(".moved-tokens tbody tr", { hasText: "0.999" }).first().waitFor();
+    expect(await studio.page.locator(".moved-tokens tbody tr").first().innerText()).toMatch(/^d\s/);
     await other.fill("abd");
     await other.press("Enter");
     await studio.page.locator(".roles-other .problem", { hasText: "expected a text of 8 tokens" }).waitFor();
     // The last good reply stays.
-    expect(await studio.page.locator(".roles-moved tbody tr").first().innerText()).toMatch(/^d\s/);
+    expect(await studio.page.locator(".moved-tokens tbody tr").first().innerText()).toMatch(/^d\s/);
   });
 
   it("sorts by a column, and arrow keys go from head to head", async () => {

@@ -199,6 +199,22 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.fits()).toBe(true);
   });
 
+  it("an edit of a model's head runs through the rest of the model, and stands beside the untouched run", async () => {
+    const studio = await open("#/step?model=induction&text=abcxyzab&head=tokens.1.0&q=7&pin=q:7,0");
+    const { page } = studio;
+    const runsOn = page.locator(".runs-on");
+    await runsOn.getByText("which now says c at “b”").waitFor();
+    const field = page.getByLabel("Change it to");
+    await field.fill("-40");
+    await field.press("Enter");
+    await runsOn.locator(".runs-on-sentence", { hasText: "“c” at “b”: 0.9983 before, " }).waitFor();
+    expect(await runsOn.locator(".moved-tokens tbody tr").count()).toBeGreaterThan(1);
+    expect(page.url()).toContain("set=q:7,0:-40");
+    await page.reload();
+    await runsOn.getByRole("button", { name: "Undo: q of b@7, number 1: −40" }).click();
+    await runsOn.getByText("which now says c at “b”").waitFor();
+  });
+
   it("a phone: swipe to the sum, tap a number, read where it is from", async () => {
     const { page } = await open("", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     for (let n = 0; n < 5; ++n) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { AboutReply, HeadsReply, HeadsSite } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
-import { keyY, linesLayout, queryY, strongest, tokenAt } from "../src/pages/heads/lines";
+import { keyY, lineMarks, linesLayout, queryY, sideMarks, strongest, tokenAt } from "../src/pages/heads/lines";
 import { patchAt, patchesOf, spotOf, veils } from "../src/pages/heads/patches";
-import { csvOf, heaviestKey, hiddenCount, readsOf } from "../src/pages/heads/row";
+import { csvOf, heaviestKey, readsOf } from "../src/pages/heads/row";
 import {
   benchAddress,
   cellChanges,
@@ -15,6 +15,7 @@ import {
   lockedCell,
   parsedHead,
   readingOf,
+  secondChanges,
   thresholdOf,
   viewOf,
 } from "../src/pages/heads/state";
@@ -113,7 +114,6 @@ describe("one row", () => {
     expect(readsOf(weights, hidden, 0).map((one) => one.key)).toEqual([0, 2, 1]);
     expect(readsOf(weights, null, 1).map((one) => one.key)).toEqual([1, 2, 0]);
     expect(heaviestKey(weights, 1)).toBe(1);
-    expect([hiddenCount(hidden), hiddenCount(null)]).toEqual([1, 0]);
   });
 
   it("is written with all digits", () => {
@@ -153,5 +153,36 @@ describe("patches of a picture", () => {
     const veil = veils(patchesOf(2, 5), [0.9, 0, 0.1, 0.05, 0]);
     expect(veil).toEqual([0.85, 0, 0.425, 0.85]);
     expect(veils(patchesOf(2, 4), [0, 0, 0, 0])).toEqual([0.85, 0.85, 0.85, 0.85]);
+  });
+});
+
+describe("pairs of texts", () => {
+  it("are read where the address names a second one", () => {
+    expect(readingOf({ model: "/bert", text: "a", context: "b" }, about)).toEqual({ model: "/bert", text: "a", second: "b" });
+    expect(readingOf({ model: "/bert", text: "a" }, about)).toEqual({ model: "/bert", text: "a" });
+    expect(secondChanges("")).toMatchObject({ context: null });
+    const at = { site: "tokens", layer: 1, head: 0 };
+    expect(benchAddress({ model: "/bert", text: "a", second: "b" }, at, 2)).toMatchObject({ context: "b", q: "2" });
+  });
+});
+
+describe("lines as marks", () => {
+  const layout = linesLayout(2, 2, 40, 500, 400);
+  const lines = strongest([0.9, 0.1, 0.2, 0.8], 2, 0);
+
+  it("are curves whose chosen ones come last", () => {
+    const marks = lineMarks(layout, lines, 0, null);
+    expect(marks).toHaveLength(4);
+    expect(marks.every((mark) => mark.kind === "line" && mark.curved)).toBe(true);
+    const last = marks.at(-1)!;
+    expect(last.kind === "line" && last.points[0]![1]).toBe(queryY(layout, 0));
+    expect(lineMarks(layout, lines, null, null)).toHaveLength(4);
+  });
+
+  it("have tokens on both sides, and a line where the second text begins", () => {
+    const sides = { queries: ["a", "b"], keys: ["a", "b"], query: 1, key: null, second: null };
+    const labels = sideMarks(layout, sides).flatMap((mark) => (mark.kind === "label" ? [mark.text] : []));
+    expect(labels).toEqual(["a", "b", "a", "b", "asks", "is read"]);
+    expect(sideMarks(layout, { ...sides, second: 1 }).length - labels.length).toBe(2);
   });
 });

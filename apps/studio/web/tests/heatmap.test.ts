@@ -26,7 +26,7 @@ describe("the layout of a matrix", () => {
     expect(at(30).rowStep).toBe(1);
     expect(at(100).rowStep).toBeGreaterThan(1);
     expect(at(100).block).toBe(1);
-    expect(at(1024)).toMatchObject({ wide: 2, tall: 2, block: 4, ticked: true });
+    expect(at(1024)).toMatchObject({ wide: 2, tall: 2, block: 4, rowsTicked: true, columnsTicked: true });
     expect(blockNote(at(1024))).toBe("One cell is 4 × 4 numbers, and shows the largest.");
     expect(blockNote(at(100))).toBe("");
   });
@@ -42,7 +42,7 @@ describe("the layout of a matrix", () => {
   it("gives few rows the height of a label, and strips theirs", () => {
     expect(layoutOf(1, 120)).toMatchObject({ tall: 14, block: 1 });
     const strips = heatmapLayout({ ...frame(8, 64), columns: [], rowTall: 16, sumsOfRows: false, sumsOfColumns: false }, 330);
-    expect(strips).toMatchObject({ tall: 16, rowStep: 1, columnStep: 0 });
+    expect(strips).toMatchObject({ tall: 16, rowStep: 1, columnStep: 0, rowsTicked: false });
     expect(strips.width).toBeLessThanOrEqual(330);
   });
 

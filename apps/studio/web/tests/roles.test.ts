@@ -23,6 +23,7 @@ import { headsAsked } from "../src/pages/roles/heads_asked";
 import { layerPicture, summary } from "../src/pages/roles/layer_marks";
 import { barsOf } from "../src/pages/roles/places_bars";
 import {
+  changedHeadRequest,
   changeRequest,
   commandOf,
   headResultName,
@@ -271,6 +272,20 @@ describe("the address", () => {
       expect(parsedHead(fields["head"])).not.toBeNull();
       for (const change of changesIn(fields["changes"])) expect(parsedChange(change)).not.toBeNull();
     }
+  });
+});
+
+describe("the map of a head in a changed model", () => {
+  const at = { site: "tokens", layer: 1, head: 0 };
+  it("is asked for once something is changed, with the other text", () => {
+    expect(changedHeadRequest({ model: "gpt", text: "a" }, {}, at)).toBeNull();
+    expect(changedHeadRequest({ model: "gpt", text: "a" }, { changes: "remove 0.0", from_text: "b" }, at)).toEqual({
+      model: "gpt",
+      text: "a",
+      ...at,
+      changes: "remove 0.0",
+      from_text: "b",
+    });
   });
 });
 

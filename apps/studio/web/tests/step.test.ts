@@ -7,6 +7,7 @@ import { identity, withCell, withoutRow, withRows } from "../src/pages/step/matr
 import {
   addedWord,
   benchRequest,
+  changeRequest,
   editChanges,
   explainCommand,
   fromX,
@@ -14,6 +15,7 @@ import {
   movedOutput,
   queryOf,
   removedWord,
+  setNumbers,
   textChanges,
   toX,
 } from "../src/pages/step/state";
@@ -143,6 +145,32 @@ const stops = stopsOf(
   ],
   "ready",
 );
+
+describe("edits of a model's head", () => {
+  const head = { model: "gpt", text: "He gave", head: "tokens.1.2", q: "1" };
+
+  it("are numbers by their names, the last of each", () => {
+    const first = withFields(head, editChanges(head, "k", 2, 5, 0.7));
+    expect(first["set"]).toBe("k:2,5:0.7");
+    const both = withFields(first, editChanges(first, "q", 1, 0, -3));
+    const again = withFields(both, editChanges(both, "k", 2, 5, 1));
+    expect(setNumbers(again)).toEqual(["q:1,0:-3", "k:2,5:1"]);
+    expect(benchRequest(again)).toMatchObject({ model: "gpt", set: "q:1,0:-3;k:2,5:1" });
+    expect(setNumbers({ set: "k:2,5:1" })).toEqual([]);
+  });
+
+  it("run through the model", () => {
+    const changes = "set 1.2=k:2,5:0.7; set 1.2=q:1,0:-3";
+    expect(changeRequest({ ...head, set: "k:2,5:0.7;q:1,0:-3" })).toEqual({ model: "gpt", text: "He gave", changes });
+    expect(changeRequest({ model: "copy", example: "3", head: "cross.0.1", set: "v:0,0:1" })).toEqual({
+      model: "copy",
+      example: 3,
+      changes: "set cross:0.1=v:0,0:1",
+    });
+    expect(changeRequest({ ...head, context: "a second text" })).toBeNull();
+    expect(changeRequest({ Q: "1,0" })).toBeNull();
+  });
+});
 
 describe("stops on the rail", () => {
   it("divide a step by its inner ones, the last of which ends it", () => {

@@ -1,6 +1,6 @@
 // Marks on a 2D canvas: PNG files, and pictures with too many marks for elements.
 
-import { arrowHead, textSize, type Drawing, type Label, type Mark, type Pixels } from "./marks";
+import { arrowHead, textSize, type Drawing, type Label, type Line, type Mark, type Pixels } from "./marks";
 import { paintFrom, type Palette } from "./palette";
 
 const fonts = "system-ui, sans-serif";
@@ -66,6 +66,7 @@ function paintShape(context: CanvasRenderingContext2D, mark: Exclude<Mark, Label
   context.beginPath();
   if (mark.kind === "box") context.roundRect(mark.x, mark.y, mark.width, mark.height, mark.radius ?? 0);
   else if (mark.kind === "disc") context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+  else if (mark.curved) curve(context, mark);
   else mark.points.forEach(([x, y], n) => (n === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
   if (mark.fill) {
     if (mark.kind === "line") context.closePath();
@@ -85,6 +86,13 @@ function paintShape(context: CanvasRenderingContext2D, mark: Exclude<Mark, Label
     context.fillStyle = colour(mark.stroke);
     context.fill();
   }
+}
+
+function curve(context: CanvasRenderingContext2D, { points }: Line): void {
+  const [[fromX, fromY] = [0, 0], [toX, toY] = [0, 0]] = [points.at(0), points.at(-1)];
+  const middle = (fromX + toX) / 2;
+  context.moveTo(fromX, fromY);
+  context.bezierCurveTo(middle, fromY, middle, toY, toX, toY);
 }
 
 /** The drawing as a PNG, `scale` pixels to a unit. */

@@ -34,7 +34,8 @@ export interface HeatmapLayout {
   rowStep: number; // every how many rows a label
   columnStep: number; // 0: none
   slanted: boolean; // column labels
-  ticked: boolean; // places in the place of names
+  rowsTicked: boolean; // places in the place of names
+  columnsTicked: boolean;
   decimals: number | null;
 }
 
@@ -78,7 +79,7 @@ export function heatmapLayout(frame: HeatmapFrame, width: number, height = Infin
   const tall = frame.rowTall ?? (block > 1 ? wide : Math.max(wide, few));
   const slanted = columns.length > 0 && wideLabel > wide - 4;
   const top = columns.length === 0 ? lineHeight / 2 : slanted ? slantedTop : lineHeight + 10;
-  const ticked = block > 1 || wide < tickedBelow;
+  const columnsTicked = wide / block < tickedBelow;
   return {
     rows: rows.length,
     columns: columnCount,
@@ -91,8 +92,9 @@ export function heatmapLayout(frame: HeatmapFrame, width: number, height = Infin
     height: top + Math.ceil(rows.length / block) * tall + bottom,
     rowStep: labelStep(tall / block),
     columnStep: columns.length > 0 ? labelStep(wide / block) : 0,
-    slanted: slanted && !ticked,
-    ticked,
+    slanted: slanted && !columnsTicked,
+    rowsTicked: tall / block < tickedBelow,
+    columnsTicked,
     decimals: block === 1 ? decimalsIn(Math.min(wide, tall === wide ? tall : wide), frame.decimals) : null,
   };
 }

@@ -236,13 +236,13 @@ function sumMarks({ rowTotals, columnTotals }: HeatmapData, layout: HeatmapLayou
 }
 
 export function rowLabel(data: HeatmapData, layout: HeatmapLayout, row: number): Label {
-  const text = layout.ticked ? String(row + (data.firstRow ?? 0)) : shortened(data.rows[row] ?? "");
+  const text = layout.rowsTicked ? String(row + (data.firstRow ?? 0)) : shortened(data.rows[row] ?? "");
   return { kind: "label", x: layout.left - 8, y: rowTop(layout, row + 0.5), text, anchor: "end" };
 }
 
 export function columnLabel(data: HeatmapData, layout: HeatmapLayout, column: number): Label {
   const x = columnLeft(layout, column + 0.5);
-  const text = layout.ticked ? String(column) : shortened(data.columns[column] ?? "");
+  const text = layout.columnsTicked ? String(column) : shortened(data.columns[column] ?? "");
   if (!layout.slanted) return { kind: "label", x, y: layout.top - 12, text, anchor: "middle" };
   return { kind: "label", x: x + 1, y: layout.top - 11, text, turn: -45 };
 }
@@ -252,7 +252,7 @@ function rowLabels(data: HeatmapData, layout: HeatmapLayout, window: Window): Ma
   for (let row = 0; row < window.bottom; row += layout.rowStep) {
     if (row < window.top) continue;
     marks.push(rowLabel(data, layout, row));
-    if (layout.ticked) marks.push(tick(layout.left, rowTop(layout, row + 0.5), -5, 0));
+    if (layout.rowsTicked) marks.push(tick(layout.left, rowTop(layout, row + 0.5), -5, 0));
   }
   return marks;
 }
@@ -262,7 +262,7 @@ function columnLabels(data: HeatmapData, layout: HeatmapLayout, window: Window):
   for (let column = 0; layout.columnStep > 0 && column < window.right; column += layout.columnStep) {
     if (column < window.left) continue;
     marks.push(columnLabel(data, layout, column));
-    if (layout.ticked) marks.push(tick(columnLeft(layout, column + 0.5), layout.top, 0, -5));
+    if (layout.columnsTicked) marks.push(tick(columnLeft(layout, column + 0.5), layout.top, 0, -5));
   }
   return marks;
 }

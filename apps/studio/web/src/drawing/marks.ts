@@ -30,6 +30,8 @@ export interface Line extends Common {
   thick?: number;
   dashed?: boolean;
   arrow?: boolean;
+  /** From the first point to the last, level at both ends. */
+  curved?: boolean;
 }
 
 export interface Disc extends Common {

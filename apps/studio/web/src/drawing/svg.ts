@@ -26,6 +26,12 @@ function pathOf(points: readonly (readonly [number, number])[], closed: boolean)
   return steps.join("") + (closed ? "Z" : "");
 }
 
+function curveOf(points: Line["points"]): string {
+  const [[fromX, fromY] = [0, 0], [toX, toY] = [0, 0]] = [points.at(0), points.at(-1)];
+  const middle = round((fromX + toX) / 2);
+  return `M${round(fromX)} ${round(fromY)}C${middle} ${round(fromY)} ${middle} ${round(toY)} ${round(toX)} ${round(toY)}`;
+}
+
 function drawn(mark: Exclude<Mark, { kind: "label" } | { kind: "pixels" }>, colour: ToColour): Attributes {
   const attributes: Attributes = { fill: mark.fill ? colour(mark.fill) : "none" };
   if (mark.stroke) {
@@ -39,6 +45,7 @@ function drawn(mark: Exclude<Mark, { kind: "label" } | { kind: "pixels" }>, colo
 
 function lineShapes(mark: Line, colour: ToColour): Shape[] {
   const attributes = drawn(mark, colour);
+  if (mark.curved) return [{ tag: "path", attributes: { ...attributes, d: curveOf(mark.points) } }];
   const [from, to] = [mark.points.at(-2), mark.points.at(-1)];
   if (!mark.arrow || !from || !to) {
     return [{ tag: "path", attributes: { ...attributes, d: pathOf(mark.points, mark.fill !== undefined) } }];

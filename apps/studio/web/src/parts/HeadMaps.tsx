@@ -3,11 +3,12 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
-import { colourOf } from "../drawing/colour";
-import { palettes, type Ground } from "../drawing/palette";
+import { paintMarks } from "../drawing/canvas";
+import { palettes } from "../drawing/palette";
 import type { HeadsClass, HeadsSite } from "../engine/messages";
 import { cellId, OneCell, placeAfter } from "./one_cell";
-import { mapAt, mapPlace, headMapsLayout, type HeadMapsLayout } from "./head_maps_layout";
+import { mapAt, headMapsLayout } from "./head_maps_layout";
+import { frameMark, headMapsMarks, mapSheets } from "./head_maps_marks";
 import { useWidth } from "./use_width";
 import { sharpCanvas } from "./sharp_canvas";
 
@@ -34,37 +35,18 @@ export function HeadMaps(props: HeadMapsProps) {
   const first = layer === null ? 0 : layer * site.heads;
   const count = layer === null ? site.layers * site.heads : site.heads;
   const layout = headMapsLayout(layer === null ? site.layers : 1, site.heads, mapRows, mapColumns, width, props.largestMap);
-  const sheet = useMemo(() => sheetOf(site, ground.value), [site, ground.value]);
+  const now = ground.value;
+  const sheets = useMemo(() => mapSheets(site, now), [site, now]);
   const at = chosen ? Math.min(Math.max(chosen.layer * site.heads + chosen.head - first, 0), count - 1) : 0;
   const inView = chosen && (layer === null || layer === chosen.layer);
 
   useLayoutEffect(() => {
     const context = sharpCanvas(canvas.current, layout.width, layout.height);
-    if (!context || !sheet || width === 0) return;
-    const palette = palettes[ground.value];
-    context.clearRect(0, 0, layout.width, layout.height);
-    context.font = "12px system-ui, sans-serif";
-    context.fillStyle = palette.soft;
-    paintNumbers(context, layout, site, layer);
-    context.imageSmoothingEnabled = mapColumns > layout.mapWidth;
-    for (let n = 0; n < count; ++n) {
-      const { x, y } = mapPlace(layout, n);
-      const one = site.classes[first + n];
-      context.globalAlpha = one && props.matches(one) ? 1 : 0.15;
-      context.drawImage(sheet, 0, (first + n) * mapRows, mapColumns, mapRows, x, y, layout.mapWidth, layout.mapHeight);
-      context.strokeStyle = palette.rule;
-      context.lineWidth = 1;
-      context.strokeRect(x - 0.5, y - 0.5, layout.mapWidth + 1, layout.mapHeight + 1);
-    }
-    context.globalAlpha = 1;
-    const frameOf = (n: number, colour: string) => {
-      const { x, y } = mapPlace(layout, n);
-      context.strokeStyle = colour;
-      context.lineWidth = 2.5;
-      context.strokeRect(x - 2, y - 2, layout.mapWidth + 4, layout.mapHeight + 4);
-    };
-    if (under.value !== null) frameOf(under.value, palette.soft);
-    if (inView) frameOf(at, palette.accent);
+    if (!context || width === 0) return;
+    const marks = headMapsMarks({ site, sheets, layout, layer, matches: props.matches });
+    if (under.value !== null) marks.push(frameMark(layout, under.value, "soft"));
+    if (inView) marks.push(frameMark(layout, at, "accent"));
+    paintMarks(context, marks, palettes[now]);
   });
 
   const headAt = (n: number) => ({ layer: Math.floor((first + n) / site.heads), head: (first + n) % site.heads });
@@ -117,40 +99,4 @@ export function HeadMaps(props: HeadMapsProps) {
 function saidOf(site: HeadsSite, n: number): string {
   const one = site.classes[n];
   return one ? `layer ${one.layer}, head ${one.head}: ${one.word}, ${one.evidence}` : "";
-}
-
-function paintNumbers(context: CanvasRenderingContext2D, layout: HeadMapsLayout, site: HeadsSite, layer: number | null): void {
-  if (layout.wrapped) {
-    context.textAlign = "left";
-    for (let head = 0; head < site.heads; ++head) {
-      const { x, y } = mapPlace(layout, head);
-      context.fillText(String(head), x, y - 5);
-    }
-    return;
-  }
-  context.textAlign = "center";
-  for (let head = 0; head < site.heads; ++head) {
-    context.fillText(String(head), mapPlace(layout, head).x + layout.mapWidth / 2, 12);
-  }
-  for (let row = 0; row < layout.rows; ++row) {
-    context.fillText(`L${layer ?? row}`, 11, mapPlace(layout, row * layout.columns).y + layout.mapHeight / 2 + 4);
-  }
-}
-
-/** All maps below one another, a pixel a cell. */
-function sheetOf(site: HeadsSite, on: Ground): HTMLCanvasElement | null {
-  const [layers = 1, heads = 1, rows = 1, columns = 1] = site.maps.shape;
-  const canvas = document.createElement("canvas");
-  canvas.width = columns;
-  canvas.height = layers * heads * rows;
-  const context = canvas.getContext("2d");
-  if (!context) return null;
-  const image = context.createImageData(canvas.width, canvas.height);
-  const table = Array.from({ length: 256 }, (_, n) => parseInt(colourOf("sequential", n / 255, on).slice(1), 16));
-  site.maps.values.forEach((value, n) => {
-    const colour = table[Math.round(255 * Math.min(Math.max(Number(value), 0), 1))] ?? 0;
-    image.data.set([colour >> 16, (colour >> 8) & 255, colour & 255, 255], 4 * n);
-  });
-  context.putImageData(image, 0, 0);
-  return canvas;
 }

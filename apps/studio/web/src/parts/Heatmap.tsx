@@ -251,7 +251,7 @@ function ringMarks({ name, firstRow = 0 }: HeatmapData, layout: HeatmapLayout): 
 }
 
 function paintNames(context: CanvasRenderingContext2D, props: HeatmapProps, layout: HeatmapLayout, pane: Pane, { row, column }: Place, palette: Palette): void {
-  const nameless = { ...layout, ticked: false };
+  const nameless = { ...layout, rowsTicked: false, columnsTicked: false };
   const query = { ...rowLabel(props, nameless, row), bold: true, fill: "q" as const };
   const y = query.y - pane.y;
   const marks: Mark[] = [
@@ -259,7 +259,7 @@ function paintNames(context: CanvasRenderingContext2D, props: HeatmapProps, layo
     { ...query, y },
   ];
   if (layout.columnStep > 0) {
-    const key = columnLabel(props, layout.ticked ? { ...nameless, slanted: false } : layout, column);
+    const key = columnLabel(props, layout.columnsTicked ? { ...nameless, slanted: false } : layout, column);
     marks.push({ ...key, x: key.x - pane.x, bold: true, fill: "k", halo: true });
   }
   paintMarks(context, marks, palette);

@@ -3,7 +3,7 @@
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messages";
 import type { EngineError } from "../../engine/errors";
-import { exampleChanges, examplesOf, heldOutChanges, modelChanges, textChanges, type Changes } from "./state";
+import { exampleChanges, examplesOf, heldOutChanges, modelChanges, secondChanges, textChanges, type Changes } from "./state";
 import "./model_bar.css";
 
 /** Of a page that reads: what the engine refused, and how the address changes. */
@@ -14,7 +14,15 @@ interface Desk {
 
 const another = "another…";
 
-export function ModelBar({ desk, about, reading }: { desk: Desk; about: AboutReply; reading: HeadsRequest }) {
+interface ModelBarProps {
+  desk: Desk;
+  about: AboutReply;
+  reading: HeadsRequest;
+  /** Whether there is a field for a second text. */
+  readsPairs?: boolean;
+}
+
+export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarProps) {
   const model = reading.model ?? "";
   const known = about.models.some((one) => one.name === model);
   const byPath = useSignal(!known);
@@ -53,9 +61,19 @@ export function ModelBar({ desk, about, reading }: { desk: Desk; about: AboutRep
         ) : (
           <Settled label="Reads" class="model-text" value={reading.text} onSettle={(text) => text && desk.apply(textChanges(model, text))} />
         )}
+        {(readsPairs || reading.second !== undefined) && (
+          <Settled
+            label="and"
+            class="model-text second-text"
+            value={reading.second ?? ""}
+            hint="a second text, as one of a pair"
+            onSettle={(text) => desk.apply(secondChanges(text))}
+          />
+        )}
       </div>
       {wrong("model")}
       {wrong("text")}
+      {wrong("second")}
       {wrong("example")}
       <Examples desk={desk} about={about} reading={reading} />
     </form>

@@ -6,6 +6,7 @@ import { coloured, textColourOn, type Scale } from "../../drawing/colour";
 import { shown } from "../../drawing/numbers";
 import type { PairReply } from "../../engine/messages";
 import { rowOf, valueAt, type Tensor } from "../../engine/tensor";
+import { aboutZero } from "./row";
 
 const largestTerms = 6;
 
@@ -13,11 +14,11 @@ export function Pair({ reply }: { reply: PairReply | null }) {
   const at = useSignal<number | null>(null);
   if (!reply) return <p class="note">Choose a query and a key: in the text, or in the matrix.</p>;
   const d = reply.q.values.length;
-  const inputs = scaleOf(reply.q, reply.k);
+  const inputs = aboutZero(reply.q, reply.k);
   const strips: [string, string, Tensor, Scale][] = [
     ["q", `q of ${reply.query}`, reply.q, inputs],
     ["k", `k of ${reply.key}`, reply.k, inputs],
-    ["product", "q · k", reply.products, scaleOf(reply.products)],
+    ["product", "q · k", reply.products, aboutZero(reply.products)],
   ];
   const terms = largestOf(reply.products, largestTerms);
   const seen = at.value ?? null;
@@ -69,11 +70,6 @@ export function Pair({ reply }: { reply: PairReply | null }) {
       <p class="pair-sentence">{reply.sentence}</p>
     </div>
   );
-}
-
-function scaleOf(...tensors: Tensor[]): Scale {
-  const most = Math.max(...tensors.flatMap((tensor) => rowOf(tensor, 0).map(Math.abs)), 1e-9);
-  return { map: "diverging", least: -most, most };
 }
 
 /** The places of the `count` numbers that are furthest from 0. */

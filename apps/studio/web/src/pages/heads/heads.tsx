@@ -6,8 +6,8 @@ import { useEffect, useMemo } from "preact/hooks";
 import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
-import { narrow } from "../../app/theme";
-import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
+import { ground, narrow } from "../../app/theme";
+import type { AboutReply, HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
 import { headMap, saidOf, summaryOf } from "../../parts/head_map";
 import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
@@ -22,6 +22,7 @@ import { Picture } from "./Picture";
 import { Query } from "./Query";
 import { Toolbar } from "./Toolbar";
 import { Tokens } from "./Tokens";
+import { headsDrawing } from "./figures";
 import { openDesk, type Desk } from "./desk";
 import { csvOf } from "./row";
 import { explainCommand, headName, thresholdOf, viewOf, viewsOf, type Cell } from "./state";
@@ -44,7 +45,7 @@ function HeadsPage({ engine, takings }: PageProps) {
   return (
     <div class="heads-page">
       <h1 class="said">Heads: who reads whom</h1>
-      {about && reading && <ModelBar desk={desk} about={about} reading={reading} />}
+      {about && reading && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
       <Problems desk={desk} />
       {waiting && <Progress desk={desk} />}
       {all && site && head ? (
@@ -68,7 +69,12 @@ function HeadsPage({ engine, takings }: PageProps) {
   );
 }
 
-const inTheirPlace = ["model", "text", "example"]; // fields that show their own errors
+/** Encoders of others read two texts as one; those of the box learnt their task from one. */
+function readsPairs(about: AboutReply, all: HeadsReply | null): boolean {
+  return all?.kind === "encoder" && !about.models.some((model) => model.name === all.title);
+}
+
+const inTheirPlace = ["model", "text", "second", "example"]; // fields that show their own errors
 
 function Problems({ desk }: { desk: Desk }) {
   const all = [desk.about, desk.heads, desk.head];
@@ -215,16 +221,21 @@ function useHeadsKeys(desk: Desk, zoom: Signal<number>): void {
   }, [desk]);
 }
 
+const nothing = { width: 1, height: 1, title: "", marks: [] };
+
 function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const head = desk.head.reply.value;
   const read = desk.heads.answered.value;
+  const view = viewOf(address.value.fields, desk.site.value);
   useEffect(() => {
     if (!head || !read) return;
+    const isDrawn = view !== "image";
     takings.value = {
-      name: "head",
+      name: view === "all" ? "heads" : "head",
       command: explainCommand(read),
+      ...(isDrawn ? { drawing: () => headsDrawing(desk, ground.value) ?? nothing } : {}),
       table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights) },
     };
-  }, [head, read]);
+  }, [head, read, view]);
   useEffect(() => () => void (takings.value = null), []);
 }

@@ -1,5 +1,6 @@
 // One query's row of weights, in the order of what it reads most.
 
+import type { Scale } from "../../drawing/colour";
 import { rowOf, valueAt, type Tensor } from "../../engine/tensor";
 
 export interface Read {
@@ -24,17 +25,16 @@ export function isHidden(hidden: Tensor | null, query: number, key: number): boo
   return hidden !== null && valueAt(hidden, query, key) === 1;
 }
 
-/** How many pairs are hidden. */
-export function hiddenCount(hidden: Tensor | null): number {
-  let count = 0;
-  for (const one of hidden?.values ?? []) count += Number(one);
-  return count;
-}
-
 /** All weights with all digits. */
 export function csvOf(queries: readonly string[], keys: readonly string[], weights: Tensor): string {
   const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [["", ...keys].map(quoted).join(",")];
   queries.forEach((query, row) => lines.push([quoted(query), ...rowOf(weights, row).map(String)].join(",")));
   return `${lines.join("\r\n")}\r\n`;
+}
+
+/** One scale for signed numbers of several rows. */
+export function aboutZero(...tensors: Tensor[]): Scale {
+  const most = Math.max(...tensors.flatMap((tensor) => rowOf(tensor, 0).map(Math.abs)), 1e-9);
+  return { map: "diverging", least: -most, most };
 }

@@ -42,11 +42,12 @@ export function examplesOf(about: AboutReply, model: string): AboutExample[] {
 export function readingOf(fields: Fields, about: AboutReply): HeadsRequest {
   const model = modelOf(fields, about);
   const example = count(fields["example"]);
-  if (fields["text"] !== undefined) return { model, text: fields["text"] };
+  const second = fields["context"] ? { second: fields["context"] } : {};
+  if (fields["text"] !== undefined) return { model, text: fields["text"], ...second };
   if (example !== null) return { model, example };
   if (about.text && model === about.model) return { model, text: about.text };
   const [first] = examplesOf(about, model);
-  return first ? { model, ...readingOfExample(first) } : { model, text: firstText };
+  return first ? { model, ...readingOfExample(first) } : { model, text: firstText, ...second };
 }
 
 function readingOfExample({ text, example }: AboutExample): { text: string } | { example: number } {
@@ -135,7 +136,7 @@ export function pairRequest(head: HeadRequest, { query, key }: Cell): PairReques
 
 // What belongs to one text and says nothing about another.
 const ofText: Changes = { q: null, k: null };
-const ofModel: Changes = { ...ofText, text: null, example: null, head: null, layer: null, class: null, special: null };
+const ofModel: Changes = { ...ofText, text: null, context: null, example: null, head: null, layer: null, class: null, special: null };
 
 export function modelChanges(model: string): Changes {
   return { ...ofModel, model };
@@ -149,13 +150,17 @@ export function textChanges(model: string, text: string): Changes {
   return { ...ofText, model, text, example: null };
 }
 
+export function secondChanges(second: string): Changes {
+  return { ...ofText, context: second || null };
+}
+
 export function heldOutChanges(model: string, example: number): Changes {
   return { ...ofText, model, text: null, example: String(Math.max(example, 0)) };
 }
 
 /** Back to what was read. */
-export function readingChanges({ model, text, example }: HeadsRequest): Changes {
-  return { ...ofModel, model: model ?? null, text: text ?? null, example: example === undefined ? null : String(example) };
+export function readingChanges({ model, text, second, example }: HeadsRequest): Changes {
+  return { ...ofModel, model: model ?? null, text: text ?? null, context: second ?? null, example: example === undefined ? null : String(example) };
 }
 
 export function cellChanges(cell: Cell | null): Changes {
@@ -165,6 +170,7 @@ export function cellChanges(cell: Cell | null): Changes {
 /** The address of the page Step with this head on the bench. */
 export function benchAddress(reading: HeadsRequest, at: HeadAt, query: number): Record<string, string> {
   const read: Record<string, string> = reading.text === undefined ? { example: String(reading.example ?? 0) } : { text: reading.text };
+  if (reading.second !== undefined) read["context"] = reading.second;
   return { model: reading.model ?? "", ...read, head: headName(at), q: String(query) };
 }
 

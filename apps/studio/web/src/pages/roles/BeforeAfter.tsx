@@ -3,6 +3,7 @@
 import { address, move } from "../../app/address";
 import type { ChangeReply, ChangeToken } from "../../engine/messages";
 import { shown } from "../../drawing/numbers";
+import { MovedTokens } from "../../parts/MovedTokens";
 import { designation, inWords, written } from "./changes";
 import type { Desk } from "./desk";
 import { examples } from "./examples";
@@ -26,7 +27,7 @@ export function BeforeAfter({ desk }: { desk: Desk }) {
               {reply.sentence}
             </p>
           )}
-          {isChanged && reply.moved.length > 0 && <Moved reply={reply} />}
+          {isChanged && reply.moved.length > 0 && <MovedTokens moved={reply.moved} />}
           <Places desk={desk} reply={reply} isChanged={isChanged} />
         </div>
       )}
@@ -177,47 +178,6 @@ function Score({ label, score, kind }: { label: string; score: ChangeToken["befo
       <strong>{shown(score.probability, 4)}</strong>
       <small>rank {score.rank.toLocaleString("en")}</small>
     </div>
-  );
-}
-
-function Moved({ reply }: { reply: ChangeReply }) {
-  return (
-    <table class="roles-moved">
-      <caption>What it says instead: the tokens that move most</caption>
-      <thead>
-        <tr>
-          <th scope="col">
-            <span class="said">token</span>
-          </th>
-          <th scope="col">untouched</th>
-          <th scope="col">changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {reply.moved.map((one) => (
-          <tr key={one.token}>
-            <th scope="row">{one.token}</th>
-            <td>
-              <Share score={one.before} kind="before" />
-            </td>
-            <td>
-              <Share score={one.after} kind="after" />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Share({ score, kind }: { score: ChangeToken["before"]; kind: "before" | "after" }) {
-  return (
-    <span class={`roles-share ${kind}`}>
-      <i aria-hidden="true">
-        <i style={{ width: `${100 * score.probability}%` }} />
-      </i>
-      <span>{shown(score.probability, 3)}</span>
-    </span>
   );
 }
 

@@ -1,8 +1,9 @@
 // The chosen head at work on the text, and what can be done to it.
 
 import { useSignal } from "@preact/signals";
-import { move } from "../../app/address";
+import { address, move } from "../../app/address";
 import { ground } from "../../app/theme";
+import type { HeadReply } from "../../engine/messages";
 import { colourOfClass } from "./classes";
 import { cutsOf, designation, isRemoved, patternOf, type Change } from "./changes";
 import type { Desk } from "./desk";
@@ -34,6 +35,7 @@ export function HeadCard({ desk }: { desk: Desk }) {
     const inAll = known ? known.everywhere : everywhere.value && chosen.site === "tokens";
     desk.toggle({ kind: "cut", head: inAll ? null : name, query, key });
   };
+  const after = changes.length > 0 && desk.headAfter.answered.value ? desk.headAfter.reply.value : null;
   const place = chosen.site === "source" ? null : (desk.changed.reply.value?.place ?? null);
   return (
     <section
@@ -56,10 +58,40 @@ export function HeadCard({ desk }: { desk: Desk }) {
         On this text: {reply.shown.evidence}. Rows <b class="q">read</b>, columns <b class="k">are read</b>.
       </p>
       {head.error.value && <p class="problem">{head.error.value.message}</p>}
-      <EdgeMap reply={reply} label={`Weights of head ${name}`} cuts={cutsOf(changes, name)} place={place} onCut={cut} />
+      {changes.length > 0 && <BeforeAfterSwitch desk={desk} after={after} />}
+      <EdgeMap
+        reply={after && showsAfter() ? after : reply}
+        label={`Weights of head ${name}${after && showsAfter() ? ", changed" : ""}`}
+        cuts={cutsOf(changes, name)}
+        place={place}
+        onCut={cut}
+      />
+      {showsAfter() && desk.headAfter.error.value && <p class="problem">{desk.headAfter.error.value.message}</p>}
       <Tools desk={desk} name={name} site={chosen.site} keys={reply.keys} everywhere={everywhere} />
       <OtherText desk={desk} head={chosen} />
     </section>
+  );
+}
+
+function showsAfter(): boolean {
+  return address.value.fields["map"] === "changed";
+}
+
+/** The map as it is, or as it becomes with all changes. */
+function BeforeAfterSwitch({ desk, after }: { desk: Desk; after: HeadReply | null }) {
+  const isOn = showsAfter();
+  return (
+    <div class={`roles-map-switch ${desk.headAfter.waiting.value ? "waiting" : ""}`}>
+      <div class="segmented" role="group" aria-label="The map">
+        <button type="button" aria-pressed={!isOn} onClick={() => desk.apply({ map: null }, "quiet")}>
+          untouched
+        </button>
+        <button type="button" aria-pressed={isOn} onClick={() => desk.apply({ map: "changed" }, "quiet")}>
+          changed
+        </button>
+      </div>
+      {isOn && after && <span>now {after.shown.word === "-" ? "too short to tell" : after.shown.evidence}</span>}
+    </div>
   );
 }
 

@@ -11,6 +11,7 @@ import { columnsOf, orderOf, sorted } from "./columns";
 import { headsAsked, type HeadsAsked } from "./heads_asked";
 import { exampleOf, headName, parsedHead, type HeadAt } from "../heads/state";
 import {
+  changedHeadRequest,
   changeRequest,
   headRequest,
   inputsOf,
@@ -26,6 +27,8 @@ export interface Desk {
   inputs: ReadonlySignal<Inputs>;
   roles: HeadsAsked;
   head: Asked<"head">;
+  /** The same head once the changes are made; nothing is asked where there are none. */
+  headAfter: Asked<"head">;
   changed: Asked<"change">;
   /** In the order of the table. */
   heads: ReadonlySignal<RolesHead[]>;
@@ -77,6 +80,13 @@ export function openDesk(engine: Engine): Desk {
     "head",
     byText<HeadRequest>(() => (known.value && chosen.value ? headRequest(inputs.value, chosen.value) : null)),
   );
+  const headAfterChanges = asked(
+    engine,
+    "head",
+    byText<HeadRequest>(() =>
+      known.value && chosen.value ? changedHeadRequest(inputs.value, fields.value, chosen.value) : null,
+    ),
+  );
   const changed = asked(
     engine,
     "change",
@@ -93,6 +103,7 @@ export function openDesk(engine: Engine): Desk {
     inputs,
     roles,
     head,
+    headAfter: headAfterChanges,
     changed,
     heads,
     chosen,
@@ -105,6 +116,7 @@ export function openDesk(engine: Engine): Desk {
       stopTimes();
       roles.close();
       head.stop();
+      headAfterChanges.stop();
       changed.stop();
     },
   };

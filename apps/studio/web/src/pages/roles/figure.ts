@@ -20,7 +20,8 @@ const barWide = 104;
 const shareWide = 166; // a bar with its number
 
 export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
-  const head = desk.head.reply.value;
+  const isChanged = address.value.fields["map"] === "changed" && desk.changes.value.length > 0;
+  const head = (isChanged ? desk.headAfter.reply.value : null) ?? desk.head.reply.value;
   const changed = desk.changed.reply.value;
   const chosen = desk.chosen.value;
   const marks: Mark[] = [];
@@ -31,7 +32,7 @@ export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
     const map = headMap(head, shadeOf(address.value.fields));
     const layout = layoutFor({ ...map, largest: 44 }, mapRoom);
     const place = chosen.site === "source" ? null : (changed?.place ?? null);
-    marks.push({ kind: "label", x: 0, y: 10, text: `Head ${name}: ${head.shown.word}`, bold: true });
+    marks.push({ kind: "label", x: 0, y: 10, text: `Head ${name}${isChanged ? ", changed" : ""}: ${head.shown.word}`, bold: true });
     const struck = cutsOf(desk.changes.value, name).map(({ query, key }) => ({ row: query, column: key }));
     marks.push(...moved(heatmapDrawing({ ...map, struck, framedRow: place }, layout, ground), 0, 24));
     left = Math.max(layout.width, 160) + between;

@@ -48,6 +48,14 @@ export function headRequest(inputs: Inputs, head: HeadAt): HeadRequest {
   return { ...inputs, ...head };
 }
 
+/** The head in the model as it is changed; null where nothing is. */
+export function changedHeadRequest(inputs: Inputs, fields: Fields, head: HeadAt): HeadRequest | null {
+  const changes = written(changesIn(fields["changes"]));
+  if (changes === "") return null;
+  const from = fields["from_text"];
+  return { ...inputs, ...head, changes, ...(from ? { from_text: from } : {}) };
+}
+
 export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {
   const request: ChangeRequest = { ...inputs, changes: written(changesIn(fields["changes"])) };
   for (const name of ["from_text", "query", "token"] as const) if (fields[name]) request[name] = fields[name];

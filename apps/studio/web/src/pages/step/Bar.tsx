@@ -139,10 +139,13 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
   );
 }
 
-const kept = ["step", "pin", "q", "back", "model", "head", "text"]; // where one stands is no edit, nor is a model's text
+// Where one stands is no edit, nor is what a model reads.
+const kept = ["step", "pin", "q", "back", "shade", "model", "head"];
+const ofModel = ["text", "context", "example"];
 
 function edits(fields: Fields): string[] {
-  return Object.keys(fields).filter((name) => !kept.includes(name) || (name === "text" && !onRealHead(fields)));
+  const isReal = onRealHead(fields);
+  return Object.keys(fields).filter((name) => (ofModel.includes(name) ? !isReal : !kept.includes(name)));
 }
 
 function isEdited(fields: Fields): boolean {

@@ -71,7 +71,7 @@ function Opening({ bench, reply }: BoardProps) {
       Attention lets each word gather from the others. “{word}” asks with its query <b class="q">q</b>, every word
       answers with its key <b class="k">k</b>, and what they say, their values <b class="v">v</b>, is mixed by how well
       they answer. Press <b>Play</b>
-      {bench.isLive && !onRealHead(address.value.fields) ? ", or change any number." : "."}
+      {bench.isLive ? `, or change any number${onRealHead(address.value.fields) ? " of Q, K or V" : ""}.` : "."}
     </p>
   );
 }

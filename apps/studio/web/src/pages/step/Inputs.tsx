@@ -51,13 +51,13 @@ function Group({ bench, reply, names }: InputsProps & { names: readonly string[]
 function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMatrix; labels: boolean }) {
   const old = bench.before.value;
   const before = old ? matrixOf(old, matrix.name) : null;
-  const editable = bench.isLive && matrix.role === "input" && !onRealHead(address.value.fields);
+  const editable = bench.isLive && matrix.role === "input";
   if (isStrip(matrix, editable)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} strips />;
   return (
     <MatrixTable
       {...matrix}
       title={asks[matrix.name] ?? matrix.title}
-      decimals={editable ? decimalsOf(matrix) : matrix.decimals}
+      decimals={editable && !onRealHead(address.value.fields) ? decimalsOf(matrix) : matrix.decimals}
       kind={kindOf(matrix.name)}
       rowLabels={labels}
       firstRow={matrix.first_row}
@@ -79,7 +79,7 @@ function decimalsOf({ values, decimals }: BenchMatrix): number {
 const widestTable = 4; // columns of vectors that stand beside each other
 
 function isStrip(matrix: BenchMatrix, editable: boolean): boolean {
-  return !isSmall(matrix) || (!editable && matrix.columns.length > widestTable);
+  return !isSmall(matrix) || (!(editable && !onRealHead(address.value.fields)) && matrix.columns.length > widestTable);
 }
 
 function isVector(name: string): boolean {

@@ -2,7 +2,7 @@
 
 import { address } from "../../app/address";
 import { narrow } from "../../app/theme";
-import { nudged, shown } from "../../drawing/numbers";
+import { nudged, plainNumber, shown, typedNumber } from "../../drawing/numbers";
 import type { BenchReply } from "../../engine/messages";
 import { sizeOf, valueAt } from "../../engine/tensor";
 import { Prose } from "../../parts/Prose";
@@ -74,7 +74,7 @@ function wasOf(bench: Bench, name: string, now: string): string | null {
 function Change({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
   const matrix = parts ? matrixOf(reply, parts.matrix) : null;
-  if (!bench.isLive || !parts || !matrix || matrix.role !== "input" || onRealHead(address.value.fields)) return null;
+  if (!bench.isLive || !parts || !matrix || matrix.role !== "input") return null;
   const value = valueAt(matrix.values, parts.row - matrix.first_row, parts.column);
   const by = (step: number) => (
     <button type="button" onClick={() => bench.edit(parts.matrix, parts.row, parts.column, nudged(value, step), true)}>
@@ -82,12 +82,26 @@ function Change({ bench, reply, name }: NumberProps & { name: string }) {
       {Math.abs(step)}
     </button>
   );
+  const set = (text: string) => {
+    const next = typedNumber(text);
+    if (next !== null) bench.edit(parts.matrix, parts.row, parts.column, next, true);
+  };
   return (
     <div class="change" role="group" aria-label="Change it">
       {by(-1)}
       {by(-0.1)}
       {by(0.1)}
       {by(1)}
+      {onRealHead(address.value.fields) && (
+        <input
+          class="change-to"
+          aria-label="Change it to"
+          value={plainNumber(Number(value.toPrecision(4)))}
+          spellcheck={false}
+          autocomplete="off"
+          onChange={(event) => set(event.currentTarget.value)}
+        />
+      )}
     </div>
   );
 }

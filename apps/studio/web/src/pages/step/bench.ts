@@ -4,11 +4,11 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 import { address, change, withFields, type Change } from "../../app/address";
 import type { Engine } from "../../engine/engine";
 import { asked, type Asked } from "../../engine/asked";
-import type { BenchReply, BenchRequest, NumberRequest } from "../../engine/messages";
+import type { BenchReply, BenchRequest, ChangeRequest, NumberRequest } from "../../engine/messages";
 import { lastReply } from "../../app/last_reply";
 import { parsedName, pinned, rings, selected } from "../../parts/links";
 import { motionTo, type Motion } from "./motion";
-import { benchRequest, dOutChanges, editChanges, isBackward, isPinnable } from "./state";
+import { benchRequest, changeRequest, dOutChanges, editChanges, isBackward, isPinnable } from "./state";
 import { innerStop, nextStop, outerStop, stopAt, stopOf, stopsOf, type Stop } from "./stops";
 import { matrixOf } from "./matrices";
 
@@ -16,6 +16,8 @@ export interface Bench {
   engine: Engine;
   asked: Asked<"bench">;
   number: Asked<"number">;
+  /** Of a model's head: what the model says, with the numbers that are changed here. */
+  change: Asked<"change">;
   /** The reply before the last edit, for "was 0.401". */
   before: Signal<BenchReply | null>;
   backward: ReadonlySignal<boolean>;
@@ -51,6 +53,12 @@ export function openBench(engine: Engine): Bench {
     selected.value ? { ...request.value, of: selected.value } : null,
   );
   const number = asked(engine, "number", numberRequest);
+  const changeText = computed(() => JSON.stringify(changeRequest(address.value.fields)));
+  const changed = asked(
+    engine,
+    "change",
+    computed(() => JSON.parse(changeText.value) as ChangeRequest | null),
+  );
   const before = signal<BenchReply | null>(null);
   const playing = signal(false);
 
@@ -96,6 +104,7 @@ export function openBench(engine: Engine): Bench {
     engine,
     asked: bench,
     number,
+    change: changed,
     before,
     backward,
     stops,
@@ -152,6 +161,7 @@ export function openBench(engine: Engine): Bench {
       motion.stop();
       bench.stop();
       number.stop();
+      changed.stop();
     },
   };
 }

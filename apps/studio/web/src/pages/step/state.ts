@@ -2,7 +2,7 @@
 
 import { withFields, type Fields } from "../../app/address";
 import { plainNumber } from "../../drawing/numbers";
-import type { BenchRequest } from "../../engine/messages";
+import type { BenchRequest, ChangeRequest } from "../../engine/messages";
 import { rowOf, sizeOf, type Tensor } from "../../engine/tensor";
 import { parsedName } from "../../parts/links";
 import { bracketed, identity, readMatrix, withCell, withoutRow, withRows } from "./matrix_text";
@@ -29,6 +29,11 @@ export const fieldOf: Readonly<Record<string, MatrixField>> = {
   w_v: "Wv",
   d_out: "dY",
 };
+
+/** What can be changed of a model's head. */
+export function isHeads(matrix: string): boolean {
+  return matrix === "q" || matrix === "k" || matrix === "v";
+}
 
 type Changes = Record<string, string | null>;
 
@@ -132,14 +137,33 @@ function realHead(fields: Fields): Record<string, string | number | undefined> {
     site,
     layer: finite(layer),
     head: finite(head),
-    q: fields["Q"],
-    k: fields["K"],
-    v: fields["V"],
+    set: fields["set"],
   };
+}
+
+/** The numbers of a model's head that are changed, as the address has them: "k:2,5:0.7". */
+export function setNumbers(fields: Fields): string[] {
+  return onRealHead(fields) ? (fields["set"] ?? "").split(";").filter(Boolean) : [];
+}
+
+/** What the model says once the numbers that are changed have run through the rest of it; null where nothing can be asked. */
+export function changeRequest(fields: Fields): ChangeRequest | null {
+  const [, site, head] = /^([a-z_]+)\.(\d+\.\d+)$/.exec(fields["head"] ?? "") ?? [];
+  if (!onRealHead(fields) || head === undefined || fields["context"] !== undefined) return null;
+  const example = finite(fields["example"]);
+  const read = fields["text"] === undefined ? { example: example ?? 0 } : { text: fields["text"] };
+  const at = site === "tokens" ? head : `${site}:${head}`;
+  const changes = setNumbers(fields).map((one) => `set ${at}=${one}`);
+  return { model: fields["model"] ?? "", ...read, changes: changes.join("; ") };
 }
 
 /** One number of an input changed. */
 export function editChanges(fields: Fields, matrix: string, row: number, column: number, value: number): Changes {
+  if (onRealHead(fields) && isHeads(matrix)) {
+    const name = `${matrix}:${row},${column}:`;
+    const others = setNumbers(fields).filter((one) => !one.startsWith(name));
+    return { set: [...others, name + plainNumber(value)].join(";"), nudge: null };
+  }
   const field = fieldOf[matrix];
   if (!field) return {};
   const changed = withCell(matrixText(fields, field), row, column, plainNumber(value));
@@ -185,7 +209,7 @@ export function queryChange(query: number): string | null {
 /** Another text: matrices that were edited keep their first rows. */
 export function textChanges(fields: Fields, text: string): Changes {
   if (onRealHead(fields))
-    return { text, Q: null, K: null, V: null, back: null, dY: null, nudge: null, pin: null, q: null };
+    return { text, set: null, back: null, dY: null, nudge: null, pin: null, q: null };
   const next = withFields(fields, { text: text === defaults.text ? null : text });
   const count = queryWords(next).length;
   const changes: Changes = { text: next["text"] ?? null, dY: null, back: null, nudge: null, pin: null };

@@ -16,6 +16,7 @@ import { Inputs } from "./Inputs";
 import { NumberPanel } from "./Number";
 import { Pictures } from "./pictures/Pictures";
 import { Planes } from "./Planes";
+import { RunsOn } from "./RunsOn";
 import { Tables } from "./Tables";
 import { Wrong } from "./Wrong";
 import { openBench, type Bench } from "./bench";
@@ -62,6 +63,7 @@ function StepPage({ engine, takings }: PageProps) {
             <div class="aside">
               <Planes bench={bench} reply={reply} />
               <NumberPanel bench={bench} reply={reply} />
+              <RunsOn bench={bench} reply={reply} />
             </div>
             <Tables bench={bench} reply={reply} />
             <Pictures bench={bench} reply={reply} />
