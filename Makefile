@@ -57,7 +57,8 @@ stories:
 	scripts/install-packages build test studio stories
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
-	scripts/with-studio $(QKV) build/release/apps/studio/web stories
+	STUDIO_SITE=$$([ ! -e build/site/index.html ] || echo $(CURDIR)/build/site) \
+	  scripts/with-studio $(QKV) build/release/apps/studio/web stories
 
 screenshots:
 	scripts/install-packages build test studio stories
