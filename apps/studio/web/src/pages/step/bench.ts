@@ -57,7 +57,10 @@ export function openBench(engine: Engine): Bench {
   const changed = asked(
     engine,
     "change",
-    computed(() => JSON.parse(changeText.value) as ChangeRequest | null),
+    computed(() => {
+      const wanted = JSON.parse(changeText.value) as ChangeRequest | null;
+      return wanted && engine.answers("change", wanted) ? wanted : null; // a frozen page has no model
+    }),
   );
   const before = signal<BenchReply | null>(null);
   const playing = signal(false);
