@@ -78,6 +78,12 @@ function RunPage({ engine, takings }: PageProps) {
       {reply && (
         <>
           <Runs reply={reply} />
+          {reply.runs.length === 0 && !reply.run && engine.answers("bottleneck", {}) && (
+            <p class="card">
+              Two models that have learnt already:{" "}
+              <a href="#/learn/bottleneck">what one vector holds of a text, and what attention changed</a>.
+            </p>
+          )}
           {reply.run && <Curves desk={desk} reply={reply} />}
           {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
         </>
