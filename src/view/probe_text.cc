@@ -147,7 +147,7 @@ std::string head_lines(const ProbeHead& head, const ProbeChoice& choice, const P
 
 std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, int width) {
   std::string text;
-  if (!inputs.source.empty()) text += named_lines("model", inputs.source, width);
+  if (!inputs.source.empty()) text += named_lines(request.planted ? "text" : "model", inputs.source, width);
   const auto add = [&](std::string_view name, const Tensor& tensor, const std::string& source) {
     if (tensor.empty()) return;
     const bool drawn = (source.empty() && inputs.source.empty()) || source == kDrawn;
@@ -163,7 +163,7 @@ std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, 
   add("v", inputs.problem.v, request.v);
   add("d_out", inputs.upstream.d_out, request.d_out);
   add("d_lse", inputs.upstream.d_lse, request.d_lse);
-  const bool is_of_model = !inputs.source.empty();
+  const bool is_of_model = !inputs.source.empty() && !request.planted;
   return text + named_lines("lse", is_of_model ? "as it ran" : request.lse.empty() ? "computed" : request.lse, width);
 }
 

@@ -31,6 +31,7 @@ export function Overview({ desk, here }: { desk: Desk; here: Opened }) {
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, width, height);
     const picture = pictureOf(whole, desk.shown.value, ground.value);
+    context.imageSmoothingEnabled = picture !== null && picture.width > width; // a few large cells keep their edges
     if (picture) context.drawImage(picture, 0, 0, width, height);
     const area = seenArea(view, size, here.matrix);
     const [sx, sy] = [width / here.matrix.keys, height / here.matrix.queries];
