@@ -17,8 +17,8 @@
 
 #include "commands.h"
 #include "common_options.h"
-#include "explain_files.h"
-#include "explain_model.h"
+#include "explain_arguments.h"
+#include "explain_page.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
@@ -34,31 +34,6 @@ constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d
 constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
                                           "--softcap", "--context", "--dropout", "--seed"};
 constexpr std::array kQuestions = {"--query", "--why"};
-
-struct ExplainArguments {
-  std::optional<std::string> text;
-  std::string mask;
-  std::string seed = "42";
-  bool is_causal = false;
-  std::optional<double> dropout;
-  std::string bias;
-  std::string position = "sinusoidal";
-  std::optional<std::string> block;
-  std::optional<std::string> whys;
-  std::string npz;
-  OwnPaths own;
-  std::optional<std::string> steps;
-  std::string worked;
-  TrainedArguments trained;
-  std::string all;  // "", "true", "full"
-  bool json = false;
-  bool prints = false;
-  bool quiet = false;
-  std::string color = "auto";
-  std::optional<int> width;
-  ExplainFiles files;
-  ExplainOptions options;
-};
 
 Mask mask_of(const ExplainArguments& arguments) {
   const Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
@@ -275,11 +250,12 @@ void run(const CLI::App& command, ExplainArguments& arguments) {
   Explanation explanation = explanation_of(arguments);
   if (arguments.steps) keep_steps(explanation, *arguments.steps);
   if (arguments.whys) keep_whys(explanation, *arguments.whys);
-  arguments.files.write(explanation);
+  const std::string page = arguments.files.html.empty() ? "" : explain_page(arguments, explanation);
+  arguments.files.write(explanation, page);
   if (arguments.json) {
     print(to_json(explanation));
   } else if (arguments.files.prints_page()) {
-    print(to_html(explanation));
+    print(page);
   } else {
     if (!arguments.files.wants_any() || arguments.prints) print_text(arguments, explanation);
     if (!arguments.quiet) print((arguments.prints ? "\n" : "") + arguments.files.report());

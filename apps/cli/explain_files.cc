@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "file/page_file.h"
 #include "misuse.h"
 #include "qkv/explain/files.h"
 #include "qkv/files.h"
@@ -27,16 +28,19 @@ OwnTensors read_own_tensors(const OwnPaths& paths) {
 }
 
 void ExplainFiles::require_writable() const {
-  if (html.empty() || prints_page()) return;
-  const std::string parent = parent_of(html);
-  if (!std::filesystem::is_directory(parent)) {
-    throw Error(fmt::format("cannot write {}: there is no directory {}", html, parent));
+  if (html.empty()) return;
+  if (!prints_page()) {
+    const std::string parent = parent_of(html);
+    if (!std::filesystem::is_directory(parent)) {
+      throw Error(fmt::format("cannot write {}: there is no directory {}", html, parent));
+    }
+    qkv::require_writable(html);
   }
-  qkv::require_writable(html);
+  studio::require_pages();
 }
 
-void ExplainFiles::write(const Explanation& explanation) const {
-  write_explanation(explanation, {.html = prints_page() ? "" : html, .svg = svg, .png = png});
+void ExplainFiles::write(const Explanation& explanation, const std::string& page) const {
+  write_explanation(explanation, {.page_path = prints_page() ? "" : html, .page = page, .svg = svg, .png = png});
 }
 
 std::string ExplainFiles::report() const {

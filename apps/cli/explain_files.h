@@ -27,10 +27,12 @@ struct ExplainFiles {
 
   [[nodiscard]] bool wants_any() const { return !html.empty() || !svg.empty() || !png.empty(); }
   [[nodiscard]] bool prints_page() const { return html == "-"; }
+  [[nodiscard]] bool wants_pictures() const { return !svg.empty() || !png.empty(); }
   /// Throws Error before anything is computed if the page could not be written, or its directory is missing.
   void require_writable() const;
-  /// All files, or none; not a page that is printed. The directories of pictures are made.
-  void write(const Explanation& explanation) const;
+  /// The pictures, and the page that was made, if it is not printed: all files, or none. Directories of pictures are
+  /// made.
+  void write(const Explanation& explanation, const std::string& page) const;
   /// A line for each thing written.
   [[nodiscard]] std::string report() const;
 };

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "explain_files.h"
+#include "explain_page.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
@@ -141,14 +142,15 @@ void run(MatchArguments& arguments) {
     }
   }();
   const Explanation explanation = explain_match(model, question, match);
-  arguments.files.write(explanation);
+  const std::string page = arguments.files.html.empty() ? "" : match_page(arguments.model, question);
+  arguments.files.write(explanation, page);
   if (!arguments.out.empty()) write_vectors(arguments.out, match);
   if (arguments.json) {
     Json json = json_of(arguments, std::get<TwoTower>(model.model().network()), question, match);
     if (arguments.maps) json["explanation"] = Json::parse(to_json(explanation));
     print(json.dump(2) + "\n");
   } else if (arguments.files.prints_page()) {
-    print(to_html(explanation));
+    print(page);
   } else {
     print(to_text(explanation, {.terminal = terminal_options(arguments.color, arguments.width)}));
     if (arguments.files.wants_any()) print("\n" + arguments.files.report());

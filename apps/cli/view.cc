@@ -1,4 +1,5 @@
 // qkv view: the studio in a browser.
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/error.h"
+#include "qkv/explain.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/train/trained_model.h"
@@ -20,6 +22,7 @@
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"
+#include "studio_page.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -31,16 +34,10 @@ struct ViewArguments {
   StudioOptions studio;
   std::string host = "127.0.0.1";
   int port = 0;
+  std::string file;
   bool stays_closed = false;
   bool describes = false;
 };
-
-void require_pages() {
-  const std::string why(studio::why_without_pages());
-  if (why.empty()) return;
-  throw Error("this qkv has no studio: " + why +
-              ". To have it, install nodejs (18 or newer) and npm, and build it again with -D QKV_STUDIO=ON");
-}
 
 void require_model(const std::string& model) {
   try {
@@ -89,11 +86,55 @@ void serve(const ViewArguments& arguments) {
   server.stop();
 }
 
+// The mask as the page Patterns asks for it.
+void add_mask_page(studio::Frozen& frozen, StudioPage& page, const std::string& mask) {
+  constexpr int kPlainLength = 512;
+  frozen.add("mask", {{"mask", mask}, {"tq", kPlainLength}, {"tk", kPlainLength}});
+  page.starts.push_back(start_of("patterns/mask", {{"mask", mask}}));
+}
+
+// What the model reads: the text, or its first example.
+studio::Request reading_of(const StudioOptions& options, const studio::Request& about) {
+  if (!options.text.empty()) return {{"model", options.model}, {"text", options.text}};
+  for (const studio::Request& model : about["models"]) {
+    if (model["name"] != options.model || model["examples"].empty()) continue;
+    const studio::Request& example = model["examples"][0];
+    if (!example["text"].get<std::string>().empty()) return {{"model", options.model}, {"text", example["text"]}};
+    return {{"model", options.model}, {"example", example["example"]}};
+  }
+  misuse("--text", "what the model reads", "none");
+}
+
+void fill_view(studio::Frozen& frozen, StudioPage& page) {
+  const StudioOptions& options = page.studio;
+  if (!options.mask.empty()) add_mask_page(frozen, page, options.mask);
+  if (!options.model.empty()) {
+    const studio::Request about = frozen.add("about", studio::Request::object());
+    add_model_pages(frozen, page, reading_of(options, about), {}, std::nullopt);
+    return;
+  }
+  studio::Request bench = studio::Request::object();
+  if (!options.text.empty()) bench = {{"tokens", options.text}, {"seed", ExplainOptions{}.seed}};
+  add_bench_page(frozen, page, bench);
+}
+
+void export_to(const ViewArguments& arguments) {
+  if (!arguments.studio.file.empty()) {
+    refuse("--file", "cannot be combined with --export: a long text is computed while it is looked at");
+  }
+  require_writable(arguments.file);
+  const std::string& shown = arguments.studio.model.empty() ? arguments.studio.text : arguments.studio.model;
+  const std::string page =
+      studio_page({.studio = arguments.studio, .title = shown.empty() ? "Attention" : shown}, fill_view);
+  write_file(arguments.file, page);
+  print(fmt::format("page      {}, {:.1f} MB\n", arguments.file, static_cast<double>(page.size()) / 1e6));
+}
+
 void run_view(const ViewArguments& arguments) {
   if (arguments.describes) return print(studio_as_json());
   check(arguments.studio);
-  require_pages();
-  serve(arguments);
+  studio::require_pages();
+  arguments.file.empty() ? serve(arguments) : export_to(arguments);
 }
 
 }  // namespace
@@ -103,7 +144,8 @@ void add_view(CLI::App& app) {
   command->group("Learn");
   command->footer(
       "Prints the address, which nobody guesses, and serves it until Ctrl-C.\n"
-      "Examples:\n  qkv view\n  qkv view induction --text abcxyzab\n  qkv view --mask \"causal & window(512)\"");
+      "Examples:\n  qkv view\n  qkv view induction --text abcxyzab\n  qkv view --mask \"causal & window(512)\"\n"
+      "  qkv view induction --text abcxyzab --export induction.html");
   const auto arguments = std::make_shared<ViewArguments>();
   command->add_option("MODEL", arguments->studio.model, "A model of the box, a file of qkv's, or a folder of others");
   command->add_option("--text", arguments->studio.text, "What it reads first")->type_name("TEXT");
@@ -114,6 +156,8 @@ void add_view(CLI::App& app) {
   command->add_option("--port", arguments->port, "Port to listen at [a free one]")
       ->type_name("N")
       ->check(between(0, 65535));
+  command->add_option("--export", arguments->file, "Write one file that works without qkv and without network")
+      ->type_name("FILE.html");
   command->add_flag("--no-open", arguments->stays_closed, "Open no browser");
   command->add_flag("--describe", arguments->describes,
                     "Print all questions of the studio, with their fields, as JSON");

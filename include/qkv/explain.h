@@ -137,6 +137,8 @@ struct Explanation {
   std::vector<Setting> settings;
   std::vector<Section> steps;
   std::optional<Section> query;
+  std::int64_t asked = -1;  // its place among the tokens; -1 without one
+  std::string head = {};    // of a trained model the one that is shown: "tokens.1.0"
   std::vector<Section> whys;
   std::vector<std::string> notes;
   /// What the pictures are drawn from, whole: x [T, d_model]; q, k, v, out [H, T, D]; raw, scaled, … weights
@@ -180,8 +182,6 @@ struct ExplainTextOptions {
 /// Numbers are numbers; those that are not finite are the strings "-inf", "inf" and "nan". `tensors` holds every
 /// element that the explanation keeps; heatmaps of long texts hold means over blocks, as their titles say.
 [[nodiscard]] std::string to_json(const Explanation& explanation);
-/// One page that loads nothing from anywhere else.
-[[nodiscard]] std::string to_html(const Explanation& explanation);
 
 /// Every picture of the explanation, named for a file: "07-softmax-head0".
 struct NamedPicture {

@@ -138,6 +138,7 @@
 #include "qkv/view/bottleneck.h"
 #include "qkv/view/check.h"
 #include "qkv/view/cost.h"
+#include "qkv/view/explain.h"
 #include "qkv/view/far.h"
 #include "qkv/view/field.h"
 #include "qkv/view/heads.h"

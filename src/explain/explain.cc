@@ -192,8 +192,9 @@ Explanation explain_detail::explain_run(const Scene& scene) {
   explanation.settings = settings_of(scene);
   if (options.steps) explanation.steps = steps_of(scene);
   if (options.query) {
-    explanation.query =
-        query_section(scene, insight::find_token("explain", "query", *options.query, run.queries.tokens));
+    const insight::TokenChoice asked = insight::find_token("explain", "query", *options.query, run.queries.tokens);
+    explanation.query = query_section(scene, asked);
+    explanation.asked = asked.index;
   }
   if (options.whys) explanation.whys = whys_of(scene);
   keep_tensors(explanation, scene);

@@ -57,7 +57,7 @@ OwnTensors read_own_tensors(const std::string& path) {
 
 void write_explanation(const Explanation& explanation, const ExplanationFiles& files) {
   std::vector<FileContent> contents;
-  if (!files.html.empty()) contents.push_back({files.html, bytes_of(to_html(explanation))});
+  if (!files.page_path.empty()) contents.push_back({files.page_path, bytes_of(files.page)});
   if (!files.svg.empty() || !files.png.empty()) {
     const std::vector<NamedPicture> all = pictures(explanation);
     if (!files.svg.empty()) add_pictures(contents, all, files.svg, "svg", to_svg);

@@ -19,6 +19,7 @@ namespace qkv {
 namespace {
 
 using view_detail::matrix_in;
+using view_detail::of_field;
 using view_detail::of_fields;
 using view_detail::refuse;
 using view_detail::StudioState;
@@ -94,6 +95,19 @@ void add_model(Fields<BenchRequest>& fields) {
   fields.add(&BenchRequest::layer,
              {.name = "layer", .meaning = "Which layer", .group = "a head of a model", .least = 0});
   fields.add(&BenchRequest::head, {.name = "head", .meaning = "Which head", .group = "a head of a model", .least = 0});
+}
+
+void add_drawn(Fields<BenchRequest>& fields) {
+  const auto add = [&](auto place, const char* name, const char* meaning) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model"});
+  };
+  add(&BenchRequest::seed, "seed", "Draws a model for the tokens, as qkv explain does, whose head it is");
+  add(&BenchRequest::heads, "heads", "Its heads");
+  add(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]");
+  add(&BenchRequest::d_model, "d_model", "Width of a token's vector");
+  add(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]");
+  add(&BenchRequest::d_v, "d_v", "Width of a head's values [d_k]");
+  add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {
@@ -194,6 +208,24 @@ BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
   return inputs;
 }
 
+BenchInputs drawn_inputs(const BenchRequest& request) {
+  ExplainOptions options;
+  options.text = request.tokens.empty() ? std::string(kTokens) : request.tokens;
+  if (!request.context.empty()) options.context = request.context;
+  options.seed = *request.seed;
+  options.heads = request.heads;
+  options.d_model = request.d_model;
+  options.kv_heads = request.kv_heads;
+  options.d_k = request.d_k;
+  options.d_v = request.d_v;
+  options.position = of_field("positions", [&] { return positions_named(request.positions); });
+  if (!request.mask.empty()) options.mask = parse_mask(request.mask);
+  if (!request.bias.empty()) options.bias = parse_bias(request.bias);
+  options.scale = request.scale;
+  options.softcap = request.softcap;
+  return drawn_bench(options, request.head);
+}
+
 Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t columns) {
   if (!request.d_out.empty()) return matrix_in("d_out", request.d_out);
   Tensor d_out(DType::f64, {rows, columns});
@@ -208,11 +240,13 @@ Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t col
 
 Bench laid_out(StudioState& state, const BenchRequest& request) {
   return of_fields([&] {
-    BenchInputs inputs = request.model.empty() ? own_inputs(request) : model_inputs(state, request);
+    BenchInputs inputs = !request.model.empty() ? model_inputs(state, request)
+                         : request.seed         ? drawn_inputs(request)
+                                                : own_inputs(request);
     inputs.query = request.query;
     if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
-    const std::int64_t rows = inputs.x.empty() ? inputs.q.dim(2) : inputs.x.dim(0);
-    const std::int64_t columns = inputs.x.empty() ? inputs.v.dim(3) : inputs.w_v.dim(1);
+    const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
+    const std::int64_t columns = inputs.v.empty() ? inputs.w_v.dim(1) : inputs.v.dim(3);
     inputs.d_out = upstream(request, rows, columns);
     return Bench(std::move(inputs));
   });
@@ -227,7 +261,7 @@ BenchNudge nudge_of(const Bench& bench, const std::string& text) {
 }
 
 bool is_the_chapter(const BenchRequest& request) {
-  return request.model.empty() && request.x.empty() && (request.q.empty() || request.q == kChapter) &&
+  return request.model.empty() && !request.seed && request.x.empty() && (request.q.empty() || request.q == kChapter) &&
          (request.k.empty() || request.k == kChapter) && (request.v.empty() || request.v == kValues) &&
          request.mask.empty() && request.bias.empty() && !request.scale && !request.softcap;
 }
@@ -243,6 +277,10 @@ std::vector<std::string> remarks_on(const BenchRequest& request, const Bench& be
 }
 
 std::string title_of(const BenchRequest& request) {
+  if (request.seed) {
+    return fmt::format("“{}”, head {} of {}", request.tokens.empty() ? std::string(kTokens) : request.tokens,
+                       request.head, request.heads);
+  }
   if (request.model.empty()) return is_the_chapter(request) ? "Three tokens, d_k = 2" : "Your own numbers";
   return fmt::format("{}, layer {}, head {}", request.model, request.layer, request.head);
 }
@@ -270,8 +308,8 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
 }
 
 BenchNumber answer_number(StudioState& state, const NumberRequest& request, const StudioWatch& /*quick*/) {
-  const Bench bench = laid_out(state, request);
-  return of_fields([&] { return bench.number(request.of); });
+  const auto bench = state.bench(request, [&] { return laid_out(state, request); });
+  return of_fields([&] { return bench->number(request.of); });
 }
 
 }  // namespace
@@ -285,6 +323,7 @@ const Fields<BenchRequest>& bench_fields() {
     add_scores(fields);
     add_gradients(fields);
     add_model(fields);
+    add_drawn(fields);
     return fields;
   }();
   return kFields;

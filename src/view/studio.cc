@@ -19,6 +19,7 @@ using view_detail::StudioState;
 const std::vector<Answerer>& answerers() {
   static const std::vector<Answerer> kAll = {
       view_detail::about_question(),      //
+      view_detail::explain_question(),    //
       view_detail::bench_question(),      //
       view_detail::number_question(),     //
       view_detail::heads_question(),      //
@@ -85,6 +86,17 @@ std::shared_ptr<const BottleneckModels> StudioState::bottleneck() {
   const std::scoped_lock lock(mutex_);
   if (!bottleneck_) bottleneck_ = std::make_shared<const BottleneckModels>(bottleneck_models_of_the_box());
   return bottleneck_;
+}
+
+std::shared_ptr<const Bench> StudioState::bench(const BenchRequest& request, const std::function<Bench()>& lay_out) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (bench_.second && bench_.first == request) return bench_.second;
+  }
+  auto made = std::make_shared<const Bench>(lay_out());
+  const std::scoped_lock lock(mutex_);
+  bench_ = {request, made};
+  return made;
 }
 
 struct Studio::State : StudioState {

@@ -13,6 +13,7 @@
 
 #include "qkv/study/bottleneck.h"
 #include "qkv/train/trained_model.h"
+#include "qkv/view/bench.h"
 #include "qkv/view/studio.h"
 #include "view/far_head.h"
 #include "view/model_run.h"
@@ -31,6 +32,8 @@ class StudioState {
   [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown);
   /// The two models of the box, read once. Throws Error if the box does not have them.
   [[nodiscard]] std::shared_ptr<const BottleneckModels> bottleneck();
+  /// What the request lays out: `lay_out()`, or what was laid out last, if it was for the same request.
+  [[nodiscard]] std::shared_ptr<const Bench> bench(const BenchRequest& request, const std::function<Bench()>& lay_out);
   /// The heads that the page Far looks at.
   [[nodiscard]] FarHeads& far() noexcept { return far_; }
 
@@ -40,6 +43,7 @@ class StudioState {
   std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
   std::deque<std::pair<ShownText, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
   std::shared_ptr<const BottleneckModels> bottleneck_;
+  std::pair<BenchRequest, std::shared_ptr<const Bench>> bench_;
   FarHeads far_;
 };
 
@@ -81,6 +85,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer operations_question();
 [[nodiscard]] Answerer bottleneck_question();
 [[nodiscard]] Answerer bottleneck_lengths_question();
+[[nodiscard]] Answerer explain_question();
 [[nodiscard]] Answerer far_open_question();
 [[nodiscard]] Answerer far_tile_question();
 [[nodiscard]] Answerer far_walk_question();

@@ -157,6 +157,9 @@ TEST(ExplainCommand, NoLineOfSettingsEndsInASeparator) {
   }
 }
 
+// A build without node has no pages to write.
+bool has_no_studio(const Outcome& outcome) { return outcome.err.find("has no studio") != std::string::npos; }
+
 TEST(ExplainCommand, HelpSaysWhatKindOfValueAnOptionTakes) {
   const std::string help = explain({"--help"}).out;
   for (const char* part : {"--html FILE", "--svg DIR", "--mask EXPR", "--query WORD", "[=KIND]", "--all[=full]"}) {
@@ -176,12 +179,13 @@ TEST(ExplainCommand, WritesThePageAndThePictures) {
   const TemporaryDirectory directory;
   const Outcome outcome = explain(
       {"The cat sat", "--html", directory / "page.html", "--svg", directory / "svg", "--png", directory / "png"});
+  if (has_no_studio(outcome)) GTEST_SKIP() << outcome.err;
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "page      " + directory / "page.html" + "\npictures  " + directory / "svg" +
                              "/*.svg\npictures  " + directory / "png" + "/*.png\n");
   std::stringstream page;
   page << std::ifstream(directory / "page.html").rdbuf();
-  EXPECT_THAT(page.str(), testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(page.str(), testing::StartsWith("<!doctype html>"));
   EXPECT_TRUE(std::filesystem::exists(directory / "svg/12-softmax-head0.svg"));
   EXPECT_TRUE(std::filesystem::exists(directory / "png/12-softmax-head1.png"));
   EXPECT_TRUE(std::filesystem::exists(directory / "svg/why-variance.svg"));
@@ -190,11 +194,13 @@ TEST(ExplainCommand, WritesThePageAndThePictures) {
 TEST(ExplainCommand, PrintsBesideFilesOnlyWhatWasAskedFor) {
   const TemporaryDirectory directory;
   const std::string page = directory / "page.html";
-  EXPECT_EQ(explain({"cat", "--html", page, "--quiet"}).out, "");
+  const Outcome quiet = explain({"cat", "--html", page, "--quiet"});
+  if (has_no_studio(quiet)) GTEST_SKIP() << quiet.err;
+  EXPECT_EQ(quiet.out, "");
   EXPECT_TRUE(std::filesystem::exists(page));
   EXPECT_THAT(explain({"cat", "--html", page, "--print"}).out, AllOf(HasSubstr("── 12 Softmax"), HasSubstr(page)));
   EXPECT_THAT(explain({"cat", "--html", "-"}).out,
-              AllOf(testing::StartsWith("<!DOCTYPE html>"), testing::EndsWith("</html>\n")));
+              AllOf(testing::StartsWith("<!doctype html>"), testing::EndsWith("</html>\n")));
   EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
@@ -450,9 +456,8 @@ TEST(ExplainModel, BeginsAllWithAnOverview) {
 
 TEST(ExplainModel, ShowsImagesInTheirColours) {
   const TemporaryDirectory directory;
-  const Outcome outcome =
-      run_qkv({"explain", "--model", "shapes", "--example", "0", "--step", "picture,image", "--color", "true",
-               "--print", "--png", directory / "png", "--html", directory / "page.html"});
+  const Outcome outcome = run_qkv({"explain", "--model", "shapes", "--example", "0", "--step", "picture,image",
+                                   "--color", "true", "--print", "--png", directory / "png"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("▀"), HasSubstr("patches that the model should look at")));
   EXPECT_TRUE(std::filesystem::exists(directory / "png/05-picture.png"));

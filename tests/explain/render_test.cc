@@ -1,4 +1,4 @@
-// The three ways in which an explanation is written, and its pictures.
+// The ways in which an explanation is written, and its pictures.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -73,7 +73,6 @@ TEST(ExplainText, TellsNanFromWhatIsHidden) {
   ExplainTextOptions options;
   options.terminal.width = 20;  // too narrow for numbers in the cells of a picture: they stand in a table
   EXPECT_THAT(to_text(explanation, options), testing::AllOf(HasSubstr("NaN"), HasSubstr("hidden")));
-  EXPECT_THAT(to_html(explanation), testing::AllOf(HasSubstr(">NaN</td>"), HasSubstr(": hidden\">")));
 }
 
 TEST(ExplainJson, HoldsEveryStepAndEveryTensor) {
@@ -96,16 +95,6 @@ TEST(ExplainJson, HoldsEveryStepAndEveryTensor) {
   EXPECT_EQ(json["query"]["id"], "query");
 }
 
-// The page without its style and script, which are no markup.
-std::string markup(std::string html) {
-  for (const std::string element : {"style", "script"}) {
-    const std::size_t begin = html.find("<" + element + ">");
-    const std::size_t end = html.find("</" + element + ">");
-    if (begin < end && end != std::string::npos) html.erase(begin, end - begin + element.size() + 3);
-  }
-  return html;
-}
-
 /// What stands between each '<' and the next '>'.
 std::vector<std::string> tags_of(const std::string& html) {
   std::vector<std::string> tags;
@@ -119,11 +108,11 @@ std::string name_of_tag(const std::string& tag) { return tag.substr(0, tag.find_
 
 // Every element that opens closes, in order.
 std::string unbalanced(const std::string& html) {
-  static const std::set<std::string> kVoid = {"!DOCTYPE", "meta", "img", "mspace"};
+  static const std::set<std::string> kVoid = {"mspace"};
   std::vector<std::string> open;
   for (const std::string& tag : tags_of(html)) {
     const std::string name = name_of_tag(tag);
-    if (kVoid.contains(name)) continue;
+    if (kVoid.contains(name) || tag.ends_with('/')) continue;
     if (!name.starts_with('/')) {
       open.push_back(name);
     } else if (open.empty() || open.back() != name.substr(1)) {
@@ -135,47 +124,10 @@ std::string unbalanced(const std::string& html) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
-/// The values of every attribute of this name.
-std::vector<std::string> values_of(const std::string& html, const std::string& attribute) {
-  std::vector<std::string> values;
-  const std::string start = " " + attribute + "=\"";
-  for (std::size_t at = html.find(start); at != std::string::npos; at = html.find(start, at + 1)) {
-    const std::size_t begin = at + start.size();
-    values.push_back(html.substr(begin, html.find('"', begin) - begin));
+TEST(ExplainFormulas, AreWellFormed) {
+  for (const Section& step : sample().steps) {
+    for (const Formula& formula : step.formulas) EXPECT_EQ(unbalanced(formula.mathml), "") << formula.text;
   }
-  return values;
-}
-
-TEST(ExplainHtml, IsWellFormed) {
-  const std::string html = to_html(sample());
-  EXPECT_EQ(unbalanced(markup(html)), "");
-  EXPECT_THAT(html, HasSubstr("The &lt;cat&gt; &amp; &quot;dog&quot; sat"));
-  EXPECT_THAT(html, HasSubstr("<math display=\"block\""));
-}
-
-TEST(ExplainHtml, LoadsNothingFromElsewhere) {
-  const std::string html = to_html(sample());
-  EXPECT_THAT(values_of(html, "src"), testing::Not(testing::IsEmpty()));
-  EXPECT_THAT(values_of(html, "src"), testing::Each(testing::StartsWith("data:")));
-  EXPECT_THAT(values_of(html, "href"), testing::Each(testing::StartsWith("#")));
-  for (const char* load : {"@import", "url(", "http:", "https:"}) EXPECT_THAT(html, Not(HasSubstr(load)));
-}
-
-TEST(ExplainHtml, LinksOnlyToWhatIsThere) {
-  const std::string html = to_html(sample());
-  std::vector<std::string> anchors;
-  for (const std::string& id : values_of(html, "id")) anchors.push_back("#" + id);
-  EXPECT_THAT(values_of(html, "href"), testing::IsSubsetOf([&] {
-                std::vector<std::string> twice = anchors;  // each is linked from the navigation and from its heading
-                twice.insert(twice.end(), anchors.begin(), anchors.end());
-                return twice;
-              }()));
-}
-
-TEST(ExplainHtml, HoldsTheFullValueOfEveryCell) {
-  char value[40];
-  std::snprintf(value, sizeof value, "%.17g", sample().tensor("raw").at({1, 4, 0}));
-  EXPECT_THAT(to_html(sample()), HasSubstr(std::string(": ") + value + "\""));
 }
 
 TEST(ExplainJson, WritesNumbersAsNumbers) {
@@ -212,12 +164,11 @@ TEST(ExplainNumbers, HaveFixedDecimalsAndNoExponents) {
   step.heatmaps[0].heatmap.values = Tensor(std::vector<double>{0, 1e-9, -1e-9, 0.5, 1, -12.25}, {2, 3});
   step.heatmaps[0].heatmap.decimals = 3;
   explanation.steps = {step};
-  const std::string html = to_html(explanation);
-  for (const char* part :
-       {">0</td>", ">≈0</td>", ">0.500</td>", "-12.250</td>", "1: 1.0000000000000001e-09\"", "style=\"--cell:7ch\""}) {
-    EXPECT_THAT(html, HasSubstr(part));
-  }
-  EXPECT_THAT(to_text(explanation, {}), Not(testing::ContainsRegex("[0-9]e-")));
+  ExplainTextOptions options;
+  options.terminal.width = 100;
+  const std::string text = to_text(explanation, options);
+  for (const char* part : {"~0", "0.500", "-12.250"}) EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("[0-9]e-")));
 }
 
 TEST(ExplainPictures, AreNamedByStepAndUnique) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ask.h"
+#include "qkv/explain.h"
 #include "qkv/view/studio.h"
 
 namespace qkv {
@@ -28,6 +29,43 @@ TEST(BenchQuestion, ShowsTheChaptersFigure) {
   EXPECT_EQ(answer.json["steps"][3]["inner"].size(), 4U);
   EXPECT_TRUE(answer.json["back"].empty());
   EXPECT_TRUE(answer.json["remarks"].empty());
+}
+
+TEST(BenchQuestion, ShowsAHeadOfADrawnModel) {
+  ExplainOptions options;
+  options.text = "The cat sat down";
+  options.mask = causal();
+  options.position = Positions::alibi;
+  options.whys = false;
+  const Explanation explanation = explain(options);
+  const Answer answer =
+      ask("bench", R"({"tokens": "The cat sat down", "mask": "causal", "positions": "alibi", "seed": 42, "head": 1})");
+  for (std::int64_t row = 0; row < 4; ++row) {
+    for (const char* name : {"q", "weights", "out"}) {
+      const std::vector<double> expected = explanation.tensor(name).view().select(0, 1).select(0, row).to_vector();
+      expect_near(answer.row(name, static_cast<std::size_t>(row)), expected, 1e-12);
+    }
+    expect_near(answer.row("output", static_cast<std::size_t>(row)),
+                explanation.tensor("output").view().select(0, row).to_vector(), 1e-12);
+  }
+  EXPECT_EQ(answer.json["steps"].size(), 6U);
+  EXPECT_EQ(ask("number", R"({"tokens": "a b", "seed": 1, "of": "output:1,0"})").json["sources"],
+            Json({"concat:1,*", "w_o:*,0"}));
+}
+
+TEST(ExplainQuestion, HoldsEveryStepOfTheExplanation) {
+  const Answer answer = ask("explain", R"({"text": "The cat sat down", "causal": true, "query": "cat"})");
+  ExplainOptions options;
+  options.text = "The cat sat down";
+  options.mask = causal();
+  options.query = "cat";
+  const Explanation explanation = explain(options);
+  ASSERT_EQ(answer.json["parts"].size(), explanation.steps.size() + 1 + explanation.whys.size());
+  for (std::size_t n = 0; n < explanation.steps.size(); ++n) {
+    EXPECT_EQ(answer.json["parts"][n]["title"], explanation.steps[n].title);
+    EXPECT_EQ(answer.json["parts"][n]["maps"].size(), explanation.steps[n].heatmaps.size());
+  }
+  EXPECT_EQ(refused_field("explain", R"({"text": "cat", "heads": 3})"), "heads");
 }
 
 TEST(BenchQuestion, RemarksOnTheRoundedSumOfTheChapter) {

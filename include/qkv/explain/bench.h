@@ -21,7 +21,9 @@ struct BenchInputs {
   Tensor x;                          // f64 [Tq, d_model]; empty() where q, k and v are given
   Tensor source;                     // f64 [Tk, d_model]: what keys and values come from; empty() in self-attention
   Tensor w_q, w_k, w_v;              // f64 [d_model, D], [d_model, D], [d_model, Dv]
-  Tensor q, k, v;                    // [1, Hq, Tq, D], [1, Hk, Tk, D], [1, Hk, Tk, Dv]
+  Tensor q, k, v;                    // [1, Hq, Tq, D], [1, Hk, Tk, D], [1, Hk, Tk, Dv]; of a drawn model beside x
+  Tensor embedded, encoding;         // f64 [Tq, d_model]: what x is the sum of; may be empty()
+  Tensor concat, w_o;                // f64 [Tq, Hq Dv] and [Hq Dv, d_model]: all heads, and what mixes them; likewise
   AttentionOptions options = {};
   std::int64_t head = 0;
   std::int64_t query = 0;  // whose row the steps speak of
@@ -118,6 +120,10 @@ class Bench {
   BenchInputs inputs_;
   std::vector<BenchMatrix> matrices_;
 };
+
+/// Head `head` of the model that explain() draws for these options, from embeddings to its output. Throws as explain(),
+/// and naming head.
+[[nodiscard]] BenchInputs drawn_bench(const ExplainOptions& options, std::int64_t head);
 
 /// The ids of all mistakes, in the order in which they are shown.
 [[nodiscard]] const std::vector<std::string>& bench_mistakes();

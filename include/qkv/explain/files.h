@@ -12,8 +12,9 @@ namespace qkv {
 
 /// Where a page and pictures go; empty: nowhere.
 struct ExplanationFiles {
-  std::string html;  // a file
-  std::string svg;   // a directory, as are those of PNGs; it is made
+  std::string page_path;  // a file
+  std::string page = {};  // what is written there
+  std::string svg;        // a directory, as are those of PNGs; it is made
   std::string png;
 };
 

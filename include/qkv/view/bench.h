@@ -31,6 +31,13 @@ struct BenchRequest {
   std::string site;
   std::int64_t layer = 0;
   std::int64_t head = 0;
+  std::optional<std::uint64_t> seed;
+  std::int64_t heads = 2;
+  std::int64_t d_model = 8;
+  std::optional<std::int64_t> kv_heads, d_k, d_v;
+  std::string positions = "sinusoidal";
+
+  [[nodiscard]] bool operator==(const BenchRequest&) const = default;
 };
 
 struct BenchReply {

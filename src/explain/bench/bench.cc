@@ -55,7 +55,7 @@ void require_places(const BenchInputs& inputs) {
 }  // namespace
 
 Bench::Bench(BenchInputs inputs) : inputs_(std::move(inputs)) {
-  if (!inputs_.x.empty()) project(inputs_);
+  if (!inputs_.x.empty() && inputs_.concat.empty()) project(inputs_);
   for (Tensor* tensor : {&inputs_.q, &inputs_.k, &inputs_.v}) *tensor = Tensor(tensor->view(), DType::f64);
   require_places(inputs_);
   matrices_ = explain_detail::forward_matrices(inputs_);

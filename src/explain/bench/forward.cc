@@ -38,6 +38,10 @@ class Forward {
   void add_inputs() {
     const std::int64_t key_head = inputs_.head / (inputs_.q.dim(1) / inputs_.k.dim(1));
     if (!inputs_.x.empty()) {
+      if (!inputs_.embedded.empty()) {
+        add("embedded", inputs_.embedded, queries_);
+        add("encoding", inputs_.encoding, queries_);
+      }
       add("x", inputs_.x, queries_);
       if (!inputs_.source.empty()) add("source", inputs_.source, keys_);
       add("w_q", inputs_.w_q, counted(inputs_.w_q.dim(0)));
@@ -115,6 +119,10 @@ class Forward {
     add("path", std::move(path), keys_);
     const Tensor out = attention(inputs_.q, inputs_.k, inputs_.v, inputs_.options).out;
     add("out", head_of(out, inputs_.head), queries_);
+    if (inputs_.concat.empty()) return;
+    add("concat", inputs_.concat, queries_);
+    add("w_o", inputs_.w_o, counted(inputs_.w_o.dim(0)));
+    add("output", matmul(inputs_.concat, inputs_.w_o), queries_);
   }
 
   Tensor hidden_pairs() const {

@@ -23,7 +23,9 @@ struct Kind {
   std::string_view formula;
 };
 
-constexpr std::array<Kind, 33> kKinds = {{
+constexpr std::array<Kind, 38> kKinds = {{
+    {"embedded", "E", "embeddings: what stands in the table for each word", "input", "E"},
+    {"encoding", "P", "positions: what tells the first word from the second", "input", "P"},
     {"x", "X", "the vectors of the tokens", "input", "X"},
     {"source", "C", "the vectors of the other text, which keys and values come from", "input", "C"},
     {"w_q", "W_Q", "what a query is made with", "input", "W_Q"},
@@ -44,6 +46,9 @@ constexpr std::array<Kind, 33> kKinds = {{
     {"parts", "α v", "each value times its weight, for the chosen query", "forward", "α v"},
     {"path", "Σ α v", "their sums so far, key by key", "forward", "Σ α v"},
     {"out", "Y", "outputs: values, mixed by the weights", "forward", "Y = softmax(S) V"},
+    {"concat", "[Y₁ …]", "the outputs of all heads, side by side", "forward", "Concat(Y_1, …)"},
+    {"w_o", "W_O", "what mixes the heads", "input", "W_O"},
+    {"output", "O", "what attention gives each token", "forward", "O = Concat(Y_1, …) W_O"},
     {"d_out", "dY", "how the loss changes with each output", "backward", "dY"},
     {"d_v", "dV", "how the loss changes with each value", "backward", "dV = α^T dY"},
     {"d_weights", "dP", "how the loss changes with each weight", "backward", "dP = dY V^T"},

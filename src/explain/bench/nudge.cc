@@ -57,6 +57,7 @@ BenchNudge bench_nudge(const Bench& bench, std::string_view name, double step) {
   const BenchPlace place = place_named(bench, name);
   BenchInputs inputs = bench.inputs();
   if (input_named(inputs, place.matrix) == nullptr) refuse("a number of an input", "one of " + place.matrix);
+  if (!bench.inputs().concat.empty()) refuse("a bench of one's own numbers", "a drawn model");
   if (!std::isfinite(step) || step == 0) refuse("a step other than 0", brief(step));
   if (bench.inputs().d_out.empty()) refuse("`d_out` or `move` beside it", "none");
   const BenchMatrix& gradient = bench.matrix("d_" + place.matrix);

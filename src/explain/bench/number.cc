@@ -88,6 +88,7 @@ Term other_term(const Bench& bench, const Rule& rule, const BenchPlace& place) {
   if (matrix == "scaled") return scaled_term(bench, before());
   if (matrix == "softcapped") return softcapped_term(bench, before());
   if (matrix == "biased") return math::row({factor_of(before()), math::op("+"), factor_of(value - before())});
+  if (matrix == "x") return math::row({factor_of(before()), math::op("+"), factor_of(value - before())});
   if (matrix == "max") return math::call("max", list_of(bench, rule, place, ","));
   if (matrix == "exp") {
     return math::sup(math::name("e"),

@@ -54,6 +54,7 @@ std::optional<Patterns> products_of(const Bench& bench, std::string_view matrix)
   if (matrix == "raw") return Patterns{{"q", 'i', '*'}, {"k", 'j', '*'}};
   if (matrix == "parts") return Patterns{{"weights", 'q', 'i'}, {"v", 'i', 'j'}};
   if (matrix == "out") return Patterns{{"weights", 'i', '*'}, {"v", '*', 'j'}};
+  if (matrix == "output") return Patterns{{"concat", 'i', '*'}, {"w_o", '*', 'j'}};
   if (matrix == "d_v") return Patterns{{"weights", '*', 'i'}, {"d_out", '*', 'j'}};
   if (matrix == "d_weights") return Patterns{{"d_out", 'i', '*'}, {"v", 'j', '*'}};
   if (matrix == "delta") return Patterns{{"weights", 'i', '*'}, {"d_weights", 'i', '*'}};
@@ -69,6 +70,7 @@ Patterns others_of(const Bench& bench, std::string_view matrix) {
   if (matrix == "scaled" || matrix == "softcapped" || matrix == "biased" || matrix == "masked") {
     return {{scores_before(bench, matrix), 'i', 'j'}};
   }
+  if (matrix == "x" && has(bench, "embedded")) return {{"embedded", 'i', 'j'}, {"encoding", 'i', 'j'}};
   if (matrix == "max") return {{scores, 'i', '*'}};
   if (matrix == "exp") return {{scores, 'i', 'j'}, {"max", 'i', '0'}};
   if (matrix == "sum") return {{"exp", 'i', '*'}};

@@ -79,6 +79,7 @@ BenchStep query_step(const Asking& asking) {
   if (is_projected) {
     step.made = {"q", "k", "v"};
     step.used = {"x", "w_q", "w_k", "w_v"};
+    if (asking.bench.find("embedded") != nullptr) step.used.insert(step.used.begin(), {"embedded", "encoding"});
     const Term projected = math::row({row_symbol("x", asking.query), math::typeset("W_Q")});
     step.formulas = {equation({row_symbol("q", asking.query), projected, vector_of(asking.row("q"))})};
   }
@@ -239,11 +240,32 @@ BenchStep sum_step(const Asking& asking) {
           .used = {"weights", "v"}};
 }
 
+BenchStep heads_step(const Asking& asking) {
+  const std::int64_t heads = asking.bench.inputs().q.dim(1);
+  const std::string side_by_side =
+      heads == 1 ? "There is one head; its output"
+                 : fmt::format("{} heads look at once, each in its own way. Their outputs stand side by side, and that",
+                               heads);
+  return {.id = "heads",
+          .title = "Heads",
+          .sentence = fmt::format("{} is multiplied by W_O: “{}” has a vector as long as the one it came with.",
+                                  side_by_side, asking.name),
+          .formulas = {row_equation(asking, "concat"),
+                       equation({row_symbol("output", asking.query),
+                                 math::row({row_symbol("concat", asking.query), math::typeset("W_O")}),
+                                 vector_of(asking.row("output"))})},
+          .made = {"concat", "output"},
+          .used = {"out", "w_o"}};
+}
+
 }  // namespace
 
 std::vector<BenchStep> Bench::steps() const {
   const Asking asking(*this);
-  return {query_step(asking), dots_step(asking), scale_step(asking), softmax_step(asking), sum_step(asking)};
+  std::vector<BenchStep> steps = {query_step(asking), dots_step(asking), scale_step(asking), softmax_step(asking),
+                                  sum_step(asking)};
+  if (find("output") != nullptr) steps.push_back(heads_step(asking));
+  return steps;
 }
 
 }  // namespace qkv

@@ -108,6 +108,7 @@ Explanation explain(const ModelRun& model_run, std::vector<Section> path) {
   for (Section& step : steps) step.number = ++number;
   explanation.steps = std::move(steps);
   explanation.title = model_run.title;
+  explanation.head = fmt::format("{}.{}.{}", model_run.sites[model_run.site].name, model_run.layer, model_run.head);
   explanation.settings.insert(explanation.settings.begin(), model_run.settings.begin(), model_run.settings.end());
   explanation.notes.insert(explanation.notes.begin(), model_run.notes.begin(), model_run.notes.end());
   if (!model_run.probabilities.empty() && model_run.probabilities.size() <= kMostProbabilities) {

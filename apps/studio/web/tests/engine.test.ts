@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { canonical, Engine, type Transport } from "../src/engine/engine";
 import { EngineError, EngineGone } from "../src/engine/errors";
 import { FrameReader, frameBytes, frameKind } from "../src/engine/frames";
-import { Frozen, frozenReplies } from "../src/engine/frozen";
+import { Frozen, frozenReplies, frozenText } from "../src/engine/frozen";
 import { InWorker } from "../src/engine/in_worker";
 import { baseOf, OverHttp } from "../src/engine/over_http";
 import { fromHalf, rowOf, sizeOf, valueAt, withTensors, type Tensor } from "../src/engine/tensor";
@@ -243,7 +243,7 @@ describe("in a Worker", () => {
 });
 
 describe("frozen into the page", () => {
-  const frozen = new Frozen(new Map([["about {}", btoa(String.fromCharCode(...reply({ version: "1" })))]]));
+  const frozen = new Frozen(new Map([["about {}", Uint8Array.from(reply({ version: "1" }))]]));
 
   it("answers what it holds, and says so of the rest", async () => {
     const engine = new Engine(frozen);
@@ -253,9 +253,18 @@ describe("frozen into the page", () => {
     await expect(engine.ask("bench", { q: "1" })).rejects.toThrow("holds 0 replies of the kind “bench”");
   });
 
-  it("refuses an element of another form", () => {
-    expect(frozenReplies('{"about {}": "AA=="}').get("about {}")).toBe("AA==");
-    expect(() => frozenReplies("[1]")).toThrow("object of texts");
-    expect(() => frozenReplies('{"a": 1}')).toThrow("object of texts");
+  it("reads what was packed, and refuses what is not whole", async () => {
+    const packed = await frozenText([["about {}", reply({ version: "1" })], ["bench {}", new Uint8Array(8)]]);
+    const read = await frozenReplies(packed);
+    expect([...read.keys()]).toEqual(["about {}", "bench {}"]);
+    expect(read.get("about {}")).toEqual(Uint8Array.from(reply({ version: "1" })));
+    await expect(frozenReplies(packed.slice(0, 24))).rejects.toThrow();
+  });
+
+  it("keeps the frames of what it was replied, for a file", async () => {
+    const engine = new Engine(frozen);
+    await engine.ask("about", {});
+    const again = new Engine(new Frozen(new Map(engine.replies)));
+    expect(await again.ask("about", {})).toEqual({ version: "1" });
   });
 });

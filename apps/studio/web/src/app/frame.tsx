@@ -3,11 +3,12 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Engine } from "../engine/engine";
-import { address, change, move } from "./address";
+import { address, change } from "./address";
 import { Help } from "./help";
 import { useKeys, type Key } from "./keys";
 import type { Page, Takings, TextBar } from "./page";
 import { pages } from "./pages";
+import { offered, startOf } from "./starts";
 import { StatusLine } from "./status";
 import { TakeAlong } from "./take_along";
 import { ground, projector, toggleGround } from "./theme";
@@ -16,14 +17,15 @@ export function Frame({ engine }: { engine: Engine }) {
   const takings = useSignal<Takings | null>(null);
   const help = useSignal(false);
   const menu = useSignal(false);
+  const open = useMemo(() => offered(pages, engine.isLive), [engine]);
   const page = useComputed(() => pages.find((one) => one.name === address.value.page.split("/")[0]) ?? pages[0]!).value;
 
   useEffect(() => {
-    const toPages: Key[] = pages.length < 2 ? [] : pages.map((one, n) => ({
+    const toPages: Key[] = open.length < 2 ? [] : open.map((one, n) => ({
       keys: [String(n + 1)],
       shown: String(n + 1),
       does: `the page ${one.title}`,
-      run: () => move({ page: one.name, fields: {} }),
+      run: () => (location.hash = startOf(one)),
     }));
     return useKeys([
       ...toPages,
@@ -44,10 +46,10 @@ export function Frame({ engine }: { engine: Engine }) {
         To the picture
       </a>
       <header class="bar">
-        <a class="brand" href={`#/${pages[0]!.name}`}>
+        <a class="brand" href={startOf(open[0] ?? page)}>
           qkv<span>studio</span>
         </a>
-        {pages.length > 1 && <PageLinks current={page} />}
+        {open.length > 1 && <PageLinks current={page} open={open} />}
         {page.text && <TextField key={page.name} bar={page.text} engine={engine} />}
         <div class="bar-end">
           <TakeAlong takings={takings} open={menu} />
@@ -73,11 +75,11 @@ function toMain(event: Event) {
   document.getElementById("main")?.focus();
 }
 
-function PageLinks({ current }: { current: Page }) {
+function PageLinks({ current, open }: { current: Page; open: readonly Page[] }) {
   return (
     <nav class="pages" aria-label="Pages">
-      {pages.map((page) => (
-        <a key={page.name} href={`#/${page.name}`} aria-current={page === current ? "page" : undefined}>
+      {open.map((page) => (
+        <a key={page.name} href={startOf(page)} aria-current={page === current ? "page" : undefined}>
           {page.title}
         </a>
       ))}
@@ -94,6 +96,8 @@ function TextField({ bar, engine }: { bar: TextBar; engine: Engine }) {
     },
     [bar],
   );
+  const isOpen = bar.isOpen?.(engine, address.value.fields) ?? true;
+  if (!isOpen && value === "") return null;
   return (
     <form
       class="text-bar"
@@ -106,7 +110,7 @@ function TextField({ bar, engine }: { bar: TextBar; engine: Engine }) {
         <span class="said">{bar.label}</span>
         <input
           name="text"
-          readOnly={!(bar.isOpen?.(engine, address.value.fields) ?? true)}
+          readOnly={!isOpen}
           value={value}
           spellcheck={false}
           autocomplete="off"

@@ -8,6 +8,7 @@ import { Frame } from "./frame";
 import { listenForKeys } from "./keys";
 import { opening } from "./opening";
 import { pages } from "./pages";
+import { firstStart } from "./starts";
 import { applyTheme } from "./theme";
 
 async function start(): Promise<void> {
@@ -17,6 +18,7 @@ async function start(): Promise<void> {
   applyTheme();
   listenForKeys();
   const engine = new Engine(await transportOf(document, location.href));
+  if (firstStart !== null && location.hash === "") history.replaceState(null, "", firstStart);
   await followAddress(first.name);
   const isAsked = location.hash.length > 1;
   if (!isAsked) address.value = await opened(engine);

@@ -1,7 +1,7 @@
 // One question, one reply: whatever stands behind (a server, a Worker, replies frozen into the page), pages ask here.
 
 import { EngineError } from "./errors";
-import { FrameReader, frameKind } from "./frames";
+import { FrameReader, frameBytes, frameKind, joined } from "./frames";
 import type { Questions } from "./messages";
 import { withTensors } from "./tensor";
 
@@ -23,6 +23,8 @@ export interface AskOptions {
 export interface Transport {
   /** Where the work is done, for the status line: "qkv on this computer". */
   readonly where: string;
+  /** True where replies that the page carries with it are all that there is. */
+  readonly isFrozen?: true;
   /** False for a request that will surely not be answered: pages offer no way to it. */
   answers(name: string, body: string): boolean;
   /** Bytes of frames, in any cuts. Aborting the signal ends the work behind it. */
@@ -44,7 +46,7 @@ const keptBytes = 64 * 1024 * 1024;
 
 interface Kept {
   reply: unknown;
-  bytes: number;
+  frames: Uint8Array;
 }
 
 export class Engine {
@@ -54,6 +56,11 @@ export class Engine {
   private bytes = 0;
 
   constructor(readonly transport: Transport) {}
+
+  /** Whether it computes what it has not yet replied. */
+  get isLive(): boolean {
+    return this.transport.isFrozen !== true;
+  }
 
   /** Throws EngineError for a refused request, EngineGone if nobody answers, and a DOMException "AbortError". */
   async ask<Q extends keyof Questions>(name: Q, request: Request<Q>, options: AskOptions = {}): Promise<Reply<Q>> {
@@ -66,9 +73,9 @@ export class Engine {
     }
     const signal = options.signal ?? new AbortController().signal;
     const started = performance.now();
-    const { reply, bytes } = await this.read(name, key.slice(name.length + 1), signal, options.progress);
+    const { reply, frames } = await this.read(name, key.slice(name.length + 1), signal, options.progress);
     this.lastTook = performance.now() - started;
-    if (options.keep !== false) this.keep(key, { reply, bytes });
+    if (options.keep !== false) this.keep(key, { reply, frames });
     return reply as Reply<Q>;
   }
 
@@ -76,15 +83,20 @@ export class Engine {
     return this.transport.answers(name, canonical(name, request).slice(name.length + 1));
   }
 
+  /** What was replied, as far as it is kept: "NAME {request}" and the frames of the reply. */
+  get replies(): [string, Uint8Array][] {
+    return [...this.kept].map(([key, { frames }]) => [key, frames]);
+  }
+
   private async read(name: string, body: string, signal: AbortSignal, progress?: (progress: Progress) => void) {
     const reader = new FrameReader();
     let json: unknown;
-    let bytes = 0;
+    const kept: Uint8Array[] = [];
     let block = new Uint8Array();
     for await (const chunk of this.transport.send(name, body, signal)) {
       signal.throwIfAborted();
       for (const { kind, payload } of reader.push(chunk)) {
-        bytes += payload.length;
+        if (kind === frameKind.reply || kind === frameKind.block) kept.push(frameBytes(kind, payload));
         if (kind === frameKind.block) block = Uint8Array.from(payload);
         else if (kind === frameKind.progress) progress?.(parsed(payload) as Progress);
         else if (kind === frameKind.error) throw refusal(parsed(payload));
@@ -93,18 +105,18 @@ export class Engine {
     }
     reader.end();
     if (json === undefined) throw new Error(`the reply to ${name} has no frame of kind 2`);
-    return { reply: withTensors(json, block), bytes };
+    return { reply: withTensors(json, block), frames: joined(kept) };
   }
 
   private keep(key: string, kept: Kept): void {
-    this.bytes -= this.kept.get(key)?.bytes ?? 0;
+    this.bytes -= this.kept.get(key)?.frames.length ?? 0;
     this.kept.set(key, kept);
-    this.bytes += kept.bytes;
-    for (const [oldest, { bytes }] of this.kept) {
+    this.bytes += kept.frames.length;
+    for (const [oldest, { frames }] of this.kept) {
       if (this.kept.size <= keptReplies && this.bytes <= keptBytes) break;
       if (oldest === key) break;
       this.kept.delete(oldest);
-      this.bytes -= bytes;
+      this.bytes -= frames.length;
     }
   }
 }

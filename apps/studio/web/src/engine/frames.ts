@@ -71,6 +71,16 @@ export class FrameReader {
   }
 }
 
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** The bytes of one frame, for tests and for pages that freeze replies. */
 export function frameBytes(kind: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(headBytes + padded(payload.length));

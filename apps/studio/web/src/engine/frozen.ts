@@ -1,12 +1,14 @@
-// Replies frozen into the page: <script type="application/json" id="frozen"> holds {"NAME {request}": "base64"}.
+// Replies frozen into the page. The element #frozen holds, gzipped and in base64, of each reply: u32 little-endian the
+// bytes of its name ("NAME {request}") and of its frames, then both.
 
 import type { Transport } from "./engine";
 import { EngineError } from "./errors";
 
 export class Frozen implements Transport {
-  readonly where = "computed when this page was made";
+  readonly where = "computed when this page was made, by qkv";
+  readonly isFrozen = true;
 
-  constructor(private readonly replies: ReadonlyMap<string, string>) {}
+  constructor(private readonly replies: ReadonlyMap<string, Uint8Array>) {}
 
   answers(name: string, body: string): boolean {
     return this.replies.has(`${name} ${body}`);
@@ -14,9 +16,9 @@ export class Frozen implements Transport {
 
   async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
-    const bytes = this.replies.get(`${name} ${body}`);
-    if (bytes === undefined) throw new EngineError(this.refusal(name));
-    yield Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
+    const frames = this.replies.get(`${name} ${body}`);
+    if (frames === undefined) throw new EngineError(this.refusal(name));
+    yield frames;
   }
 
   private refusal(name: string): string {
@@ -29,12 +31,46 @@ export class Frozen implements Transport {
   }
 }
 
-/** The replies in the element's text. Throws if it is no JSON object of texts. */
-export function frozenReplies(text: string): Map<string, string> {
-  const json: unknown = JSON.parse(text);
-  const entries = json !== null && typeof json === "object" && !Array.isArray(json) ? Object.entries(json) : null;
-  if (!entries?.every((entry): entry is [string, string] => typeof entry[1] === "string")) {
-    throw new Error("the element #frozen has to hold a JSON object of texts");
+const headBytes = 8;
+
+/** The replies in the element's text. Throws if they are not whole. */
+export async function frozenReplies(text: string): Promise<Map<string, Uint8Array>> {
+  const packed = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  const bytes = await through(new DecompressionStream("gzip"), packed);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const replies = new Map<string, Uint8Array>();
+  for (let at = 0; at < bytes.length; ) {
+    const begin = at + headBytes;
+    const nameEnd = begin <= bytes.length ? begin + view.getUint32(at, true) : Infinity;
+    const end = nameEnd <= bytes.length ? nameEnd + view.getUint32(at + 4, true) : Infinity;
+    if (end > bytes.length) throw new Error("the element #frozen ends inside a reply");
+    replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), bytes.subarray(nameEnd, end));
+    at = end;
   }
-  return new Map(entries);
+  return replies;
+}
+
+/** The text of the element that holds these replies. */
+export async function frozenText(replies: Iterable<readonly [string, Uint8Array]>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for (const [key, frames] of replies) {
+    const name = new TextEncoder().encode(key);
+    const head = new Uint8Array(headBytes);
+    new DataView(head.buffer).setUint32(0, name.length, true);
+    new DataView(head.buffer).setUint32(4, frames.length, true);
+    parts.push(head, name, frames);
+  }
+  return base64(await through(new CompressionStream("gzip"), ...parts));
+}
+
+export function base64(bytes: Uint8Array): string {
+  const part = 0x8000; // arguments that a function takes everywhere
+  let text = "";
+  for (let at = 0; at < bytes.length; at += part) text += String.fromCharCode(...bytes.subarray(at, at + part));
+  return btoa(text);
+}
+
+async function through(stream: GenericTransformStream, ...parts: Uint8Array[]): Promise<Uint8Array> {
+  const made = new Blob(parts as BlobPart[]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(made as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
 }

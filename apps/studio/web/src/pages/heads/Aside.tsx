@@ -35,12 +35,16 @@ export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
       {known && known.weight_left !== null && <p class="note">Of all keys, special tokens too: {shown(known.weight, 3)}.</p>}
       <p class="pair-why">{known?.sentence ?? "\u00a0"}</p>
       <div class="pair-buttons">
-        <button type="button" class="main" onClick={() => desk.bench(query)}>
-          Put on the bench
-        </button>
-        <button type="button" onClick={() => desk.apply({ view: "pair", q: String(query), k: String(key) })}>
-          Number by number
-        </button>
+        {desk.canBench(query) && (
+          <button type="button" class="main" onClick={() => desk.bench(query)}>
+            Put on the bench
+          </button>
+        )}
+        {known && (
+          <button type="button" onClick={() => desk.apply({ view: "pair", q: String(query), k: String(key) })}>
+            Number by number
+          </button>
+        )}
       </div>
     </section>
   );

@@ -15,7 +15,7 @@ export function Toolbar({ desk, reply }: { desk: Desk; reply: HeadReply }) {
   const site = desk.site.value;
   const view = viewOf(fields, site);
   const shade = shadeOf(fields);
-  const hasSpecial = reply.roles.includes("separator");
+  const hasSpecial = reply.roles.includes("separator") && desk.canHideSpecial();
   return (
     <div class="heads-toolbar">
       <div class="segmented" role="group" aria-label="View">

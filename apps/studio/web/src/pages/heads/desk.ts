@@ -6,6 +6,7 @@ import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
 import type { AboutExample, HeadRequest, HeadsRequest, HeadsSite, PairRequest } from "../../engine/messages";
+import { benchRequest } from "../step/state";
 import type { Head } from "../../parts/HeadPicker";
 import {
   benchAddress,
@@ -47,6 +48,9 @@ export interface Desk {
   /** What [ ] { } go through. */
   picked: () => { layers: number; heads: number; chosen: Head; onPick: (head: Head) => void };
   lock: (cell: Cell | null) => void;
+  /** Whether a query's row can be laid on the bench: in a file, of what was laid there when it was made. */
+  canBench: (query: number) => boolean;
+  canHideSpecial: () => boolean;
   bench: (query: number) => void;
   /** Gives up on the text that is being read: the page stays at the one before. */
   stop: () => void;
@@ -88,9 +92,18 @@ export function openDesk(engine: Engine): Desk {
     const cell = hover.value ?? locked.value;
     return cell && fits(cell, site.value) ? cell : null;
   });
-  const pairAsked = byText<PairRequest>(() =>
-    headAsked.value && shown.value ? pairRequest(headAsked.value, shown.value) : null,
-  );
+  const pairAsked = byText<PairRequest>(() => {
+    const request = headAsked.value && shown.value ? pairRequest(headAsked.value, shown.value) : null;
+    return request && engine.answers("pair", request) ? request : null;
+  });
+  const benchFields = (query: number) => {
+    const read = heads.answered.value;
+    return read && chosen.value ? benchAddress(read, chosen.value, query) : null;
+  };
+  const canBench = (query: number) => {
+    const fields = benchFields(query);
+    return fields !== null && engine.answers("bench", benchRequest(fields));
+  };
   const pair = asked(engine, "pair", pairAsked);
 
   const stopTimes = effect(() => {
@@ -125,9 +138,14 @@ export function openDesk(engine: Engine): Desk {
       return { layers, heads: count, chosen: now, onPick: (next) => name && choose({ site: name, ...next }) };
     },
     lock: (cell) => change(cellChanges(cell), "quiet"),
-    bench: (query) => {
+    canBench,
+    canHideSpecial: () => {
       const read = heads.answered.value;
-      if (read && chosen.value) move({ page: "step", fields: benchAddress(read, chosen.value, query) });
+      return read !== null && chosen.value !== null && engine.answers("head", headRequest(read, chosen.value, true));
+    },
+    bench: (query) => {
+      const fields = benchFields(query);
+      if (fields && canBench(query)) move({ page: "step", fields });
     },
     stop: () => {
       heads.cancel();

@@ -7,7 +7,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground, narrow } from "../../app/theme";
-import type { AboutReply, HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
+import type { AboutReply, HeadReply, HeadsReply, HeadsRequest, HeadsSite } from "../../engine/messages";
 import { headMap, saidOf, summaryOf } from "../../parts/head_map";
 import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
@@ -45,7 +45,8 @@ function HeadsPage({ engine, takings }: PageProps) {
   return (
     <div class="heads-page">
       <h1 class="said">Heads: who reads whom</h1>
-      {about && reading && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
+      {about && reading && !engine.isLive && <Read reading={reading} />}
+      {about && reading && engine.isLive && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
       <Problems desk={desk} />
       {waiting && <Progress desk={desk} />}
       {all && site && head ? (
@@ -66,6 +67,15 @@ function HeadsPage({ engine, takings }: PageProps) {
         !desk.heads.error.value && !desk.heads.gone.value && <p class="first-wait">Reading the text with every head …</p>
       )}
     </div>
+  );
+}
+
+/** In a file: what was read when it was made. */
+function Read({ reading }: { reading: HeadsRequest }) {
+  return (
+    <p class="read">
+      <b>{reading.model}</b> reads {reading.text === undefined ? `example ${reading.example ?? 0} of its task` : `“${reading.text}”`}
+    </p>
   );
 }
 

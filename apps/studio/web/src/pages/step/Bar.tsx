@@ -7,7 +7,7 @@ import { FlowStrip, type FlowStop } from "../../parts/FlowStrip";
 import { StepRail } from "../../parts/StepRail";
 import type { Bench } from "./bench";
 import { holdTime } from "./motion";
-import { onRealHead, queryChange } from "./state";
+import { isFromModel, queryChange } from "./state";
 import { innerStop, nextStop } from "./stops";
 
 const flowNames: Readonly<Record<string, string>> = {
@@ -18,6 +18,7 @@ const flowNames: Readonly<Record<string, string>> = {
   masked: "mask",
   weights: "softmax α",
   out: "× V = y",
+  output: "heads · W_O",
 };
 const backNames: Readonly<Record<string, string>> = {
   d_out: "dY",
@@ -35,7 +36,9 @@ function flowStops(reply: BenchReply, backward: boolean): FlowStop[] {
   const names = backward ? backNames : flowNames;
   const words = reply.queries.length > 6 ? `${reply.queries.length} words` : reply.queries.join(" ");
   const stops: FlowStop[] = backward ? [] : [{ label: words, detail: "the words", at: 0 }];
-  const inputs = reply.matrices.some((matrix) => matrix.name === "x") ? "X · W = Q K V" : "Q K V";
+  const has = (name: string) => reply.matrices.some((matrix) => matrix.name === name);
+  if (!backward && has("embedded")) stops.push({ label: "E + P = X", detail: "a vector for each word, and for its place", at: 0 });
+  const inputs = has("x") ? "X · W = Q K V" : "Q K V";
   if (!backward) stops.push({ label: inputs, detail: "three vectors for each word", at: 0 });
   steps.forEach((step, n) => {
     for (const name of step.made) if (names[name]) stops.push({ label: names[name], detail: step.title, at: n + 1 });
@@ -114,7 +117,7 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
       <button type="button" class="icon" aria-label="Next step" disabled={isLast} onClick={() => bench.move(1)}>
         ›
       </button>
-      {isEdited(address.value.fields) && (
+      {isEdited(address.value.fields) && bench.can(reset(address.value.fields)) && (
         <button
           type="button"
           class="plain small"
@@ -140,11 +143,11 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
 }
 
 // Where one stands is no edit, nor is what a model reads.
-const kept = ["step", "pin", "q", "back", "shade", "model", "head"];
+const kept = ["step", "pin", "q", "back", "shade", "model", "head", "seed", "heads", "kv_heads", "d_model", "d_k", "d_v", "positions"];
 const ofModel = ["text", "context", "example"];
 
 function edits(fields: Fields): string[] {
-  const isReal = onRealHead(fields);
+  const isReal = isFromModel(fields);
   return Object.keys(fields).filter((name) => (ofModel.includes(name) ? !isReal : !kept.includes(name)));
 }
 

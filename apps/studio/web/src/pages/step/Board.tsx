@@ -10,7 +10,7 @@ import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { backBoard, boardDrawing } from "./board";
 import { subscripted } from "./planes";
-import { movedOutput, onRealHead } from "./state";
+import { isFromModel, movedOutput } from "./state";
 
 export const boardWidth = 520;
 const narrowBoard = 340;
@@ -71,7 +71,7 @@ function Opening({ bench, reply }: BoardProps) {
       Attention lets each word gather from the others. “{word}” asks with its query <b class="q">q</b>, every word
       answers with its key <b class="k">k</b>, and what they say, their values <b class="v">v</b>, is mixed by how well
       they answer. Press <b>Play</b>
-      {bench.isLive ? `, or change any number${onRealHead(address.value.fields) ? " of Q, K or V" : ""}.` : "."}
+      {bench.isLive && !isDrawn(address.value.fields) ? `, or change any number${onRealHead(address.value.fields) ? " of Q, K or V" : ""}.` : "."}
     </p>
   );
 }

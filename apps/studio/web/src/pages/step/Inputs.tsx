@@ -8,7 +8,7 @@ import { MatrixTable } from "../../parts/MatrixTable";
 import { Large } from "./Large";
 import type { Bench } from "./bench";
 import { gradientOf, isSmall, kindOf, matrixOf, scaleOf } from "./matrices";
-import { addedWord, fromX, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
+import { addedWord, fromX, isDrawn, isFromModel, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
 
 interface InputsProps {
   bench: Bench;
@@ -19,15 +19,26 @@ const asks: Readonly<Record<string, string>> = { q: "Q asks", k: "K offers", v: 
 
 export function Inputs({ bench, reply }: InputsProps) {
   const { fields } = address.value;
-  const x = usesX(fields);
+  const x = matrixOf(reply, "x") !== null;
   return (
     <section class="card inputs" aria-labelledby="inputs-title">
       <h2 id="inputs-title">Each word brings</h2>
-      {x && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} />}
+      {x && !isDrawn(fields) && <Group bench={bench} reply={reply} names={["x", "source", "w_q", "w_k", "w_v"]} />}
       <Group bench={bench} reply={reply} names={["q", "k", "v"]} />
+      {x && isDrawn(fields) && <MadeFrom bench={bench} reply={reply} />}
       {bench.isLive && !onRealHead(fields) && <Words bench={bench} />}
       {bench.isLive && !onRealHead(fields) && <More bench={bench} reply={reply} />}
     </section>
+  );
+}
+
+/** Of a drawn model: what stands before its queries, keys and values. */
+function MadeFrom({ bench, reply }: InputsProps) {
+  return (
+    <details class="more">
+      <summary>{matrixOf(reply, "embedded") ? "E + P = X, and X · W = Q, K, V" : "X · W = Q, K, V"}</summary>
+      <Group bench={bench} reply={reply} names={["embedded", "encoding", "x", "source", "w_q", "w_k", "w_v"]} />
+    </details>
   );
 }
 
@@ -51,7 +62,7 @@ function Group({ bench, reply, names }: InputsProps & { names: readonly string[]
 function Input({ bench, reply, matrix, labels }: InputsProps & { matrix: BenchMatrix; labels: boolean }) {
   const old = bench.before.value;
   const before = old ? matrixOf(old, matrix.name) : null;
-  const editable = bench.isLive && matrix.role === "input";
+  const editable = bench.isLive && matrix.role === "input" && !isDrawn(address.value.fields);
   if (isStrip(matrix, editable)) return <Large bench={bench} reply={reply} matrix={matrix} room={330} strips />;
   return (
     <MatrixTable
@@ -77,9 +88,11 @@ function decimalsOf({ values, decimals }: BenchMatrix): number {
 }
 
 const widestTable = 4; // columns of vectors that stand beside each other
+const tallestTable = 6; // rows of what is only to be read
 
 function isStrip(matrix: BenchMatrix, editable: boolean): boolean {
-  return !isSmall(matrix) || (!(editable && !onRealHead(address.value.fields)) && matrix.columns.length > widestTable);
+  const isNarrow = matrix.columns.length <= widestTable && !(matrix.name.startsWith("w_") && matrix.rows.length > tallestTable);
+  return !isSmall(matrix) || (!(editable && !onRealHead(address.value.fields)) && !isNarrow);
 }
 
 function isVector(name: string): boolean {
@@ -189,9 +202,11 @@ function More({ bench, reply }: InputsProps) {
         error={message("context")}
         set={(value) => bench.apply({ context: value || null, K: null, V: null, pin: null, back: null, dY: null })}
       />
-      <button type="button" class="plain small" onClick={toggleX}>
-        {x ? "Give Q, K, V themselves" : "Make Q, K, V from X and W"}
-      </button>
+      {!isDrawn(fields) && (
+        <button type="button" class="plain small" onClick={toggleX}>
+          {x ? "Give Q, K, V themselves" : "Make Q, K, V from X and W"}
+        </button>
+      )}
     </details>
   );
 }

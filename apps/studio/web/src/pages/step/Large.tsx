@@ -32,7 +32,11 @@ export function Large({ bench, reply, matrix, room, strips = false }: LargeProps
       onScale={() => bench.apply(nextShade(shade, plainShades), "quiet")}
       room={room}
       rowTall={strips ? stripTall : undefined}
-      onPin={asksBack ? (name) => bench.apply({ back: name.slice("out:".length), dY: null }) : bench.pin}
+      onPin={(name) => {
+        const changes = { back: name.slice("out:".length), dY: null };
+        if (!asksBack) bench.pin(name);
+        else if (bench.can(changes)) bench.apply(changes);
+      }}
     />
   );
 }

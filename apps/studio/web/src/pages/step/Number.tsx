@@ -11,7 +11,7 @@ import { parsedName, pinned, selected } from "../../parts/links";
 import type { Bench } from "./bench";
 import { matrixOf } from "./matrices";
 import { neighbourOf } from "./neighbours";
-import { fieldOf, onRealHead } from "./state";
+import { fieldOf, isDrawn, isFromModel } from "./state";
 
 interface NumberProps {
   bench: Bench;
@@ -74,7 +74,7 @@ function wasOf(bench: Bench, name: string, now: string): string | null {
 function Change({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
   const matrix = parts ? matrixOf(reply, parts.matrix) : null;
-  if (!bench.isLive || !parts || !matrix || matrix.role !== "input") return null;
+  if (!bench.isLive || !parts || !matrix || matrix.role !== "input" || isDrawn(address.value.fields)) return null;
   const value = valueAt(matrix.values, parts.row - matrix.first_row, parts.column);
   const by = (step: number) => (
     <button type="button" onClick={() => bench.edit(parts.matrix, parts.row, parts.column, nudged(value, step), true)}>
@@ -112,6 +112,7 @@ function Nudge({ bench, reply, name }: NumberProps & { name: string }) {
   const parts = parsedName(name);
   if (!bench.isLive || !bench.backward.value || !parts || !fieldOf[parts.matrix] || parts.matrix === "d_out")
     return null;
+  if (isDrawn(address.value.fields)) return null; // its other heads would not follow
   const asked = `${name}:${nudgeStep}`;
   const isOn = address.value.fields["nudge"] === asked;
   return (

@@ -10,7 +10,7 @@ import { briefly, isSmall, matrixOf, scaleOf } from "./matrices";
 import { movedOutput } from "./state";
 import { outerStop, partsOf } from "./stops";
 
-const always = ["raw", "scaled", "softcapped", "biased", "masked", "weights", "out"];
+const always = ["raw", "scaled", "softcapped", "biased", "masked", "weights", "out", "concat", "w_o", "output"];
 const inParts: readonly string[] = ["max", "exp", "sum"];
 
 /** Where on the rail a matrix is made. */
@@ -68,7 +68,8 @@ function Forward({ bench, reply, matrix }: { bench: Bench; reply: BenchReply; ma
     <div
       onClick={(event) => {
         const at = event.target instanceof Element ? event.target.closest("[data-at]")?.getAttribute("data-at") : null;
-        if (asks && at) bench.apply({ back: at, dY: null });
+        const changes = { back: at ?? null, dY: null };
+        if (asks && at && bench.can(changes)) bench.apply(changes);
       }}
       class={asks ? "asks" : ""}
     >

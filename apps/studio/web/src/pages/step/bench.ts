@@ -8,7 +8,7 @@ import type { BenchReply, BenchRequest, ChangeRequest, NumberRequest } from "../
 import { lastReply } from "../../app/last_reply";
 import { parsedName, pinned, rings, selected } from "../../parts/links";
 import { motionTo, type Motion } from "./motion";
-import { benchRequest, changeRequest, dOutChanges, editChanges, isBackward, isPinnable } from "./state";
+import { benchRequest, changeRequest, dOutChanges, editChanges, isBackward, isPinnable, numberOf } from "./state";
 import { innerStop, nextStop, outerStop, stopAt, stopOf, stopsOf, type Stop } from "./stops";
 import { matrixOf } from "./matrices";
 
@@ -50,7 +50,7 @@ export function openBench(engine: Engine): Bench {
   const request = computed(() => JSON.parse(text.value) as BenchRequest);
   const bench = asked(engine, "bench", request);
   const numberRequest = computed<NumberRequest | null>(() =>
-    selected.value ? { ...request.value, of: selected.value } : null,
+    selected.value ? numberOf(request.value, selected.value) : null,
   );
   const number = asked(engine, "number", numberRequest);
   const changeText = computed(() => JSON.stringify(changeRequest(address.value.fields)));

@@ -2,7 +2,7 @@
 
 import { withFields, type Fields } from "../../app/address";
 import { plainNumber } from "../../drawing/numbers";
-import type { BenchRequest, ChangeRequest } from "../../engine/messages";
+import type { BenchRequest, ChangeRequest, NumberRequest } from "../../engine/messages";
 import { rowOf, sizeOf, type Tensor } from "../../engine/tensor";
 import { parsedName } from "../../parts/links";
 import { bracketed, identity, readMatrix, withCell, withoutRow, withRows } from "./matrix_text";
@@ -53,6 +53,16 @@ export function keyWords(fields: Fields): string[] {
 
 export function onRealHead(fields: Fields): boolean {
   return fields["model"] !== undefined;
+}
+
+/** A head of the model that `qkv explain` draws for a text. */
+export function isDrawn(fields: Fields): boolean {
+  return fields["seed"] !== undefined && !onRealHead(fields);
+}
+
+/** Whether the numbers come from a model, and are not the reader's own. */
+export function isFromModel(fields: Fields): boolean {
+  return onRealHead(fields) || isDrawn(fields);
 }
 
 /** The matrix as written, with as many rows as there are words. */
@@ -116,14 +126,31 @@ export function benchRequest(fields: Fields): BenchRequest {
   ) as BenchRequest;
 }
 
+/** One number of a bench: it is the same whatever mistake or nudge stands beside. */
+export function numberOf(bench: BenchRequest, of: string): NumberRequest {
+  const { wrong, wrong_d, nudge, ...laidOut } = bench;
+  return { ...laidOut, of };
+}
+
 function inputsOf(fields: Fields): Record<string, string | number | undefined> {
   if (onRealHead(fields)) return realHead(fields);
+  if (isDrawn(fields)) return drawnHead(fields);
   if (!["text", "context", "Q", "K", "V", "X"].some((name) => fields[name] !== undefined)) return {};
   const words = { tokens: queryWords(fields).join(" "), context: fields["context"] };
   if (usesX(fields)) {
     return { ...words, x: matrixText(fields, "X"), w_q: fields["Wq"], w_k: fields["Wk"], w_v: fields["Wv"] };
   }
   return { ...words, q: matrixText(fields, "Q"), k: matrixText(fields, "K"), v: matrixText(fields, "V") };
+}
+
+function drawnHead(fields: Fields): Record<string, string | number | undefined> {
+  const numbers = ["seed", "heads", "kv_heads", "d_model", "d_k", "d_v", "head"];
+  return {
+    tokens: queryWords(fields).join(" "),
+    context: fields["context"],
+    positions: fields["positions"],
+    ...Object.fromEntries(numbers.map((name) => [name, finite(fields[name])])),
+  };
 }
 
 // head=tokens.1.0: the site, the layer, the head.
@@ -194,6 +221,7 @@ export function addedWord(fields: Fields): Changes {
 export function removedWord(fields: Fields, at: number): Changes {
   const words = queryWords(fields).filter((_, n) => n !== at);
   const changes: Changes = { text: words.join(" "), back: null, dY: null, nudge: null, pin: null };
+  if (isDrawn(fields)) return { ...changes, q: queryChange(Math.min(queryOf(fields), words.length - 1)) };
   const own = fields["context"] === undefined;
   const shrunk: MatrixField[] = usesX(fields) ? ["X"] : own ? ["Q", "K", "V"] : ["Q"];
   for (const field of shrunk) changes[field] = withoutRow(matrixText(fields, field), at);
@@ -244,6 +272,12 @@ export function fromX(q: Tensor, k: Tensor, v: Tensor): Changes {
 /** What `qkv explain` takes to print the same; `made` are q, k and v where they are made from x. */
 export function explainCommand(fields: Fields, made: Readonly<Record<"Q" | "K" | "V", string>> | null): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  if (isDrawn(fields)) {
+    const drawn = ["seed", "heads", "kv_heads", "d_model", "d_k", "d_v", "positions", "mask", "bias", "scale", "softcap"];
+    const options = drawn.filter((name) => fields[name]).map((name) => `--${name.replace("_", "-")} ${quoted(fields[name] ?? "")}`);
+    const context = fields["context"] ? [`--context ${quoted(fields["context"])}`] : [];
+    return ["qkv explain", quoted(queryWords(fields).join(" ")), ...context, ...options, `--query ${queryOf(fields)}`].join(" ");
+  }
   if (fields["model"]) return `qkv explain --model ${quoted(fields["model"])} ${quoted(fields["text"] ?? "")}`;
   const parts = ["qkv explain", quoted(queryWords(fields).join(" "))];
   if (fields["context"]) parts.push("--context", quoted(fields["context"]));

@@ -1,0 +1,18 @@
+// The studio's page of an explanation.
+#pragma once
+
+#include <string>
+
+#include "explain_arguments.h"
+#include "qkv/explain/match.h"
+
+namespace qkv::cli {
+
+/// The page Explain with everything, the page Step where one head can be laid on the bench, and of a trained model the
+/// page Heads. Throws as studio_page().
+[[nodiscard]] std::string explain_page(const ExplainArguments& arguments, const Explanation& explanation);
+
+/// The page Explain of pictures and captions.
+[[nodiscard]] std::string match_page(const std::string& model, const MatchQuestion& question);
+
+}  // namespace qkv::cli

@@ -1,0 +1,79 @@
+#include "encodings.h"
+
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <array>
+#include <new>
+
+#include "qkv/error.h"
+
+namespace qkv::studio {
+namespace {
+
+constexpr int kGzip = 16;  // zlib's mark of gzip's header, beside the window
+constexpr int kMemory = 8;
+constexpr std::size_t kPart = std::size_t{1} << 16;
+
+unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));  // zlib does not write there
+}
+
+/// Runs `step` (deflate or inflate) until it says that the stream ends.
+template <class Step>
+std::string run_through(z_stream& stream, Step step) {
+  std::string made;
+  std::array<unsigned char, kPart> part{};
+  for (int result = Z_OK; result != Z_STREAM_END;) {
+    stream.next_out = part.data();
+    stream.avail_out = static_cast<uInt>(part.size());
+    result = step(&stream);
+    const std::size_t count = part.size() - stream.avail_out;
+    if (result != Z_OK && result != Z_STREAM_END) throw Error("gzip: expected a whole stream, got a damaged one");
+    made.append(reinterpret_cast<const char*>(part.data()), count);
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string gzipped(std::string_view bytes) {
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  stream.next_in = bytes_of(bytes);
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string made = run_through(stream, [](z_stream* at) { return deflate(at, Z_FINISH); });
+  deflateEnd(&stream);
+  return made;
+}
+
+std::string gunzipped(std::string_view bytes) {
+  z_stream stream{};
+  if (inflateInit2(&stream, MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
+  stream.next_in = bytes_of(bytes);
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string made = run_through(stream, [](z_stream* at) { return inflate(at, Z_NO_FLUSH); });
+  inflateEnd(&stream);
+  return made;
+}
+
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that is written after it
+  const int count =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(count));
+  return text;
+}
+
+std::string csp_hash(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned count = 0;
+  if (EVP_Digest(text.data(), text.size(), digest.data(), &count, EVP_sha256(), nullptr) != 1) {
+    throw Error("hash: the cryptographic library refuses it");
+  }
+  return "sha256-" + base64({reinterpret_cast<const char*>(digest.data()), count});
+}
+
+}  // namespace qkv::studio

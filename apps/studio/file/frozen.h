@@ -1,0 +1,37 @@
+// Replies that a page carries with it: what was asked, word for word as the page asks it, and the frames of the answer.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "qkv/view/studio.h"
+
+namespace qkv::studio {
+
+/// A request: its fields by name, sorted, as the page writes them.
+using Request = nlohmann::json;
+
+class Frozen {
+ public:
+  explicit Frozen(Studio& studio) : studio_(studio) {}
+
+  /// Asks and keeps the reply; returns its JSON. Throws as the studio does.
+  Request add(std::string_view question, const Request& request);
+  /// The same, where what is refused is left out; false for that.
+  bool add_if_answered(std::string_view question, const Request& request);
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size() const noexcept { return replies_.size(); }
+  /// Of each reply u32 little-endian the bytes of its name and of its frames, then both; gzip.
+  [[nodiscard]] std::string packed() const;
+
+ private:
+  Studio& studio_;
+  std::map<std::string, std::string> replies_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace qkv::studio

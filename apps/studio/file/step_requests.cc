@@ -1,0 +1,86 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "page_requests.h"
+#include "qkv/explain/bench.h"
+
+namespace qkv::studio {
+namespace {
+
+constexpr std::int64_t kUsualQuery = 1;  // BenchRequest's
+
+class StepRequests {
+ public:
+  StepRequests(Frozen& frozen, Request base, const FileBounds& bounds)
+      : frozen_(frozen), base_(std::move(base)), bounds_(bounds) {
+    base_.erase("query");
+  }
+
+  void add_all(std::int64_t query) {
+    const Request first = frozen_.add("bench", asking(query));  // refused here, it throws
+    const auto queries = static_cast<std::int64_t>(first["queries"].size());
+    add_numbers(asking(query), first);
+    for (std::int64_t other = 0; other < queries && has_room(); ++other) {
+      add_numbers(asking(other), frozen_.add("bench", asking(other)));
+    }
+    for (std::int64_t other = 0; other < queries; ++other) add_mistakes(other);
+    // Backward from the first output of each row: where the button leads; then from the others.
+    const auto width = first["d_v"].get<std::int64_t>();
+    add_backward(query, query, 0);
+    for (std::int64_t other = 0; other < queries; ++other) add_backward(other, other, 0);
+    for (std::int64_t row = 0; row < queries; ++row) {
+      for (std::int64_t column = 0; column < width; ++column) add_backward(query, row, column);
+    }
+  }
+
+ private:
+  [[nodiscard]] Request asking(std::int64_t query) const {
+    Request request = base_;
+    if (query != kUsualQuery) request["query"] = query;
+    return request;
+  }
+
+  [[nodiscard]] bool has_room() const { return frozen_.size() < bounds_.replies && frozen_.bytes() < bounds_.bytes; }
+
+  void add_numbers(Request request, const Request& bench) {
+    for (const Request& matrix : bench["matrices"]) {
+      const std::int64_t from = matrix["first_row"];
+      const std::int64_t rows = matrix["values"]["shape"][0];
+      const std::int64_t columns = matrix["values"]["shape"][1];
+      for (std::int64_t cell = 0; cell < rows * columns && has_room(); ++cell) {
+        const std::string name = matrix["name"];
+        request["of"] = name + ":" + std::to_string(from + cell / columns) + "," + std::to_string(cell % columns);
+        frozen_.add("number", request);
+      }
+    }
+  }
+
+  void add_mistakes(std::int64_t query) {
+    for (const std::string& id : bench_mistakes()) {
+      Request request = asking(query);
+      request["wrong"] = id;
+      if (has_room()) frozen_.add_if_answered("bench", request);
+    }
+  }
+
+  void add_backward(std::int64_t query, std::int64_t row, std::int64_t column) {
+    if (!has_room()) return;
+    Request request = asking(query);
+    request["move"] = std::to_string(row) + "," + std::to_string(column);
+    add_numbers(request, frozen_.add("bench", request));
+  }
+
+  Frozen& frozen_;
+  Request base_;
+  FileBounds bounds_;
+};
+
+}  // namespace
+
+void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bounds) {
+  frozen.add("about", Request::object());
+  StepRequests(frozen, request, bounds).add_all(request.value("query", kUsualQuery));
+}
+
+}  // namespace qkv::studio

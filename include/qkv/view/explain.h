@@ -1,0 +1,91 @@
+// Everything from words to the output, step by step with its formulas and numbers, and why it is done so: the page
+// Explain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/explain.h"
+#include "qkv/view/field.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+/// A text through a drawn model; or one's own q, k and v; or a trained model; or a worked example.
+struct ExplainRequest {
+  std::string text, context;
+  std::string q, k, v, npz;
+  std::string worked;
+  std::int64_t heads = 2;
+  std::int64_t d_model = 8;
+  std::optional<std::int64_t> kv_heads, d_k, d_v;
+  std::optional<std::uint64_t> seed;
+  std::string positions = "sinusoidal";
+  std::string block;
+  bool causal = false;
+  std::string mask, bias;
+  std::optional<double> scale, softcap, dropout;
+  std::string query;
+  bool why = false;
+  std::string model;
+  std::optional<std::int64_t> example;
+  std::string picture, captions;
+  bool match = false;
+  std::string site;
+  std::optional<std::int64_t> layer, head, answer;
+};
+
+/// A matrix with what its rows and columns are, and the ends of its colours.
+struct ExplainedMap {
+  std::string id, title;
+  std::vector<std::string> rows, columns;
+  std::string row_axis, column_axis, value_name;
+  std::string colours;  // "sequential" or "diverging"
+  double low = 0, high = 0;
+  int decimals = 2;
+  Tensor values;                 // f64 [rows, columns]
+  std::optional<Tensor> hidden;  // b8 [rows, columns]
+};
+
+/// A chart, a diagram or an image.
+struct ExplainedPicture {
+  std::string id, title, text, svg;
+};
+
+struct ExplainedPart {
+  std::string kind;         // "step", "query" or "why"
+  std::int64_t number = 0;  // of a step, from 1
+  std::string id, title, text, finding;
+  std::vector<Formula> formulas;
+  std::string shape;
+  std::vector<ExplainedMap> maps;
+  bool is_folded = false;  // of the maps the titles are shown, and the rest when asked
+  std::vector<Table> tables;
+  std::vector<ExplainedPicture> pictures;
+  std::vector<std::string> notes;
+};
+
+struct ExplainReply {
+  std::string title;
+  std::vector<std::string> tokens, keys;
+  std::vector<Setting> settings;
+  std::vector<std::string> notes;
+  std::vector<ExplainedPart> parts;
+};
+
+[[nodiscard]] const Fields<ExplainRequest>& explain_fields();
+
+/// What a page shows of an explanation: all but its tensors and thumbnails.
+[[nodiscard]] ExplainReply explained(const Explanation& explanation);
+
+[[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
+[[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);
+[[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);
+[[nodiscard]] const Members<ExplainedPicture>& members_of(const ExplainedPicture* picture);
+[[nodiscard]] const Members<Setting>& members_of(const Setting* setting);
+[[nodiscard]] const Members<Table>& members_of(const Table* table);
+[[nodiscard]] const Members<Cell>& members_of(const Cell* cell);
+
+}  // namespace qkv

@@ -1,0 +1,190 @@
+#include "qkv/view/explain.h"
+
+#include <sstream>
+#include <utility>
+
+#include "qkv/explain/files.h"
+#include "qkv/explain/match.h"
+#include "qkv/explain/model.h"
+#include "qkv/files.h"
+#include "qkv/png.h"
+#include "view/refuse.h"
+#include "view/studio_questions.h"
+
+namespace qkv {
+namespace {
+
+using view_detail::of_field;
+using view_detail::of_fields;
+using view_detail::StudioState;
+
+std::vector<std::string> pieces_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
+
+Tensor picture_at(const std::string& path) {
+  return of_field("picture", [&] { return decode_png(read_file(path), path); });
+}
+
+std::optional<OwnTensors> own_tensors(const ExplainRequest& request) {
+  if (!request.npz.empty()) return of_field("npz", [&] { return read_own_tensors(request.npz); });
+  if (request.q.empty() && request.k.empty() && request.v.empty()) return std::nullopt;
+  const auto read = [](std::string_view field, const std::string& text) {
+    if (text.empty()) view_detail::refuse(field, "a tensor beside the others: q, k and v go together", "none");
+    return of_field(field, [&] { return read_tensor(text); });
+  };
+  return OwnTensors{.q = read("q", request.q), .k = read("k", request.k), .v = read("v", request.v)};
+}
+
+Surroundings surroundings_of(const std::string& block) {
+  if (block.empty()) return Surroundings::attention_only;
+  return block == "pre-norm" ? Surroundings::pre_norm_block : Surroundings::post_norm_block;
+}
+
+ExplainOptions options_of(const ExplainRequest& request) {
+  ExplainOptions options;
+  options.text = request.text;
+  options.context = if_any(request.context);
+  options.own = own_tensors(request);
+  options.d_model = request.d_model;
+  options.heads = request.heads;
+  options.kv_heads = request.kv_heads;
+  options.d_k = request.d_k;
+  options.d_v = request.d_v;
+  options.seed = request.seed.value_or(options.seed);
+  options.position = of_field("positions", [&] { return positions_named(request.positions); });
+  if (!request.mask.empty()) options.mask = parse_mask(request.mask);
+  if (request.causal) options.mask = causal() & options.mask;
+  if (request.bias == "t5") {
+    options.position = Positions::t5;
+  } else if (!request.bias.empty()) {
+    options.bias = parse_bias(request.bias);
+  }
+  options.scale = request.scale;
+  options.softcap = request.softcap;
+  if (request.dropout) options.dropout = Dropout{.p = *request.dropout, .seed = options.seed};
+  options.surroundings = surroundings_of(request.block);
+  options.query = if_any(request.query);
+  return options;
+}
+
+Explanation of_model(const TrainedModel& model, const ExplainRequest& request) {
+  ModelQuestion question{.title = request.model};
+  if (!request.picture.empty()) {
+    question.picture = picture_at(request.picture);
+  } else if (!request.example) {
+    question.text = request.text;
+  }
+  question.example = request.example;
+  question.captions = pieces_of(request.captions, '|');
+  question.answer = request.answer;
+  question.site = if_any(request.site);
+  question.layer = request.layer;
+  question.head = request.head;
+  question.query = if_any(request.query);
+  question.blocks = !request.block.empty();
+  question.whys = request.why;
+  return explain_model(model, question);
+}
+
+Explanation of_pairs(const TrainedModel& model, const ExplainRequest& request) {
+  MatchQuestion question{.title = "match: " + request.model,
+                         .pictures = {},
+                         .names = pieces_of(request.picture, '\n'),
+                         .captions = pieces_of(request.captions, '\n')};
+  for (const std::string& path : question.names) question.pictures.push_back(picture_at(path));
+  return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
+}
+
+Explanation explanation_of(StudioState& state, const ExplainRequest& request) {
+  if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
+  if (request.model.empty()) return explain(options_of(request));
+  const auto model = state.model(request.model);
+  return request.match ? of_pairs(*model, request) : of_model(*model, request);
+}
+
+ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
+  return of_fields([&] { return explained(explanation_of(state, request)); });
+}
+
+void add_texts(Fields<ExplainRequest>& fields) {
+  const auto add = [&](std::string ExplainRequest::* place, const char* name, const char* form, const char* meaning) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning});
+  };
+  add(&ExplainRequest::text, "text", "TEXT", "Words between blanks; what a model reads");
+  add(&ExplainRequest::context, "context", "TEXT", "Cross-attention: keys and values come from this text");
+  add(&ExplainRequest::q, "q", "TENSOR", "One's own queries, with k and v: a file, or numbers in brackets");
+  add(&ExplainRequest::k, "k", "TENSOR", "Keys");
+  add(&ExplainRequest::v, "v", "TENSOR", "Values");
+  add(&ExplainRequest::npz, "npz", "FILE", "All three in one file");
+  add(&ExplainRequest::worked, "worked", "NAME", "A worked example, in place of a text");
+  add(&ExplainRequest::query, "query", "WORD", "A token whose sum is written out: a word, its index, or cat@5");
+}
+
+void add_drawn(Fields<ExplainRequest>& fields) {
+  const auto add = [&](auto place, const char* name, const char* meaning) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model"});
+  };
+  add(&ExplainRequest::heads, "heads", "Heads");
+  add(&ExplainRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]");
+  add(&ExplainRequest::d_model, "d_model", "Width of a token's vector");
+  add(&ExplainRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]");
+  add(&ExplainRequest::d_v, "d_v", "Width of a head's values [d_k]");
+  add(&ExplainRequest::seed, "seed", "Of the untrained parameters, and of dropout [42]");
+  add(&ExplainRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  fields.add(&ExplainRequest::block, {.name = "block",
+                                      .meaning = "The whole transformer block",
+                                      .group = "a drawn model",
+                                      .words = {"", "pre-norm", "post-norm"}});
+  add(&ExplainRequest::causal, "causal", "No token sees a later one");
+  fields.add(&ExplainRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Which query sees which key"});
+  fields.add(&ExplainRequest::bias, {.name = "bias", .form = "EXPR", .meaning = "Added to the scores: alibi, t5, …"});
+  add(&ExplainRequest::scale, "scale", "Factor of the scores [1/sqrt(d_k)]");
+  add(&ExplainRequest::softcap, "softcap", "c * tanh(x / c)");
+  add(&ExplainRequest::dropout, "dropout", "Drop weights with this probability");
+}
+
+void add_trained(Fields<ExplainRequest>& fields) {
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a trained model"});
+  };
+  add(&ExplainRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
+  add(&ExplainRequest::example, "example", "", "A held-out example of its task, in place of a text");
+  add(&ExplainRequest::picture, "picture", "FILE", "A PNG, for a model that reads images; of match one a line");
+  add(&ExplainRequest::captions, "captions", "A|B", "Of two towers: what it may show; of match one a line");
+  add(&ExplainRequest::match, "match", "", "All pictures against all captions");
+  add(&ExplainRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
+  add(&ExplainRequest::layer, "layer", "", "Whose steps to show [what the text calls for]");
+  add(&ExplainRequest::head, "head", "", "Likewise");
+  add(&ExplainRequest::answer, "answer", "", "Tokens to write after the text [as its task asks]");
+  add(&ExplainRequest::why, "why", "", "Answer why from the numbers of its head");
+}
+
+}  // namespace
+
+const Fields<ExplainRequest>& explain_fields() {
+  static const Fields<ExplainRequest> kFields = [] {
+    Fields<ExplainRequest> fields;
+    add_texts(fields);
+    add_drawn(fields);
+    add_trained(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+view_detail::Answerer view_detail::explain_question() {
+  return answerer<ExplainRequest, ExplainReply>(
+      "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
+      answer_explain,
+      {R"({"text": "The cat sat down", "causal": true, "query": "cat"})",
+       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
+       R"({"model": "induction", "text": "abcxyzab"})"});
+}
+
+}  // namespace qkv

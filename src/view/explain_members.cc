@@ -1,0 +1,89 @@
+#include "qkv/view/bench.h"
+#include "qkv/view/explain.h"
+
+namespace qkv {
+
+const Members<Setting>& members_of(const Setting* /*setting*/) {
+  static const Members<Setting> kMembers =
+      Members<Setting>("Setting").add(&Setting::name, "name", "What is set").add(&Setting::value, "value", "To what");
+  return kMembers;
+}
+
+const Members<Cell>& members_of(const Cell* /*cell*/) {
+  static const Members<Cell> kMembers = Members<Cell>("Cell")
+                                            .add(&Cell::text, "text", "As it is shown")
+                                            .add(&Cell::number, "number", "All digits, where it is a number");
+  return kMembers;
+}
+
+const Members<Table>& members_of(const Table* /*table*/) {
+  static const Members<Table> kMembers = Members<Table>("Table")
+                                             .add(&Table::title, "title", "Above it; may be empty")
+                                             .add(&Table::columns, "columns", "Their names")
+                                             .add(&Table::rows, "rows", "A cell for each column")
+                                             .add(&Table::faint_rows, "faint_rows", "Which of them count less")
+                                             .add(&Table::is_list, "is_list", "Whether each row stands for itself");
+  return kMembers;
+}
+
+const Members<ExplainedPicture>& members_of(const ExplainedPicture* /*picture*/) {
+  static const Members<ExplainedPicture> kMembers =
+      Members<ExplainedPicture>("ExplainedPicture")
+          .add(&ExplainedPicture::id, "id", "A word")
+          .add(&ExplainedPicture::title, "title", "Above it; may be empty")
+          .add(&ExplainedPicture::text, "text", "What there is to see, for who does not see it")
+          .add(&ExplainedPicture::svg, "svg", "The picture");
+  return kMembers;
+}
+
+const Members<ExplainedMap>& members_of(const ExplainedMap* /*map*/) {
+  static const Members<ExplainedMap> kMembers =
+      Members<ExplainedMap>("ExplainedMap")
+          .add(&ExplainedMap::id, "id", "A word")
+          .add(&ExplainedMap::title, "title", "Above it")
+          .add(&ExplainedMap::rows, "rows", "Names of the rows")
+          .add(&ExplainedMap::columns, "columns", "Names of the columns")
+          .add(&ExplainedMap::row_axis, "row_axis", "What rows are; may be empty")
+          .add(&ExplainedMap::column_axis, "column_axis", "What columns are; may be empty")
+          .add(&ExplainedMap::value_name, "value_name", "What its numbers are")
+          .add(&ExplainedMap::colours, "colours", "sequential or diverging")
+          .add(&ExplainedMap::low, "low", "Where the colours begin")
+          .add(&ExplainedMap::high, "high", "Where they end")
+          .add(&ExplainedMap::decimals, "decimals", "How many a cell shows")
+          .add(&ExplainedMap::values, "values", "f64 [rows, columns]")
+          .add(&ExplainedMap::hidden, "hidden", "b8 [rows, columns]: what the mask forbids");
+  return kMembers;
+}
+
+const Members<ExplainedPart>& members_of(const ExplainedPart* /*part*/) {
+  static const Members<ExplainedPart> kMembers =
+      Members<ExplainedPart>("ExplainedPart")
+          .add(&ExplainedPart::kind, "kind", "step, query or why")
+          .add(&ExplainedPart::number, "number", "Of a step, from 1; else 0")
+          .add(&ExplainedPart::id, "id", "A word")
+          .add(&ExplainedPart::title, "title", "A line")
+          .add(&ExplainedPart::text, "text", "Why it is done, in a sentence or two")
+          .add(&ExplainedPart::finding, "finding", "Of a why: what the numbers say")
+          .add(&ExplainedPart::formulas, "formulas", "How it is made")
+          .add(&ExplainedPart::shape, "shape", "Of what is made")
+          .add(&ExplainedPart::maps, "maps", "Matrices")
+          .add(&ExplainedPart::is_folded, "is_folded", "Whether only titles of the maps are shown at first")
+          .add(&ExplainedPart::tables, "tables", "Tables")
+          .add(&ExplainedPart::pictures, "pictures", "Charts, diagrams and images")
+          .add(&ExplainedPart::notes, "notes", "What else is to be said");
+  return kMembers;
+}
+
+const Members<ExplainReply>& members_of(const ExplainReply* /*reply*/) {
+  static const Members<ExplainReply> kMembers =
+      Members<ExplainReply>("ExplainReply")
+          .add(&ExplainReply::title, "title", "What is explained")
+          .add(&ExplainReply::tokens, "tokens", "Tokens at the queries")
+          .add(&ExplainReply::keys, "keys", "Tokens at the keys")
+          .add(&ExplainReply::settings, "settings", "With which")
+          .add(&ExplainReply::notes, "notes", "What else is to be said")
+          .add(&ExplainReply::parts, "parts", "Steps, then the query that was asked for, then answers to why");
+  return kMembers;
+}
+
+}  // namespace qkv

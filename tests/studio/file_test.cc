@@ -1,0 +1,83 @@
+// A page in one file: what it carries, and what its policy allows.
+#include <gmock/gmock.h>
+
+#include "file/encodings.h"
+#include "file/page_file.h"
+#include "file/page_requests.h"
+#include "qkv/error.h"
+
+namespace qkv::file_test {
+namespace {
+
+using namespace studio;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+struct TestPages {
+  std::string page = gzipped(
+      "<!doctype html>\n<html><head><meta charset=\"utf-8\" /><title>t</title>"
+      "<script defer src=\"./studio.js\"></script><link rel=\"stylesheet\" href=\"./studio.css\"></head>"
+      "<body><div id=\"studio\"></div></body></html>\n");
+  std::string script = gzipped("run('</script><!-- ');");
+  std::string style = gzipped("a { color: red }");
+
+  [[nodiscard]] Pages pages() const { return {.page = page, .script = script, .style = style}; }
+};
+
+std::string file_with(const PageFile& file, const Frozen& frozen) {
+  const TestPages made;
+  return page_file(made.pages(), file, frozen);
+}
+
+TEST(PageFile, HoldsScriptAndStyleUnderAPolicyOfTheirHashes) {
+  Studio studio;
+  const Frozen frozen(studio);
+  const std::string page = file_with({.title = "a < b", .starts = {"#/step?q=</script>"}}, frozen);
+  const std::string script = "run('<\\/script><\\!-- ');";
+  EXPECT_THAT(page, AllOf(HasSubstr("<script>" + script + "</script>"), HasSubstr("'" + csp_hash(script) + "'"),
+                          HasSubstr("<style>a { color: red }</style>"), HasSubstr(csp_hash("a { color: red }")),
+                          HasSubstr("connect-src 'none'"), HasSubstr("<title>a &lt; b</title>"),
+                          HasSubstr(R"(["#/step?q=\u003c/script>"])"), Not(HasSubstr("unsafe")),
+                          Not(HasSubstr("studio.js")), Not(HasSubstr("studio.css"))));
+}
+
+TEST(PageFile, ComesWithAnEngineWhereThereIsOne) {
+  Studio studio;
+  const Frozen frozen(studio);
+  const std::string page =
+      file_with({.title = "live", .starts = {}, .live = LiveEngine{.engine = "wasm", .worker = "work()", .models = {{"gpt", "m"}}}}, frozen);
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"engine\">" + base64("wasm")), HasSubstr("id=\"worker\">work()<"), HasSubstr(R"(id="models">{"gpt":"bQ=="})"),
+                          HasSubstr("'wasm-unsafe-eval'"), HasSubstr("worker-src blob:")));
+}
+
+TEST(PageFile, CarriesRepliesAsThePageAsksForThem) {
+  Studio studio;
+  Frozen frozen(studio);
+  frozen.add("bench", {{"query", 2}, {"mask", "causal"}});
+  const std::string packed = gunzipped(frozen.packed());
+  EXPECT_THAT(packed, HasSubstr(R"(bench {"mask":"causal","query":2})"));
+  EXPECT_THAT(file_with({.title = "", .starts = {}}, frozen), HasSubstr("id=\"frozen\">" + base64(frozen.packed())));
+  EXPECT_THROW(frozen.add("bench", {{"query", 9}}), InvalidArgument);
+  EXPECT_FALSE(frozen.add_if_answered("bench", {{"query", 9}}));
+  EXPECT_EQ(frozen.size(), 1U);
+}
+
+TEST(PageFile, StopsAtItsBounds) {
+  Studio studio;
+  Frozen frozen(studio);
+  freeze_step(frozen, Request::object(), {.replies = 50});
+  EXPECT_EQ(frozen.size(), 50U);
+}
+
+TEST(Encodings, RefuseWhatIsDamaged) {
+  const std::string packed = gzipped("some text that is long enough to be packed");
+  EXPECT_EQ(gunzipped(packed), "some text that is long enough to be packed");
+  EXPECT_THROW(static_cast<void>(gunzipped(packed.substr(0, packed.size() / 2))), Error);
+  EXPECT_THROW(static_cast<void>(gunzipped("no gzip")), Error);
+  EXPECT_EQ(base64("\xff\xfe"), "//4=");
+  EXPECT_EQ(csp_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+}
+
+}  // namespace
+}  // namespace qkv::file_test
