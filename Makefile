@@ -13,13 +13,13 @@ demo:
 	cmake --build --preset release --target qkv_cli
 	mkdir -p build/demo
 	$(QKV) explain "The cat sat down" --causal --query cat
-	$(QKV) explain "The cat sat down" --causal --quiet --html build/demo/explain.html --svg build/demo/svg --png build/demo/png
-	$(QKV) explain --model gpt "The cat sat down because it was tired" --html build/demo/gpt.html
+	$(QKV) explain "The cat sat down" --causal --quiet --svg build/demo/svg --png build/demo/png
 	$(QKV) generate gpt "The cat sat down" --tokens 12 --repetition-penalty 1.3
 	@echo
-	@echo "The picture report: build/demo/explain.html (open it in a browser); its pictures: build/demo/svg, build/demo/png"
-	@echo "A trained model's heads on a sentence: build/demo/gpt.html"
-	@echo "All of it in the browser, to step through and edit: $(QKV) view"
+	@$(QKV) explain "The cat sat down" --causal --query cat --quiet --html build/demo/explain.html && \
+	  echo "The same in the browser, step by step, every number with its sum: build/demo/explain.html (open it)" || true
+	@echo "Its pictures: build/demo/svg, build/demo/png"
+	@echo "The rest, to be edited, models and long texts too: $(QKV) view"
 
 test:
 	scripts/install-packages build test studio

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "lines.h"
+#include "common_options.h"
 #include "picture_word.h"
+#include "qkv/number_text.h"
 #include "studio_page.h"
 
 namespace qkv::cli {

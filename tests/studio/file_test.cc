@@ -46,9 +46,13 @@ TEST(PageFile, ComesWithAnEngineWhereThereIsOne) {
   Studio studio;
   const Frozen frozen(studio);
   const std::string page =
-      file_with({.title = "live", .starts = {}, .live = LiveEngine{.engine = "wasm", .worker = "work()", .models = {{"gpt", "m"}}}}, frozen);
-  EXPECT_THAT(page, AllOf(HasSubstr("id=\"engine\">" + base64("wasm")), HasSubstr("id=\"worker\">work()<"), HasSubstr(R"(id="models">{"gpt":"bQ=="})"),
-                          HasSubstr("'wasm-unsafe-eval'"), HasSubstr("worker-src blob:")));
+      file_with({.title = "live",
+                 .starts = {},
+                 .live = LiveEngine{.engine = "wasm", .worker = "work()", .models = {{"gpt", "m"}}}},
+                frozen);
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"engine\">" + base64("wasm")), HasSubstr("id=\"worker\">work()<"),
+                          HasSubstr(R"(id="models">{"gpt":"bQ=="})"), HasSubstr("'wasm-unsafe-eval'"),
+                          HasSubstr("worker-src blob:")));
 }
 
 TEST(PageFile, CarriesRepliesAsThePageAsksForThem) {

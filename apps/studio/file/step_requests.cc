@@ -80,6 +80,7 @@ class StepRequests {
 
 void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bounds) {
   frozen.add("about", Request::object());
+  frozen.add_if_answered("operations", Request::object());
   StepRequests(frozen, request, bounds).add_all(request.value("query", kUsualQuery));
 }
 

@@ -4,7 +4,7 @@
 import axe from "axe-core/axe.min.js?raw";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser } from "./browser";
+import { openBrowser, openStudio, studioUrl } from "./browser";
 
 declare const process: { env: Record<string, string | undefined> };
 
@@ -141,6 +141,31 @@ describe.skipIf(!folder)("a page in a file (set STUDIO_FILES to a folder of them
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
   }, slow);
+
+  it.skipIf(!studioUrl)("this page as a file: taken along, opened from disk, the same numbers", async () => {
+    const taken = await openStudio(browser, "#/step?step=5&Q=1,0;1,1;1,1", { acceptDownloads: true });
+    await taken.shows("out:1,0", "1.000");
+    await taken.cell("weights:1,2").hover();
+    await taken.page.locator(".inspector-label", { hasText: "α₂₃" }).waitFor();
+    await taken.press("e");
+    const download = taken.page.waitForEvent("download");
+    await taken.page.getByRole("menuitem", { name: "This page as a file" }).click();
+    await (await download).saveAs(`${folder}/taken.html`);
+    expect(taken.complaints).toEqual([]);
+
+    const page = await open("taken.html");
+    await page.locator('td[data-name="out:1,1"]').waitFor();
+    expect(await page.locator('td[data-name="out:1,1"] > span').innerText()).toBe("1.248");
+    await page.locator('td[data-name="weights:1,2"]').hover();
+    await page.locator(".inspector-label", { hasText: "α₂₃" }).waitFor();
+    expect(await page.locator("nav.pages").count()).toBe(0);
+    await page.keyboard.press("e");
+    const again = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "This page as a file" }).click();
+    await (await again).saveAs(`${folder}/again.html`);
+    const copy = await open("again.html");
+    expect(await copy.locator('td[data-name="out:1,1"] > span').innerText()).toBe("1.248");
+  });
 
   it("its policy lets no other script run", async () => {
     const page = await open("chapter.html");

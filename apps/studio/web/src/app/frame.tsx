@@ -52,7 +52,7 @@ export function Frame({ engine }: { engine: Engine }) {
         {open.length > 1 && <PageLinks current={page} open={open} />}
         {page.text && <TextField key={page.name} bar={page.text} engine={engine} />}
         <div class="bar-end">
-          <TakeAlong takings={takings} open={menu} />
+          <TakeAlong engine={engine} takings={takings} open={menu} />
           <button type="button" class="icon" onClick={toggleGround} aria-label={`${ground.value === "dark" ? "Light" : "Dark"} colours`}>
             {ground.value === "dark" ? "☀" : "☾"}
           </button>

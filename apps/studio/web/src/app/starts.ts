@@ -14,6 +14,11 @@ function read(): string[] {
 /** What opens where the address says nothing; null where the pages decide. */
 export const firstStart: string | null = starts[0] ?? null;
 
+/** The starts of a file that opens at `first`: the other pages of this file begin where they did. */
+export function startsWith(first: string): string[] {
+  return [first, ...starts.filter((start) => pageOf(start) !== pageOf(first))];
+}
+
 /** Where the link to a page leads. */
 export function startOf(page: Page): string {
   return starts.find((start) => pageOf(start) === page.name) ?? `#${plainFragment({ page: page.name, fields: {} })}`;

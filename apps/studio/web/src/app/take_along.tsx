@@ -1,12 +1,15 @@
-// What a reader can keep: the link, the command, the picture, the numbers.
+// What a reader can keep: the link, the command, the picture, the numbers, the page itself.
 
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { pngFile } from "../drawing/canvas";
 import { palettes } from "../drawing/palette";
 import { svgFile } from "../drawing/svg";
+import type { Engine } from "../engine/engine";
 import { address, fragmentOf } from "./address";
 import type { Takings } from "./page";
+import { thisPage } from "./page_file";
+import { startsWith } from "./starts";
 import { ground } from "./theme";
 
 interface Entry {
@@ -15,7 +18,7 @@ interface Entry {
   run: () => Promise<string>; // what it says when it is done
 }
 
-function entriesOf(takings: Takings | null): Entry[] {
+function entriesOf(engine: Engine, takings: Takings | null): Entry[] {
   const entries: Entry[] = [{ label: "Link", detail: "opens exactly this", run: async () => copy(await link(), "The link is copied.") }];
   const { name = "qkv", command, drawing, png, table } = takings ?? {};
   if (command) entries.push({ label: "Command", detail: command, run: () => copy(command, "The command is copied.") });
@@ -31,6 +34,14 @@ function entriesOf(takings: Takings | null): Entry[] {
     );
   }
   if (png) entries.push({ label: "PNG", detail: "the picture in pixels", run: async () => save(await png(), `${name}.png`) });
+  entries.push({
+    label: "This page as a file",
+    detail: "works without qkv and without network; holds what you have looked at",
+    run: async () => {
+      const page = await thisPage(engine, startsWith(`#${await fragmentOf(address.value)}`));
+      return save(new Blob([page], { type: "text/html" }), `${name}.html`);
+    },
+  });
   if (table) {
     const csv = () => new Blob([table.csv()], { type: "text/csv" });
     entries.push({ label: "CSV", detail: `${table.name}, all digits`, run: async () => save(csv(), `${name}-${table.name}.csv`) });
@@ -61,7 +72,13 @@ function save(blob: Blob, name: string): string {
   return `Saved as ${name}.`;
 }
 
-export function TakeAlong({ takings, open }: { takings: Signal<Takings | null>; open: Signal<boolean> }) {
+interface TakeAlongProps {
+  engine: Engine;
+  takings: Signal<Takings | null>;
+  open: Signal<boolean>;
+}
+
+export function TakeAlong({ engine, takings, open }: TakeAlongProps) {
   const said = useSignal("");
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -106,7 +123,7 @@ export function TakeAlong({ takings, open }: { takings: Signal<Takings | null>; 
       {shown && (
         <div class="menu">
           <div role="menu" aria-label="Take along">
-            {entriesOf(takings.value).map((entry) => (
+            {entriesOf(engine, takings.value).map((entry) => (
               <button
                 key={entry.label}
                 type="button"

@@ -25,6 +25,8 @@ export interface Transport {
   readonly where: string;
   /** True where replies that the page carries with it are all that there is. */
   readonly isFrozen?: true;
+  /** What it carries with it, "NAME {request}" and frames. */
+  readonly replies?: ReadonlyMap<string, Uint8Array>;
   /** False for a request that will surely not be answered: pages offer no way to it. */
   answers(name: string, body: string): boolean;
   /** Bytes of frames, in any cuts. Aborting the signal ends the work behind it. */
@@ -83,9 +85,11 @@ export class Engine {
     return this.transport.answers(name, canonical(name, request).slice(name.length + 1));
   }
 
-  /** What was replied, as far as it is kept: "NAME {request}" and the frames of the reply. */
+  /** What there is to be replied without asking: "NAME {request}" and the frames of the reply. */
   get replies(): [string, Uint8Array][] {
-    return [...this.kept].map(([key, { frames }]) => [key, frames]);
+    const all = new Map(this.transport.replies ?? []);
+    for (const [key, { frames }] of this.kept) all.set(key, frames);
+    return [...all];
   }
 
   private async read(name: string, body: string, signal: AbortSignal, progress?: (progress: Progress) => void) {

@@ -8,7 +8,7 @@ export class Frozen implements Transport {
   readonly where = "computed when this page was made, by qkv";
   readonly isFrozen = true;
 
-  constructor(private readonly replies: ReadonlyMap<string, Uint8Array>) {}
+  constructor(readonly replies: ReadonlyMap<string, Uint8Array>) {}
 
   answers(name: string, body: string): boolean {
     return this.replies.has(`${name} ${body}`);

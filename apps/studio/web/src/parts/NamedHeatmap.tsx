@@ -8,6 +8,7 @@ import { Heatmap } from "./Heatmap";
 import { Legend } from "./Legend";
 import { nameOf, parsedName, pointed } from "./links";
 import type { Place } from "./one_cell";
+import { Prose } from "./Prose";
 import type { Shading } from "./shade";
 
 export interface NamedHeatmapProps {
@@ -46,7 +47,7 @@ export function NamedHeatmap(props: NamedHeatmapProps) {
   return (
     <div class="named-heatmap">
       <div class={`matrix-title ${props.kind ?? ""}`} title={meaning}>
-        {title}
+        <Prose text={title} />
         {props.says && <small>{props.says}</small>}
       </div>
       <Heatmap

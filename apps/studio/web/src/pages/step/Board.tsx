@@ -10,7 +10,7 @@ import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { backBoard, boardDrawing } from "./board";
 import { subscripted } from "./planes";
-import { isFromModel, movedOutput } from "./state";
+import { isDrawn, movedOutput, onRealHead } from "./state";
 
 export const boardWidth = 520;
 const narrowBoard = 340;

@@ -8,7 +8,7 @@ import { MatrixTable } from "../../parts/MatrixTable";
 import { Large } from "./Large";
 import type { Bench } from "./bench";
 import { gradientOf, isSmall, kindOf, matrixOf, scaleOf } from "./matrices";
-import { addedWord, fromX, isDrawn, isFromModel, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
+import { addedWord, fromX, isDrawn, keyWords, mostWords, onRealHead, queryWords, removedWord, toX, usesX } from "./state";
 
 interface InputsProps {
   bench: Bench;

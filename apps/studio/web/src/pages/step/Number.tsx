@@ -11,7 +11,7 @@ import { parsedName, pinned, selected } from "../../parts/links";
 import type { Bench } from "./bench";
 import { matrixOf } from "./matrices";
 import { neighbourOf } from "./neighbours";
-import { fieldOf, isDrawn, isFromModel } from "./state";
+import { fieldOf, isDrawn, onRealHead } from "./state";
 
 interface NumberProps {
   bench: Bench;
