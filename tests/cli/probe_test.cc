@@ -114,9 +114,9 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, --random or --model, got neither\n");
+  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, --random, --planted or --model, got neither\n");
   EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}),
-            "qkv probe: --q, --k: expected both, --random or --model, got --k alone\n");
+            "qkv probe: --q, --k: expected both, --random, --planted or --model, got --k alone\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "all"}),
             "qkv probe: --average: expected no --head beside it, for it is the mean of all heads, got all\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
@@ -261,7 +261,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
     EXPECT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
     ++commands;
   }
-  EXPECT_EQ(commands, 9);
+  EXPECT_EQ(commands, 10);
   EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz", "gradients.png"}));
 }
 
@@ -301,7 +301,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, --random or --model"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, --random, --planted or --model"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
 }
 
