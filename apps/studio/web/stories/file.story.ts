@@ -88,7 +88,7 @@ describe.skipIf(!folder)("a page in a file (set STUDIO_FILES to a folder of them
 
   it("every mistake is there, and nothing is offered that is not", async () => {
     const page = await open("chapter.html");
-    const chips = page.locator(".chip");
+    const chips = page.locator(".wrong .chip");
     expect(await chips.count()).toBeGreaterThan(4);
     for (let n = 0; n < (await chips.count()); ++n) {
       await chips.nth(n).click();
