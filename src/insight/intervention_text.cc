@@ -121,7 +121,7 @@ Intervention read_number(std::string_view text) {
   const std::size_t first = rest.find(':');
   const std::size_t last = rest.rfind(':');
   if (!number.at.layer || !number.at.head || first == last) refuse_text("set", expected, text);
-  const auto* const word =
+  const auto word =
       std::ranges::find(kValueWords, rest.substr(0, first), [](const auto& one) { return one.first; });
   const auto places = numbers_from<std::int64_t>(rest.substr(first + 1, last - first - 1), ',');
   const auto to = number_from<double>(rest.substr(last + 1));
@@ -159,7 +159,7 @@ struct InterventionWords {
                        patch.place ? fmt::format("@{}", *patch.place) : "");
   }
   std::string operator()(const SetNumber& number) const {
-    const auto* const word = std::ranges::find(kValueWords, number.value, [](const auto& one) { return one.second; });
+    const auto word = std::ranges::find(kValueWords, number.value, [](const auto& one) { return one.second; });
     return fmt::format("set {}={}:{},{}:{}", words_of(number.at), word->first, number.place, number.column, number.to);
   }
   std::string operator()(const FrozenNorms& /*norms*/) const { return "freeze norms"; }
