@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "file/live_engine.h"
 #include "qkv/error.h"
 
 namespace qkv::cli {
@@ -81,7 +82,8 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   studio::Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);
-  return studio::page_file(studio::built_pages(), {.title = page.title, .starts = page.starts}, frozen);
+  return studio::page_file(studio::built_pages(),
+                           {.title = page.title, .starts = page.starts, .live = studio::live_engine()}, frozen);
 }
 
 void add_bench_page(studio::Frozen& frozen, StudioPage& page, const Request& bench) {
