@@ -3,6 +3,5 @@ declare module "node:child_process" {
   export function execFileSync(file: string, words: readonly string[], options: { encoding: "utf8"; maxBuffer: number }): string;
 }
 declare module "node:fs" {
-  export function readFileSync(file: string): { toString(encoding: "utf8" | "base64"): string };
-  export function writeFileSync(file: string, text: string): void;
+  export function readFileSync(file: string): { toString(encoding: "utf8"): string };
 }

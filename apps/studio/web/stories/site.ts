@@ -1,12 +1,18 @@
-// What `make site` wrote (STUDIO_SITE), as a static site and as one file: neither has a server that computes.
+// What `make site` wrote (STUDIO_SITE), and a file with an engine in it (live.html in STUDIO_FILES): neither has a server that
+// computes.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext } from "playwright-core";
 
 declare const process: { env: Record<string, string | undefined> };
 
 export const siteFolder = process.env["STUDIO_SITE"];
 const address = "http://studio.test/";
+
+const files = process.env["STUDIO_FILES"];
+const hasEngine = files !== undefined && readFileSync(`${files}/live.html`).toString("utf8").includes('id="engine">');
+/** Undefined where `make web` had not made the engine when qkv was built. */
+export const liveFile = hasEngine ? `${files}/live.html` : undefined;
 
 export interface Place {
   address: string;
@@ -32,27 +38,8 @@ export async function onSite(browser: Browser): Promise<Place> {
   return { address, context, missing };
 }
 
-/** A file on the disk, with the network off. */
-export async function onDisk(browser: Browser, file: string): Promise<Place> {
-  writeLiveFile(file);
+/** What `qkv view --export` wrote, from the disk and with the network off. */
+export async function onDisk(browser: Browser): Promise<Place> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, reducedMotion: "reduce", offline: true });
-  return { address: `file://${file}`, context, missing: [] };
-}
-
-// One file of all: the page, its script and style, the engine, the Worker and one model.
-function writeLiveFile(file: string): void {
-  const text = (name: string) => readFileSync(`${siteFolder}/${name}`).toString("utf8");
-  const base64 = (name: string) => readFileSync(`${siteFolder}/${name}`).toString("base64");
-  const carried = (type: string, id: string, content: string) => `<script type="${type}" id="${id}">${content}</script>`;
-  const models = JSON.stringify({ induction: base64("models/induction.bin") });
-  const parts = [
-    "<!doctype html><html lang=en><head><meta charset=utf-8><title>qkv studio</title>",
-    '<meta name=viewport content="width=device-width, initial-scale=1"><link rel=icon href="data:,">',
-    `<style>${text("studio.css")}</style></head><body><div id=studio></div>`,
-    carried("text/plain", "engine", base64("engine.bin")),
-    carried("text/plain", "worker", text("worker.js")),
-    carried("application/json", "models", models),
-    `<script>${text("studio.js").replaceAll("</script", "<\\/script")}</script></body></html>`,
-  ];
-  writeFileSync(file, parts.join("\n"));
+  return { address: `file://${liveFile}`, context, missing: [] };
 }

@@ -3,7 +3,11 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBrowser, Studio } from "./browser";
-import { onDisk, onSite, siteFolder, type Place } from "./site";
+import { liveFile, onDisk, onSite, siteFolder, type Place } from "./site";
+
+const site = "a static site";
+const file = "a file, offline, on a phone";
+const names = [...(siteFolder ? [site] : []), ...(liveFile ? [file] : [])];
 
 let browser: Browser;
 const complaints: string[] = [];
@@ -19,12 +23,12 @@ async function open(place: Place, fragment: string): Promise<Studio> {
   return new Studio(page, complaints);
 }
 
-describe.skipIf(!siteFolder)("without a server (set STUDIO_SITE to what `make site` wrote)", () => {
+describe.skipIf(names.length === 0)("without a server (after `make web` or `make site`)", () => {
   const places: Record<string, Place> = {};
   beforeAll(async () => {
     browser = await openBrowser();
-    places["a static site"] = await onSite(browser);
-    places["a file, offline, on a phone"] = await onDisk(browser, "/tmp/qkv-live.html");
+    if (siteFolder) places[site] = await onSite(browser);
+    if (liveFile) places[file] = await onDisk(browser);
   });
   afterAll(async () => {
     await browser.close();
@@ -32,7 +36,7 @@ describe.skipIf(!siteFolder)("without a server (set STUDIO_SITE to what `make si
     expect(Object.values(places).flatMap((place) => place.missing)).toEqual([]);
   });
 
-  describe.each(["a static site", "a file, offline, on a phone"])("on %s", (name) => {
+  describe.each(names)("on %s", (name) => {
     it("five steps lead to (0.797, 1.604)", async () => {
       const studio = await open(places[name]!, "#/step");
       await studio.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight");
