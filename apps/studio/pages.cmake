@@ -73,17 +73,11 @@ set(QKV_WEB_ENGINE ${PROJECT_SOURCE_DIR}/build/web/apps/studio/wasm/qkv.wasm CAC
     "The engine as WebAssembly, put into the program where the file is there")
 mark_as_advanced(QKV_WEB_ENGINE)
 set(engine ${build}/pages/engine.gz)
-if(EXISTS ${QKV_WEB_ENGINE})
-  add_custom_command(OUTPUT ${engine}
-    COMMAND gzip -9nc ${QKV_WEB_ENGINE} > ${engine}
-    DEPENDS ${QKV_WEB_ENGINE}
-    COMMENT "Compressing the engine for pages")
-else()
-  file(CONFIGURE OUTPUT ${engine} CONTENT "")
-endif()
+add_custom_target(studio_engine COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pack-engine ${QKV_WEB_ENGINE} ${engine}
+                  BYPRODUCTS ${engine})
 
 add_library(qkv_studio_pages STATIC pages.cc)
-add_dependencies(qkv_studio_pages studio_web)
+add_dependencies(qkv_studio_pages studio_web studio_engine)
 set_property(SOURCE pages.cc PROPERTY OBJECT_DEPENDS "${pages};${engine}")
 target_compile_definitions(qkv_studio_pages PRIVATE QKV_STUDIO_PAGES="${build}/pages")
 target_link_libraries(qkv_studio_pages PUBLIC qkv_studio_server)

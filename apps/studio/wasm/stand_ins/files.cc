@@ -3,6 +3,7 @@
 
 #include "files/descriptor.h"
 #include "files/mapped_file.h"
+#include "qkv/npz.h"
 #include "runtime/memory_files.h"
 
 namespace qkv {
@@ -38,6 +39,9 @@ std::vector<std::byte> read_file(const std::string& path) {
 }
 
 void require_readable(const std::string& path) { static_cast<void>(bytes_of(path)); }
+
+std::vector<std::string> npz_names(const std::string& path) { refuse("cannot read", path); }
+Tensor read_npz(const std::string& path, const std::string& /*name*/) { refuse("cannot read", path); }
 
 void write_file(const std::string& path, std::span<const std::byte> /*bytes*/) { refuse("cannot write", path); }
 void write_file(const std::string& path, std::string_view /*text*/) { refuse("cannot write", path); }
