@@ -39,7 +39,7 @@ void run(const CostFlags& flags, const CLI::App& command) {
   } else {
     require_chart(command);
   }
-  print(flags.json ? as_json(report) : as_text(report, terminal_width()));
+  print(flags.json ? reply_as_json(cost_figures(report)) : as_text(report, terminal_width()));
 }
 
 }  // namespace

@@ -4,18 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 #include "qkv/picture/terminal.h"
-#include "view/json_of.h"
 #include "view/lines.h"
 #include "view/refuse.h"
 
 namespace qkv {
 namespace {
 
-using view_detail::Json;
 using view_detail::prose;
 using view_detail::refuse;
 
@@ -55,25 +51,6 @@ std::string item_lines(const CostItem& item, int width) {
   return prose(arithmetic, width, kBeside).replace(0, kBeside, figure);
 }
 
-Json json_of(const CostConfig& c) {
-  return {{"name", c.name},
-          {"layers", c.layers},
-          {"decoder_layers", c.decoder_layers},
-          {"d_model", c.d_model},
-          {"heads", c.heads},
-          {"kv_heads", *c.kv_heads},
-          {"d_k", *c.d_k},
-          {"d_v", *c.d_v},
-          {"d_ff", *c.d_ff},
-          {"gated_ffn", c.gated_ffn},
-          {"vocab", c.vocab},
-          {"tokens", c.tokens},
-          {"batch", c.batch},
-          {"causal", c.causal},
-          {"dtype", name_of(c.dtype)},
-          {"tile", c.tile}};
-}
-
 // A model without a preset: the first of the three numbers that is missing is named.
 void require_shape(const CostRequest& request) {
   if (!request.layers && !request.d_model && !request.heads) {
@@ -87,24 +64,6 @@ void require_shape(const CostRequest& request) {
 }
 
 }  // namespace
-
-std::string as_json(const CostReport& report) {
-  static constexpr std::array<std::string_view, 3> kUnits = {"parameters", "flops", "bytes"};
-  Json json = {{"config", json_of(report.config)}, {"groups", Json::array()}};
-  for (const CostGroup& group : report.groups) {
-    Json items = Json::array();
-    for (const CostItem& item : group.items) {
-      items.push_back({{"key", item.key},
-                       {"name", item.name},
-                       {"unit", kUnits.at(static_cast<std::size_t>(item.unit))},
-                       {"value", Json::parse(item.value.to_string())},  // a double beyond 2^64
-                       {"exact", item.value.to_string()},
-                       {"arithmetic", item.arithmetic}});
-    }
-    json["groups"].push_back({{"title", group.title}, {"note", group.note}, {"items", items}});
-  }
-  return view_detail::text_of(json);
-}
 
 std::string as_text(const CostReport& report, int width) {
   std::string text = heading(report.config, width);

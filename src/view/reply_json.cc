@@ -37,7 +37,7 @@ Json WireWriter::json_of_tensor(const Tensor& tensor) {
 
 }  // namespace view_detail
 
-std::string reply_as_json(const std::function<void(ReplyWriter&)>& write) {
+std::string written_as_json(const std::function<void(ReplyWriter&)>& write) {
   view_detail::JsonWriter writer;
   write(writer);
   return view_detail::text_of(writer.json());

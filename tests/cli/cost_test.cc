@@ -32,12 +32,15 @@ TEST(Cost, OfGpt3PrintsEachFigureWithItsArithmeticIn80Columns) {
 
 TEST(Cost, PrintsTheSameAsJson) {
   const auto json = nlohmann::json::parse(run_qkv({"cost", "gpt2", "--json"}).out);
-  EXPECT_EQ(json["config"]["heads"], 12);
-  EXPECT_EQ(json["config"]["causal"], true);
+  EXPECT_EQ(json["title"], "gpt2, 1024 tokens");
+  EXPECT_EQ(json["model"]["heads"], 12);
+  EXPECT_EQ(json["model"]["causal"], true);
   for (const auto& group : json["groups"]) {
     for (const auto& item : group["items"]) {
       if (item["key"] == "weights.total") {
         EXPECT_EQ(item["value"], 124439808);
+        EXPECT_EQ(item["unit"], "parameters");
+        EXPECT_EQ(item["amount"], "124,439,808 = 124 M");
       }
       EXPECT_EQ(std::to_string(item["value"].get<std::uint64_t>()), item["exact"].get<std::string>());
     }

@@ -110,7 +110,8 @@ TEST(Replies, HaveTheKeysOfTheDocument) {
   costed.preset = "gpt2";
   for (const std::string& reply :
        {as_json(inputs, probe(probed, inputs)), as_json(mask(masked)), as_json(masked, mask_word_list(masked)),
-        of_model(), as_json(cost(cost_config(costed))), as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
+        of_model(), reply_as_json(cost_figures(cost(cost_config(costed)))), as_json(CheckRequest{}, CheckReply{}),
+        info_as_json()}) {
     const auto json = nlohmann::json::parse(reply);
     for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
   }

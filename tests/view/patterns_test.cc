@@ -89,6 +89,16 @@ TEST(PositionsQuestion, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused_field("positions", R"({"d": 7})"), "d");
 }
 
+TEST(CostQuestion, BeginsWithTheFiguresOfTheCommand) {
+  CostRequest request;
+  request.preset = "llama-3-8b";
+  request.tokens = 4096;
+  const Json figures = Json::parse(reply_as_json(cost_figures(cost(cost_config(request)))));
+  const Answer answer = ask("cost", R"({"preset": "llama-3-8b", "tokens": 4096})");
+  for (const auto& [key, value] : figures.items()) EXPECT_EQ(answer.json[key], value) << key;
+  EXPECT_GT(figures["groups"].size(), 1U);
+}
+
 TEST(CostQuestion, HasGptThreesMatrix) {
   const Answer answer = ask("cost", R"({"preset": "gpt3"})");
   bool found = false;

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "qkv/cost.h"
 #include "qkv/picture/chart.h"
 #include "qkv/view/field.h"
+#include "qkv/view/member.h"
 
 namespace qkv {
 
@@ -31,8 +33,42 @@ struct CostRequest {
 /// Every figure with its arithmetic, in lines of at most `width` columns.
 [[nodiscard]] std::string as_text(const CostReport& report, int width);
 
-/// {"config", "groups"}: values as numbers, and as exact texts where they pass 2^64.
-[[nodiscard]] std::string as_json(const CostReport& report);
+struct CostItemShown {
+  std::string key, name, unit, exact, arithmetic, amount;
+  double value = 0;
+};
+
+struct CostGroupShown {
+  std::string title, note;
+  std::vector<CostItemShown> items;
+};
+
+/// The model whose costs are shown, with every default filled in.
+struct CostModelShown {
+  std::string name;
+  std::int64_t layers = 0, decoder_layers = 0;
+  std::int64_t d_model = 0, heads = 0, kv_heads = 0, d_k = 0, d_v = 0, d_ff = 0;
+  bool gated = false;
+  std::int64_t vocab = 0;
+  bool causal = false;
+  std::int64_t tokens = 0, batch = 0;
+  std::string dtype;
+  std::int64_t tile = 0;
+};
+
+/// Every figure of a report: what `qkv cost --json` prints, and what the studio's question `cost` begins with.
+struct CostFigures {
+  std::string title;
+  CostModelShown model;
+  std::vector<CostGroupShown> groups;
+};
+
+[[nodiscard]] CostFigures cost_figures(const CostReport& report);
+
+[[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);
+[[nodiscard]] const Members<CostGroupShown>& members_of(const CostGroupShown* group);
+[[nodiscard]] const Members<CostModelShown>& members_of(const CostModelShown* model);
+[[nodiscard]] const Members<CostFigures>& members_of(const CostFigures* figures);
 
 struct CostRange {
   std::string of = "memory";  // or "flops", "traffic"

@@ -178,8 +178,15 @@ class Members {
   std::vector<std::function<void(ReplyWriter&, const Reply&)>> writers_;
 };
 
-/// {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"}, values that are not finite null.
-[[nodiscard]] std::string reply_as_json(const std::function<void(ReplyWriter&)>& write);
+/// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"},
+/// values that are not finite null.
+[[nodiscard]] std::string written_as_json(const std::function<void(ReplyWriter&)>& write);
+
+/// A reply with members_of() in this form.
+template <class Reply>
+[[nodiscard]] std::string reply_as_json(const Reply& reply) {
+  return written_as_json([&](ReplyWriter& writer) { members_of(&reply).write(writer, reply); });
+}
 
 /// A table in Markdown of the members, one row each, and one more table for each kind of object among them.
 [[nodiscard]] std::string members_as_markdown(const ReplyType& type);

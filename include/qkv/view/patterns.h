@@ -64,16 +64,6 @@ struct PositionsReply {
   std::vector<double> slopes;       // of ALiBi, a head each
 };
 
-struct CostItemShown {
-  std::string key, name, arithmetic, amount;
-  double value = 0;
-};
-
-struct CostGroupShown {
-  std::string title, note;
-  std::vector<CostItemShown> items;
-};
-
 struct CostLine {
   std::string name;
   std::vector<double> x, y;
@@ -83,23 +73,7 @@ struct CostShownRequest : CostRequest {
   std::string of = "memory";
 };
 
-/// The model whose costs are shown, with every default filled in.
-struct CostModelShown {
-  std::string name;
-  std::int64_t layers = 0, decoder_layers = 0;
-  std::int64_t d_model = 0, heads = 0, kv_heads = 0, d_k = 0, d_v = 0, d_ff = 0;
-  bool gated = false;
-  std::int64_t vocab = 0;
-  bool causal = false;
-  std::int64_t tokens = 0, batch = 0;
-  std::string dtype;
-  std::int64_t tile = 0;
-};
-
-struct CostShownReply {
-  std::string title;
-  CostModelShown model;
-  std::vector<CostGroupShown> groups;
+struct CostShownReply : CostFigures {
   std::string x_axis, y_axis;
   std::vector<CostLine> lines;
   std::vector<std::string> presets;
@@ -112,10 +86,7 @@ struct CostShownReply {
 [[nodiscard]] const Members<MaskMapReply>& members_of(const MaskMapReply* reply);
 [[nodiscard]] const Members<MaskWordShown>& members_of(const MaskWordShown* word);
 [[nodiscard]] const Members<PositionsReply>& members_of(const PositionsReply* reply);
-[[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);
-[[nodiscard]] const Members<CostGroupShown>& members_of(const CostGroupShown* group);
 [[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
-[[nodiscard]] const Members<CostModelShown>& members_of(const CostModelShown* model);
 [[nodiscard]] const Members<CostShownReply>& members_of(const CostShownReply* reply);
 
 }  // namespace qkv
