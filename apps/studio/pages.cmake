@@ -51,7 +51,7 @@ else()
   if(NOT EXISTS ${messages})
     file(TOUCH ${messages})  # so that the list of sources stays the same
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/tests/*)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/tests/* ${web}/stories/*)
   file(GLOB around CONFIGURE_DEPENDS ${web}/*.json ${web}/*.ts ${web}/*.html ${web}/.npmrc)
   list(REMOVE_ITEM sources ${messages})
   # Without its stamp, as after a failed download, it is tried again by the next build.

@@ -151,8 +151,8 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     const studio = await open("#/far?model=gpt&head=tokens.1.2");
     const { page } = studio;
     await page.getByRole("button", { name: "Put on the bench" }).waitFor({ state: "detached" });
-    const readme = "../../../README.md";
-    await page.locator("input[type=file]").setInputFiles(readme);
+    const file = "stories/step.story.ts";
+    await page.locator("input[type=file]").setInputFiles(file);
     await page.locator(".far-card h2", { hasText: "layer 0, head 0" }).waitFor();
     await page.getByRole("radio", { name: "Layer 1, head 2" }).click();
     await page.locator(".far-card h2", { hasText: "layer 1, head 2" }).waitFor();
@@ -163,7 +163,7 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     await page.locator(".row-card h2", { hasText: "1,234" }).waitFor();
     const listed = await top(studio);
     if (qkv) {
-      const row = probedRow("--model", "gpt", "--text-file", readme, "--layer", "1", "--head", "2", "--row", "1234");
+      const row = probedRow("--model", "gpt", "--text-file", file, "--layer", "1", "--head", "2", "--row", "1234");
       const heaviest = Math.max(...row);
       expect(listed[0]![1]!.replaceAll(",", "")).toBe(String(row.indexOf(heaviest)));
       expect(listed[0]![2]).toBe(heaviest.toFixed(3));
