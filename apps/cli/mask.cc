@@ -32,7 +32,7 @@ void show_mask(const MaskFlags& flags) {
   }
   const Panel panel = drawable ? picture_of(reply) : Panel{};
   write_pictures(flags.pictures, panel);
-  if (flags.json) return print(as_json(reply));
+  if (flags.json) return print(reply_as_json(mask_figures(reply)));
   const TerminalOptions terminal = terminal_options(flags.color, flags.width);
   print(as_text(reply, terminal.width));
   if (drawable) print("\n" + to_terminal(panel, terminal));
@@ -41,8 +41,8 @@ void show_mask(const MaskFlags& flags) {
 
 void list_words(const MaskFlags& flags) {
   if (!flags.pictures.empty()) misuse("EXPR", "a mask to draw", "none");
-  const auto words = mask_word_list(flags);
-  print(flags.json ? as_json(flags, words) : as_text(flags, words, terminal_options(flags.color, flags.width).width));
+  const MaskWordList list = mask_word_list(flags);
+  print(flags.json ? reply_as_json(list) : as_text(list, terminal_options(flags.color, flags.width).width));
 }
 
 }  // namespace

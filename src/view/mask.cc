@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "qkv/picture/mask_heatmap.h"
-#include "view/json_of.h"
 #include "view/lines.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
@@ -14,7 +13,6 @@
 namespace qkv {
 namespace {
 
-using view_detail::Json;
 using view_detail::named_lines;
 using view_detail::prose;
 
@@ -49,19 +47,24 @@ std::string with_commas(std::int64_t number) {
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-Json counts_json(const TileCounts& counts) {
-  return {{"pairs", {{"kept", counts.pairs_kept}, {"total", counts.pairs_total}, {"coverage", counts.coverage()}}},
-          {"tiles",
-           {{"skip", counts.skip},
-            {"full", counts.full},
-            {"partial", counts.partial},
-            {"total", counts.total()},
-            {"cost", counts.cost()}}}};
+MaskExtents extents_of(const MaskShape& shape, const TileSize& tile) {
+  return {.batch = shape.B,
+          .heads = shape.H,
+          .tq = shape.Tq,
+          .tk = shape.Tk,
+          .tile_queries = tile.queries,
+          .tile_keys = tile.keys};
 }
 
-Json frame_json(const MaskShape& shape, const TileSize& tile) {
-  return {{"shape", {{"B", shape.B}, {"H", shape.H}, {"Tq", shape.Tq}, {"Tk", shape.Tk}}},
-          {"tile", {{"queries", tile.queries}, {"keys", tile.keys}}}};
+MaskCounts counts_of(const TileCounts& counts) {
+  return {.pairs_kept = counts.pairs_kept,
+          .pairs_total = counts.pairs_total,
+          .coverage = counts.coverage(),
+          .skip = counts.skip,
+          .full = counts.full,
+          .partial = counts.partial,
+          .tiles = counts.total(),
+          .cost = counts.cost()};
 }
 
 }  // namespace
@@ -91,6 +94,14 @@ MaskReply mask(const MaskRequest& request, const TilePlan::Watch& watch) {
           .varies_by_batch = mask.varies_by_batch(),
           .varies_by_head = mask.varies_by_head(),
           .plan = plan_of(mask, request, watch)};
+}
+
+MaskFigures mask_figures(const MaskReply& reply) {
+  MaskFigures figures;
+  static_cast<MaskExtents&>(figures) = extents_of(reply.plan.shape(), reply.plan.tile_size());
+  static_cast<MaskCounts&>(figures) = counts_of(reply.plan.counts());
+  figures.mask = reply.text;
+  return figures;
 }
 
 Panel picture_of(const MaskReply& reply) {
@@ -129,54 +140,38 @@ std::string as_text(const MaskReply& reply, int width) {
                            width);
 }
 
-std::string as_json(const MaskReply& reply) {
-  Json json{{"mask", reply.text}};
-  json.update(frame_json(reply.plan.shape(), reply.plan.tile_size()));
-  json.update(counts_json(reply.plan.counts()));
-  return view_detail::text_of(json);
-}
-
-std::vector<MaskWordReply> mask_word_list(const MaskRequest& request) {
+MaskWordList mask_word_list(const MaskRequest& request) {
   const MaskShape shape = shape_of(request);
-  std::vector<MaskWordReply> words;
+  MaskWordList list;
+  static_cast<MaskExtents&>(list) = extents_of(shape, tile_size(request));
   for (const Word& word : mask_words()) {
     const std::string example = mask_sample(word.word, shape);
-    words.push_back({word, example, plan_of(parse_mask(example), request).counts()});
+    MaskWordFigures one;
+    static_cast<MaskWordShown&>(one) = {std::string(word.word), std::string(word.form), std::string(word.meaning),
+                                        example};
+    static_cast<MaskCounts&>(one) = counts_of(plan_of(parse_mask(example), request).counts());
+    list.words.push_back(std::move(one));
   }
-  return words;
+  return list;
 }
 
-std::string as_text(const MaskRequest& request, const std::vector<MaskWordReply>& words, int width) {
+std::string as_text(const MaskWordList& list, int width) {
   constexpr int kExample = 25;
-  const TileSize size = tile_size(request);
-  std::string out =
-      prose(fmt::format("The words of the mask language, over Tq {}, Tk {} in tiles of {} x {}:", request.tq,
-                        request.tk, size.queries, size.keys),
-            width);
+  std::string out = prose(fmt::format("The words of the mask language, over Tq {}, Tk {} in tiles of {} x {}:", list.tq,
+                                      list.tk, list.tile_queries, list.tile_keys),
+                          width);
   out += fmt::format("\n  {:<10} {:<{}} {:>8} {:>18} {:>8}\n", "word", "example", kExample, "coverage",
                      "skip/full/partial", "cost");
-  for (const MaskWordReply& one : words) {
-    const std::string tiles = fmt::format("{}/{}/{}", one.counts.skip, one.counts.full, one.counts.partial);
-    out += fmt::format("  {:<10} {:<{}} {:>8} {:>18} {:>8}\n", one.word.word, fit_to_width(one.example, kExample),
-                       kExample, percent(one.counts.coverage()), tiles, percent(one.counts.cost()));
-    out += prose(one.word.meaning, width, 13);
+  for (const MaskWordFigures& one : list.words) {
+    const std::string tiles = fmt::format("{}/{}/{}", one.skip, one.full, one.partial);
+    out += fmt::format("  {:<10} {:<{}} {:>8} {:>18} {:>8}\n", one.word, fit_to_width(one.example, kExample), kExample,
+                       percent(one.coverage), tiles, percent(one.cost));
+    out += prose(one.meaning, width, 13);
   }
   out += "\n" + prose("Joined by ! (not), & (both), | (either), in this order of binding, and parentheses.", width);
   out += prose("Those that compare positions also take top_left; bottom_right is the default.", width);
   return out +
          prose("coverage: share of pairs kept. cost: share of tiles that must be computed, full and partial.", width);
-}
-
-std::string as_json(const MaskRequest& request, const std::vector<MaskWordReply>& words) {
-  Json json = frame_json(shape_of(request), tile_size(request));
-  json["words"] = Json::array();
-  for (const MaskWordReply& one : words) {
-    Json entry{
-        {"word", one.word.word}, {"form", one.word.form}, {"meaning", one.word.meaning}, {"example", one.example}};
-    entry.update(counts_json(one.counts));
-    json["words"].push_back(std::move(entry));
-  }
-  return view_detail::text_of(json);
 }
 
 }  // namespace qkv

@@ -128,21 +128,9 @@ MaskMapReply answer_mask(view_detail::StudioState& /*needs none*/, const MaskMap
     }
   });
   const TilePlan& plan = found.plan;
-  const TileCounts counts = plan.counts();
   const Map map(plan, request.batch_entry, request.head, request.cells);
   MaskMapReply reply;
-  reply.mask = found.text;
-  reply.tq = plan.shape().Tq;
-  reply.tk = plan.shape().Tk;
-  reply.tile_queries = plan.tile_size().queries;
-  reply.tile_keys = plan.tile_size().keys;
-  reply.pairs_kept = counts.pairs_kept;
-  reply.pairs_total = counts.pairs_total;
-  reply.coverage = counts.coverage();
-  reply.cost = counts.cost();
-  reply.skip = counts.skip;
-  reply.full = counts.full;
-  reply.partial = counts.partial;
+  static_cast<MaskFigures&>(reply) = mask_figures(found);
   reply.cell_queries = map.cell_queries();
   reply.cell_keys = map.cell_keys();
   reply.share = map.shares();
@@ -174,38 +162,18 @@ const Fields<MaskMapRequest>& mask_map_fields() {
   return kFields;
 }
 
-const Members<MaskWordShown>& members_of(const MaskWordShown* /*type*/) {
-  static const auto kMembers =
-      Members<MaskWordShown>("MaskWordShown")
-          .add(&MaskWordShown::word, "word", "Of the language")
-          .add(&MaskWordShown::form, "form", "How it is written")
-          .add(&MaskWordShown::meaning, "meaning", "What it shows")
-          .add(&MaskWordShown::example, "example", "One that fits the shape; empty where it would be long");
-  return kMembers;
-}
-
 const Members<MaskMapReply>& members_of(const MaskMapReply* /*type*/) {
   using R = MaskMapReply;
-  static const auto kMembers = Members<R>("MaskMapReply")
-                                   .add(&R::mask, "mask", "The mask as it was read")
-                                   .add(&R::tq, "tq", "Queries")
-                                   .add(&R::tk, "tk", "Keys")
-                                   .add(&R::tile_queries, "tile_queries", "Queries of a tile")
-                                   .add(&R::tile_keys, "tile_keys", "Keys of a tile")
-                                   .add(&R::pairs_kept, "pairs_kept", "Pairs that are seen, of all heads")
-                                   .add(&R::pairs_total, "pairs_total", "All pairs")
-                                   .add(&R::coverage, "coverage", "Share of pairs kept")
-                                   .add(&R::cost, "cost", "Share of tiles computed")
-                                   .add(&R::skip, "skip", "Tiles without a visible pair")
-                                   .add(&R::full, "full", "Tiles without a hidden pair")
-                                   .add(&R::partial, "partial", "The others")
-                                   .add(&R::cell_queries, "cell_queries", "Queries of a cell, at most")
-                                   .add(&R::cell_keys, "cell_keys", "Keys of a cell, at most")
-                                   .add(&R::share, "share", "f32 [rows, columns]: share of a cell's pairs that is kept")
-                                   .add(&R::blind_rows, "blind_rows", "Queries that see nothing")
-                                   .add(&R::first_blind, "first_blind", "Eight of them at most")
-                                   .add(&R::sentence, "sentence", "All of it in words")
-                                   .add(&R::words, "words", "Of the mask language");
+  static const auto kMembers =
+      Members<R>("MaskMapReply")
+          .add(members_of(static_cast<const MaskFigures*>(nullptr)))
+          .add(&R::cell_queries, "cell_queries", "Queries of a cell, at most")
+          .add(&R::cell_keys, "cell_keys", "Keys of a cell, at most")
+          .add(&R::share, "share", "f32 [rows, columns]: share of a cell's pairs that is kept")
+          .add(&R::blind_rows, "blind_rows", "Queries that see nothing")
+          .add(&R::first_blind, "first_blind", "Eight of them at most")
+          .add(&R::sentence, "sentence", "All of it in words")
+          .add(&R::words, "words", "Of the mask language; an example that would be long is left out");
   return kMembers;
 }
 

@@ -39,12 +39,12 @@ TEST(MaskCommand, PrintsTheSameAsJson) {
       run_qkv({"mask", "causal", "--tq", "128", "--tk", "256", "--heads", "2", "--tile", "64x32", "--json"});
   const auto json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["mask"], "causal");
-  EXPECT_EQ(json["shape"]["H"], 2);
-  EXPECT_EQ(json["tile"]["keys"], 32);
-  EXPECT_EQ(json["pairs"]["kept"], 2 * (128 * 128 + 128 * 129 / 2));
-  EXPECT_EQ(json["tiles"]["total"], 2 * 2 * 8);
-  EXPECT_EQ(json["tiles"]["skip"], 2 * 2);
-  EXPECT_EQ(json["tiles"]["full"], 2 * (4 + 6));
+  EXPECT_EQ(json["heads"], 2);
+  EXPECT_EQ(json["tile_keys"], 32);
+  EXPECT_EQ(json["pairs_kept"], 2 * (128 * 128 + 128 * 129 / 2));
+  EXPECT_EQ(json["tiles"], 2 * 2 * 8);
+  EXPECT_EQ(json["skip"], 2 * 2);
+  EXPECT_EQ(json["full"], 2 * (4 + 6));
 }
 
 TEST(MaskCommand, DrawsEachBatchEntryThatDiffers) {
@@ -59,7 +59,9 @@ TEST(MaskCommand, ListsEveryWordWithItsFigures) {
   const auto json = nlohmann::json::parse(run_qkv({"mask", "--tq", "100", "--tk", "90", "--json"}).out);
   EXPECT_EQ(json["words"].size(), mask_words().size());
   EXPECT_EQ(json["words"][0]["word"], "all");
-  EXPECT_EQ(json["words"][0]["pairs"]["coverage"], 1.0);
+  EXPECT_EQ(json["tk"], 90);
+  EXPECT_EQ(json["words"][0]["coverage"], 1.0);
+  EXPECT_EQ(json["words"][0]["pairs_kept"], 9000);
 }
 
 TEST(MaskCommand, WritesItsDrawing) {

@@ -109,9 +109,9 @@ TEST(Replies, HaveTheKeysOfTheDocument) {
   CostRequest costed;
   costed.preset = "gpt2";
   for (const std::string& reply :
-       {as_json(inputs, probe(probed, inputs)), as_json(mask(masked)), as_json(masked, mask_word_list(masked)),
-        of_model(), reply_as_json(cost_figures(cost(cost_config(costed)))), as_json(CheckRequest{}, CheckReply{}),
-        info_as_json()}) {
+       {as_json(inputs, probe(probed, inputs)), reply_as_json(mask_figures(mask(masked))),
+        reply_as_json(mask_word_list(masked)), of_model(), reply_as_json(cost_figures(cost(cost_config(costed)))),
+        as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
     const auto json = nlohmann::json::parse(reply);
     for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
   }

@@ -22,6 +22,18 @@ TEST(MaskQuestion, DrawsPairsWhereTheyAreFew) {
   EXPECT_EQ(answer.json["first_blind"], Json({0}));
 }
 
+TEST(MaskQuestion, BeginsWithTheFiguresOfTheCommand) {
+  MaskRequest request;
+  request.mask = "causal & window(20)";
+  request.tq = 300;
+  request.tk = 200;
+  request.heads = 3;
+  const Json figures = Json::parse(reply_as_json(mask_figures(mask(request))));
+  const Answer answer = ask("mask", R"j({"mask": "causal & window(20)", "tq": 300, "tk": 200, "heads": 3})j");
+  for (const auto& [key, value] : figures.items()) EXPECT_EQ(answer.json[key], value) << key;
+  EXPECT_EQ(figures["pairs_total"], 3 * 300 * 200);
+}
+
 TEST(MaskQuestion, SharesOfCellsAddUpToWhatIsKept) {
   const Answer answer = ask("mask", R"j({"mask": "causal & window(512)", "tq": 8192, "tk": 8192, "cells": 32})j");
   const auto share = answer.numbers<float>(answer.json["share"]);

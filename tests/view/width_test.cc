@@ -32,9 +32,9 @@ TEST(Width, IsKeptByMasksAndTheirWords) {
   MaskRequest request;
   request.mask = "window(64) | global(4) | strided(7) | documents(256, 256) & !window(2) | prefix(3)";
   expect_within(as_text(mask(request), 80), 80);
-  expect_within(as_text(request, mask_word_list(request), 80), 80);
+  expect_within(as_text(mask_word_list(request), 80), 80);
   request.tq = request.tk = 8192;
-  expect_within(as_text(request, mask_word_list(request), 80), 80);
+  expect_within(as_text(mask_word_list(request), 80), 80);
 }
 
 TEST(Width, IsKeptByInfoAndCheck) {

@@ -9,6 +9,7 @@
 #include "qkv/picture/heatmap.h"
 #include "qkv/tile_plan.h"
 #include "qkv/view/field.h"
+#include "qkv/view/member.h"
 
 namespace qkv {
 
@@ -39,20 +40,48 @@ struct MaskReply {
 /// The mask, its shape, its coverage and its tiles, in lines of at most `width` columns.
 [[nodiscard]] std::string as_text(const MaskReply& reply, int width);
 
-/// {"mask", "shape", "tile", "pairs", "tiles"}
-[[nodiscard]] std::string as_json(const MaskReply& reply);
-
-/// A word of the language as an example over the request's shape.
-struct MaskWordReply {
-  Word word;
-  std::string example;
-  TileCounts counts;
+struct MaskExtents {
+  std::int64_t batch = 0, heads = 0;
+  std::int64_t tq = 0, tk = 0;
+  std::int64_t tile_queries = 0, tile_keys = 0;
 };
 
-/// Every word of the language; the request's mask is not looked at.
-[[nodiscard]] std::vector<MaskWordReply> mask_word_list(const MaskRequest& request);
+struct MaskCounts {
+  std::int64_t pairs_kept = 0, pairs_total = 0;
+  double coverage = 0;  // share of pairs kept
+  std::int64_t skip = 0, full = 0, partial = 0, tiles = 0;
+  double cost = 0;  // share of tiles that are computed
+};
 
-[[nodiscard]] std::string as_text(const MaskRequest& request, const std::vector<MaskWordReply>& words, int width);
-[[nodiscard]] std::string as_json(const MaskRequest& request, const std::vector<MaskWordReply>& words);
+/// The figures of a mask: what `qkv mask --json` prints, and what the studio's question `mask` begins with.
+struct MaskFigures : MaskExtents, MaskCounts {
+  std::string mask;  // as it was read
+};
+
+[[nodiscard]] MaskFigures mask_figures(const MaskReply& reply);
+
+struct MaskWordShown {
+  std::string word, form, meaning;
+  std::string example;  // one that fits the shape
+};
+
+/// A word of the language with the figures of its example.
+struct MaskWordFigures : MaskWordShown, MaskCounts {};
+
+struct MaskWordList : MaskExtents {
+  std::vector<MaskWordFigures> words;
+};
+
+/// Every word of the language over the request's shape; its mask is not looked at.
+[[nodiscard]] MaskWordList mask_word_list(const MaskRequest& request);
+
+[[nodiscard]] std::string as_text(const MaskWordList& list, int width);
+
+[[nodiscard]] const Members<MaskExtents>& members_of(const MaskExtents* extents);
+[[nodiscard]] const Members<MaskCounts>& members_of(const MaskCounts* counts);
+[[nodiscard]] const Members<MaskFigures>& members_of(const MaskFigures* figures);
+[[nodiscard]] const Members<MaskWordShown>& members_of(const MaskWordShown* word);
+[[nodiscard]] const Members<MaskWordFigures>& members_of(const MaskWordFigures* word);
+[[nodiscard]] const Members<MaskWordList>& members_of(const MaskWordList* list);
 
 }  // namespace qkv

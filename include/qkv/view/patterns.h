@@ -19,26 +19,14 @@ struct MaskMapRequest : MaskRequest {
   std::int64_t batch_entry = 0;
 };
 
-struct MaskWordShown {
-  std::string word, form, meaning;
-  std::string example;  // empty where it would be long
-};
-
 /// A mask as a map: of each tile or block of tiles its class and the share of its pairs that is kept.
-struct MaskMapReply {
-  std::string mask;  // as it was read
-  std::int64_t tq = 0, tk = 0;
-  std::int64_t tile_queries = 0, tile_keys = 0;
-  std::int64_t pairs_kept = 0, pairs_total = 0;
-  double coverage = 0;  // share of pairs kept
-  double cost = 0;      // share of tiles that are computed
-  std::int64_t skip = 0, full = 0, partial = 0;
+struct MaskMapReply : MaskFigures {
   std::int64_t cell_queries = 0, cell_keys = 0;  // pairs of a cell: 1 where each pair is drawn
   Tensor share;                                  // f32 [rows, columns]
   std::int64_t blind_rows = 0;
   std::vector<std::int64_t> first_blind;  // eight at most
   std::string sentence;
-  std::vector<MaskWordShown> words;
+  std::vector<MaskWordShown> words;  // without an example where it would be long
 };
 
 struct PositionsRequest {
@@ -84,7 +72,6 @@ struct CostShownReply : CostFigures {
 [[nodiscard]] const Fields<CostShownRequest>& cost_shown_fields();
 
 [[nodiscard]] const Members<MaskMapReply>& members_of(const MaskMapReply* reply);
-[[nodiscard]] const Members<MaskWordShown>& members_of(const MaskWordShown* word);
 [[nodiscard]] const Members<PositionsReply>& members_of(const PositionsReply* reply);
 [[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
 [[nodiscard]] const Members<CostShownReply>& members_of(const CostShownReply* reply);

@@ -30,6 +30,8 @@ function map(share: number[][], more: Partial<MaskMapReply> = {}): MaskMapReply 
   const [tq, tk] = [share.length, share[0]!.length];
   return {
     mask: "causal",
+    batch: 1,
+    heads: 1,
     tq,
     tk,
     tile_queries: 64,
@@ -41,6 +43,7 @@ function map(share: number[][], more: Partial<MaskMapReply> = {}): MaskMapReply 
     skip: 0,
     full: 0,
     partial: 0,
+    tiles: 0,
     cell_queries: 1,
     cell_keys: 1,
     share: matrix(share),

@@ -25,7 +25,7 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
         <Share
           name="computed"
           share={reply.cost}
-          detail={`${grouped(reply.full + reply.partial)} of ${grouped(tiles(reply))} tiles`}
+          detail={`${grouped(reply.full + reply.partial)} of ${grouped(reply.tiles)} tiles`}
         />
         <ul class="classes">
           <ClassLine kind="skip" count={reply.skip} says="skipped: no pair is seen" />
@@ -48,7 +48,7 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
             <>
               kept = {grouped(reply.pairs_kept)} / {grouped(reply.pairs_total)} = <b>{percent(reply.coverage)}</b>
               <br />
-              computed = ({grouped(reply.full)} full + {grouped(reply.partial)} partial) / {grouped(tiles(reply))} ={" "}
+              computed = ({grouped(reply.full)} full + {grouped(reply.partial)} partial) / {grouped(reply.tiles)} ={" "}
               <b>{percent(reply.cost)}</b>
             </>
           }
@@ -56,10 +56,6 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
       </section>
     </div>
   );
-}
-
-function tiles(reply: MaskMapReply): number {
-  return reply.skip + reply.full + reply.partial;
 }
 
 function sizeWords(reply: MaskMapReply): string {
