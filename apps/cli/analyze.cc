@@ -21,6 +21,7 @@
 #include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
+#include "qkv/view/roles.h"
 
 namespace qkv::cli {
 namespace {
@@ -169,7 +170,7 @@ void run(const AnalyzeArguments& arguments) {
     }
   }();
   if (arguments.json) {
-    print(heads_json(analysis, arguments.model, texts.described));
+    print(reply_as_json(roles_reply(analysis, arguments.model, texts.described)));
   } else {
     print(heads_table(analysis, arguments.model, texts.described));
   }

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "insight/classes.h"
 #include "qkv/insight/report.h"
 
 namespace qkv {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class Number>
 std::string or_dash(const std::optional<Number>& value, const char* format) {
@@ -74,53 +71,6 @@ std::string patterns_table(const HeadAnalysis& analysis) {
   return text;
 }
 
-Json json_of_patterns(const HeadAnalysis& analysis) {
-  Json all = Json::array();
-  for (const PatternHead& one : analysis.patterns) {
-    all.push_back({{"pattern", one.pattern},
-                   {"description", one.description},
-                   {"site", name_of(one.site)},
-                   {"layer", one.layer},
-                   {"head", one.head},
-                   {"weight", one.weight},
-                   {"largest", one.largest}});
-  }
-  return all;
-}
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json json_of_head(const HeadStatistics& head) {
-  Json shares = Json::object();
-  for (std::size_t p = 0; p < head.shares.size(); ++p) {
-    if (head.shares[p].rows == 0) continue;
-    shares[std::string(text_patterns()[p].word)] = {
-        {"weight", head.shares[p].mean()}, {"even", head.shares[p].even()}, {"rows", head.shares[p].rows}};
-  }
-  return {{"layer", head.layer},
-          {"head", head.head},
-          {"class", head.shown.word},
-          {"evidence", head.shown.evidence},
-          {"rows", head.rows},
-          {"entropy", head.entropy},
-          {"evenness", head.evenness},
-          {"distance", or_null(head.distance)},
-          {"shares", std::move(shares)},
-          {"repeat_induction", or_null(head.repeat_induction)},
-          {"repeat_duplicate", or_null(head.repeat_duplicate)},
-          {"similarity", or_null(head.similarity)},
-          {"removal", or_null(head.removal)},
-          {"gradient", or_null(head.gradient)},
-          {"nearest", head.nearest ? Json(*head.nearest) : Json()},
-          {"nearest_distance", head.nearest ? Json(head.nearest_distance) : Json()}};
-}
-
-Json rows_of(const Tensor& matrix) {
-  Json rows = Json::array();
-  for (std::int64_t row = 0; row < matrix.dim(0); ++row) rows.push_back(matrix.view().select(0, row).to_vector());
-  return rows;
-}
-
 std::string field(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
 
 }  // namespace
@@ -156,28 +106,6 @@ std::string heads_csv(const HeadAnalysis& analysis) {
     }
   }
   return text;
-}
-
-std::string heads_json(const HeadAnalysis& analysis, const std::string& model, const std::string& texts) {
-  Json json = {{"model", model},
-               {"texts", texts},
-               {"text_count", analysis.texts},
-               {"tokens", analysis.tokens},
-               {"loss", or_null(analysis.loss)},
-               {"importance_texts", analysis.importance_texts},
-               {"masked_tokens", analysis.masked}};
-  if (!analysis.loss) json["no_importance"] = analysis.no_importance;
-  json["patterns"] = json_of_patterns(analysis);
-  json["sites"] = Json::array();
-  for (const SiteHeads& site : analysis.sites) {
-    Json entry = {{"site", name_of(site.site)}, {"layers", site.layers}, {"heads", site.heads}};
-    entry["statistics"] = Json::array();
-    for (const HeadStatistics& head : site.all) entry["statistics"].push_back(json_of_head(head));
-    entry["distances"] = Json::array();
-    for (const Tensor& layer : site.distances) entry["distances"].push_back(rows_of(layer));
-    json["sites"].push_back(std::move(entry));
-  }
-  return json.dump(2) + "\n";
 }
 
 }  // namespace qkv

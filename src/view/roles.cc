@@ -23,28 +23,6 @@ auto of_texts(const char* field) {
   };
 }
 
-RolesHead shown_head(const SiteHeads& site, const HeadStatistics& head) {
-  RolesHead shown;
-  shown.site = name_of(site.site);
-  shown.layer = head.layer;
-  shown.head = head.head;
-  shown.word = head.shown.word;
-  shown.evidence = head.shown.evidence;
-  shown.rows = head.rows;
-  shown.entropy = head.entropy;
-  shown.evenness = head.evenness;
-  shown.distance = head.distance;
-  for (const PatternShare& share : head.shares) shown.shares.push_back(share.mean());
-  shown.induction = head.repeat_induction;
-  shown.duplicate = head.repeat_duplicate;
-  shown.similarity = head.similarity;
-  shown.removal = head.removal;
-  shown.gradient = head.gradient;
-  shown.nearest = head.nearest;
-  shown.nearest_distance = head.nearest_distance;
-  return shown;
-}
-
 RolesReply answer_roles(StudioState& state, const RolesRequest& request, const StudioWatch& watch) {
   const auto trained = state.model(request.model);
   const std::vector<std::string> lines = view_detail::parts_of(request.texts, '\n');
@@ -57,21 +35,10 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
     if (watch && watch(what, {.done = done, .total = total}) == Proceed::stop) throw Cancelled("roles: stopped");
   };
-  const HeadAnalysis analysis =
+  HeadAnalysis analysis =
       view_detail::of_fields([&] { return analyze_heads(trained->model(), texts.texts, options); }, of_texts("texts"));
-  RolesReply reply;
-  reply.title = request.model;
-  reply.texts = texts.described;
-  reply.tokens = analysis.tokens;
-  reply.loss = analysis.loss;
-  reply.no_importance = analysis.no_importance;
-  for (const TextPattern& pattern : text_patterns()) {
-    reply.patterns.push_back({std::string(pattern.word), std::string(pattern.name)});
-  }
-  for (const SiteHeads& site : analysis.sites) {
-    for (const HeadStatistics& head : site.all) reply.heads.push_back(shown_head(site, head));
-  }
-  return reply;
+  if (lines.empty()) analysis.patterns = pattern_heads(*trained, request.count);
+  return roles_reply(analysis, request.model, texts.described);
 }
 
 ChangeQuestion question_of(const ChangeRequest& request) {

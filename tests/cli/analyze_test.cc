@@ -33,6 +33,7 @@ TEST(AnalyzeCommand, WritesTableAndPictures) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
   ASSERT_EQ(json["sites"].size(), 1U);
+  EXPECT_EQ(json["heads"][0]["site"], "cross");
   EXPECT_EQ(json["sites"][0]["site"], "cross");
   EXPECT_EQ(json["no_importance"], "not asked for");
   EXPECT_TRUE(std::filesystem::exists(csv));
@@ -81,7 +82,7 @@ TEST(AnalyzeCommand, NamesTheHeadsOfTheTasksPatterns) {
   EXPECT_THAT(outcome.out, HasSubstr("\nanti-diagonal       cross  0.0    0.8"));
   const Outcome other =
       run_qkv({"analyze", "reverse", "--count", "4", "--importance", "0", "--site", "tokens", "--json"});
-  EXPECT_TRUE(Json::parse(other.out)["patterns"].empty());
+  EXPECT_TRUE(Json::parse(other.out)["task_patterns"].empty());
 }
 
 TEST(AnalyzeCommand, WritesTreesOfFewPairsWithoutPictures) {

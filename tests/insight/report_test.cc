@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace qkv::report_test {
@@ -69,19 +68,6 @@ TEST(ReportOfHeads, HasALineForEachHeadAsCsv) {
   EXPECT_THAT(all[0], StartsWith("site,layer,head,class,weight,rows,entropy,evenness,distance,previous,next,self"));
   EXPECT_THAT(all[1], StartsWith("tokens,0,0,previous,1,3,0,0,"));
   for (const std::string& line : all) EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(all[0], ','));
-}
-
-TEST(ReportOfHeads, HasEverythingAsJson) {
-  const nlohmann::json json = nlohmann::json::parse(heads_json(analysis(), "toy", "1 text"));
-  EXPECT_EQ(json["model"], "toy");
-  EXPECT_EQ(json["no_importance"], "not asked for");
-  EXPECT_TRUE(json["loss"].is_null());
-  const nlohmann::json& head = json["sites"][0]["statistics"][2];
-  EXPECT_EQ(head["layer"], 1);
-  EXPECT_EQ(head["class"], "previous");
-  EXPECT_EQ(head["shares"]["previous"]["weight"], 1.0);
-  EXPECT_EQ(head["shares"]["previous"]["rows"], 2);
-  EXPECT_EQ(json["sites"][0]["distances"][0][0][0], 0.0);
 }
 
 TEST(PicturesOfHeads, AreLayersTimesHeads) {

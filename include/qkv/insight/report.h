@@ -1,4 +1,4 @@
-// What heads do, as a table, CSV, JSON and pictures.
+// What heads do, as a table, CSV and pictures.
 #pragma once
 
 #include <string>
@@ -17,8 +17,6 @@ namespace qkv {
 [[nodiscard]] std::string heads_table(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
 /// A line for each head, after one of names; a field without a value is empty.
 [[nodiscard]] std::string heads_csv(const HeadAnalysis& analysis);
-/// All of it, with the distances between heads.
-[[nodiscard]] std::string heads_json(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
 
 /// Layers x heads of each measure: evenness, the shares of all patterns that some head has, induction on repeated
 /// tokens, removal and gradient.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "qkv/insight/heads.h"
+#include "qkv/tensor.h"
 #include "qkv/view/field.h"
 #include "qkv/view/heads.h"
 #include "qkv/view/member.h"
@@ -30,21 +32,42 @@ struct RolesHead {
   std::int64_t rows = 0;
   double entropy = 0, evenness = 0;
   std::optional<double> distance;
-  std::vector<double> shares;  // in the order of the patterns
+  std::vector<double> shares, even;      // in the order of the patterns
+  std::vector<std::int64_t> share_rows;  // likewise
   std::optional<double> induction, duplicate, similarity, removal, gradient;
   std::optional<std::int64_t> nearest;
   double nearest_distance = 0;
 };
 
+/// A pattern that the model's task asks for, with the head that shows it best.
+struct RolesTaskPattern {
+  std::string pattern, description, site;
+  std::int64_t layer = 0, head = 0;
+  double weight = 0, largest = 0;
+};
+
+struct RolesSite {
+  std::string site;
+  std::int64_t layers = 0, heads = 0;
+  std::vector<Tensor> distances;  // f64 [heads, heads] of each layer
+};
+
+/// What the studio's question `roles` answers and `qkv analyze --json` prints.
 struct RolesReply {
   std::string title;
   std::string texts;  // what was read
-  std::int64_t tokens = 0;
+  std::int64_t text_count = 0, tokens = 0;
   std::vector<RolesPattern> patterns;
   std::vector<RolesHead> heads;
+  std::vector<RolesSite> sites;
+  std::vector<RolesTaskPattern> task_patterns;
   std::optional<double> loss;
+  std::int64_t importance_texts = 0, masked_tokens = 0;
   std::string no_importance;  // why there is none
 };
+
+/// `model` and `texts` say whose heads, and over which texts.
+[[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
 
 struct ChangeRequest : HeadsRequest {
   std::string changes;
@@ -79,6 +102,8 @@ struct ChangeReply {
 
 [[nodiscard]] const Members<RolesPattern>& members_of(const RolesPattern* pattern);
 [[nodiscard]] const Members<RolesHead>& members_of(const RolesHead* head);
+[[nodiscard]] const Members<RolesTaskPattern>& members_of(const RolesTaskPattern* pattern);
+[[nodiscard]] const Members<RolesSite>& members_of(const RolesSite* site);
 [[nodiscard]] const Members<RolesReply>& members_of(const RolesReply* reply);
 [[nodiscard]] const Members<ChangeScore>& members_of(const ChangeScore* score);
 [[nodiscard]] const Members<ChangeToken>& members_of(const ChangeToken* token);

@@ -45,6 +45,8 @@ function head(layer: number, at: number, more: Partial<RolesHead> = {}): RolesHe
     evenness: 0.5,
     distance: 2,
     shares: [0.4, 0],
+    even: [0.2, 0],
+    share_rows: [10, 0],
     induction: null,
     duplicate: null,
     similarity: null,
