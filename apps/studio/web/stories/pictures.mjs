@@ -34,7 +34,7 @@ for (const colorScheme of ["light", "dark"]) {
       await page.goto("about:blank");
       await page.goto(STUDIO_URL + fragment);
       await page.waitForSelector("main > * > *");
-      await page.waitForLoadState("networkidle");
+      await page.waitForLoadState("networkidle", { timeout: 120_000 }); // the walk of a long text
       await page.waitForTimeout(400);
       await page.screenshot({ path: `${PICTURES}/${name}-${size}-${colorScheme}.png` });
     }
