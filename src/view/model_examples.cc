@@ -42,7 +42,7 @@ constexpr auto kExamples = std::to_array<Example>({
      "The cat sat down because it was tired",
      -1,
      {"tokens", 1, 3, 7, 5},
-     "Who was tired? This head looks for the last noun or pronoun: tired reads it."},
+     "Who was tired? This head looks for the last noun or pronoun: “tired” reads “it”."},
     {"gpt", "The queen gave the king her crown", -1, {"tokens", 1, 4, 5, 4}, "Every word reads the one before it."},
     {"induction",
      "abcxyzab",

@@ -31,6 +31,15 @@ TEST(BenchQuestion, ShowsTheChaptersFigure) {
   EXPECT_TRUE(answer.json["remarks"].empty());
 }
 
+TEST(BenchQuestion, NamesAllKeysOfTheLargestWeight) {
+  const auto said = [](const std::string& request) {
+    return std::string(ask("bench", request).json["steps"][3]["sentence"]);
+  };
+  EXPECT_TRUE(said("{}").ends_with("“cat” takes most from “cat” and “sat”: 40.1 % each."));
+  EXPECT_TRUE(said(R"({"query": 2})").ends_with("“sat” takes most from “sat”: 50.3 %."));
+  EXPECT_TRUE(said(R"({"scale": 0})").ends_with("“cat” takes most from 3 words alike: 33.3 % each."));
+}
+
 TEST(BenchQuestion, ShowsAHeadOfADrawnModel) {
   ExplainOptions options;
   options.text = "The cat sat down";

@@ -193,6 +193,18 @@ std::vector<BenchStep> inside_softmax(const Asking& asking) {
            .used = {"exp", "sum"}}};
 }
 
+/// The key of the largest weight and its share; all such keys, where several have it.
+std::string heaviest(const Asking& asking) {
+  const double share = *std::ranges::max_element(asking.weights);
+  std::vector<std::size_t> keys;
+  for (std::size_t key = 0; key < asking.weights.size(); ++key)
+    if (asking.weights[key] >= share * (1 - 1e-12)) keys.push_back(key);
+  if (keys.size() == 1) return fmt::format("“{}”: {}", asking.keys[keys[0]], percent(share));
+  if (keys.size() == 2)
+    return fmt::format("“{}” and “{}”: {} each", asking.keys[keys[0]], asking.keys[keys[1]], percent(share));
+  return fmt::format("{} words alike: {} each", keys.size(), percent(share));
+}
+
 BenchStep softmax_step(const Asking& asking) {
   BenchStep step{.id = "softmax",
                  .title = "Softmax",
@@ -201,14 +213,10 @@ BenchStep softmax_step(const Asking& asking) {
                  .made = {"max", "exp", "sum", "weights"},
                  .used = {last_scores(asking.bench)},
                  .inner = inside_softmax(asking)};
-  const auto best = std::ranges::max_element(asking.weights);
-  const double share = *best;
-  if (share == 0) {
-    step.sentence = fmt::format("“{}” sees nothing: all its weights are 0.", asking.name);
-  } else {
-    step.sentence = fmt::format("Softmax turns scores into shares of 1. “{}” takes most from “{}”: {}.", asking.name,
-                                asking.keys[static_cast<std::size_t>(best - asking.weights.begin())], percent(share));
-  }
+  step.sentence = *std::ranges::max_element(asking.weights) == 0
+                      ? fmt::format("“{}” sees nothing: all its weights are 0.", asking.name)
+                      : fmt::format("Softmax turns scores into shares of 1. “{}” takes most from {}.", asking.name,
+                                    heaviest(asking));
   return step;
 }
 
