@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/exact_math.h"
+#include "qkv/cost.h"
 #include "view/far_head.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
@@ -59,16 +60,17 @@ FarTile answer_walk(StudioState& state, const FarWalkRequest& request, const Stu
   return head->exact({head->pyramid().top(), 0, 0}, {});
 }
 
+std::string grouped(std::int64_t number) { return Count(static_cast<std::uint64_t>(number)).grouped(); }
+
 std::string row_sentence(const FarRowReply& reply) {
-  if (reply.visible == 0) return fmt::format("Query {}, \"{}\", sees no key.", reply.query, reply.word);
-  if (reply.top.empty()) return fmt::format("Query {}, \"{}\", sees {} keys.", reply.query, reply.word, reply.visible);
+  const std::string asking = fmt::format("Query {}, “{}”, sees", grouped(reply.query), reply.word);
+  if (reply.visible == 0) return asking + " no key.";
+  if (reply.top.empty()) return fmt::format("{} {} keys.", asking, grouped(reply.visible));
   const FarKey& first = reply.top.front();
   return fmt::format(
-      "Query {}, \"{}\", sees {} keys and reads most from key {}, \"{}\": {:.3f} of its weight. Its entropy is that of "
-      "{} "
-      "keys read alike.",
-      reply.query, reply.word, reply.visible, first.key, first.word, first.weight,
-      std::llround(core::exp(reply.entropy)));
+      "{} {} keys and reads most from key {}, “{}”: {:.3f} of its weight. Its entropy is that of {} keys read alike.",
+      asking, grouped(reply.visible), grouped(first.key), first.word, first.weight,
+      grouped(std::llround(core::exp(reply.entropy))));
 }
 
 FarRowReply answer_row(StudioState& state, const FarRowRequest& request, const StudioWatch& /*quick*/) {

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string listed(std::span<const std::string> words) {
+  if (!words.empty() && words.front().empty()) words = words.subspan(1);  // what is left out
   std::string text;
   for (std::size_t n = 0; n < words.size(); ++n) {
     text += (n == 0 ? "" : n + 1 == words.size() ? " or " : ", ") + words[n];

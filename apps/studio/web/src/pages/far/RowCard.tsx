@@ -24,7 +24,7 @@ export function RowCard({ desk }: { desk: Desk }) {
   return (
     <section class={`card row-card ${desk.row.waiting.value ? "waiting" : ""}`} aria-label="The chosen query" aria-busy={!isThis}>
       <h2>
-        Query {grouped(query)} {isThis && <b class="q">{reply.word}</b>}
+        Query {grouped(query)} {isThis && <b class="q">“{reply.word}”</b>}
       </h2>
       {error && <p class="problem">{error.message}</p>}
       {isThis && (

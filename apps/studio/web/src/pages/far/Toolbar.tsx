@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSignal, type Signal } from "@preact/signals";
 import { address } from "../../app/address";
 import { ground } from "../../app/theme";
+import { grouped } from "../../drawing/amounts";
 import { colourOf } from "../../drawing/colour";
 import { centreOf, wholeView, zoomed } from "./view";
 import { typedPlace, type Shown } from "./state";
@@ -100,8 +101,8 @@ function GoField({ desk, here, field }: { desk: Desk; here: Opened; field: Signa
     const place = typedPlace(text);
     const { queries, keys } = here.matrix;
     if (!place) problem.value = `expected a query, or a query and a key, as 100000 or 100000 99120, got ${text.trim() || "nothing"}`;
-    else if (place.query >= queries) problem.value = `expected a query from 0 to ${queries - 1}, got ${place.query}`;
-    else if (place.key !== null && place.key >= keys) problem.value = `expected a key from 0 to ${keys - 1}, got ${place.key}`;
+    else if (place.query >= queries) problem.value = `expected a query from 0 to ${grouped(queries - 1)}, got ${grouped(place.query)}`;
+    else if (place.key !== null && place.key >= keys) problem.value = `expected a key from 0 to ${grouped(keys - 1)}, got ${grouped(place.key)}`;
     else {
       problem.value = null;
       desk.choose(place.query, place.key);
@@ -123,7 +124,7 @@ function GoField({ desk, here, field }: { desk: Desk; here: Opened; field: Signa
         <span>Go to</span>
         <input
           ref={input}
-          placeholder="query, or query key"
+          placeholder="query key"
           inputMode="numeric"
           autocomplete="off"
           aria-invalid={problem.value !== null}

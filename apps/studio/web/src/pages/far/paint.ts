@@ -216,7 +216,7 @@ function paintKeyAxis(context: CanvasRenderingContext2D, scene: Scene): void {
   context.fillStyle = palette.k;
   context.font = `600 ${gutter.text + 1}px ${fonts}`;
   context.textAlign = "left";
-  const title = gutter.left < 80 ? "keys →" : "keys: what is read →";
+  const title = gutter.left < 80 ? "key →" : "keys: what is read →";
   context.fillText(title, gutter.left, gutter.text + 2);
   const titleEnd = gutter.left + context.measureText(title).width + 12;
   const near = view.scale >= wordsFrom;
@@ -268,8 +268,8 @@ function paintQueryAxis(context: CanvasRenderingContext2D, scene: Scene): void {
   context.fillStyle = palette.q;
   context.font = `600 ${gutter.text + 1}px ${fonts}`;
   context.textAlign = "right";
-  if (right < 80) context.font = `600 10px ${fonts}`;
-  context.fillText("queries ↓", right - 6, gutter.top - 8);
+  const title = right < 80 ? "query ↓" : "queries ↓";
+  context.fillText(title, right - 4, gutter.top - 8, right - 4);
   context.font = `${gutter.text}px ${fonts}`;
   context.strokeStyle = palette.soft;
   const bold = (at: number) => at === query || at === scene.pointed?.query;
