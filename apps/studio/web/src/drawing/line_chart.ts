@@ -219,7 +219,7 @@ function placeMarks(chart: Chart, x: Scale, y: Scale, { right, top, bottom }: Ro
     const value = Number(line.y[Array.from(line.x).indexOf(here)]);
     if (Number.isFinite(value)) marks.push({ kind: "disc", x: at, y: y(value) as number, radius: 4.5, fill: line.paint });
   }
-  if (name) marks.push({ kind: "label", x: at + (nearRight ? -6 : 6), y: top + 4, text: name, size: small, anchor: nearRight ? "end" : "start", fill: "accent", bold: true, halo: true });
+  if (name) marks.push({ kind: "label", x: at + (nearRight ? -6 : 6), y: top + 15, text: name, size: small, anchor: nearRight ? "end" : "start", fill: "accent", bold: true, halo: true });
   return marks;
 }
 

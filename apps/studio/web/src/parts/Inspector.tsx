@@ -28,7 +28,7 @@ export function Inspector({ reply, error, pinned, was, onPin, children }: Inspec
           <p class="problem">{error.message}</p>
         ) : (
           <p>
-            <b>Where is a number from?</b> Point at any number to see the sum that makes it. Click to keep it here.
+            <b>Where does a number come from?</b> Point at any number to see the sum that makes it. Click to keep it here.
           </p>
         )}
       </div>

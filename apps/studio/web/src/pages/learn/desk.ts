@@ -1,7 +1,7 @@
 // What the page asks: the run, again and again while it is at work, and one head of each model that it kept.
 
 import { computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
-import { address } from "../../app/address";
+import { address, change } from "../../app/address";
 import type { Engine } from "../../engine/engine";
 import { EngineError, wasAborted } from "../../engine/errors";
 import type { HeadReply, HeadsReply, LearnModel, LearnReply } from "../../engine/messages";
@@ -56,6 +56,8 @@ export function openDesk(engine: Engine): Desk {
         const reply = await engine.ask("learn", request, { signal: abort.signal, anew: true });
         run.value = reply;
         error.value = null;
+        const [only] = reply.runs;
+        if (!runName.peek() && only && reply.runs.length === 1) change({ run: only.directory }, "quiet");
         if (isRunning(reply) && !abort.signal.aborted) timer = setTimeout(() => void again(), againAfter);
       } catch (problem) {
         error.value = said(problem) ?? error.value;

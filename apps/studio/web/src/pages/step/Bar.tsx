@@ -18,7 +18,7 @@ const flowNames: Readonly<Record<string, string>> = {
   masked: "mask",
   weights: "softmax α",
   out: "× V = y",
-  output: "heads · W_O",
+  output: "heads · Wₒ",
 };
 const backNames: Readonly<Record<string, string>> = {
   d_out: "dY",

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { address } from "../../app/address";
+import { narrow } from "../../app/theme";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
 import { plainNumber } from "../../drawing/numbers";
 import { MatrixTable } from "../../parts/MatrixTable";
@@ -44,7 +45,9 @@ function MadeFrom({ bench, reply }: InputsProps) {
 
 function Group({ bench, reply, names }: InputsProps & { names: readonly string[] }) {
   const matrices = names.map((name) => matrixOf(reply, name)).filter((matrix) => matrix !== null);
-  const sameRows = (n: number) => matrices[n]?.rows.join(" ") === matrices[n - 1]?.rows.join(" ");
+  const columns = matrices.reduce((sum, matrix) => sum + matrix.columns.length, 0);
+  const fits = columns <= (narrow.value && bench.backward.value ? 4 : widestRow);
+  const sameRows = (n: number) => fits && matrices[n]?.rows.join(" ") === matrices[n - 1]?.rows.join(" ");
   return (
     <div class="side-by-side">
       {matrices.map((matrix, n) => (
@@ -88,6 +91,7 @@ function decimalsOf({ values, decimals }: BenchMatrix): number {
 }
 
 const widestTable = 4; // columns of vectors that stand beside each other
+const widestRow = 6; // columns of matrices that stand beside each other and need their rows named but once
 const tallestTable = 6; // rows of what is only to be read
 
 function isStrip(matrix: BenchMatrix, editable: boolean): boolean {

@@ -79,7 +79,7 @@ function Forward({ bench, reply, matrix }: { bench: Bench; reply: BenchReply; ma
         firstRow={matrix.first_row}
         columnLabels={pairs}
         scale={scaleOf(reply, matrix)}
-        currentRow={reply.query - matrix.first_row}
+        currentRow={matrix.name === "w_o" ? null : reply.query - matrix.first_row}
         before={old ? matrixOf(old, matrix.name) : null}
         marked={moved ? { at: moved.split(",").map(Number) as [number, number], as: "asked" } : null}
       />

@@ -153,8 +153,8 @@ function Lengths({ lengths, count, reply }: { lengths: BottleneckLengthsReply | 
         </>
       )}
       <p class="hint">
-        Both models have as many parameters: {reply.vector.parameters.toLocaleString("en")} and{" "}
-        {reply.attention.parameters.toLocaleString("en")}. In training, texts had at most {reply.longest} letters.
+        The two models are of one size: {reply.vector.parameters.toLocaleString("en")} and{" "}
+        {reply.attention.parameters.toLocaleString("en")} parameters. In training, texts had at most {reply.longest} letters.
       </p>
     </section>
   );
