@@ -1,7 +1,7 @@
 // What every page has around it: the pages, the text, Take along, help, and the line that says where it is computed.
 
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Engine } from "../engine/engine";
 import { address, change } from "./address";
 import { Help } from "./help";
@@ -76,8 +76,14 @@ function toMain(event: Event) {
 }
 
 function PageLinks({ current, open }: { current: Page; open: readonly Page[] }) {
+  const links = useRef<HTMLElement>(null);
+  // On a phone they are wider than the screen: the one that is open is in sight.
+  useLayoutEffect(() => {
+    const [row, link] = [links.current, links.current?.querySelector<HTMLElement>("[aria-current]")];
+    if (row && link) row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav class="pages" aria-label="Pages">
+    <nav class="pages" aria-label="Pages" ref={links}>
       {open.map((page) => (
         <a key={page.name} href={startOf(page)} aria-current={page === current ? "page" : undefined}>
           {page.title}
