@@ -53,7 +53,7 @@ function Problem({ asked: { error, gone } }: { asked: Asked<"explain"> }) {
   const said = gone.value?.message ?? (error.value && `${error.value.field ? `${error.value.field}: ` : ""}${error.value.message}`);
   return said ? (
     <p class="problem banner" role="alert">
-      {said}
+      {said} {error.value && <a href="#/explain">Start with the example</a>}
     </p>
   ) : null;
 }

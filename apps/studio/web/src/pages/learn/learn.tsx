@@ -72,7 +72,7 @@ function RunPage({ engine, takings }: PageProps) {
     <>
       {desk.error.value && (
         <p class="problem banner" role="alert">
-          {desk.error.value}
+          {desk.error.value} {desk.chosen.value.run && <a href="#/learn">The runs that are here</a>}
         </p>
       )}
       {reply && (
