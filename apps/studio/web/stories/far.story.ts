@@ -129,7 +129,7 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     await studio.press("g");
     await page.keyboard.type("9999");
     await studio.press("Enter");
-    await page.locator(".far-go .problem", { hasText: "expected a query from 0 to 4095, got 9999" }).waitFor();
+    await page.locator(".far-go .problem", { hasText: "expected a query from 0 to 4,095, got 9,999" }).waitFor();
     await page.keyboard.press("Control+A");
     await page.keyboard.type("2,000 1000");
     await studio.press("Enter");
