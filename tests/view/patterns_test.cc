@@ -19,7 +19,7 @@ TEST(MaskQuestion, DrawsPairsWhereTheyAreFew) {
   EXPECT_EQ(answer.numbers<float>(answer.json["share"]), (std::vector<float>{0, 0, 1, 0, 1, 1}));
   EXPECT_EQ(answer.json["cell_queries"], 1);
   EXPECT_EQ(answer.json["blind_rows"], 1);
-  EXPECT_EQ(answer.json["first_blind"], Json({0}));
+  EXPECT_EQ(answer.json["first_blind"], Json::array({0}));
 }
 
 TEST(MaskQuestion, BeginsWithTheFiguresOfTheCommand) {
