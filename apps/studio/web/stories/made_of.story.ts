@@ -77,7 +77,7 @@ describe.skipIf(!studioUrl)("what attention is made of (set STUDIO_URL to what `
 
   it("a long text does not fit through one vector, and comes back with attention", async () => {
     const studio = await open("#/learn");
-    await studio.page.locator(".learn-head a", { hasText: "Bottleneck" }).click();
+    await studio.page.locator(".parts-head a", { hasText: "Bottleneck" }).click();
     await studio.page.waitForURL(/learn\/bottleneck/);
     await studio.page.locator("#vector-title small", { hasText: "13 of 23" }).waitFor();
     await studio.page.locator("#attention-title small", { hasText: "23 of 23" }).waitFor();

@@ -12,6 +12,10 @@ export class FirstOf implements Transport {
     return this.second.where;
   }
 
+  get replies(): ReadonlyMap<string, Uint8Array> {
+    return this.first.replies ?? new Map();
+  }
+
   answers(name: string, body: string): boolean {
     return this.first.answers(name, body) || this.second.answers(name, body);
   }

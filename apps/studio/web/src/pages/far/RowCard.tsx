@@ -2,6 +2,7 @@
 
 import { grouped } from "../../drawing/amounts";
 import { shown } from "../../drawing/numbers";
+import { Reads } from "../../parts/Reads";
 import { oneIn, weightText } from "./values";
 import type { Desk } from "./desk";
 
@@ -31,20 +32,13 @@ export function RowCard({ desk }: { desk: Desk }) {
         <>
           <Pair desk={desk} />
           {reply.top.length > 0 && <p class="note">reads most, of {grouped(reply.visible)} keys that it sees</p>}
-          <ol class="far-top">
-            {reply.top.map(({ key, word, weight }) => (
-              <li key={key}>
-                <button type="button" aria-pressed={desk.key.value === key} onClick={() => go(desk, query, key)} title="Zoom to this weight">
-                  <span class="read-token">{word}</span>
-                  <span class="read-place">{grouped(key)}</span>
-                  <span class="measure" aria-hidden="true">
-                    <span style={{ width: `${100 * weight}%` }} />
-                  </span>
-                  <span class="read-weight">{shown(weight, 3)}</span>
-                </button>
-              </li>
-            ))}
-          </ol>
+          <Reads
+            class="far-top"
+            reads={reply.top.map((one) => ({ ...one, place: grouped(one.key) }))}
+            title="Zoom to this weight"
+            isPressed={(key) => desk.key.value === key}
+            onPress={(key) => go(desk, query, key)}
+          />
           <dl class="far-facts">
             <div>
               <dt>entropy</dt>

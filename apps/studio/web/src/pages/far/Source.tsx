@@ -6,76 +6,31 @@ import { address } from "../../app/address";
 import { grouped } from "../../drawing/amounts";
 import type { AboutReply } from "../../engine/messages";
 import { HeadPicker } from "../../parts/HeadPicker";
+import { ModelChoice } from "../../parts/ModelChoice";
+import { Settled } from "../../parts/Settled";
 import { Slider } from "../../parts/Slider";
 import { fileName, headName, maskOf, modelChanges, modelOf, ofMatrix, ofText, textOf, tokensOf, tokenSteps } from "./state";
 import type { Desk } from "./desk";
 
-const another = "another…";
-
 export function Source({ desk, about }: { desk: Desk; about: AboutReply }) {
   const { fields } = address.value;
   const model = modelOf(fields, about);
-  const known = model === "" || about.models.some((one) => one.name === model);
-  const byPath = useSignal(!known);
   const error = desk.open.error.value;
   return (
     <form class="far-source" onSubmit={(event) => event.preventDefault()}>
       <div class="source-fields">
-        <label>
-          <span>Matrix of</span>
-          <select
-            value={byPath.value ? another : model}
-            onChange={(event) => {
-              const chosen = event.currentTarget.value;
-              byPath.value = chosen === another;
-              if (!byPath.value) desk.apply(modelChanges(chosen));
-            }}
-          >
-            <option value="">numbers that are made up</option>
-            {about.models.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-            <option>{another}</option>
-          </select>
-        </label>
-        {byPath.value && <Settled label="Folder or file" value={known ? "" : model} hint="/path/to/gpt2" onSettle={(path) => path && desk.apply(modelChanges(path))} />}
+        <ModelChoice
+          about={about}
+          model={model}
+          label="Matrix of"
+          none="numbers that are made up"
+          hint="/path/to/gpt2"
+          onChoose={(chosen) => desk.apply(modelChanges(chosen))}
+        />
         {model === "" ? <MadeUp desk={desk} about={about} /> : <Read desk={desk} about={about} model={model} />}
       </div>
       {error && <p class="problem">{error.message}</p>}
     </form>
-  );
-}
-
-interface SettledProps {
-  label: string;
-  value: string;
-  hint?: string;
-  isWrong?: boolean;
-  wide?: boolean;
-  onSettle: (text: string) => void;
-}
-
-/** A text field that counts when it is left, or on Enter; Esc takes it back. */
-function Settled({ label, value, hint, isWrong, wide, onSettle }: SettledProps) {
-  return (
-    <label class={wide ? "wide" : ""}>
-      <span>{label}</span>
-      <input
-        value={value}
-        placeholder={hint}
-        spellcheck={false}
-        autocomplete="off"
-        aria-invalid={isWrong ?? false}
-        onBlur={(event) => event.currentTarget.value.trim() !== value && onSettle(event.currentTarget.value.trim())}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.value = value;
-          else if (event.key !== "Enter") return;
-          event.currentTarget.blur();
-        }}
-      />
-    </label>
   );
 }
 
@@ -126,7 +81,7 @@ function Read({ desk, about, model }: { desk: Desk; about: AboutReply; model: st
         </span>
       ) : (
         text !== null && text.length <= longestInField && (
-          <Settled label="reads" wide value={text} isWrong={desk.open.error.value?.field === "text"} onSettle={(typed) => typed && desk.apply({ ...ofText, file: null, text: typed })} />
+          <Settled label="reads" class="wide" value={text} isWrong={desk.open.error.value?.field === "text"} onSettle={(typed) => typed && desk.apply({ ...ofText, file: null, text: typed })} />
         )
       )}
       {text === null && <span class="problem">This address is about the file {name}, as it was: open it here.</span>}

@@ -1,8 +1,10 @@
 // Which model reads what: models of the box, any other by its path, a text, and examples that show something.
 
-import { useSignal, type ReadonlySignal } from "@preact/signals";
+import type { ReadonlySignal } from "@preact/signals";
 import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messages";
 import type { EngineError } from "../../engine/errors";
+import { ModelChoice } from "../../parts/ModelChoice";
+import { Settled } from "../../parts/Settled";
 import { exampleChanges, examplesOf, heldOutChanges, modelChanges, secondChanges, textChanges, type Changes } from "./state";
 import "./model_bar.css";
 
@@ -11,8 +13,6 @@ interface Desk {
   heads: { error: ReadonlySignal<EngineError | null> };
   apply: (changes: Changes) => void;
 }
-
-const another = "another…";
 
 interface ModelBarProps {
   desk: Desk;
@@ -24,38 +24,18 @@ interface ModelBarProps {
 
 export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarProps) {
   const model = reading.model ?? "";
-  const known = about.models.some((one) => one.name === model);
-  const byPath = useSignal(!known);
   const error = desk.heads.error.value;
   const wrong = (field: string) => (error?.field === field ? <p class="problem field-problem">{error.message}</p> : null);
   return (
     <form class="model-bar" onSubmit={(event) => event.preventDefault()}>
       <div class="model-fields">
-        <label class="model-choice">
-          <span>Model</span>
-          <select
-            value={byPath.value ? another : model}
-            onChange={(event) => {
-              const chosen = event.currentTarget.value;
-              byPath.value = chosen === another;
-              if (!byPath.value) desk.apply(modelChanges(chosen));
-            }}
-          >
-            {about.models.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-            <option>{another}</option>
-          </select>
-        </label>
-        {byPath.value && (
-          <Settled
-            label="Folder or file"
-            class="model-path"
-            value={known ? "" : model}
-            hint="/path/to/all-MiniLM-L6-v2"
-            onSettle={(path) => path && desk.apply(modelChanges(path))}
-          />
-        )}
+        <ModelChoice
+          about={about}
+          model={model}
+          label="Model"
+          hint="/path/to/all-MiniLM-L6-v2"
+          onChoose={(chosen) => desk.apply(modelChanges(chosen))}
+        />
         {reading.text === undefined ? (
           <HeldOut model={model} example={reading.example ?? 0} desk={desk} />
         ) : (
@@ -77,36 +57,6 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
       {wrong("example")}
       <Examples desk={desk} about={about} reading={reading} />
     </form>
-  );
-}
-
-interface SettledProps {
-  label: string;
-  class: string;
-  value: string;
-  hint?: string;
-  onSettle: (text: string) => void;
-}
-
-/** A text field that counts when it is left, or on Enter; Esc takes it back. */
-function Settled({ label, value, hint, onSettle, ...props }: SettledProps) {
-  const settle = (text: string) => text.trim() !== value && onSettle(text.trim());
-  return (
-    <label class={props.class}>
-      <span>{label}</span>
-      <input
-        value={value}
-        placeholder={hint}
-        spellcheck={false}
-        autocomplete="off"
-        onBlur={(event) => settle(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.value = value;
-          else if (event.key !== "Enter") return;
-          event.currentTarget.blur();
-        }}
-      />
-    </label>
   );
 }
 

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { shown } from "../../drawing/numbers";
 import type { HeadReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
+import { Reads } from "../../parts/Reads";
 import type { Desk } from "./desk";
 import { readsOf } from "./row";
 
@@ -19,20 +20,12 @@ export function Query({ desk, reply, least }: { desk: Desk; reply: HeadReply; le
       <h3>
         What <b class="q">{reply.queries[query]}</b> reads
       </h3>
-      <ol class="reads">
-        {listed.map(({ key, weight }) => (
-          <li key={key}>
-            <button type="button" aria-pressed={desk.locked.value?.key === key && desk.locked.value.query === query} onClick={() => desk.lock({ query, key })}>
-              <span class="read-token">{reply.keys[key]}</span>
-              <span class="read-place">@{key}</span>
-              <span class="measure" aria-hidden="true">
-                <span style={{ width: `${100 * weight}%` }} />
-              </span>
-              <span class="read-weight">{shown(weight, 3)}</span>
-            </button>
-          </li>
-        ))}
-      </ol>
+      <Reads
+        class="query-reads"
+        reads={listed.map(({ key, weight }) => ({ key, word: reply.keys[key] ?? "", place: `@${key}`, weight }))}
+        isPressed={(key) => desk.locked.value?.key === key && desk.locked.value.query === query}
+        onPress={(key) => desk.lock({ query, key })}
+      />
       {reads.length > first && (
         <button type="button" class="plain small" onClick={() => (all.value = !all.value)}>
           {all.value ? `The first ${first}` : `All ${reads.length}`}

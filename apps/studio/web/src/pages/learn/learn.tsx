@@ -2,12 +2,13 @@
 
 import type { Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { address, change, move, plainFragment, type Fields } from "../../app/address";
+import { address, change } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { lineChart } from "../../drawing/line_chart";
 import type { LearnReply } from "../../engine/messages";
 import { headKeys } from "../../parts/HeadPicker";
+import { PageParts } from "../../parts/PageParts";
 import { BottleneckPage } from "./bottleneck/Bottleneck";
 import { Curves } from "./Curves";
 import { openDesk, type Desk } from "./desk";
@@ -24,39 +25,12 @@ const parts = [
   { page: "learn/bottleneck", title: "Bottleneck", asks: "what did attention change?", View: BottleneckPage },
 ] as const;
 
-const left = new Map<string, Fields>(); // how each part was left
-
 function LearnPage(props: PageProps) {
-  const { page, fields } = address.value;
-  const part = parts.find((one) => one.page === page) ?? parts[0];
-  left.set(part.page, fields);
+  const part = parts.find((one) => one.page === address.value.page) ?? parts[0];
   const shown = parts.filter((one) => one.page === part.page || one.page === "learn" || props.engine.answers("bottleneck", {}));
   return (
     <div class="learn-page">
-      <div class="learn-head">
-        <h1>
-          {part.title}: <span>{part.asks}</span>
-        </h1>
-        <nav class="segmented links" aria-label="Parts of this page">
-          {shown.map((one) => {
-            const to = { page: one.page, fields: one === part ? fields : (left.get(one.page) ?? {}) };
-            return (
-              <a
-                key={one.page}
-                href={`#${plainFragment(to)}`}
-                aria-current={one === part ? "page" : undefined}
-                onClick={(event) => {
-                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                  event.preventDefault();
-                  move(to);
-                }}
-              >
-                {one.title}
-              </a>
-            );
-          })}
-        </nav>
-      </div>
+      <PageParts parts={shown} part={part} />
       <part.View key={part.page} {...props} />
     </div>
   );
