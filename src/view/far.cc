@@ -34,7 +34,7 @@ void require_place(std::string_view field, std::int64_t place, std::int64_t coun
 FarReply answer_open(StudioState& state, const FarRequest& request, const StudioWatch& watch) {
   const auto head = state.far().head(state, request);
   FarReply reply = head->described();
-  reply.overview = head->estimate(said(watch, "every 64th query"));
+  reply.overview = head->estimate(said(watch, "a first look"));
   return reply;
 }
 
@@ -221,7 +221,8 @@ const Fields<FarFindRequest>& far_find_fields() {
 
 view_detail::Answerer view_detail::far_open_question() {
   return answerer<FarRequest, FarReply>(
-      "far_open", "One head over a long text: what there is, and a first estimate of its map from every 64th query.",
+      "far_open",
+      "One head over a long text: what there is, and a first estimate of its map from 512 of its queries at most.",
       far_fields(), answer_open, {R"({"tokens": 4096})", R"({"model": "induction", "text": "abcxyzab", "layer": 1})"});
 }
 

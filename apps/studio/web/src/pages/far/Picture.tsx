@@ -72,7 +72,7 @@ export function FarPicture({ desk }: { desk: Desk }) {
     return () => observer.disconnect();
   }, [gutter]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     let frame = 0;
     const paint = () => {
       frame = 0;
@@ -83,6 +83,7 @@ export function FarPicture({ desk }: { desk: Desk }) {
       const context = sharpCanvas(canvas.current, scene.gutter.left + size.width, scene.gutter.top + size.height);
       if (!context) return;
       const { exact } = paintScene(context, scene);
+      here.walk.begin(); // not before, or the first picture would wait for the processor
       desk.isExact.value = exact;
       const element = box.current;
       if (!element) return;

@@ -66,7 +66,7 @@ export interface Desk {
 }
 
 const rests = 250; // milliseconds
-const flight = 400;
+const flight = 300;
 
 export function openDesk(engine: Engine): Desk {
   const about = asked(engine, "about", signal({}));

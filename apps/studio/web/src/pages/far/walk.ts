@@ -26,6 +26,8 @@ export interface Walk {
   /** The whole matrix in the cells of the last level. */
   whole: Signal<HeldTile>;
   problem: ReadonlySignal<string | null>;
+  /** The first picture is there: starts what is not to be asked for. */
+  begin(): void;
   start(): void;
   stop(): void;
 }
@@ -82,7 +84,6 @@ export function openWalk(engine: Engine, request: FarOpenRequest, reply: FarRepl
         if (running === abort) running = null;
       });
   };
-  if (unasked) start();
   return {
     state,
     share,
@@ -90,6 +91,9 @@ export function openWalk(engine: Engine, request: FarOpenRequest, reply: FarRepl
     done,
     whole,
     problem,
+    begin() {
+      if (unasked && state.peek() === "waits") start();
+    },
     start,
     stop() {
       if (!running) return;
