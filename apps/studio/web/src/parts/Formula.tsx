@@ -1,6 +1,6 @@
 // MathML from the engine. Only elements and attributes of MathML are taken over, whatever the text holds.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Formula as Written } from "../engine/messages";
 
 const namespace = "http://www.w3.org/1998/Math/MathML";
@@ -63,7 +63,8 @@ function pieces(math: Element): Element[] {
 
 export function Formula({ formula }: { formula: Written }) {
   const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
+  // Before the browser paints, so that it stands in the same frame as the numbers around it.
+  useLayoutEffect(() => {
     if (!place.current) return;
     const source = `<math xmlns="${namespace}">${formula.mathml}</math>`;
     const parsed = new DOMParser().parseFromString(source, "application/xml").documentElement;

@@ -46,7 +46,7 @@ export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
           </button>
         ))}
       </div>
-      {chosen && error?.field === "wrong" && <p class="problem">{error.message}</p>}
+      {chosen !== "" && error?.field === "wrong" && <p class="problem">{error.message}</p>}
       {chosen === "no-scale" && bench.isLive && <Width bench={bench} />}
       {reply.wrong && chosen === reply.wrong.id && <Beside reply={reply} wrong={reply.wrong} />}
     </section>

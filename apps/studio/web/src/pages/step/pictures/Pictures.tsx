@@ -60,8 +60,8 @@ export function Pictures({ bench, reply }: { bench: Bench; reply: BenchReply }) 
           </button>
         ))}
       </div>
-      {chosen && error && <p class="problem">{error.field ? `${error.field}: ${error.message}` : error.message}</p>}
-      {chosen && own.reply.value && <Shown id={chosen} reply={reply} pictures={own.reply.value} />}
+      {chosen !== "" && error && <p class="problem">{error.field ? `${error.field}: ${error.message}` : error.message}</p>}
+      {chosen !== "" && own.reply.value && <Shown id={chosen} reply={reply} pictures={own.reply.value} />}
     </section>
   );
 }
