@@ -5,12 +5,23 @@
 #include <string_view>
 
 #include "core/said_of.h"
+#include "qkv/error.h"
 #include "qkv/mask.h"
 #include "qkv/tensor.h"
 
 namespace qkv::view_detail {
 
 inline constexpr std::string_view kRequest = "request";
+
+/// What a field asks for is not there, or cannot be read: what() says it whole.
+class NotThere : public Error {
+ public:
+  NotThere(std::string_view field, const std::string& message) : Error(message), field_(field) {}
+  [[nodiscard]] const std::string& field() const noexcept { return field_; }
+
+ private:
+  std::string field_;
+};
 
 /// Throws InvalidArgument naming the field.
 [[noreturn]] void refuse(std::string_view field, std::string_view expected, std::string_view got);

@@ -27,20 +27,13 @@ const std::vector<Answerer>& answerers() {
       view_detail::pair_question(),       //
       view_detail::mask_question(),       //
       view_detail::positions_question(),  //
-      view_detail::cost_question(),
-      view_detail::roles_question(),
-      view_detail::change_question(),
-      view_detail::far_open_question(),
-      view_detail::far_tile_question(),
-      view_detail::far_walk_question(),
-      view_detail::far_row_question(),
-      view_detail::far_largest_question(),
-      view_detail::far_find_question(),
-      view_detail::learn_question(),
-      view_detail::pictures_question(),
-      view_detail::operations_question(),
-      view_detail::bottleneck_question(),
-      view_detail::bottleneck_lengths_question(),
+      view_detail::cost_question(),       view_detail::roles_question(),
+      view_detail::change_question(),     view_detail::far_open_question(),
+      view_detail::far_tile_question(),   view_detail::far_walk_question(),
+      view_detail::far_row_question(),    view_detail::far_largest_question(),
+      view_detail::far_find_question(),   view_detail::learn_question(),
+      view_detail::pictures_question(),   view_detail::operations_question(),
+      view_detail::bottleneck_question(), view_detail::bottleneck_lengths_question(),
   };
   return kAll;
 }
@@ -66,7 +59,13 @@ std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) 
   const auto found = models_.find(name);
   if (found != models_.end()) return found->second;
   const auto read = [&] { return TrainedModel::read(trained_model_path(name)); };
-  return models_[name] = std::make_shared<const TrainedModel>(view_detail::of_field("model", read));
+  try {
+    return models_[name] = std::make_shared<const TrainedModel>(view_detail::of_field("model", read));
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const Error& error) {
+    throw view_detail::NotThere("model", error.what());
+  }
 }
 
 std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail::ShownText& shown) {
@@ -128,6 +127,7 @@ std::string error_as_json(const std::exception& error) {
     json["field"] = invalid->argument();
     json["message"] = invalid->fault();
   }
+  if (const auto* missing = dynamic_cast<const view_detail::NotThere*>(&error)) json["field"] = missing->field();
   if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
     json["field"] = syntax->function() == "parse_bias" ? "bias" : "mask";
     json["message"] = syntax->what();

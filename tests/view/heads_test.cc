@@ -155,7 +155,14 @@ TEST(PairQuestion, WritesAScoreOutElementByElement) {
 }
 
 TEST(HeadsQuestion, RefusesWhatHasNoMeaning) {
-  EXPECT_THROW(ask("heads", R"({"model": "inductoin", "text": "abc"})"), Error);
+  try {
+    ask("heads", R"({"model": "inductoin", "text": "abc"})");
+    FAIL();
+  } catch (const Error& error) {
+    const Json told = Json::parse(error_as_json(error));
+    EXPECT_EQ(told["field"], "model");
+    EXPECT_TRUE(std::string(told["message"]).starts_with("no model \"inductoin\" in the box"));
+  }
   EXPECT_EQ(refused_field("heads", R"({"model": "induction"})"), "model");
   EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "ABC"})"), "text");
   EXPECT_EQ(refused_field("head", kInduction + R"(, "layer": 2})"), "layer");

@@ -141,6 +141,21 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
     await studio.page.locator(".roles-token .problem", { hasText: "expected a piece of the vocabulary" }).waitFor();
   });
 
+  it("says once that there is no such model", async () => {
+    const { page } = await open("#/roles?model=inductoin");
+    await page.locator(".model-bar .problem", { hasText: 'no model "inductoin" in the box' }).waitFor();
+    expect(await page.locator(".problem").count()).toBe(1);
+  });
+
+  it("says what the task asks for and who does it, and how alike heads are", async () => {
+    const { page } = await open("#/roles?model=english");
+    const one = page.locator(".task-patterns li", { hasText: "pronoun-antecedent" });
+    await one.getByRole("button", { name: "0.2" }).click();
+    await page.locator("#head-title", { hasText: "Head 0.2" }).waitFor();
+    await page.getByText("How alike are the heads of layer 0?").click();
+    expect(await page.locator(".roles-alike [role=grid]").getAttribute("aria-label")).toContain("8 × 8");
+  });
+
   it("shows cosines for a model of states, and reads held-out examples", async () => {
     const studio = await open("#/roles?model=towers&changes=remove+source:1.0");
     await says(studio, "Picture and text: cosine");

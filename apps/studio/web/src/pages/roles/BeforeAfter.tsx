@@ -8,6 +8,7 @@ import { designation, inWords, written } from "./changes";
 import type { Desk } from "./desk";
 import { examples } from "./examples";
 import { Places } from "./Places";
+import { atTheText } from "./state";
 
 export function BeforeAfter({ desk }: { desk: Desk }) {
   const { changed } = desk;
@@ -73,7 +74,7 @@ function Chips({ desk }: { desk: Desk }) {
     return (
       <div class="roles-chips">
         <span class="hint">Nothing is changed yet.</span>
-        {chosen && (
+        {chosen && desk.changed.reply.value && (
           <button type="button" class="main" onClick={() => desk.toggle({ kind: "remove", head: designation(chosen) })}>
             Remove head {designation(chosen).replace(":", " ")}
           </button>
@@ -112,7 +113,6 @@ function Chips({ desk }: { desk: Desk }) {
   );
 }
 
-const atTheText = ["model", "text", "example"]; // fields that show their own errors
 const inTheirPlace = ["from_text", "token"];
 
 function Problem({ desk }: { desk: Desk }) {

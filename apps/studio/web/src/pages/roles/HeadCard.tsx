@@ -10,6 +10,7 @@ import type { Desk } from "./desk";
 import { EdgeMap } from "./EdgeMap";
 import { OtherText } from "./OtherText";
 import { benchAddress, type HeadAt } from "../heads/state";
+import { atTheText } from "./state";
 
 export function HeadCard({ desk }: { desk: Desk }) {
   const { head } = desk;
@@ -17,11 +18,12 @@ export function HeadCard({ desk }: { desk: Desk }) {
   const chosen = desk.chosen.value;
   const everywhere = useSignal(false);
   if (!reply || !chosen) {
+    const isSaidAbove = atTheText.includes(head.error.value?.field ?? "");
     return (
       <section class="card roles-head" aria-labelledby="head-title">
         <h2 id="head-title">One head at work</h2>
         {head.error.value ? (
-          <p class="problem">{head.error.value.message}</p>
+          <p class={isSaidAbove ? "hint" : "problem"}>{isSaidAbove ? "Choose another model or text above." : head.error.value.message}</p>
         ) : (
           <p class="hint">Waiting for its map …</p>
         )}
@@ -57,7 +59,7 @@ export function HeadCard({ desk }: { desk: Desk }) {
       <p class="roles-lead">
         On this text: {reply.shown.evidence}. Rows <b class="q">read</b>, columns <b class="k">are read</b>.
       </p>
-      {head.error.value && <p class="problem">{head.error.value.message}</p>}
+      {head.error.value && !atTheText.includes(head.error.value.field) && <p class="problem">{head.error.value.message}</p>}
       {changes.length > 0 && <BeforeAfterSwitch desk={desk} after={after} />}
       <EdgeMap
         reply={after && showsAfter() ? after : reply}

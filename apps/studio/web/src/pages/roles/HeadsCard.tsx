@@ -6,7 +6,10 @@ import { ground } from "../../app/theme";
 import { svgElements } from "../../drawing/svg";
 import { HeadsTable } from "./HeadsTable";
 import type { Desk } from "./desk";
+import { Alike } from "./Alike";
+import { TaskPatterns } from "./TaskPatterns";
 import { layerPicture } from "./layer_marks";
+import { atTheText } from "./state";
 
 export function HeadsCard({ desk }: { desk: Desk }) {
   const { roles } = desk;
@@ -21,15 +24,21 @@ export function HeadsCard({ desk }: { desk: Desk }) {
         {reply && `Measured over ${reply.texts}, ${reply.tokens.toLocaleString("en")} tokens.`}
       </p>
       <Working desk={desk} />
-      {roles.error.value && !address.value.fields["texts"] && (
+      {roles.error.value && !address.value.fields["texts"] && !atTheText.includes(roles.error.value.field) && (
         <p class="problem banner" role="alert">
           {roles.error.value.message}
         </p>
       )}
       {reply && (
         <div class={`roles-all-parts ${isStale ? "waiting" : ""}`}>
-          <HeadsTable desk={desk} reply={reply} />
-          <Layers desk={desk} />
+          <div>
+            <HeadsTable desk={desk} reply={reply} />
+            <TaskPatterns desk={desk} patterns={reply.task_patterns} />
+          </div>
+          <div>
+            <Layers desk={desk} />
+            <Alike desk={desk} reply={reply} />
+          </div>
         </div>
       )}
       <Texts desk={desk} />

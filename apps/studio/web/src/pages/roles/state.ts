@@ -5,6 +5,9 @@ import type { AboutReply, ChangeRequest, HeadRequest, RolesRequest } from "../..
 import { readingOf, headName, type HeadAt } from "../heads/state";
 import { changesIn, withoutPlaces, written } from "./changes";
 
+/** Fields of a request whose errors stand at the model and its text. */
+export const atTheText = ["model", "text", "example"];
+
 export type FieldChanges = Record<string, string | null>;
 
 const firstModel = "induction";
