@@ -137,6 +137,27 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     }
   });
 
+  it("the picture with its veil is taken along as SVG", async () => {
+    const { page } = await open("#/heads?model=shapes&example=0&view=image");
+    await page.locator(".seen-picture canvas").waitFor();
+    await page.getByRole("button", { name: "Take along" }).click();
+    const file = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "SVG" }).click();
+    let svg = "";
+    for await (const chunk of await (await file).createReadStream()) svg += String(chunk);
+    expect(svg).toContain('href="data:image/png;base64,');
+    expect(svg.match(/<rect [^>]*opacity="0\.85"/g)?.length).toBeGreaterThan(3); // patches that are not read
+  });
+
+  it("a text that is too long for a whole matrix has a way to the page Far", async () => {
+    const { page } = await open("#/heads?model=gpt");
+    await page.getByLabel("Reads", { exact: true }).fill("the cat sat ".repeat(900));
+    await page.keyboard.press("Enter");
+    await page.locator(".model-bar .problem", { hasText: "the page Far" }).waitFor({ timeout: 20_000 });
+    await page.getByRole("link", { name: "Read it on the page Far" }).click();
+    await page.locator(".far-card h2", { hasText: "gpt, layer 0, head 0" }).waitFor({ timeout: 20_000 });
+  });
+
   it("a click on the legend takes another scale, which the address keeps", async () => {
     const { page } = await open("#/heads?model=induction&text=abcxyzab");
     const legend = page.locator("button.legend");

@@ -1,6 +1,7 @@
 // Which model reads what: models of the box, any other by its path, a text, and examples that show something.
 
 import type { ReadonlySignal } from "@preact/signals";
+import { plainFragment } from "../../app/address";
 import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messages";
 import type { EngineError } from "../../engine/errors";
 import { ModelChoice } from "../../parts/ModelChoice";
@@ -53,11 +54,21 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
       </div>
       {wrong("model")}
       {wrong("text")}
+      {error?.field === "text" && isForFar(error) && reading.text !== undefined && (
+        <p>
+          <a href={`#${plainFragment({ page: "far", fields: { model, text: reading.text } })}`}>Read it on the page Far</a>
+        </p>
+      )}
       {wrong("second")}
       {wrong("example")}
       <Examples desk={desk} about={about} reading={reading} />
     </form>
   );
+}
+
+/** The engine names the page that has no such bound. */
+function isForFar({ message }: EngineError): boolean {
+  return message.includes("page Far");
 }
 
 function HeldOut({ desk, model, example }: { desk: Desk; model: string; example: number }) {

@@ -2,15 +2,17 @@
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../../app/theme";
+import { paintMarks } from "../../drawing/canvas";
 import { palettes } from "../../drawing/palette";
 import { shown } from "../../drawing/numbers";
 import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
-import { rowOf, valueAt, type Tensor } from "../../engine/tensor";
+import { valueAt, type Tensor } from "../../engine/tensor";
 import { cellId, OneCell, placeAfter } from "../../parts/one_cell";
 import { sharpCanvas } from "../../parts/sharp_canvas";
 import { useWidth } from "../../parts/use_width";
 import type { Desk } from "./desk";
-import { patchAt, patchesOf, spotOf, veils, type Patches } from "./patches";
+import { patchAt, patchesOf, spotOf } from "./patches";
+import { cellShown, pictureMarks, pixelBytes } from "./picture_marks";
 import { heaviestKey } from "./row";
 import type { Cell } from "./state";
 
@@ -28,19 +30,14 @@ export function Picture({ desk, all, site, reply, image }: PictureProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = Math.min(useWidth(frame), largest);
-  const pixels = useMemo(() => pixelsOf(image), [image]);
+  const bytes = useMemo(() => pixelBytes(image), [image]);
   const patches = patchesOf(all.patches, reply.keys.length);
-  const cell = desk.shown.value ?? { query: site.asks_from_patches ? patches.first : 0, key: patches.first };
+  const cell = cellShown(desk.shown.value, all, site, reply);
 
   useLayoutEffect(() => {
     const context = sharpCanvas(canvas.current, size, size);
-    if (!context || !pixels || size === 0) return;
-    context.imageSmoothingEnabled = false;
-    context.drawImage(pixels, 0, 0, size, size);
-    paintVeil(context, size, patches, rowOf(reply.weights, cell.query), palettes[ground.value].ground);
-    const { q, k } = palettes[ground.value];
-    frameSpot(context, size, patches, cell.key, k);
-    if (site.asks_from_patches) frameSpot(context, size, patches, cell.query, q);
+    if (!context || size === 0) return;
+    paintMarks(context, pictureMarks({ all, site, head: reply, cell, image, bytes }, size), palettes[ground.value]);
   });
 
   // A patch asks where patches read patches; else the word stays, and the patch is read.
@@ -100,39 +97,4 @@ export function Picture({ desk, all, site, reply, image }: PictureProps) {
       </p>
     </div>
   );
-}
-
-function pixelsOf(image: Tensor): HTMLCanvasElement | null {
-  const [height = 0, width = 0] = image.shape;
-  const canvas = document.createElement("canvas");
-  canvas.width = width;
-  canvas.height = height;
-  const context = canvas.getContext("2d");
-  if (!context) return null;
-  const data = context.createImageData(width, height);
-  for (let n = 0; n < width * height; ++n) {
-    for (let c = 0; c < 3; ++c) data.data[4 * n + c] = Number(image.values[3 * n + c]);
-    data.data[4 * n + 3] = 255;
-  }
-  context.putImageData(data, 0, 0);
-  return canvas;
-}
-
-function paintVeil(context: CanvasRenderingContext2D, size: number, patches: Patches, row: readonly number[], colour: string): void {
-  const wide = size / patches.side;
-  context.fillStyle = colour;
-  veils(patches, row).forEach((thick, n) => {
-    context.globalAlpha = thick;
-    context.fillRect((n % patches.side) * wide, Math.floor(n / patches.side) * wide, wide, wide);
-  });
-  context.globalAlpha = 1;
-}
-
-function frameSpot(context: CanvasRenderingContext2D, size: number, patches: Patches, place: number, colour: string): void {
-  const spot = spotOf(patches, place);
-  if (!spot) return;
-  const wide = size / patches.side;
-  context.strokeStyle = colour;
-  context.lineWidth = 3;
-  context.strokeRect(spot.column * wide + 1.5, spot.row * wide + 1.5, wide - 3, wide - 3);
 }

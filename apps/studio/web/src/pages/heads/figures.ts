@@ -16,6 +16,7 @@ import { headMapsMarks, mapSheets } from "../../parts/head_maps_marks";
 import { shadeOf } from "../../parts/shade";
 import type { Desk } from "./desk";
 import { lineMarks, linesLayout, sideMarks, strongest } from "./lines";
+import { cellShown, pictureMarks, pixelBytes } from "./picture_marks";
 import { aboutZero, readsOf } from "./row";
 import { thresholdOf, viewOf } from "./state";
 
@@ -58,8 +59,18 @@ function figureOf(desk: Desk, site: HeadsSite, head: HeadReply, ground: Ground):
     case "all":
       return gridFigure(site, fields["layer"] === undefined ? null : Number(fields["layer"]), fields["class"] ?? null, ground);
     case "image":
-      return null; // the picture is no drawing of marks
+      return imageFigure(desk, site, head);
   }
+}
+
+const pictureSize = 420;
+
+function imageFigure(desk: Desk, site: HeadsSite, head: HeadReply): Figure | null {
+  const all = desk.heads.reply.value;
+  const image = all?.image as Tensor | null | undefined;
+  if (!all || !image) return null;
+  const seen = { all, site, head, image, cell: cellShown(desk.shown.value, all, site, head), bytes: pixelBytes(image) };
+  return { marks: pictureMarks(seen, pictureSize), width: pictureSize, height: pictureSize };
 }
 
 function matrixFigure(head: HeadReply, least: number, ground: Ground): Figure {

@@ -239,11 +239,10 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const view = viewOf(address.value.fields, desk.site.value);
   useEffect(() => {
     if (!head || !read) return;
-    const isDrawn = view !== "image";
     takings.value = {
       name: view === "all" ? "heads" : "head",
       command: explainCommand(read),
-      ...(isDrawn ? { drawing: () => headsDrawing(desk, ground.value) ?? nothing } : {}),
+      drawing: () => headsDrawing(desk, ground.value) ?? nothing,
       table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights) },
     };
   }, [head, read, view]);
