@@ -10,6 +10,7 @@
 #include "qkv/number_text.h"
 #include "view/bench_of.h"
 #include "view/changes.h"
+#include "view/head_weights.h"
 #include "view/number_lists.h"
 #include "view/probe_parts.h"
 #include "view/refuse.h"
@@ -285,6 +286,10 @@ std::string title_of(const BenchRequest& request) {
   return fmt::format("{}, layer {}, head {}", request.model, request.layer, request.head);
 }
 
+Tensor times_uniform_of(const BenchMatrix& weights) {
+  return view_detail::times_uniform({.weights = Tensor(weights.values.view(), DType::f32), .hidden = weights.hidden});
+}
+
 BenchReply answer_bench(StudioState& state, const BenchRequest& request, const StudioWatch& /*quick*/) {
   const Bench bench = laid_out(state, request);
   BenchReply reply{.title = title_of(request),
@@ -295,6 +300,7 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
                    .d_v = bench.inputs().v.dim(3),
                    .scale = bench.scale(),
                    .matrices = bench.matrices(),
+                   .times_uniform = times_uniform_of(bench.matrix("weights")),
                    .steps = bench.steps(),
                    .back = bench.back_steps(),
                    .remarks = remarks_on(request, bench),

@@ -93,6 +93,8 @@ const Members<BenchReply>& members_of(const BenchReply* /*type*/) {
           .add(&BenchReply::d_v, "d_v", "Numbers of a value")
           .add(&BenchReply::scale, "scale", "What dot products are multiplied by")
           .add(&BenchReply::matrices, "matrices", "In the order in which they are made")
+          .add(&BenchReply::times_uniform, "times_uniform",
+               "f32, as the weights: each times the keys that its query can read")
           .add(&BenchReply::steps, "steps", "From the query to the output")
           .add(&BenchReply::back, "back", "From the output's gradient to the inputs'; empty where none was asked for")
           .add(&BenchReply::remarks, "remarks", "What else is to be said, in sentences")

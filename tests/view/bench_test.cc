@@ -31,6 +31,14 @@ TEST(BenchQuestion, ShowsTheChaptersFigure) {
   EXPECT_TRUE(answer.json["remarks"].empty());
 }
 
+TEST(BenchQuestion, SaysHowManyTimesAlikeEachWeightIs) {
+  const Answer answer = ask("bench", R"({"mask": "causal"})");
+  const std::vector<double> weights = answer.row("weights", 1);
+  const std::vector<float> times = answer.numbers<float>(answer.json["times_uniform"]);
+  expect_near({times.begin() + 3, times.begin() + 6}, {2 * weights[0], 2 * weights[1], 0}, 1e-6);  // of two keys
+  EXPECT_EQ(times[0], 1);
+}
+
 TEST(BenchQuestion, NamesAllKeysOfTheLargestWeight) {
   const auto said = [](const std::string& request) {
     return std::string(ask("bench", request).json["steps"][3]["sentence"]);

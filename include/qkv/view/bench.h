@@ -47,6 +47,8 @@ struct BenchReply {
   std::int64_t d_k = 0, d_v = 0;
   double scale = 0;
   std::vector<BenchMatrix> matrices;
+  Tensor times_uniform;  // f32 [rows, columns], as the weights: how many times what they would be if all keys were read
+                         // alike
   std::vector<BenchStep> steps, back;
   std::vector<std::string> remarks;
   std::optional<BenchWrong> wrong;

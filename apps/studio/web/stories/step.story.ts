@@ -57,6 +57,42 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     await studio.shows("out:1,1", "1.248");
   });
 
+  it("a wrong mask in the address leaves a bench to mend it on", async () => {
+    const { page } = await open("#/step?mask=causl&step=5");
+    const mask = page.locator(".setting", { hasText: "Mask" }).locator("input");
+    await page.locator(".wrong-setting .problem", { hasText: "did you mean `causal`?" }).waitFor();
+    expect(await mask.inputValue()).toBe("causl");
+    await mask.fill("causal");
+    await mask.press("Enter");
+    await page.locator(".wrong-setting").waitFor({ state: "detached" });
+    await page.locator('td[data-name="weights:0,1"].hidden-pair').waitFor();
+  });
+
+  it("a head of a model: what later steps make is a line of names, weights have three scales", async () => {
+    const studio = await open("#/step?model=gpt&text=The+cat+sat+down+because+it+was+tired+and+wanted+to+sleep+all+day&head=tokens.1.2&q=5");
+    const { page } = studio;
+    const come = page.locator(".still-to-come .chip");
+    await come.first().waitFor();
+    expect(await come.count()).toBeGreaterThan(3);
+    expect(await page.locator(".step-table").count()).toBe(0);
+    await come.filter({ hasText: "weights" }).click();
+    await page.locator(".board-step", { hasText: "Step 4 of 5" }).waitFor();
+    const legend = page.locator(".step-table.now .legend");
+    await legend.click();
+    await legend.click();
+    await page.waitForFunction(() => location.hash.includes("shade=uniform"));
+    expect(await legend.innerText()).toContain("× uniform");
+    const spoken = await page.locator('.step-table.now [role="grid"]').getAttribute("aria-label");
+    expect(spoken).toContain("weights");
+  });
+
+  it("on a phone the step bar has one row below the rail, with Reset too", async () => {
+    const { page } = await open("#/step?mask=causal&step=3", { viewport: { width: 375, height: 812 } });
+    const tops = await page.locator(".rail-row .play > button:visible, .rail-row .segmented").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => Math.round(top + height / 2)));
+    expect(tops.length).toBeGreaterThan(4);
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(4);
+  });
+
   it("a number is dragged sideways", async () => {
     const studio = await open("#/step?step=5");
     const box = (await studio.cell("v:0,0").boundingBox())!;

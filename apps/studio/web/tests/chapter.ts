@@ -137,6 +137,7 @@ export function chapter({ masked = false } = {}): BenchReply {
     ],
     back: [],
     remarks: [],
+    times_uniform: matrix([[1.203, 0.594, 1.203], [0.594, 1.203, 1.203], [0.744, 0.744, 1.509]]),
     wrong: null,
     nudge: null,
   };

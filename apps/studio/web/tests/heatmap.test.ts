@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { blockMaxima, blockNote, cellAt, columnLeft, heatmapLayout, rowTop, shortened } from "../src/drawing/heatmap_layout";
 import { cellPixels, heatmapDrawing, heatmapMarks, wholeWindow, type HeatmapData } from "../src/drawing/heatmap_marks";
 import type { Mark } from "../src/drawing/marks";
-import { nextShade, plainShades, shadeOf, shadings } from "../src/parts/shade";
+import { nextShade, shadeOf, shadings } from "../src/parts/shade";
 import { placeAfter } from "../src/parts/one_cell";
 import { mapAt, mapPlace, headMapsLayout } from "../src/parts/head_maps_layout";
 
@@ -118,10 +118,9 @@ describe("scales of weights", () => {
   it("are gone through by clicks, and the usual one is not in the address", () => {
     expect(shadeOf({})).toBe("plain");
     expect(shadeOf({ shade: "uniform" })).toBe("uniform");
-    expect(shadeOf({ shade: "uniform" }, plainShades)).toBe("plain");
     expect(nextShade("plain")).toEqual({ shade: "log" });
     expect(nextShade("uniform")).toEqual({ shade: null });
-    expect(nextShade("log", plainShades)).toEqual({ shade: null });
+    expect(nextShade("log")).toEqual({ shade: "uniform" });
   });
 });
 

@@ -44,6 +44,8 @@ const sumsWidth = 64; // of rows
 const largestCell = 64;
 const smallestCell = 2;
 const labelPixels = 7.2; // a character at 13 px, about
+const wideLetters = /[@%mwMW…—]/gu;
+const wideBy = 5; // pixels more
 const longestLabel = 16; // characters
 const lineHeight = 14;
 const slant = Math.SQRT1_2;
@@ -57,7 +59,8 @@ export function shortened(label: string): string {
 }
 
 function longest(labels: readonly string[]): number {
-  return labels.reduce((most, label) => Math.max(most, [...shortened(label)].length), 1) * labelPixels;
+  const pixels = (label: string) => [...label].length * labelPixels + (label.match(wideLetters)?.length ?? 0) * wideBy;
+  return labels.reduce((most, label) => Math.max(most, pixels(shortened(label))), labelPixels);
 }
 
 /** Fits the matrix into `width` × `height`, then magnifies it by `zoom` (1: it fits). */

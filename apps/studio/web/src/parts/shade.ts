@@ -19,17 +19,15 @@ export const shadings: Readonly<Record<Shade, Shading>> = {
   uniform: { scale: { map: "sequential", least: 1 / 16, most: 16, logarithmic: true }, name: "× uniform", ends: ["1/16", "16 ×"] },
 };
 
-/** For which the engine's numbers are weights alone. */
-export const plainShades: readonly Shade[] = ["plain", "log"];
-export const allShades: readonly Shade[] = ["plain", "log", "uniform"];
+const allShades: readonly Shade[] = ["plain", "log", "uniform"];
 
 /** The address's choice. */
-export function shadeOf(fields: Fields, known: readonly Shade[] = allShades): Shade {
-  return known.find((shade) => shade === fields["shade"]) ?? "plain";
+export function shadeOf(fields: Fields): Shade {
+  return allShades.find((shade) => shade === fields["shade"]) ?? "plain";
 }
 
 /** What the address says after the next click on the legend. */
-export function nextShade(now: Shade, known: readonly Shade[] = allShades): { shade: string | null } {
-  const next = known[(known.indexOf(now) + 1) % known.length] ?? "plain";
+export function nextShade(now: Shade): { shade: string | null } {
+  const next = allShades[(allShades.indexOf(now) + 1) % allShades.length] ?? "plain";
   return { shade: next === "plain" ? null : next };
 }

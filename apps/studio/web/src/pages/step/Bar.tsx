@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { address, type Fields } from "../../app/address";
+import { narrow } from "../../app/theme";
 import type { BenchReply } from "../../engine/messages";
 import { FlowStrip, type FlowStop } from "../../parts/FlowStrip";
 import { StepRail } from "../../parts/StepRail";
@@ -120,11 +121,12 @@ function PlayButtons({ bench, steps }: { bench: Bench; steps: number }) {
       {isEdited(address.value.fields) && bench.can(reset(address.value.fields)) && (
         <button
           type="button"
-          class="plain small"
+          class={narrow.value ? "icon" : "plain small"}
+          aria-label="Reset"
           title="Back to the chapter’s figure"
           onClick={() => bench.apply(reset(address.value.fields))}
         >
-          Reset
+          {narrow.value ? "↺" : "Reset"}
         </button>
       )}
       <span class="play-at">

@@ -2,7 +2,9 @@
 
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
 import { MatrixTable } from "../../parts/MatrixTable";
+import { Prose } from "../../parts/Prose";
 import { address } from "../../app/address";
+import { narrow } from "../../app/theme";
 import type { Bench } from "./bench";
 import { Gradient } from "./Inputs";
 import { Large } from "./Large";
@@ -11,6 +13,7 @@ import { movedOutput } from "./state";
 import { outerStop, partsOf } from "./stops";
 
 const always = ["raw", "scaled", "softcapped", "biased", "masked", "weights", "out", "concat", "w_o", "output"];
+const mostKept = 4; // keys
 const inParts: readonly string[] = ["max", "exp", "sum"];
 
 /** Where on the rail a matrix is made. */
@@ -31,14 +34,17 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const shown = reply.matrices.filter(
     ({ name }) => always.includes(name) || (inParts.includes(name) && whole?.made.includes(name)),
   );
+  const isMade = ({ name }: BenchMatrix) => backward.value || position >= madeAt(reply, name) - 0.5;
+  // Small tables keep their place before they are filled; large ones would be screens of nothing.
+  const keepsPlace = reply.keys.length <= mostKept && !narrow.value;
+  const toCome = keepsPlace ? [] : shown.filter((matrix) => !isMade(matrix));
   return (
-    <section class="card tables" aria-label="All numbers on the way">
+    <section class={`card tables ${keepsPlace ? "" : "many"}`} aria-label="All numbers on the way">
       {shown.map((matrix) => {
-        const at = madeAt(reply, matrix.name);
-        const isMade = backward.value || position >= at - 0.5;
+        if (toCome.includes(matrix)) return null;
         const isNow = !backward.value && (stop.value.step?.made.includes(matrix.name) ?? false);
         return (
-          <div key={matrix.name} class={`step-table ${isMade ? "" : "to-come"} ${isNow ? "now" : ""}`}>
+          <div key={matrix.name} class={`step-table ${isMade(matrix) ? "" : "to-come"} ${isNow ? "now" : ""}`}>
             {isSmall(matrix) ? (
               <Forward bench={bench} reply={reply} matrix={matrix} />
             ) : (
@@ -51,7 +57,30 @@ export function Tables({ bench, reply }: { bench: Bench; reply: BenchReply }) {
           </div>
         );
       })}
+      {toCome.length > 0 && <ToCome bench={bench} reply={reply} matrices={toCome} />}
     </section>
+  );
+}
+
+/** What later steps make: a press goes there. */
+function ToCome({ bench, reply, matrices }: { bench: Bench; reply: BenchReply; matrices: readonly BenchMatrix[] }) {
+  const go = (name: string) => {
+    const at = Math.ceil(madeAt(reply, name));
+    const stop = bench.stops.value.find((one) => !one.inner && one.at === at);
+    if (stop) bench.go(stop);
+  };
+  return (
+    <div class="still-to-come">
+      <h2>Still to come</h2>
+      {matrices.map(({ name, title, meaning }) => (
+        <button key={name} type="button" class="chip" onClick={() => go(name)}>
+          <b>
+            <Prose text={title} />
+          </b>{" "}
+          {briefly(meaning)}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -44,6 +44,9 @@ export interface Bench {
 
 export const ready = "ready";
 
+/** Fields of the bench that show their own errors. */
+export const inTheirPlace = ["mask", "bias", "scale", "softcap", "context", "wrong"];
+
 export function openBench(engine: Engine): Bench {
   // By its text, so that a step along the rail is no new request.
   const text = computed(() => JSON.stringify(benchRequest(address.value.fields)));
@@ -62,6 +65,16 @@ export function openBench(engine: Engine): Bench {
       return wanted && engine.answers("change", wanted) ? wanted : null; // a frozen page has no model
     }),
   );
+  const stopMending = effect(() => {
+    const error = bench.error.value;
+    if (error && !bench.reply.value && inTheirPlace.includes(error.field)) void layWithout(error.field);
+  });
+  // An address whose first bench is refused: the same without what is wrong, so that the field to mend it in is there.
+  async function layWithout(field: string): Promise<void> {
+    const { [field as keyof BenchRequest]: _wrong, ...rest } = request.peek();
+    const reply = await engine.ask("bench", rest).catch(() => engine.ask("bench", {})).catch(() => null);
+    bench.reply.value ??= reply;
+  }
   const before = signal<BenchReply | null>(null);
   const playing = signal(false);
 
@@ -158,6 +171,7 @@ export function openBench(engine: Engine): Bench {
     leave: () => go(outerStop(stops.value, stop.value)),
     pin: (name) => change({ pin: name !== null && parsedName(name) ? name : null }, "quiet"),
     close: () => {
+      stopMending();
       stopPin();
       stopRings();
       stopTimes();

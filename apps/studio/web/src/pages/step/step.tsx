@@ -19,7 +19,7 @@ import { Planes } from "./Planes";
 import { RunsOn } from "./RunsOn";
 import { Tables } from "./Tables";
 import { Wrong } from "./Wrong";
-import { openBench, type Bench } from "./bench";
+import { inTheirPlace, openBench, type Bench } from "./bench";
 import { stepDrawing } from "./figure";
 import { csvOf, matrixOf } from "./matrices";
 import { benchRequest, defaults, explainCommand, textChanges, textOf, usesX } from "./state";
@@ -77,8 +77,6 @@ function StepPage({ engine, takings }: PageProps) {
     </div>
   );
 }
-
-const inTheirPlace = ["mask", "bias", "scale", "softcap", "context", "wrong"]; // fields that show their own errors
 
 function Problems({ bench }: { bench: Bench }) {
   const gone = bench.asked.gone.value;
