@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "qkv/bias.h"
+#include "qkv/cancel.h"
 #include "qkv/mask.h"
 #include "qkv/random.h"
 #include "qkv/stage.h"
@@ -41,6 +42,7 @@ struct AttentionOptions {                        // name members in this order: 
   std::span<std::byte> scratch = {};          // at least attention_scratch_bytes(); if empty, the call allocates it
   std::string_view target = {};               // one of cpu_targets(); if empty, the chosen one
   const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to reuse
+  CallWatch watch = {};                       // may stop the call; a probe takes one of its own for each pass
 };
 
 struct AttentionResult {

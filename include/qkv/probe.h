@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/attention.h"
+#include "qkv/cancel.h"
 
 namespace qkv {
 
@@ -34,16 +35,8 @@ struct ProbeProgress {
   std::int64_t total = 0;
 };
 
-enum class Proceed : std::uint8_t { go_on, stop };
-
 /// Called now and then during a pass, by one thread at a time; `stop` ends the pass with Cancelled.
 using ProbeWatch = std::function<Proceed(const ProbeProgress&)>;
-
-/// A ProbeWatch returned `stop`.
-class Cancelled : public Error {
- public:
-  using Error::Error;
-};
 
 /// In cells.
 struct MapSize {

@@ -5,6 +5,7 @@
 #include "qkv/attention.h"
 #include "qkv/backward.h"
 #include "qkv/bias.h"
+#include "qkv/cancel.h"
 #include "qkv/cost.h"
 #include "qkv/decode.h"
 #include "qkv/dlpack.h"

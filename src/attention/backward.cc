@@ -7,6 +7,7 @@
 #include "attention/ragged.h"
 #include "attention/validate.h"
 #include "attention/validate_backward.h"
+#include "core/watched.h"
 #include "kernels/lse_rows.h"
 #include "kernels/parameter_gradients.h"
 #include "kernels/reference/backward.h"
@@ -143,6 +144,7 @@ AttentionGradients attention_backward(const TensorView& d_out, const TensorView&
                              .d_lse = backward.d_lse};
   validate_backward(kBackward, problem);
   validate_places(kBackward, problem, backward.into);
+  const core::Watched watched(options.watch);
   const std::string_view target = kernels::target_for(kBackward, q.dtype(), options.target);
   AttentionGradients gradients = allocated(problem, options, backward.wants, backward.into);
   problem.d_q = place_of(backward.wants.q, gradients.d_q, backward.into.d_q);

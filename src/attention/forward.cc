@@ -4,6 +4,7 @@
 #include "attention/outputs.h"
 #include "attention/ragged.h"
 #include "attention/validate.h"
+#include "core/watched.h"
 #include "kernels/reference/attention.h"
 #include "kernels/targets.h"
 #include "qkv/attention.h"
@@ -30,6 +31,7 @@ void run(std::string_view function, std::string_view target, const kernels::Prob
                                             NamedReach{"v", reach_of(v)}};
   validate_outputs(function, {.q = problem.q, .Dv = v.dim(3), .out = out, .lse = lse, .scratch = options.scratch},
                    inputs);
+  const core::Watched watched(options.watch);
   const kernels::cpu::Target* fused = kernels::cpu::find_target(target);  // null for the reference
   if (fused == nullptr) {
     run_reference(problem, v, options, out, lse);
@@ -42,6 +44,7 @@ std::vector<Tensor> compute_stages(std::string_view function, const TensorView& 
                                    const AttentionOptions& options, std::span<const Stage> stages, DType dtype) {
   const kernels::Problem problem = validated(function, q, k, options);
   if (!is_floating(dtype)) throw InvalidArgument(function, "dtype", "f64, f32, f16 or bf16", name_of(dtype));
+  const core::Watched watched(options.watch);
   const auto [B, H, Tq, Tk] = problem.shape;
   std::vector<Tensor> results;
   results.reserve(stages.size());

@@ -45,6 +45,7 @@ struct Job {
   std::exception_ptr work(int worker) {
     try {
       for (;;) {
+        if (worker == 0) look();
         const std::int64_t task = next.fetch_add(1, std::memory_order_relaxed);
         if (task >= tasks) return nullptr;
         body.run(body.body, worker, task);

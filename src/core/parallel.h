@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/watched.h"
+
 namespace qkv::core {
 
 /// A body of parallel_for whose type the pool does not know.
@@ -20,12 +22,16 @@ void run_on_pool(int threads, std::int64_t tasks, ParallelBody body);
 /// start in increasing order. Returns when all are done.
 ///
 /// Any number of threads may call it at once, and a body may call it: no call waits for a worker to become free.
-/// If a body throws, tasks that have not started are skipped and the first exception is rethrown here. The pool grows
-/// to the largest number of workers asked for, and stays; nothing else is allocated.
+/// The caller look()s before each task that it takes, and once at least. If that or a body throws, tasks that have not
+/// started are skipped and the first exception is rethrown here. The pool grows to the largest number of workers asked
+/// for, and stays; nothing else is allocated.
 template <class Body>
 void parallel_for(int threads, std::int64_t tasks, const Body& body) {
   if (threads <= 1 || tasks <= 1) {
-    for (std::int64_t task = 0; task < tasks; ++task) body(0, task);
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      look();
+      body(0, task);
+    }
     return;
   }
   const auto run = [](const void* any, int worker, std::int64_t task) {

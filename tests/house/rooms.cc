@@ -127,6 +127,7 @@ const std::vector<Room>& rooms() {
 
 std::string_view room_of_public(std::string_view header) {
   static const std::map<std::string_view, std::string_view> kOwners = {
+      {"cancel", "core"},
       {"dlpack", "core"},
       {"dtype", "core"},
       {"error", "core"},

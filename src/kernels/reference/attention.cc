@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/watched.h"
 #include "kernels/reference/pair_scores.h"
 #include "kernels/reference/softmax.h"
 
@@ -85,7 +86,10 @@ template <class Body>
 void for_each_row(const Problem& problem, const Body& body) {
   for (std::int64_t b = 0; b < problem.q.dim(0); ++b) {
     for (std::int64_t h = 0; h < problem.shape.H; ++h) {
-      for (std::int64_t i = 0; i < problem.shape.Tq; ++i) body(b, h, i);
+      for (std::int64_t i = 0; i < problem.shape.Tq; ++i) {
+        core::look();
+        body(b, h, i);
+      }
     }
   }
 }

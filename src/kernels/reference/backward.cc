@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/exact_math.h"
+#include "core/watched.h"
 #include "kernels/lse_rounding.h"
 #include "kernels/reference/pair_scores.h"
 #include "kernels/reference/softmax.h"
@@ -94,7 +95,10 @@ class Backward {
     d_keys_.assign(static_cast<std::size_t>(Tk), values_of(forward_.q.dim(3)));
     d_values_.assign(static_cast<std::size_t>(Tk), values_of(problem_.v.dim(3)));
     for (std::int64_t h = key_head * forward_.group; h < (key_head + 1) * forward_.group; ++h) {
-      for (std::int64_t i = 0; i < forward_.shape.Tq; ++i) run_query(b, h, i);
+      for (std::int64_t i = 0; i < forward_.shape.Tq; ++i) {
+        core::look();
+        run_query(b, h, i);
+      }
     }
     for (std::int64_t j = 0; j < Tk; ++j) {
       const std::array place = {b, key_head, j};
