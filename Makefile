@@ -1,11 +1,12 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
 MINUTES = 60
 QKV = build/release/apps/cli/qkv
+PYTHON = $(CURDIR)/build/python-environment/bin/python
 
 demo:
 	scripts/install-packages build studio
@@ -22,11 +23,17 @@ demo:
 	@echo "The rest, to be edited, models and long texts too: $(QKV) view"
 
 test:
-	scripts/install-packages build test studio
+	scripts/install-packages build test python studio
 	scripts/onnx-vectors
-	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
+	scripts/environment build/python-environment python/requirements.txt
+	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
 	cmake --build --preset release
 	ctest --preset release
+
+wheel:
+	scripts/install-packages build python studio
+	scripts/environment build/python-environment python/requirements.txt
+	scripts/wheel $(PYTHON) build/wheel
 
 test-models:
 	scripts/install-packages build test

@@ -34,7 +34,7 @@ TEST_P(Sources, AreNamedForWhatTheyHold) {
   for (const SourceFile& file : files()) EXPECT_FALSE(is_empty_name(file.path)) << file.path;
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Sources, testing::Values("include", "src", "apps", "bench", "tests"),
+INSTANTIATE_TEST_SUITE_P(Files, Sources, testing::Values("include", "src", "apps", "bench", "python", "tests"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 TEST(Files, TheRulesCatchWhatTheyForbid) {

@@ -72,6 +72,7 @@ std::string fault(const fs::path& path, const Include& include) {
   const std::string top = first_part(path);
   if (path.native().starts_with("apps/studio/wasm/stand_ins/")) return {};  // in the place of files of many rooms
   if (top == "apps") return fault_outside(include, "an app");
+  if (top == "python") return fault_outside(include, "the Python package");
   if (top == "bench") return fault_outside(include, "a benchmark");
   const std::string name = top == "include" ? std::string(room_of_public(path.lexically_relative("include").string()))
                                             : first_part(path.lexically_relative("src"));

@@ -29,7 +29,7 @@ TEST_P(Folders, KeepTheOrderOfTheRooms) {
   for (const SourceFile& file : files) EXPECT_THAT(violations(file), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Rooms, Folders, testing::Values("include", "src", "apps", "bench"),
+INSTANTIATE_TEST_SUITE_P(Rooms, Folders, testing::Values("include", "src", "apps", "bench", "python"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 TEST(Rooms, EachFolderOfSourcesIsInTheTable) {
@@ -68,6 +68,8 @@ TEST(Rooms, CatchALibraryThatTheRoomDoesNotBring) {
 TEST(Rooms, CatchAnAppBehindThePublicHeaders) {
   EXPECT_THAT(faults_of("apps/cli/a.cc", "  #  include \"core/element.h\"\n"),
               ElementsAre("apps/cli/a.cc:1: core/element.h: an app uses the public headers only"));
+  EXPECT_THAT(faults_of("python/src/a.cc", "#include \"mask/node.h\"\n"),
+              ElementsAre("python/src/a.cc:1: mask/node.h: the Python package uses the public headers only"));
   EXPECT_THAT(faults_of("bench/a.cc", "#include \"kernels/problem.h\"\n"),
               ElementsAre("bench/a.cc:1: kernels/problem.h: a benchmark uses the public headers only"));
   EXPECT_THAT(faults_of("apps/cli/a.cc", "#include \"command.h\"\n#include \"qkv/mask.h\"\n"), IsEmpty());

@@ -1,0 +1,62 @@
+"""What calls give back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # NumPy is imported by the first call that needs it
+    import numpy
+    from numpy.typing import NDArray
+
+
+class AttentionResult(NamedTuple):
+    """out [B, Hq, Tq, Dv], and lse [B, Hq, Tq]: the natural logarithm of each row's sum."""
+
+    out: Any
+    lse: Any
+
+
+class AttentionGradients(NamedTuple):
+    """Gradients in the shape of what they belong to; None where not computed. d_bias has one array for each summand."""
+
+    d_q: Any
+    d_k: Any
+    d_v: Any
+    d_bias: list[Any]
+    d_sinks: Any
+
+
+class CellMaps(NamedTuple):
+    """Matrices of weights (of a GradientProbe: sizes of gradients) in cells, float64 [maps, rows, columns].
+
+    visible is the share of a cell's pairs that are visible; hidden pairs count as 0 in mean and largest.
+    """
+
+    mean: NDArray[numpy.float64]
+    largest: NDArray[numpy.float64]
+    visible: NDArray[numpy.float64]
+
+
+class TopKeys(NamedTuple):
+    """The keys of largest weight of each query, largest first: keys int64 and weights, both [Tq, count]."""
+
+    keys: NDArray[numpy.int64]
+    weights: NDArray[Any]
+
+
+class RowStatistics(NamedTuple):
+    """Statistics of the rows of one head, each [Tq]; 0 for a row that sees nothing."""
+
+    visible: NDArray[numpy.int64]  # keys that the query sees
+    mass: NDArray[numpy.float64]  # the sum of the weights: less than 1 with a sink
+    entropy: NDArray[numpy.float64]  # -sum of w log w, in nats
+    normalised_entropy: NDArray[numpy.float64]  # entropy / log(visible)
+    distance: NDArray[numpy.float64]  # the sum of w |p - j|, in tokens
+    largest: NDArray[numpy.float64]
+    first: NDArray[numpy.float64]  # the weight of key 0
+    diagonal: NDArray[numpy.float64]  # the weight of the key at the query's own position
+
+    def mean(self, column: str) -> float:
+        """The mean of a column over the rows that see something; 0 if there is none."""
+        rows = self.visible > 0
+        return float(getattr(self, column)[rows].mean()) if rows.any() else 0.0

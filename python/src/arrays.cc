@@ -1,0 +1,264 @@
+#include "arrays.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "elements.h"
+#include "qkv/dlpack.h"
+
+namespace qkv::python {
+namespace {
+
+constexpr std::string_view kElementTypes = "elements of float64, float32, float16 or bfloat16 (masks: bool or uint8)";
+
+// Modules that are asked for by many calls.
+nb::handle numpy() {
+  static const nb::handle kNumpy = nb::module_::import_("numpy").release();
+  return kNumpy;
+}
+
+nb::handle numpy_array_type() {
+  static const nb::handle kType = nb::object(numpy().attr("ndarray")).release();
+  return kType;
+}
+
+std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
+
+std::string module_of(nb::handle object) { return text_of(object.type().attr("__module__")); }
+
+bool is_numpy(nb::handle object) { return PyObject_TypeCheck(object.ptr(), (PyTypeObject*)numpy_array_type().ptr()); }
+
+struct Format {
+  char code;
+  Py_ssize_t size;
+  DType dtype;
+};
+constexpr std::array kFormats{Format{'d', 8, DType::f64}, Format{'f', 4, DType::f32}, Format{'e', 2, DType::f16},
+                              Format{'q', 8, DType::i64}, Format{'l', 8, DType::i64}, Format{'i', 4, DType::i32},
+                              Format{'b', 1, DType::i8},  Format{'B', 1, DType::u8},  Format{'?', 1, DType::b8}};
+
+DType dtype_of_format(const Py_buffer& buffer, const Argument& argument) {
+  const std::string_view whole = buffer.format == nullptr ? "B" : buffer.format;
+  std::string_view code = whole;
+  constexpr bool kLittle = std::endian::native == std::endian::little;
+  if (code.starts_with(kLittle ? '>' : '<') || code.starts_with('!')) {
+    throw InvalidArgument(argument.function, argument.name, "elements in this machine's byte order",
+                          "the format " + std::string(whole) + "; convert them: x.astype(x.dtype.newbyteorder(\"=\"))");
+  }
+  if (code.starts_with('@') || code.starts_with('=') || code.starts_with(kLittle ? '<' : '>')) code.remove_prefix(1);
+  for (const Format& format : kFormats) {
+    if (code.size() == 1 && code[0] == format.code && buffer.itemsize == format.size) return format.dtype;
+  }
+  throw InvalidArgument(argument.function, argument.name, kElementTypes, "the format " + std::string(whole));
+}
+
+struct ReleaseBuffer {
+  void operator()(Py_buffer* buffer) const {
+    PyBuffer_Release(buffer);
+    delete buffer;
+  }
+};
+using OwnedBuffer = std::unique_ptr<Py_buffer, ReleaseBuffer>;
+
+// Null if the object does not lend its elements so: NumPy's bfloat16.
+OwnedBuffer buffer_of(nb::handle array) {
+  auto place = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(array.ptr(), place.get(), PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  return OwnedBuffer(place.release());
+}
+
+Tensor borrowed(OwnedBuffer buffer, DType dtype, const Argument& argument) {
+  const auto item = static_cast<std::int64_t>(size_of(dtype));
+  Shape shape;
+  Strides strides;
+  for (int axis = 0; axis < buffer->ndim; ++axis) {
+    if (axis == kMaxRank) {
+      throw InvalidArgument(argument.function, argument.name, "at most 8 axes", std::to_string(buffer->ndim));
+    }
+    shape.push_back(buffer->shape[axis]);
+    if (buffer->strides[axis] % item != 0) {
+      throw InvalidArgument(argument.function, argument.name, "strides of whole elements",
+                            std::to_string(buffer->strides[axis]) + " bytes for elements of " + std::to_string(item) +
+                                "; copy them: numpy.ascontiguousarray(x)");
+    }
+    strides.push_back(buffer->strides[axis] / item);
+  }
+  if (reinterpret_cast<std::uintptr_t>(buffer->buf) % size_of(dtype) != 0) {
+    throw InvalidArgument(argument.function, argument.name, "elements that are aligned",
+                          "an address in the middle of one; copy them: x.copy()");
+  }
+  const TensorView view(buffer->buf, dtype, shape, strides);
+  return Tensor::borrow(view, std::shared_ptr<const void>(std::shared_ptr<Py_buffer>(std::move(buffer))));
+}
+
+std::string_view device_name(int type) {
+  switch (type) {
+    case 2:
+    case 13:
+      return "CUDA";
+    case 8:
+      return "Metal";
+    case 10:
+      return "ROCm";
+    case 14:
+      return "oneAPI";
+    default:
+      return "another device";
+  }
+}
+
+// A library's own refusal, as a ValueError that names the argument.
+[[noreturn]] void refuse_after(nb::python_error& error, nb::handle array, const Argument& argument) {
+  const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
+  nb::raise_from(error, PyExc_ValueError, "%s: %s does not give its elements away by DLPack: %s", start.c_str(),
+                 said_type(array).c_str(), text_of(error.value()).c_str());
+}
+
+std::pair<int, int> device_of(nb::handle array, const Argument& argument) {
+  try {
+    return nb::cast<std::pair<int, int>>(array.attr("__dlpack_device__")());
+  } catch (nb::python_error& error) {
+    refuse_after(error, array, argument);
+  }
+}
+
+void require_cpu(nb::handle array, const Argument& argument) {
+  const auto [type, number] = device_of(array, argument);
+  if (type == dlpack::kCpu) return;
+  const std::string name(argument.name);
+  throw InvalidArgument(argument.function, argument.name, "an array in the processor's memory",
+                        "one on " + std::string(device_name(type)) + " (device " + std::to_string(number) +
+                            "); qkv computes on the CPU: copy it there, with " + name + ".cpu() in PyTorch");
+}
+
+nb::object asked_capsule(nb::handle array) {
+  const nb::object ask = array.attr("__dlpack__");
+  try {
+    return ask(nb::arg("max_version") = nb::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return ask();  // a library that predates DLPack 1.0
+}
+
+nb::object capsule_of(nb::handle array, const Argument& argument) {
+  try {
+    return asked_capsule(array);
+  } catch (nb::python_error& error) {
+    refuse_after(error, array, argument);
+  }
+}
+
+template <class Managed>
+Tensor taken(const nb::object& capsule, const char* name, const char* used) {
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (managed == nullptr) nb::raise_python_error();
+  Tensor tensor = from_dlpack(managed);
+  PyCapsule_SetName(capsule.ptr(), used);
+  return tensor;
+}
+
+Tensor tensor_of_dlpack(nb::handle array, const Argument& argument) {
+  require_cpu(array, argument);
+  const nb::object capsule = capsule_of(array, argument);
+  try {
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+      return taken<dlpack::ManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned");
+    }
+    return taken<dlpack::ManagedTensor>(capsule, "dltensor", "used_dltensor");
+  } catch (const InvalidArgument& invalid) {
+    throw InvalidArgument(argument.function, argument.name, invalid.expected(), invalid.got());
+  }
+}
+
+bool has_dlpack(nb::handle object) {
+  return nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__");
+}
+
+// NumPy has no bfloat16 of its own, and lends ml_dtypes' by neither protocol.
+Tensor tensor_of_bf16(nb::handle array, const Argument& argument) {
+  const std::string name = text_of(array.attr("dtype").attr("name"));
+  if (name != "bfloat16") throw InvalidArgument(argument.function, argument.name, kElementTypes, name);
+  return borrowed(buffer_of(nb::object(array.attr("view")("uint16"))), DType::bf16, argument);
+}
+
+}  // namespace
+
+bool is_array(nb::handle object) { return PyObject_CheckBuffer(object.ptr()) != 0 || has_dlpack(object); }
+
+std::string said_type(nb::handle object) {
+  const std::string module = module_of(object);
+  const std::string name = text_of(object.type().attr("__qualname__"));
+  return (module == "builtins" ? "" : module + ".") + name;
+}
+
+Tensor tensor_of(nb::handle array, const Argument& argument) {
+  if (PyObject_CheckBuffer(array.ptr()) != 0) {
+    if (OwnedBuffer buffer = buffer_of(array)) {
+      const DType dtype = dtype_of_format(*buffer, argument);
+      return borrowed(std::move(buffer), dtype, argument);
+    }
+  }
+  if (is_numpy(array)) return tensor_of_bf16(array, argument);
+  if (has_dlpack(array)) return tensor_of_dlpack(array, argument);
+  const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
+  throw nb::type_error((start +
+                        ": expected an array (NumPy, PyTorch, JAX, or one with DLPack or the buffer protocol), got " +
+                        said_type(array))
+                           .c_str());
+}
+
+nb::object numpy_array(Tensor tensor) {
+  const bool is_bf16 = tensor.dtype() == DType::bf16;
+  nb::object array = numpy().attr("asarray")(nb::cast(Elements{.tensor = std::move(tensor)}));
+  if (is_bf16) array = array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+  return array;
+}
+
+nb::object array_like(nb::handle source, Tensor tensor) {
+  if (is_numpy(source)) return numpy_array(std::move(tensor));
+  const std::string module = module_of(source);
+  const auto elements = [&] { return nb::cast(Elements{.tensor = std::move(tensor)}); };
+  if (module.starts_with("torch")) return nb::module_::import_("torch").attr("from_dlpack")(elements());
+  if (module.starts_with("jax")) return nb::module_::import_("jax.dlpack").attr("from_dlpack")(elements());
+  if (nb::hasattr(source, "__array_namespace__")) {
+    return source.attr("__array_namespace__")().attr("from_dlpack")(elements());
+  }
+  return numpy_array(std::move(tensor));
+}
+
+std::vector<double> numbers_of(nb::handle object, const Argument& argument) {
+  std::vector<double> numbers;
+  if (is_array(object)) {
+    const Tensor tensor = tensor_of(object, argument);
+    if (tensor.rank() != 1) {
+      throw InvalidArgument(argument.function, argument.name, "one axis", tensor.shape().to_string());
+    }
+    return tensor.to_vector();
+  }
+  if (!nb::try_cast(object, numbers)) {
+    const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
+    throw nb::type_error((start + ": expected a list of numbers, got " + said_type(object)).c_str());
+  }
+  return numbers;
+}
+
+std::vector<std::int64_t> whole_numbers_of(nb::handle object, const Argument& argument) {
+  std::vector<std::int64_t> whole;
+  for (const double number : numbers_of(object, argument)) {
+    if (number != std::floor(number) || std::fabs(number) > 0x1p53) {
+      throw InvalidArgument(argument.function, argument.name, "whole numbers", std::to_string(number));
+    }
+    whole.push_back(static_cast<std::int64_t>(number));
+  }
+  return whole;
+}
+
+}  // namespace qkv::python

@@ -1,0 +1,91 @@
+#include "qkv/attention.h"
+
+#include "inputs.h"
+#include "options.h"
+#include "signals.h"
+
+namespace qkv::python {
+namespace {
+
+nb::object attention_of(nb::handle q, nb::handle k, nb::handle v, const nb::object& mask, const nb::object& bias,
+                        std::optional<double> scale, std::optional<double> softcap, const nb::object& dropout,
+                        const nb::object& sinks, const nb::object& ragged, std::optional<int> threads,
+                        const nb::object& target, bool return_lse) {
+  const Inputs inputs("attention", q);
+  const Tensor keys = inputs.read(k, "k");
+  const Tensor values = inputs.read(v, "v");
+  AttentionOptions options = options_of(
+      "attention", {mask, bias, scale, softcap, dropout, sinks, ragged, threads, target}, inputs.shape(keys));
+  options.watch = signal_watch();
+  AttentionResult result;
+  {
+    const nb::gil_scoped_release free;
+    result = attention(inputs.q(), keys, values, options);
+  }
+  nb::object out = inputs.give(std::move(result.out));
+  if (!return_lse) return out;
+  return nb::module_::import_("qkv._results").attr("AttentionResult")(out, inputs.give(std::move(result.lse)));
+}
+
+nb::object stage_as_array(const std::string& stage, nb::handle q, nb::handle k, const nb::object& mask,
+                          const nb::object& bias, std::optional<double> scale, std::optional<double> softcap,
+                          const nb::object& dropout, const nb::object& sinks) {
+  const Inputs inputs("attention_stage", q);
+  const Tensor keys = inputs.read(k, "k");
+  const nb::object none = nb::none();
+  AttentionOptions options = options_of(
+      "attention_stage", {mask, bias, scale, softcap, dropout, sinks, none, std::nullopt, none}, inputs.shape(keys));
+  options.watch = signal_watch();
+  const Stage wanted = stage_of("attention_stage", stage);
+  Tensor result;
+  {
+    const nb::gil_scoped_release free;
+    result = attention_stage(inputs.q(), keys, options, wanted);
+  }
+  return inputs.give(std::move(result));
+}
+
+constexpr const char* kAttention = R"doc(Exact attention: dropout(softmax(mask(softcap(scale * q k^T) + bias))) v.
+
+Shapes: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv]; Hq a multiple of Hk. All three may leave out B, or B and
+H. Element types float64, float32, float16, bfloat16, the same for all three; any strides; read in place. NumPy arrays,
+PyTorch tensors on the CPU, JAX arrays, and anything with DLPack or the buffer protocol.
+
+mask      a Mask, a text ("causal & window(512)"), a bool or uint8 array that broadcasts to [B, Hq, Tq, Tk], or a function
+          of (b, h, i, j), called once with index arrays that broadcast against each other. True: query i sees key j.
+bias      a Bias, a text ("alibi"), an array, or a function as above: added to the scores after scale and softcap.
+scale     times q k^T; 1 / sqrt(D) if None.
+softcap   c: a score x becomes c * tanh(x / c).
+dropout   p, or (p, seed): weights set to 0 with probability p, a function of the seed and the place.
+sinks     one logit for each query head.
+ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
+threads   how many;
+qkv.threads() if None.Results do not depend on it.target "avx2", "avx512", "amx", "neon" or "reference";
+the best of this machine if None.
+
+    Returns out[B, Hq, Tq, Dv] of the library,
+    type and axes of q; with return_lse an AttentionResult (out, lse), lse
+[B, Hq, Tq] the natural logarithm of each row's sum, float64 if q is, else float32.
+
+float64 runs on the reference, a plain loop on one thread. The GIL is free during the call, and Ctrl-C ends it between two
+tasks of some milliseconds. Raises ValueError naming the argument, and TypeError for what is no array.)doc";
+
+constexpr const char* kStage = R"doc(One T x T intermediate of attention as an array [B, Hq, Tq, Tk] of float64.
+
+stage is "raw", "scaled", "softcapped", "biased", "masked", "weights" or "dropped". This does store T x T numbers;
+qkv.Probe gives any part of them without. The other arguments are those of attention().)doc";
+
+}  // namespace
+
+void add_attention(nb::module_& module) {
+  module.def("attention", &attention_of, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::kw_only(),
+             nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
+             nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(),
+             nb::arg("ragged") = nb::none(), nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(),
+             nb::arg("return_lse") = false, kAttention);
+  module.def("attention_stage", &stage_as_array, nb::arg("stage"), nb::arg("q"), nb::arg("k"), nb::kw_only(),
+             nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
+             nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(), kStage);
+}
+
+}  // namespace qkv::python

@@ -1,0 +1,14 @@
+#include "python.h"
+
+NB_MODULE(_qkv, module) {
+  module.doc() = "The engine of qkv. Import qkv, which names everything that is public.";
+  qkv::python::add_errors(module);
+  qkv::python::add_elements(module);
+  qkv::python::add_mask(module);
+  qkv::python::add_bias(module);
+  qkv::python::add_attention(module);
+  qkv::python::add_backward(module);
+  qkv::python::add_probe(module);
+  qkv::python::add_gradient_probe(module);
+  qkv::python::add_info(module);
+}

@@ -1,0 +1,99 @@
+#include "options.h"
+
+#include "arrays.h"
+
+namespace qkv::python {
+namespace {
+
+[[noreturn]] void refuse_type(std::string_view function, std::string_view name, std::string_view expected,
+                              nb::handle got) {
+  const std::string text = std::string(function) + ": " + std::string(name) + ": expected " + std::string(expected) +
+                           ", got " + said_type(got);
+  throw nb::type_error(text.c_str());
+}
+
+// What a function of Python says of all places at once, as an array that broadcasts to [B, H, Tq, Tk].
+nb::object evaluated(std::string_view word, std::string_view function, nb::handle rule, const MaskShape* shape) {
+  if (shape == nullptr) {
+    throw InvalidArgument(function, word, "a mask or bias whose shape is known",
+                          "a function; give it to attention(), or call from_function() with a shape");
+  }
+  return nb::module_::import_("qkv._functions")
+      .attr("evaluate")(nb::str(word.data(), word.size()), rule, shape->B, shape->H, shape->Tq, shape->Tk);
+}
+
+std::string text_of(nb::handle text) { return nb::cast<std::string>(text); }
+
+std::optional<Dropout> dropout_of(std::string_view function, const nb::object& dropout) {
+  if (dropout.is_none()) return std::nullopt;
+  double p = 0;
+  if (nb::try_cast(dropout, p)) return Dropout{.p = p, .seed = 0};
+  std::pair<double, std::uint64_t> both;
+  if (!nb::try_cast(dropout, both)) refuse_type(function, "dropout", "a number or a pair (p, seed)", dropout);
+  return Dropout{.p = both.first, .seed = both.second};
+}
+
+std::optional<Ragged> ragged_of(std::string_view function, const nb::object& ragged) {
+  if (ragged.is_none()) return std::nullopt;
+  std::pair<nb::object, nb::object> both;
+  if (!nb::try_cast(ragged, both)) refuse_type(function, "ragged", "a pair (q_offsets, k_offsets)", ragged);
+  return Ragged{.q_offsets = whole_numbers_of(both.first, {function, "ragged"}),
+                .k_offsets = whole_numbers_of(both.second, {function, "ragged"})};
+}
+
+std::string_view target_of(std::string_view function, const nb::object& target) {
+  if (target.is_none()) return {};
+  if (!nb::isinstance<nb::str>(target)) refuse_type(function, "target", "a name", target);
+  return nb::borrow<nb::str>(target).c_str();
+}
+
+}  // namespace
+
+Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape) {
+  if (mask.is_none()) return {};
+  if (nb::isinstance<Mask>(mask)) return nb::cast<Mask>(mask);
+  if (nb::isinstance<nb::str>(mask)) return parse_mask(text_of(mask));
+  if (is_array(mask)) return dense(tensor_of(mask, {function, "mask"}));
+  if (PyCallable_Check(mask.ptr()) == 0) refuse_type(function, "mask", "a Mask, a text, an array or a function", mask);
+  return dense(tensor_of(evaluated("mask", function, mask, shape), {function, "mask"}));
+}
+
+Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape) {
+  if (bias.is_none()) return {};
+  if (nb::isinstance<Bias>(bias)) return nb::cast<Bias>(bias);
+  if (nb::isinstance<nb::str>(bias)) return parse_bias(text_of(bias));
+  if (is_array(bias)) return dense_bias(tensor_of(bias, {function, "bias"}));
+  if (PyCallable_Check(bias.ptr()) == 0) refuse_type(function, "bias", "a Bias, a text, an array or a function", bias);
+  return dense_bias(tensor_of(evaluated("bias", function, bias, shape), {function, "bias"}));
+}
+
+AttentionOptions options_of(std::string_view function, const OptionArguments& arguments, const MaskShape& shape) {
+  AttentionOptions options;
+  options.ragged = ragged_of(function, arguments.ragged);
+  const MaskShape* known = options.ragged ? nullptr : &shape;  // each document has a shape of its own
+  options.mask = mask_of(function, arguments.mask, known);
+  options.bias = bias_of(function, arguments.bias, known);
+  options.scale = arguments.scale;
+  options.softcap = arguments.softcap;
+  options.dropout = dropout_of(function, arguments.dropout);
+  if (!arguments.sinks.is_none()) options.sinks = numbers_of(arguments.sinks, {function, "sinks"});
+  options.threads = arguments.threads;
+  options.target = target_of(function, arguments.target);
+  return options;
+}
+
+Align align_of(std::string_view function, std::string_view word) {
+  if (word == "bottom_right") return Align::bottom_right;
+  if (word == "top_left") return Align::top_left;
+  throw InvalidArgument(function, "align", "bottom_right or top_left", "\"" + std::string(word) + "\"");
+}
+
+Stage stage_of(std::string_view function, std::string_view word) {
+  for (int n = 0; n < kStages; ++n) {
+    if (name_of(static_cast<Stage>(n)) == word) return static_cast<Stage>(n);
+  }
+  throw InvalidArgument(function, "stage", "raw, scaled, softcapped, biased, masked, weights or dropped",
+                        "\"" + std::string(word) + "\"");
+}
+
+}  // namespace qkv::python

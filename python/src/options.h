@@ -1,0 +1,36 @@
+// The options of a call, from what Python gives.
+#pragma once
+
+#include <string_view>
+
+#include "python.h"
+#include "qkv/attention.h"
+
+namespace qkv::python {
+
+/// As attention() of Python has them; each may be None.
+struct OptionArguments {
+  nb::object mask;
+  nb::object bias;
+  std::optional<double> scale;
+  std::optional<double> softcap;
+  nb::object dropout;
+  nb::object sinks;
+  nb::object ragged;
+  std::optional<int> threads;
+  nb::object target;
+};
+
+/// Throws TypeError or InvalidArgument naming `function` and the option. A function of Python for mask or bias is
+/// called once, for `shape`. The target is a view of the text of arguments.target, which must outlive the options.
+[[nodiscard]] AttentionOptions options_of(std::string_view function, const OptionArguments& arguments,
+                                          const MaskShape& shape);
+
+/// A mask from a Mask, a text, an array or a function; a bias likewise. For operands: no function without a shape.
+[[nodiscard]] Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape);
+[[nodiscard]] Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape);
+
+[[nodiscard]] Align align_of(std::string_view function, std::string_view word);
+[[nodiscard]] Stage stage_of(std::string_view function, std::string_view word);
+
+}  // namespace qkv::python

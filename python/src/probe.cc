@@ -1,0 +1,176 @@
+#include "qkv/probe.h"
+
+#include <memory>
+
+#include "inputs.h"
+#include "options.h"
+#include "probe_places.h"
+#include "signals.h"
+
+namespace qkv::python {
+namespace {
+
+// The arrays that a probe views. Probes of some of its queries share them.
+struct Viewed {
+  Tensor q;
+  Tensor k;
+  Tensor lse;
+};
+
+struct OwningProbe {
+  std::shared_ptr<const Viewed> viewed;
+  Probe probe;
+};
+
+OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb::object& mask, const nb::object& bias,
+                     std::optional<double> scale, std::optional<double> softcap, const nb::object& dropout,
+                     const nb::object& sinks, std::optional<int> threads, const nb::object& target) {
+  const Inputs inputs("Probe", q);
+  auto viewed = std::make_shared<Viewed>();
+  viewed->q = inputs.q();
+  viewed->k = inputs.read(k, "k");
+  std::optional<TensorView> known;
+  if (!lse.is_none()) {
+    viewed->lse = inputs.read(lse, "lse", 1);
+    known = viewed->lse.view();
+  }
+  const AttentionOptions options = options_of(
+      "Probe", {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target}, inputs.shape(viewed->k));
+  Probe probe(viewed->q, viewed->k, options, known);
+  return {.viewed = std::move(viewed), .probe = std::move(probe)};
+}
+
+// Calls without the GIL.
+template <class Call>
+auto freely(const Call& call) {
+  const nb::gil_scoped_release free;
+  return call();
+}
+
+nb::object tile_as_array(const OwningProbe& self, std::int64_t h, std::int64_t b, nb::handle queries, nb::handle keys,
+                         const std::string& stage) {
+  const Tile tile = tile_of("tile", self.probe.shape(), {.b = b, .h = h}, queries, keys);
+  const Stage wanted = stage_of("tile", stage);
+  return numpy_array(freely([&] { return self.probe.tile(tile, wanted); }));
+}
+
+nb::object top_keys_as_arrays(const OwningProbe& self, std::int64_t count, std::int64_t h, std::int64_t b) {
+  TopKeys top = freely([&] { return self.probe.top_keys({.b = b, .h = h}, count, signal_watch()); });
+  return nb::module_::import_("qkv._results")
+      .attr("TopKeys")(numpy_array(std::move(top.keys)), numpy_array(std::move(top.weights)));
+}
+
+nb::object statistics_as_arrays(const OwningProbe& self, std::int64_t h, std::int64_t b, const std::string& align) {
+  const Align positions = align_of("statistics", align);
+  RowStatistics rows = freely([&] { return self.probe.statistics({.b = b, .h = h}, positions, signal_watch()); });
+  return nb::module_::import_("qkv._results")
+      .attr("RowStatistics")(numpy_array(std::move(rows.visible)), numpy_array(std::move(rows.mass)),
+                             numpy_array(std::move(rows.entropy)), numpy_array(std::move(rows.normalised_entropy)),
+                             numpy_array(std::move(rows.distance)), numpy_array(std::move(rows.largest)),
+                             numpy_array(std::move(rows.first)), numpy_array(std::move(rows.diagonal)));
+}
+
+constexpr const char* kProbe =
+    R"doc(The weights of attention(q, k, …), any part of them, computed on demand: they are never stored.
+
+q [B, Hq, Tq, D] and k [B, Hk, Tk, D] as for attention(), with its options; lse [B, Hq, Tq] is its result, and is computed
+row by row where it is not given. The probe reads the arrays in place: do not change them while it lives. Results are NumPy
+arrays, float64 for float64 inputs, else float32 scores and weights. A pass needs O(T * D) memory. h and b name the query
+head and the batch entry. Raises ValueError for a place outside of the tensors.)doc";
+
+void add_parts(nb::class_<OwningProbe>& probe) {
+  const auto h = nb::arg("h") = 0;
+  const auto b = nb::arg("b") = 0;
+  probe
+      .def("tile", &tile_as_array, h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
+           nb::arg("stage") = "weights",
+           "A part of an intermediate, [queries, keys]: slices or pairs (begin, end), all if None. stage is one of "
+           "those of "
+           "attention_stage().")
+      .def(
+          "weights",
+          [](const OwningProbe& self, std::int64_t head, std::int64_t entry, nb::handle queries, nb::handle keys) {
+            return tile_as_array(self, head, entry, queries, keys, "weights");
+          },
+          h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
+          "The weights of a head, or a part of them, [queries, keys]; slices or pairs (begin, end), all if None.")
+      .def(
+          "row",
+          [](const OwningProbe& self, std::int64_t i, std::int64_t head, std::int64_t entry, const std::string& stage) {
+            const Stage wanted = stage_of("row", stage);
+            return numpy_array(freely([&] { return self.probe.row({.b = entry, .h = head}, i, wanted); }));
+          },
+          nb::arg("i"), h, b, nb::kw_only(), nb::arg("stage") = "weights", "The weights of query i, [Tk].")
+      .def(
+          "lse",
+          [](const OwningProbe& self, std::int64_t head, std::int64_t entry) {
+            return numpy_array(freely([&] { return self.probe.lse({.b = entry, .h = head}, signal_watch()); }));
+          },
+          h, b, "The lse of a head, float64 [Tq]: as given, or computed.");
+}
+
+void add_passes(nb::class_<OwningProbe>& probe) {
+  const auto h = nb::arg("h") = 0;
+  const auto b = nb::arg("b") = 0;
+  probe
+      .def(
+          "map",
+          [](const OwningProbe& self, std::int64_t rows, std::int64_t columns, std::int64_t entry,
+             const std::optional<std::vector<std::int64_t>>& heads, const nb::object& queries, const nb::object& keys,
+             const std::string& of) {
+            const MapRequest request =
+                map_request("map", self.probe.shape(), {rows, columns, entry, heads, queries, keys, of});
+            return given(freely([&] { return self.probe.map(request, signal_watch()); }));
+          },
+          nb::arg("rows"), nb::arg("columns"), b, nb::kw_only(), nb::arg("heads") = nb::none(),
+          nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(), nb::arg("of") = "each",
+          "CellMaps of the weights in rows x columns cells: of each head (all, or those in `heads`), or of=\"mean\" of "
+          "them. "
+          "queries and keys name a part: slices or pairs (begin, end).")
+      .def("top_keys", &top_keys_as_arrays, nb::arg("count"), h, b,
+           "TopKeys: the `count` keys of largest weight for each query.")
+      .def(
+          "key_totals",
+          [](const OwningProbe& self, std::int64_t head, std::int64_t entry) {
+            return numpy_array(freely([&] { return self.probe.key_totals({.b = entry, .h = head}, signal_watch()); }));
+          },
+          h, b, "The sum over queries of the weight on each key, float64 [Tk].")
+      .def("statistics", &statistics_as_arrays, h, b, nb::kw_only(), nb::arg("align") = "bottom_right",
+           "RowStatistics of a head. align gives the positions of the queries, for distance and diagonal.");
+}
+
+}  // namespace
+
+void add_probe(nb::module_& module) {
+  nb::class_<OwningProbe> probe(module, "Probe", kProbe);
+  probe
+      .def(
+          "__init__",
+          [](OwningProbe* self, nb::handle q, nb::handle k, const nb::object& lse, const nb::object& mask,
+             const nb::object& bias, std::optional<double> scale, std::optional<double> softcap,
+             const nb::object& dropout, const nb::object& sinks, std::optional<int> threads, const nb::object& target) {
+            new (self) OwningProbe(probe_of(q, k, lse, mask, bias, scale, softcap, dropout, sinks, threads, target));
+          },
+          nb::arg("q"), nb::arg("k"), nb::arg("lse") = nb::none(), nb::kw_only(), nb::arg("mask") = nb::none(),
+          nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(), nb::arg("softcap") = nb::none(),
+          nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(), nb::arg("threads") = nb::none(),
+          nb::arg("target") = nb::none())
+      .def_prop_ro(
+          "shape", [](const OwningProbe& self) { return given(self.probe.shape()); }, "(B, Hq, Tq, Tk)")
+      .def("__repr__", [](const OwningProbe& self) { return said_of("Probe", self.probe.shape()); })
+      .def(
+          "of_queries",
+          [](const OwningProbe& self, nb::handle queries) {
+            const Range range = range_of("of_queries", "queries", queries, self.probe.shape().Tq);
+            return OwningProbe{
+                .viewed = self.viewed,
+                .probe = self.probe.of_queries({.begin = range.begin, .end = range.end, .step = range.step})};
+          },
+          nb::arg("queries"),
+          "A probe of some of the queries, slice(begin, end, step) or (begin, end). They keep their places in mask and "
+          "bias.");
+  add_parts(probe);
+  add_passes(probe);
+}
+
+}  // namespace qkv::python
