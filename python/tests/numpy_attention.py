@@ -28,10 +28,12 @@ def softmax(x, sinks=None):
         return numpy.where(z > 0, e / z, 0), (top + numpy.log(z))[..., 0]
 
 
-def attention(q, k, v, sinks=None, **options):
-    """out [B, Hq, Tq, Dv] and lse [B, Hq, Tq]."""
+def attention(q, k, v, sinks=None, factors=None, **options):
+    """out [B, Hq, Tq, Dv] and lse [B, Hq, Tq]. Weights are multiplied by `factors`, those of dropout."""
     q, k, v = (numpy.asarray(x, dtype=numpy.float64) for x in (q, k, v))
     w, lse = softmax(scores(q, k, **options), sinks)
+    if factors is not None:
+        w = w * factors
     return numpy.einsum("bhij,bhjd->bhid", w, numpy.repeat(v, q.shape[1] // v.shape[1], axis=1)), lse
 
 
