@@ -154,7 +154,7 @@ def test_dlpack_is_read_before_and_since_its_versions(knows_versions):
 
 
 class TestTorch:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def torch(self):
         return pytest.importorskip("torch", reason="torch is not installed")
 
@@ -193,7 +193,7 @@ class TestTorch:
 
 
 class TestJax:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def jnp(self):
         return pytest.importorskip("jax.numpy", reason="jax is not installed")
 

@@ -78,17 +78,17 @@ def test_biases_add():
 class TestProbe:
     T = 70
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def inputs(self):
         random = numpy.random.default_rng(0)
         return [random.standard_normal((2, 4, self.T, 8)), random.standard_normal((2, 2, self.T, 8))]
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def weights(self, inputs):
         mask = numpy.tri(self.T, dtype=bool)
         return numpy_attention.softmax(numpy_attention.scores(*inputs, mask=mask))[0]
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def probe(self, inputs):
         return qkv.Probe(*inputs, mask="causal")
 
