@@ -39,6 +39,23 @@ TEST(BenchQuestion, SaysHowManyTimesAlikeEachWeightIs) {
   EXPECT_EQ(times[0], 1);
 }
 
+// A longer text keeps one row of the matrices of pairs.
+TEST(NumberQuestion, WritesOutEveryNumberOfALongerText) {
+  std::string words;
+  for (int n = 0; n < 70; ++n) words += std::to_string(n) + " ";
+  Json request{{"tokens", words}, {"seed", 42}, {"query", 5}};
+  Studio studio;
+  const Json bench = Json::parse(studio.ask("bench", request.dump()).json);
+  for (const Json& matrix : bench["matrices"]) {
+    const auto first = matrix["first_row"].get<std::int64_t>();
+    const auto rows = matrix["values"]["shape"][0].get<std::int64_t>();
+    for (std::int64_t row = first; row < first + rows; ++row) {
+      request["of"] = matrix["name"].get<std::string>() + ":" + std::to_string(row) + ",0";
+      EXPECT_NO_THROW(static_cast<void>(studio.ask("number", request.dump()))) << request["of"];
+    }
+  }
+}
+
 TEST(BenchQuestion, NamesAllKeysOfTheLargestWeight) {
   const auto said = [](const std::string& request) {
     return std::string(ask("bench", request).json["steps"][3]["sentence"]);

@@ -149,10 +149,25 @@ std::string in_full_words(double value) {
   return with_minus(fmt::format("{}, 1 in {}", said(value, 4), count_in_words(1 / std::abs(value))));
 }
 
+// Whether the number comes from a row of a matrix of pairs that the bench, of a longer text, keeps of its query alone.
+bool comes_from_another_query(const Bench& bench, const BenchPlace& place) {
+  const Rule rule = rule_of(bench, place.matrix);
+  return std::ranges::any_of(rule.sources, [&](const Pattern& source) {
+    if (source.row != 'i') return false;
+    const BenchMatrix& matrix = bench.matrix(source.matrix);
+    return place.row < matrix.first_row || place.row >= matrix.first_row + matrix.values.dim(0);
+  });
+}
+
 }  // namespace
 
 BenchNumber Bench::number(std::string_view name) const {
   const BenchPlace place = place_named(*this, name);
+  if (comes_from_another_query(*this, place)) {
+    BenchInputs inputs = this->inputs();
+    inputs.query = place.row;
+    return Bench(std::move(inputs)).number(name);
+  }
   const BenchMatrix& matrix = this->matrix(place.matrix);
   const double value = value_at(*this, place);
   return {.name = std::string(name),
