@@ -1,5 +1,6 @@
 // A page in one file: what it carries, and what its policy allows.
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include "file/encodings.h"
 #include "file/page_file.h"
@@ -28,6 +29,30 @@ struct TestPages {
 std::string file_with(const PageFile& file, const Frozen& frozen) {
   const TestPages made;
   return page_file(made.pages(), file, frozen);
+}
+
+TEST(Encodings, RefuseADamagedStreamAndKeepNothingOfIt) {
+  std::string whole;
+  for (int n = 0; n < 20'000; ++n) whole += std::to_string(n * n);
+  const std::string packed = gzipped(whole);
+  ASSERT_EQ(gunzipped(packed), whole);
+  const auto read_damaged = [&] {
+    for (std::size_t at = 0; at < packed.size(); at += packed.size() / 200) {
+      EXPECT_THROW(static_cast<void>(gunzipped(packed.substr(0, at))), Error) << at;  // cut off
+      std::string changed = packed;
+      changed[at] = static_cast<char>(changed[at] ^ 0x55);
+      try {
+        static_cast<void>(gunzipped(changed));  // the header has bytes that say nothing of what follows
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("gzip: expected a whole stream"));
+      }
+    }
+  };
+  read_damaged();
+  const std::size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  read_damaged();
+  constexpr std::size_t kOneState = 16 << 10;  // what inflate keeps is more than that
+  EXPECT_LT(mallinfo2().uordblks + mallinfo2().hblkhd, before + kOneState);
 }
 
 TEST(PageFile, HoldsScriptAndStyleUnderAPolicyOfTheirHashes) {

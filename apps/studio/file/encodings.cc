@@ -19,44 +19,55 @@ unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));  // zlib does not write there
 }
 
-/// Runs `step` (deflate or inflate) until it says that the stream ends.
-template <class Step>
-std::string run_through(z_stream& stream, Step step) {
-  std::string made;
-  std::array<unsigned char, kPart> part{};
-  for (int result = Z_OK; result != Z_STREAM_END;) {
-    stream.next_out = part.data();
-    stream.avail_out = static_cast<uInt>(part.size());
-    result = step(&stream);
-    const std::size_t count = part.size() - stream.avail_out;
-    if (result != Z_OK && result != Z_STREAM_END) throw Error("gzip: expected a whole stream, got a damaged one");
-    made.append(reinterpret_cast<const char*>(part.data()), count);
+/// A stream of zlib's: `end` gives its memory back.
+class Stream {
+ public:
+  Stream(std::string_view bytes, int (*end)(z_stream*)) : end_(end) {
+    stream_.next_in = bytes_of(bytes);
+    stream_.avail_in = static_cast<uInt>(bytes.size());
   }
-  return made;
-}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { end_(&stream_); }
+
+  [[nodiscard]] z_stream* get() noexcept { return &stream_; }
+
+  /// Runs `step` (deflate or inflate) until it says that the stream ends.
+  template <class Step>
+  std::string run_through(Step step) {
+    std::string made;
+    std::array<unsigned char, kPart> part{};
+    for (int result = Z_OK; result != Z_STREAM_END;) {
+      stream_.next_out = part.data();
+      stream_.avail_out = static_cast<uInt>(part.size());
+      result = step(&stream_);
+      const std::size_t count = part.size() - stream_.avail_out;
+      if (result != Z_OK && result != Z_STREAM_END) throw Error("gzip: expected a whole stream, got a damaged one");
+      made.append(reinterpret_cast<const char*>(part.data()), count);
+    }
+    return made;
+  }
+
+ private:
+  z_stream stream_{};
+  int (*end_)(z_stream*);
+};
 
 }  // namespace
 
 std::string gzipped(std::string_view bytes) {
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+  Stream stream(bytes, deflateEnd);
+  if (deflateInit2(stream.get(), Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemory, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
     throw std::bad_alloc();
   }
-  stream.next_in = bytes_of(bytes);
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string made = run_through(stream, [](z_stream* at) { return deflate(at, Z_FINISH); });
-  deflateEnd(&stream);
-  return made;
+  return stream.run_through([](z_stream* at) { return deflate(at, Z_FINISH); });
 }
 
 std::string gunzipped(std::string_view bytes) {
-  z_stream stream{};
-  if (inflateInit2(&stream, MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
-  stream.next_in = bytes_of(bytes);
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string made = run_through(stream, [](z_stream* at) { return inflate(at, Z_NO_FLUSH); });
-  inflateEnd(&stream);
-  return made;
+  Stream stream(bytes, inflateEnd);
+  if (inflateInit2(stream.get(), MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
+  return stream.run_through([](z_stream* at) { return inflate(at, Z_NO_FLUSH); });
 }
 
 std::string base64(std::string_view bytes) {
