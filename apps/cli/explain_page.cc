@@ -8,6 +8,7 @@
 
 #include "common_options.h"
 #include "picture_word.h"
+#include "qkv/error.h"
 #include "qkv/number_text.h"
 #include "studio_page.h"
 
@@ -141,6 +142,16 @@ Request bench_request(const ExplainArguments& arguments, const Explanation& expl
   return request;
 }
 
+// A file without the page Step explains as well.
+void add_step_page(studio::Frozen& frozen, StudioPage& page, const Request& bench) {
+  if (bench.is_null()) return;
+  try {
+    add_bench_page(frozen, page, bench);
+  } catch (const InvalidArgument&) {
+    return;
+  }
+}
+
 // "tokens.1.0" as the fields that a question has for it.
 Request head_fields(const std::string& name) {
   const std::size_t first = name.find('.');
@@ -168,8 +179,7 @@ std::string explain_page(const ExplainArguments& arguments, const Explanation& e
   return studio_page({.title = explanation.title}, [&](studio::Frozen& frozen, StudioPage& page) {
     const Request request = explain_request(arguments);
     if (arguments.trained.model.empty()) {
-      const Request bench = bench_request(arguments, explanation);
-      if (!bench.is_null()) add_bench_page(frozen, page, bench);
+      add_step_page(frozen, page, bench_request(arguments, explanation));
     } else {
       add_trained_pages(frozen, page, request, explanation);
     }
