@@ -84,7 +84,7 @@ def time(seconds: float) -> str:
 
 def shown(card: dict) -> str:
     return NONE if is_pair(card) else ", ".join(
-        f"{pattern['relation']} {pattern['best']['weight']:.2f}" for pattern in card["patterns"] if "best" in pattern
+        f"{pattern['relation']} {pattern['best']['weight']:.2f}" for pattern in card["patterns"] if pattern.get("best")
     )
 
 

@@ -22,6 +22,7 @@
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
 #include "qkv/view/roles.h"
+#include "qkv/view/syntax.h"
 
 namespace qkv::cli {
 namespace {
@@ -142,7 +143,7 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
   if (has_maps && !arguments.svg.empty()) files.push_back(file_of(arguments.svg + "/relations.svg", to_svg(maps)));
   if (has_maps && !arguments.png.empty()) files.push_back(file_of(arguments.png + "/relations.png", to_png(maps)));
   write_files(files);
-  print(arguments.json ? syntax_json(analysis, arguments.model)
+  print(arguments.json ? reply_as_json(syntax_reply(analysis, arguments.model))
                        : syntax_table(analysis, arguments.model, kFewestPairs));
   say_written(arguments, files);
 }

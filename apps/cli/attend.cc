@@ -99,7 +99,7 @@ void run(const AttendFlags& flags) {
   write_tensors(files);
   if (flags.quiet) return;
   const std::vector<TensorNote> inputs = input_notes(flags, problem, upstream);
-  print(flags.json ? as_json(reply, problem, inputs, outputs)
+  print(flags.json ? reply_as_json(attend_figures(reply, problem, inputs, outputs))
                    : as_text(reply, problem, inputs, outputs, terminal_width()));
 }
 

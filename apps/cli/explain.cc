@@ -24,6 +24,7 @@
 #include "output.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
+#include "qkv/view/explain.h"
 #include "qkv/worked.h"
 #include "terminal.h"
 
@@ -185,7 +186,7 @@ void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
 }
 
 std::string worked_list(bool json) {
-  if (json) return worked_examples_json();
+  if (json) return reply_as_json(worked_examples());
   std::string text;
   for (const WorkedExample& example : worked_examples()) {
     text += fmt::format("{:<22} {}\n", example.name, example.title);
@@ -253,7 +254,7 @@ void run(const CLI::App& command, ExplainArguments& arguments) {
   const std::string page = arguments.files.html.empty() ? "" : explain_page(arguments, explanation);
   arguments.files.write(explanation, page);
   if (arguments.json) {
-    print(to_json(explanation));
+    print(reply_as_json(explained(explanation, Explained::in_numbers)));
   } else if (arguments.files.prints_page()) {
     print(page);
   } else {

@@ -27,6 +27,7 @@
 #include "qkv/files.h"
 #include "qkv/png.h"
 #include "qkv/threads.h"
+#include "qkv/view/explain.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -147,7 +148,7 @@ void run(MatchArguments& arguments) {
   if (!arguments.out.empty()) write_vectors(arguments.out, match);
   if (arguments.json) {
     Json json = json_of(arguments, std::get<TwoTower>(model.model().network()), question, match);
-    if (arguments.maps) json["explanation"] = Json::parse(to_json(explanation));
+    if (arguments.maps) json["explanation"] = Json::parse(reply_as_json(explained(explanation, Explained::in_numbers)));
     print(json.dump(2) + "\n");
   } else if (arguments.files.prints_page()) {
     print(page);

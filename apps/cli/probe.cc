@@ -89,7 +89,7 @@ void report(const ProbeFlags& flags, const ProbeInputs& inputs, const ProbeReply
     write_pictures(flags.pictures, panel);
   }
   if (flags.quiet) return;
-  if (flags.json) return print(as_json(inputs, reply));
+  if (flags.json) return print(reply_as_json(probe_figures(inputs, reply)));
   const TerminalOptions terminal = terminal_options(flags.color, flags.width);
   print(as_text(flags, inputs, reply, terminal.width));
   // What went into a picture is shown here as well only where that was asked for.

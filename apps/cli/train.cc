@@ -1,4 +1,6 @@
 // qkv train: a model learns a task, and its heads are scored.
+#include "qkv/view/train.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -136,7 +138,7 @@ std::optional<TrainReport> report_of(const TrainSettings& settings, const TrainR
 void train_at(const TrainSettings& settings, const TrainReporting& reporting, const TrainPlace& place,
               const Start& start, bool as_json) {
   const std::optional<TrainReport> report = report_of(settings, reporting, place, start);
-  if (report) return print(as_json ? to_json(*report) : text_of(*report, place));
+  if (report) return print(as_json ? reply_as_json(train_reply(*report)) : text_of(*report, place));
   complain("qkv train", fmt::format("stopped after step {} of {}, all saved; go on with: {}",
                                     read_log(place).back().step, settings.steps, resuming_command(settings, place)));
   throw Exit{kInterrupted};

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "misuse.h"
@@ -14,6 +13,7 @@
 #include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
+#include "qkv/view/train.h"
 
 namespace qkv::cli {
 namespace {
@@ -45,10 +45,10 @@ void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& c
   const auto tokenizer = parse_tokenizer_json(json, out);
   const std::size_t tokens = tokenizer->encode(text).ids.size();
   if (training.json) {
-    return print(
-        nlohmann::json{{"pieces", tokenizer->size()}, {"bytes", bytes.size()}, {"tokens", tokens}, {"out", out}}.dump(
-            2) +
-        "\n");
+    return print(reply_as_json(TrainTokenizerReply{.pieces = static_cast<std::int64_t>(tokenizer->size()),
+                                                   .bytes = static_cast<std::int64_t>(bytes.size()),
+                                                   .tokens = static_cast<std::int64_t>(tokens),
+                                                   .out = out}));
   }
   const double each = tokens == 0 ? 0 : static_cast<double>(bytes.size()) / static_cast<double>(tokens);
   print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", tokenizer->size(),

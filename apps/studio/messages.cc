@@ -10,6 +10,7 @@
 #include "qkv/error.h"
 #include "qkv/explain/operations.h"
 #include "qkv/files.h"
+#include "qkv/view/command_replies.h"
 #include "qkv/view/studio.h"
 
 namespace {
@@ -33,8 +34,10 @@ void write(const std::string& path) {
   const std::string before = content_of(path);
   const bool is_code = path.ends_with("operations-in-code.md");
   const std::string text =
-      !path.ends_with(".md") ? qkv::studio_messages()
-                             : with_tables(before, is_code ? qkv::operations_as_markdown() : qkv::studio_as_markdown());
+      !path.ends_with(".md")
+          ? qkv::studio_messages()
+          : with_tables(before, is_code ? qkv::operations_as_markdown()
+                                        : qkv::studio_as_markdown() + qkv::command_replies_as_markdown());
   if (text != before) qkv::write_file(path, std::string_view(text));
 }
 

@@ -179,9 +179,6 @@ struct ExplainTextOptions {
 };
 
 [[nodiscard]] std::string to_text(const Explanation& explanation, const ExplainTextOptions& options);
-/// Numbers are numbers; those that are not finite are the strings "-inf", "inf" and "nan". `tensors` holds every
-/// element that the explanation keeps; heatmaps of long texts hold means over blocks, as their titles say.
-[[nodiscard]] std::string to_json(const Explanation& explanation);
 
 /// Every picture of the explanation, named for a file: "07-softmax-head0".
 struct NamedPicture {

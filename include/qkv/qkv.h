@@ -138,6 +138,7 @@
 #include "qkv/view/bench.h"
 #include "qkv/view/bottleneck.h"
 #include "qkv/view/check.h"
+#include "qkv/view/command_replies.h"
 #include "qkv/view/cost.h"
 #include "qkv/view/explain.h"
 #include "qkv/view/far.h"
@@ -153,5 +154,7 @@
 #include "qkv/view/problem.h"
 #include "qkv/view/roles.h"
 #include "qkv/view/studio.h"
+#include "qkv/view/syntax.h"
+#include "qkv/view/train.h"
 #include "qkv/worked.h"
 #endif

@@ -65,9 +65,6 @@ struct Worked {
 /// All of them, in the order of the seeds.
 [[nodiscard]] const std::vector<WorkedExample>& worked_examples();
 
-/// The same as JSON: [{"name", "title"}, …].
-[[nodiscard]] std::string worked_examples_json();
-
 /// Computes one. Throws InvalidArgument listing the names if there is no such example.
 [[nodiscard]] Worked run_worked(std::string_view name);
 

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "qkv/insight/syntax.h"
 
 namespace qkv {
 namespace {
-
-using SyntaxJson = nlohmann::ordered_json;
 
 double share_of(std::int64_t right, std::int64_t pairs) {
   return pairs > 0 ? static_cast<double>(right) / static_cast<double>(pairs) : 0;
@@ -62,27 +59,6 @@ std::string syntax_csv(const SyntaxAnalysis& analysis) {
     }
   }
   return text;
-}
-
-std::string syntax_json(const SyntaxAnalysis& analysis, const std::string& model) {
-  SyntaxJson json = {{"model", model},          {"sentences", analysis.sentences},
-                     {"words", analysis.words}, {"layers", analysis.layers},
-                     {"heads", analysis.heads}, {"relations", SyntaxJson::array()}};
-  for (const RelationAccuracy& relation : analysis.relations) {
-    SyntaxJson accuracies = SyntaxJson::array();
-    for (const std::int64_t right : relation.right) accuracies.push_back(share_of(right, relation.pairs));
-    const SyntaxJson best = relation.best ? SyntaxJson{{"layer", *relation.best / analysis.heads},
-                                                       {"head", *relation.best % analysis.heads}}
-                                          : SyntaxJson();
-    json["relations"].push_back({{"relation", relation.label},
-                                 {"direction", name_of(relation.direction)},
-                                 {"pairs", relation.pairs},
-                                 {"best", best},
-                                 {"accuracies", std::move(accuracies)},
-                                 {"offset", relation.offset ? SyntaxJson(*relation.offset) : SyntaxJson()},
-                                 {"offset_accuracy", share_of(relation.offset_right, relation.pairs)}});
-  }
-  return json.dump(2) + "\n";
 }
 
 }  // namespace qkv

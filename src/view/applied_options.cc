@@ -1,17 +1,13 @@
-#include "view/applied_options.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "qkv/picture/terminal.h"
+#include "qkv/view/problem.h"
 #include "view/lines.h"
 
 namespace qkv {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMostText = 200;  // a text that goes on for more than a screen tells nobody anything
 
@@ -41,16 +37,52 @@ std::string applied_as_text(const AttentionProblem& problem, int width) {
   return text;
 }
 
-Json view_detail::applied_as_json(const AttentionProblem& problem) {
+AppliedOptions applied_options(const AttentionProblem& problem) {
   const AttentionOptions& options = problem.options;
-  const auto& dropout = options.dropout;
-  return {{"scale", scale_of(problem)},
-          {"softcap", options.softcap ? Json(*options.softcap) : Json()},
-          {"bias", options.bias.is_zero() ? Json() : Json(options.bias.to_string())},
-          {"mask", options.mask.to_string()},
-          {"dropout", dropout ? Json{{"p", dropout->p}, {"seed", dropout->seed}} : Json()},
-          {"sinks", options.sinks},
-          {"target", target_of(problem)}};
+  AppliedOptions applied;
+  applied.scale = scale_of(problem);
+  applied.softcap = options.softcap;
+  if (!options.bias.is_zero()) applied.bias = options.bias.to_string();
+  applied.mask = options.mask.to_string();
+  if (options.dropout) applied.dropout = {.p = options.dropout->p, .seed = options.dropout->seed};
+  applied.sinks.assign(options.sinks.begin(), options.sinks.end());
+  applied.target = target_of(problem);
+  return applied;
+}
+
+MatrixExtents matrix_extents(const MaskShape& shape) {
+  const auto [B, H, Tq, Tk] = shape;
+  return {.B = B, .Hq = H, .Tq = Tq, .Tk = Tk};
+}
+
+const Members<MatrixExtents>& members_of(const MatrixExtents* /*type*/) {
+  using E = MatrixExtents;
+  static const auto kMembers = Members<E>("MatrixExtents")
+                                   .add(&E::B, "B", "Batch entries")
+                                   .add(&E::Hq, "Hq", "Query heads")
+                                   .add(&E::Tq, "Tq", "Queries")
+                                   .add(&E::Tk, "Tk", "Keys");
+  return kMembers;
+}
+
+const Members<AppliedDropout>& members_of(const AppliedDropout* /*type*/) {
+  static const auto kMembers = Members<AppliedDropout>("AppliedDropout")
+                                   .add(&AppliedDropout::p, "p", "With which probability a weight is dropped")
+                                   .add(&AppliedDropout::seed, "seed", "By which it is drawn");
+  return kMembers;
+}
+
+const Members<AppliedOptions>& members_of(const AppliedOptions* /*type*/) {
+  using A = AppliedOptions;
+  static const auto kMembers = Members<A>("AppliedOptions")
+                                   .add(&A::scale, "scale", "Factor of the scores")
+                                   .add(&A::softcap, "softcap", "c * tanh(x / c)")
+                                   .add(&A::bias, "bias", "Added to the scores")
+                                   .add(&A::mask, "mask", "As it was read")
+                                   .add(&A::dropout, "dropout", "Of the weights")
+                                   .add(&A::sinks, "sinks", "Of each head; empty without any")
+                                   .add(&A::target, "target", "The kernels that ran");
+  return kMembers;
 }
 
 }  // namespace qkv

@@ -2,14 +2,11 @@
 #include <fmt/format.h>
 
 #include "qkv/view/attend.h"
-#include "view/applied_options.h"
-#include "view/json_of.h"
 #include "view/lines.h"
 
 namespace qkv {
 namespace {
 
-using view_detail::Json;
 using view_detail::named_lines;
 
 std::string lines_of(const TensorNote& note, int width) {
@@ -46,18 +43,19 @@ std::string numbers_of(const Tensor& tensor, int width) {
   return text;
 }
 
-Json coverage_json(const TileCounts& tiles) {
-  return {{"pairs_kept", tiles.pairs_kept},
-          {"pairs_total", tiles.pairs_total},
-          {"coverage", tiles.coverage()},
-          {"tiles_skip", tiles.skip},
-          {"tiles_full", tiles.full},
-          {"tiles_partial", tiles.partial},
-          {"cost", tiles.cost()}};
+AttendCoverage coverage_of(const TileCounts& tiles) {
+  return {.pairs_kept = tiles.pairs_kept,
+          .pairs_total = tiles.pairs_total,
+          .coverage = tiles.coverage(),
+          .tiles_skip = tiles.skip,
+          .tiles_full = tiles.full,
+          .tiles_partial = tiles.partial,
+          .cost = tiles.cost()};
 }
 
-Json note_json(const TensorNote& note) {
-  return {{"path", note.path}, {"shape", view_detail::json_of(note.shape)}, {"dtype", name_of(note.dtype)}};
+TensorFile file_of(const TensorNote& note) {
+  return {
+      .path = note.path, .shape = {note.shape.begin(), note.shape.end()}, .dtype = std::string(name_of(note.dtype))};
 }
 
 }  // namespace
@@ -89,22 +87,61 @@ std::string as_text(const AttendReply& reply, const AttentionProblem& problem, c
   return text;
 }
 
-std::string as_json(const AttendReply& reply, const AttentionProblem& problem, const std::vector<TensorNote>& inputs,
-                    const std::vector<TensorNote>& outputs) {
-  Json json{{"inputs", Json::object()}};
-  for (const TensorNote& note : inputs) json["inputs"][note.name] = note_json(note);
-  const auto [B, H, Tq, Tk] = reply.shape;
-  json.update({{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}});
-  json.update(view_detail::applied_as_json(problem));
-  json["coverage"] = coverage_json(reply.tiles);
-  json["rows_that_see_nothing"] = reply.blind_rows;
-  json["outputs"] = Json::object();
+AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
+                             const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs) {
+  AttendFigures figures;
+  static_cast<MatrixExtents&>(figures) = matrix_extents(reply.shape);
+  static_cast<AppliedOptions&>(figures) = applied_options(problem);
+  for (const TensorNote& note : inputs) figures.inputs.emplace_back(note.name, file_of(note));
+  figures.coverage = coverage_of(reply.tiles);
+  figures.rows_that_see_nothing = reply.blind_rows;
   for (std::size_t n = 0; n < outputs.size(); ++n) {
-    Json& output = json["outputs"][outputs[n].name];
-    output = note_json(outputs[n]);
-    if (outputs[n].path.empty()) output["values"] = reply.results[n].tensor.to_vector();
+    TensorResult result{file_of(outputs[n]), std::nullopt};
+    if (outputs[n].path.empty()) result.values = reply.results[n].tensor.to_vector();
+    figures.outputs.emplace_back(outputs[n].name, std::move(result));
   }
-  return view_detail::text_of(json);
+  return figures;
+}
+
+const Members<TensorFile>& members_of(const TensorFile* /*type*/) {
+  static const auto kMembers = Members<TensorFile>("TensorFile")
+                                   .add(&TensorFile::path, "path", "Where it lies; empty if in no file")
+                                   .add(&TensorFile::shape, "shape", "Its extents")
+                                   .add(&TensorFile::dtype, "dtype", "Of its elements");
+  return kMembers;
+}
+
+const Members<TensorResult>& members_of(const TensorResult* /*type*/) {
+  static const auto kMembers = Members<TensorResult>("TensorResult")
+                                   .add(members_of(static_cast<const TensorFile*>(nullptr)))
+                                   .add(&TensorResult::values, "values", "Row by row, if it was not written");
+  return kMembers;
+}
+
+const Members<AttendCoverage>& members_of(const AttendCoverage* /*type*/) {
+  using C = AttendCoverage;
+  static const auto kMembers = Members<C>("AttendCoverage")
+                                   .add(&C::pairs_kept, "pairs_kept", "Pairs that the mask keeps, of all heads")
+                                   .add(&C::pairs_total, "pairs_total", "All pairs")
+                                   .add(&C::coverage, "coverage", "Share of pairs kept")
+                                   .add(&C::tiles_skip, "tiles_skip", "Tiles without a visible pair")
+                                   .add(&C::tiles_full, "tiles_full", "Tiles without a hidden pair")
+                                   .add(&C::tiles_partial, "tiles_partial", "The others")
+                                   .add(&C::cost, "cost", "Share of tiles computed");
+  return kMembers;
+}
+
+const Members<AttendFigures>& members_of(const AttendFigures* /*type*/) {
+  using F = AttendFigures;
+  static const auto kMembers =
+      Members<F>("AttendFigures")
+          .add(&F::inputs, "inputs", "What was read")
+          .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
+          .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
+          .add(&F::coverage, "coverage", "What the mask keeps")
+          .add(&F::rows_that_see_nothing, "rows_that_see_nothing", "Whose out is zeros and whose lse is -inf")
+          .add(&F::outputs, "outputs", "The results that were asked for");
+  return kMembers;
 }
 
 }  // namespace qkv

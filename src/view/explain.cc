@@ -109,7 +109,8 @@ Explanation explanation_of(StudioState& state, const ExplainRequest& request) {
 }
 
 ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
-  return of_fields([&] { return explained(explanation_of(state, request)); });
+  const Explained how = request.numbers ? Explained::in_numbers : Explained::in_pictures;
+  return of_fields([&] { return explained(explanation_of(state, request), how); });
 }
 
 void add_texts(Fields<ExplainRequest>& fields) {
@@ -124,6 +125,8 @@ void add_texts(Fields<ExplainRequest>& fields) {
   add(&ExplainRequest::npz, "npz", "FILE", "All three in one file");
   add(&ExplainRequest::worked, "worked", "NAME", "A worked example, in place of a text");
   add(&ExplainRequest::query, "query", "WORD", "A token whose sum is written out: a word, its index, or cat@5");
+  fields.add(&ExplainRequest::numbers,
+             {.name = "numbers", .meaning = "In place of pictures the numbers behind them, and all tensors"});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {
@@ -183,7 +186,7 @@ view_detail::Answerer view_detail::explain_question() {
       "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
       answer_explain,
       {R"({"text": "The cat sat down", "causal": true, "query": "cat"})",
-       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
+       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]", "numbers": true})",
        R"({"model": "induction", "text": "abcxyzab"})"});
 }
 

@@ -32,7 +32,21 @@ const Members<ExplainedPicture>& members_of(const ExplainedPicture* /*picture*/)
           .add(&ExplainedPicture::id, "id", "A word")
           .add(&ExplainedPicture::title, "title", "Above it; may be empty")
           .add(&ExplainedPicture::text, "text", "What there is to see, for who does not see it")
-          .add(&ExplainedPicture::svg, "svg", "The picture");
+          .add(&ExplainedPicture::svg, "svg", "The picture; empty where numbers were asked for, which follow")
+          .add(&ExplainedPicture::x_axis, "x_axis", "Of a chart")
+          .add(&ExplainedPicture::y_axis, "y_axis", "Of a chart")
+          .add(&ExplainedPicture::series, "series", "Of a chart: its lines")
+          .add(&ExplainedPicture::pixels, "pixels", "Of an image alone: [3, height, width], 0 to 1")
+          .add(&ExplainedPicture::weights, "weights", "Over an image: [rows, columns] of its patches")
+          .add(&ExplainedPicture::marked, "marked", "Over an image: b8 [rows, columns], patches that are outlined");
+  return kMembers;
+}
+
+const Members<ExplainedSeries>& members_of(const ExplainedSeries* /*series*/) {
+  static const Members<ExplainedSeries> kMembers = Members<ExplainedSeries>("ExplainedSeries")
+                                                       .add(&ExplainedSeries::name, "name", "What it is of")
+                                                       .add(&ExplainedSeries::x, "x", "Where")
+                                                       .add(&ExplainedSeries::y, "y", "How much there");
   return kMembers;
 }
 
@@ -51,7 +65,8 @@ const Members<ExplainedMap>& members_of(const ExplainedMap* /*map*/) {
           .add(&ExplainedMap::high, "high", "Where they end")
           .add(&ExplainedMap::decimals, "decimals", "How many a cell shows")
           .add(&ExplainedMap::values, "values", "f64 [rows, columns]")
-          .add(&ExplainedMap::hidden, "hidden", "b8 [rows, columns]: what the mask forbids");
+          .add(&ExplainedMap::hidden, "hidden", "b8 [rows, columns]: what the mask forbids")
+          .add(&ExplainedMap::whole, "whole", "Of numbers: every value, where values are means of blocks");
   return kMembers;
 }
 
@@ -82,7 +97,19 @@ const Members<ExplainReply>& members_of(const ExplainReply* /*reply*/) {
           .add(&ExplainReply::keys, "keys", "Tokens at the keys")
           .add(&ExplainReply::settings, "settings", "With which")
           .add(&ExplainReply::notes, "notes", "What else is to be said")
-          .add(&ExplainReply::parts, "parts", "Steps, then the query that was asked for, then answers to why");
+          .add(&ExplainReply::parts, "parts", "Steps, then the query that was asked for, then answers to why")
+          .add(&ExplainReply::tensors, "tensors", "Of numbers: what the pictures are drawn from, whole");
+  return kMembers;
+}
+
+const Members<WorkedExample>& members_of(const WorkedExample* /*example*/) {
+  using W = WorkedExample;
+  static const Members<W> kMembers = Members<W>("WorkedExample")
+                                         .add(&W::name, "name", "What --worked takes")
+                                         .add(&W::title, "title", "A line")
+                                         .add(&W::summary, "summary", "What it shows")
+                                         .add(&W::seed, "seed", "The document that it is from")
+                                         .add(&W::place, "place", "Where in it");
   return kMembers;
 }
 

@@ -1,4 +1,4 @@
-// An explanation as the page Explain shows it.
+// An explanation as the page Explain shows it, and as the command prints it.
 #include <fmt/format.h>
 
 #include "explain/shared_scale.h"
@@ -12,7 +12,9 @@ std::vector<std::string> labels_or_places(const std::vector<std::string>& labels
   return labels.empty() ? view_detail::numbers_from_to(0, count) : labels;
 }
 
-ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap>& beside) {
+std::optional<Tensor> if_any(const Tensor& tensor) { return tensor.empty() ? std::nullopt : std::optional(tensor); }
+
+ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap>& beside, Explained how) {
   const Heatmap& heatmap = named.heatmap;
   const explain_detail::Ends ends = explain_detail::shared_ends(heatmap, beside);
   ExplainedMap map{.id = named.id,
@@ -27,7 +29,8 @@ ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap
                    .high = ends.high,
                    .decimals = heatmap.decimals,
                    .values = Tensor(heatmap.values.view(), DType::f64),
-                   .hidden = std::nullopt};
+                   .hidden = std::nullopt,
+                   .whole = how == Explained::in_numbers ? if_any(named.whole) : std::nullopt};
   Tensor hidden(DType::b8, heatmap.values.shape());
   bool hides = false;
   auto out = hidden.values<bool>().begin();
@@ -41,26 +44,55 @@ ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap
   return map;
 }
 
-std::vector<ExplainedPicture> pictures_of(const Section& section) {
+ExplainedPicture in_numbers(const Image& image) {
+  ExplainedPicture picture;
+  picture.weights = if_any(image.weights);
+  picture.marked = if_any(image.marked);
+  // The pixels of an image that lies under weights stand in another section.
+  if (!picture.weights) picture.pixels = image.pixels;
+  return picture;
+}
+
+ExplainedPicture in_numbers(const Chart& chart) {
+  ExplainedPicture picture;
+  picture.x_axis = chart.x.name;
+  picture.y_axis = chart.y.name;
+  for (const Series& series : chart.series) picture.series.push_back({series.name, series.x, series.y});
+  return picture;
+}
+
+template <class Drawn>
+ExplainedPicture picture_of(const Drawn& drawn) {
+  ExplainedPicture picture;
+  picture.svg = to_svg(drawn);
+  return picture;
+}
+
+std::vector<ExplainedPicture> pictures_of(const Section& section, Explained how) {
+  const bool is_drawn = how == Explained::in_pictures;
   std::vector<ExplainedPicture> all;
+  const auto add = [&](ExplainedPicture picture, std::string id, std::string title, std::string text) {
+    picture.id = std::move(id);
+    picture.title = std::move(title);
+    picture.text = std::move(text);
+    all.push_back(std::move(picture));
+  };
   for (const Image& image : section.images) {
     Image untitled = image;
     untitled.title.clear();
-    all.push_back({.id = fmt::format("image-{}", all.size()),
-                   .title = image.title,
-                   .text = "Image " + image.title,
-                   .svg = to_svg(Gallery{.title = "", .images = {untitled}})});
+    add(is_drawn ? picture_of(Gallery{.title = "", .images = {untitled}}) : in_numbers(image),
+        fmt::format("image-{}", all.size()), image.title, "Image " + image.title);
   }
-  for (const NamedChart& named : section.charts) {
-    all.push_back({.id = named.id, .title = "", .text = named.chart.title, .svg = to_svg(named.chart)});
+  for (const auto& [id, chart] : section.charts) {
+    add(is_drawn ? picture_of(chart) : in_numbers(chart), id, "", chart.title);
   }
   for (const auto& [id, diagram] : section.diagrams) {
-    all.push_back({.id = id, .title = "", .text = diagram.text, .svg = to_svg(diagram)});
+    add(is_drawn ? picture_of(diagram) : ExplainedPicture(), id, "", diagram.text);
   }
   return all;
 }
 
-ExplainedPart part_of(const char* kind, const Section& section) {
+ExplainedPart part_of(const char* kind, const Section& section, Explained how) {
   ExplainedPart part{.kind = kind,
                      .number = section.number,
                      .id = section.id,
@@ -72,27 +104,30 @@ ExplainedPart part_of(const char* kind, const Section& section) {
                      .maps = {},
                      .is_folded = section.is_folded,
                      .tables = section.tables,
-                     .pictures = pictures_of(section),
+                     .pictures = pictures_of(section, how),
                      .notes = section.notes};
   // Folded maps are looked at one by one, so each has colours of its own.
   for (const NamedHeatmap& named : section.heatmaps) {
-    part.maps.push_back(shown_map(named, section.is_folded ? std::vector{named} : section.heatmaps));
+    part.maps.push_back(shown_map(named, section.is_folded ? std::vector{named} : section.heatmaps, how));
   }
   return part;
 }
 
 }  // namespace
 
-ExplainReply explained(const Explanation& explanation) {
+ExplainReply explained(const Explanation& explanation, Explained how) {
   ExplainReply reply{.title = explanation.title,
                      .tokens = explanation.tokens,
                      .keys = explanation.keys,
                      .settings = explanation.settings,
                      .notes = explanation.notes,
-                     .parts = {}};
-  for (const Section& step : explanation.steps) reply.parts.push_back(part_of("step", step));
-  if (explanation.query) reply.parts.push_back(part_of("query", *explanation.query));
-  for (const Section& why : explanation.whys) reply.parts.push_back(part_of("why", why));
+                     .parts = {},
+                     .tensors = {}};
+  for (const Section& step : explanation.steps) reply.parts.push_back(part_of("step", step, how));
+  if (explanation.query) reply.parts.push_back(part_of("query", *explanation.query, how));
+  for (const Section& why : explanation.whys) reply.parts.push_back(part_of("why", why, how));
+  if (how == Explained::in_pictures) return reply;
+  for (const auto& [name, tensor] : explanation.tensors) reply.tensors.emplace_back(name, tensor);
   return reply;
 }
 

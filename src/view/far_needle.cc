@@ -136,7 +136,7 @@ class Writer {
 ProbeInputs planted_inputs(std::int64_t tokens, std::uint64_t seed) {
   PlantedText text = planted_text(tokens, seed);
   ProbeInputs inputs;
-  inputs.source = std::to_string(tokens) + " tokens that are made up";
+  inputs.text = std::to_string(tokens) + " tokens that are made up";
   for (const std::uint8_t word : text.tokens) inputs.queries.push_back(text.words[word]);
   inputs.keys = inputs.queries;
   inputs.problem.q = std::move(text.q);

@@ -10,6 +10,7 @@
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
 #include "qkv/number_text.h"
+#include "view/reply_types.h"
 
 namespace qkv {
 namespace {
@@ -162,11 +163,9 @@ std::string fields_as_markdown(std::span<const FieldInfo> fields) {
     if (field.type == FieldType::whole || !field.words.empty()) type = expected_of(field);
     if (type.starts_with("a ")) type.erase(0, 2);
     if (!field.form.empty() && field.type == FieldType::text && field.words.empty()) type += " `" + field.form + "`";
-    std::string meaning = field.meaning;
-    for (std::size_t at = 0; (at = meaning.find('|', at)) != std::string::npos; at += 2) meaning.insert(at, "\\");
-    for (std::size_t at = 0; (at = type.find('|', at)) != std::string::npos; at += 2) type.insert(at, "\\");
-    text += fmt::format("| `{}` | {} | {} | {} |\n", field.name, type,
-                        field.fallback.empty() ? "" : "`" + field.fallback + "`", meaning);
+    text +=
+        fmt::format("| `{}` | {} | {} | {} |\n", field.name, view_detail::table_cell(type),
+                    field.fallback.empty() ? "" : "`" + field.fallback + "`", view_detail::table_cell(field.meaning));
   }
   return text;
 }

@@ -17,7 +17,4 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json json_of(const Shape& shape);
 
-/// {"dtype", "shape", "values"}: integers as integers; NaN and infinities, which JSON has not, as null.
-[[nodiscard]] Json json_of(const Tensor& tensor);
-
 }  // namespace qkv::view_detail

@@ -1,16 +1,12 @@
 // A probe's reply as arrays and as JSON.
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "qkv/view/probe.h"
-#include "view/applied_options.h"
-#include "view/json_of.h"
 #include "view/statistics_columns.h"
 
 namespace qkv {
 namespace {
 
-using view_detail::Json;
 using view_detail::statistics_columns;
 
 void add_map(std::vector<NamedTensor>& arrays, const ProbeMap& map) {
@@ -59,30 +55,51 @@ std::vector<NamedTensor> arrays_of(const ProbeReply& reply) {
   return arrays;
 }
 
-std::string as_json(const ProbeInputs& inputs, const ProbeReply& reply) {
-  const auto [B, H, Tq, Tk] = reply.shape;
-  Json json{{"B", B}, {"Hq", H}, {"Tq", Tq}, {"Tk", Tk}, {"batch", reply.b}, {"heads", Json::array()}};
-  for (const ProbeHead& head : reply.heads) json["heads"].push_back(head.h);
-  if (!inputs.source.empty()) {
-    json.update(Json{{"model", inputs.source}, {"queries", inputs.queries}, {"keys", inputs.keys}});
-  }
-  json.update(view_detail::applied_as_json(inputs.problem));
-  json["stage"] = reply.choice.stage.name();
+ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply) {
+  const auto if_any = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  ProbeFigures figures;
+  static_cast<MatrixExtents&>(figures) = matrix_extents(reply.shape);
+  static_cast<AppliedOptions&>(figures) = applied_options(inputs.problem);
+  figures.batch = reply.b;
+  for (const ProbeHead& head : reply.heads) figures.heads.push_back(head.h);
+  figures.model = if_any(inputs.model);
+  figures.text = if_any(inputs.text);
+  figures.queries = inputs.queries;
+  figures.keys = inputs.keys;
+  figures.stage = reply.choice.stage.name();
   if (const auto& area = reply.choice.area) {
-    json["area"] = {area->i_begin, area->i_end, area->j_begin, area->j_end};
+    figures.area = {area->i_begin, area->i_end, area->j_begin, area->j_end};
   }
-  if (reply.choice.stats) {
-    json["means"] = Json::array();
-    for (const ProbeHead& head : reply.heads) {
-      Json means;
-      for (const auto& [name, column] : statistics_columns()) {
-        means[name] = head.statistics->mean((*head.statistics).*column);
-      }
-      json["means"].push_back(std::move(means));
+  for (const ProbeHead& head : reply.heads) {
+    if (!head.statistics) continue;
+    Named<double>& means = figures.means.emplace_back();
+    for (const auto& [name, column] : statistics_columns()) {
+      means.emplace_back(name, head.statistics->mean((*head.statistics).*column));
     }
   }
-  for (const auto& [name, tensor] : arrays_of(reply)) json["arrays"][name] = view_detail::json_of(tensor);
-  return view_detail::text_of(json);
+  for (auto& [name, tensor] : arrays_of(reply)) figures.arrays.emplace_back(name, tensor);
+  return figures;
+}
+
+const Members<ProbeFigures>& members_of(const ProbeFigures* /*type*/) {
+  using F = ProbeFigures;
+  static const auto kMembers =
+      Members<F>("ProbeFigures")
+          .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
+          .add(&F::batch, "batch", "Which entry")
+          .add(&F::heads, "heads", "Which heads")
+          .add(&F::model, "model", "Of a model: which, what it read, and which attention")
+          .add(&F::text, "text", "Of a text that is made up: which")
+          .add(&F::queries, "queries", "Tokens at the queries, where they are known")
+          .add(&F::keys, "keys", "Tokens at the keys, likewise")
+          .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
+          .add(&F::stage, "stage", "Which of the matrices")
+          .add(&F::area, "area", "Of a map of a rectangle: first and last query and key, each last one beyond it")
+          .add(&F::means, "means", "Of each head: the mean of each column of the statistics")
+          .add(&F::arrays, "arrays",
+               "map, map_visible, row, tile, top_keys, top_weights, key_totals and the statistics' "
+               "columns, as asked for; of several heads the first axis counts them");
+  return kMembers;
 }
 
 }  // namespace qkv

@@ -147,10 +147,11 @@ std::string head_lines(const ProbeHead& head, const ProbeChoice& choice, const P
 
 std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, int width) {
   std::string text;
-  if (!inputs.source.empty()) text += named_lines(request.planted ? "text" : "model", inputs.source, width);
+  if (!inputs.model.empty()) text += named_lines("model", inputs.model, width);
+  if (!inputs.text.empty()) text += named_lines("text", inputs.text, width);
   const auto add = [&](std::string_view name, const Tensor& tensor, const std::string& source) {
     if (tensor.empty()) return;
-    const bool drawn = (source.empty() && inputs.source.empty()) || source == kDrawn;
+    const bool drawn = (source.empty() && inputs.model.empty() && inputs.text.empty()) || source == kDrawn;
     text += named_lines(name,
                         fmt::format("{} {}{}", tensor.shape().to_string(), name_of(tensor.dtype()),
                                     drawn            ? ", drawn at random"
@@ -163,8 +164,8 @@ std::string input_lines(const ProbeRequest& request, const ProbeInputs& inputs, 
   add("v", inputs.problem.v, request.v);
   add("d_out", inputs.upstream.d_out, request.d_out);
   add("d_lse", inputs.upstream.d_lse, request.d_lse);
-  const bool is_of_model = !inputs.source.empty() && !request.planted;
-  return text + named_lines("lse", is_of_model ? "as it ran" : request.lse.empty() ? "computed" : request.lse, width);
+  const std::string lse = request.lse.empty() ? "computed" : request.lse;
+  return text + named_lines("lse", inputs.model.empty() ? lse : "as it ran", width);
 }
 
 }  // namespace

@@ -2,12 +2,10 @@
 
 #include <cmath>
 #include <cstring>
-#include <utility>
 
-namespace qkv {
-namespace view_detail {
+namespace qkv::view_detail {
 
-void JsonWriter::value(double number) {
+void WireWriter::value(double number) {
   if (std::isfinite(number)) {
     put(number);
   } else {
@@ -15,7 +13,7 @@ void JsonWriter::value(double number) {
   }
 }
 
-Json& JsonWriter::put(Json json) {
+Json& WireWriter::put(Json json) {
   if (open_.empty()) return root_ = std::move(json);
   Json& parent = *open_.back();
   if (parent.is_array()) {
@@ -25,22 +23,14 @@ Json& JsonWriter::put(Json json) {
   return parent[key_] = std::move(json);
 }
 
-Json WireWriter::json_of_tensor(const Tensor& tensor) {
+void WireWriter::value(const Tensor& tensor) {
   constexpr std::size_t kAlignment = 8;
   const Tensor dense = tensor.contiguous();
   const std::size_t bytes = static_cast<std::size_t>(dense.size()) * size_of(dense.dtype());
   const std::size_t at = blocks_.size();
   blocks_.resize(at + (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (bytes > 0) std::memcpy(blocks_.data() + at, dense.data(), bytes);
-  return {{"dtype", name_of(tensor.dtype())}, {"shape", json_of(tensor.shape())}, {"at", at}};
+  put({{"dtype", name_of(tensor.dtype())}, {"shape", json_of(tensor.shape())}, {"at", at}});
 }
 
-}  // namespace view_detail
-
-std::string written_as_json(const std::function<void(ReplyWriter&)>& write) {
-  view_detail::JsonWriter writer;
-  write(writer);
-  return view_detail::text_of(writer.json());
-}
-
-}  // namespace qkv
+}  // namespace qkv::view_detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "qkv/view/member.h"
@@ -10,8 +11,8 @@
 
 namespace qkv::view_detail {
 
-/// Builds a JSON value; what becomes of a tensor is the derived class's.
-class JsonWriter : public ReplyWriter {
+/// For the wire: builds a JSON value, and puts tensors into blocks, one after the other: {"dtype", "shape", "at"}.
+class WireWriter : public ReplyWriter {
  public:
   void begin_object() override { open(Json::object()); }
   void key(std::string_view name) override { key_ = name; }
@@ -21,14 +22,13 @@ class JsonWriter : public ReplyWriter {
   void nothing() override { put(nullptr); }
   void value(bool flag) override { put(flag); }
   void value(std::int64_t whole) override { put(whole); }
+  void value(std::uint64_t whole) override { put(whole); }
   void value(double number) override;
   void value(std::string_view text) override { put(text); }
-  void value(const Tensor& tensor) override { put(json_of_tensor(tensor)); }
+  void value(const Tensor& tensor) override;
 
   [[nodiscard]] const Json& json() const noexcept { return root_; }
-
- protected:
-  [[nodiscard]] virtual Json json_of_tensor(const Tensor& tensor) { return json_of(tensor); }
+  [[nodiscard]] std::vector<std::byte>& blocks() noexcept { return blocks_; }
 
  private:
   Json& put(Json json);
@@ -38,17 +38,6 @@ class JsonWriter : public ReplyWriter {
   Json root_;
   std::vector<Json*> open_;
   std::string key_;
-};
-
-/// Tensors go into blocks, one after the other: {"dtype", "shape", "at"}.
-class WireWriter : public JsonWriter {
- public:
-  [[nodiscard]] std::vector<std::byte>& blocks() noexcept { return blocks_; }
-
- protected:
-  [[nodiscard]] Json json_of_tensor(const Tensor& tensor) override;
-
- private:
   std::vector<std::byte> blocks_;
 };
 

@@ -11,12 +11,22 @@ namespace {
 std::string table_of(const ReplyType& type) {
   std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
   for (const ReplyMember& member : type.members) {
-    text += fmt::format("| `{}` | {} | {} |\n", member.name, view_detail::type_in_words(member.type), member.meaning);
+    text += fmt::format("| `{}` | {} | {} |\n", member.name, view_detail::type_in_words(member.type),
+                        view_detail::table_cell(member.meaning));
   }
   return text;
 }
 
 }  // namespace
+
+std::string view_detail::table_cell(std::string_view text) {
+  std::string cell;
+  for (const char letter : text) {
+    if (letter == '|') cell += '\\';
+    cell += letter;
+  }
+  return cell;
+}
 
 std::string view_detail::type_in_words(const ReplyType& type) {
   using Kind = ReplyType::Kind;
@@ -33,6 +43,8 @@ std::string view_detail::type_in_words(const ReplyType& type) {
       return "tensor";
     case Kind::list:
       return "list of " + type_in_words(type.of.front());
+    case Kind::named:
+      return type_in_words(type.of.front()) + " by name";
     case Kind::nullable:
       return type_in_words(type.of.front()) + ", or null";
     case Kind::object:

@@ -1,12 +1,16 @@
-// The kinds of objects in a reply.
+// The kinds of objects in a reply, and their tables.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/view/member.h"
 
 namespace qkv::view_detail {
+
+/// Of a table in Markdown, where a bare | would end the cell.
+[[nodiscard]] std::string table_cell(std::string_view text);
 
 /// "list of number, or null"; an object by its name.
 [[nodiscard]] std::string type_in_words(const ReplyType& type);

@@ -1,6 +1,7 @@
-// The TypeScript types of all questions.
+// The TypeScript types of all questions, and of what commands print.
 #include <fmt/format.h>
 
+#include "qkv/view/command_replies.h"
 #include "qkv/view/studio.h"
 #include "view/field_json.h"
 #include "view/json_of.h"
@@ -40,6 +41,8 @@ std::string type_of(const ReplyType& type) {
     case Kind::list:
       return type.of.front().kind == Kind::nullable ? fmt::format("({})[]", type_of(type.of.front()))
                                                     : type_of(type.of.front()) + "[]";
+    case Kind::named:
+      return fmt::format("Record<string, {}>", type_of(type.of.front()));
     case Kind::nullable:
       return type_of(type.of.front()) + " | null";
     case Kind::object:
@@ -91,6 +94,7 @@ std::string studio_messages() {
       "import type { Tensor } from \"./tensor\";\n\n";
   std::vector<const ReplyType*> objects;
   for (const Question& question : Studio::questions()) view_detail::collect_objects(question.reply, objects);
+  for (const CommandReply& one : command_replies()) view_detail::collect_objects(one.reply, objects);
   for (const ReplyType* object : objects) text += object_of(*object);
   std::string all = "export interface Questions {\n";
   Json fields = Json::object();

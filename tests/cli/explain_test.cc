@@ -221,8 +221,8 @@ TEST(ExplainCommand, AQueryOrAWhyComesAlone) {
   const std::string all = explain({"The cat sat", "--query", "cat", "--all"}).out;
   EXPECT_THAT(all, AllOf(HasSubstr("── 1 "), HasSubstr("“cat” (position 1)"), HasSubstr("── ?")));
   const nlohmann::json json = nlohmann::json::parse(explain({"The cat sat", "--query", "cat", "--json"}).out);
-  EXPECT_EQ(json["steps"].size(), 0U);
-  EXPECT_EQ(json["query"]["id"], "query");
+  ASSERT_EQ(json["parts"].size(), 1U);
+  EXPECT_EQ(json["parts"][0]["kind"], "query");
 }
 
 TEST(ExplainCommand, ReadsATextFromStandardInput) {
@@ -249,9 +249,10 @@ TEST(ExplainCommand, ShowsGroupedHeadsAndDroppedWeights) {
   for (int h = 0; h < 4; ++h) {
     for (int i = 0; i < 4; ++i) {
       for (int j = 0; j < 4; ++j) {
-        const double weight = json["tensors"]["weights"]["values"][h][i][j];
+        const double weight = json["tensors"]["weights"]["values"][static_cast<std::size_t>((h * 4 + i) * 4 + j)];
         const double left = dropout_keeps(3, 0.5, {0, h, i, j}) ? weight / 0.5 : 0.0;
-        EXPECT_EQ(json["tensors"]["dropped"]["values"][h][i][j].get<double>(), left);
+        EXPECT_EQ(json["tensors"]["dropped"]["values"][static_cast<std::size_t>((h * 4 + i) * 4 + j)].get<double>(),
+                  left);
       }
     }
   }
@@ -260,8 +261,11 @@ TEST(ExplainCommand, ShowsGroupedHeadsAndDroppedWeights) {
 TEST(ExplainCommand, PrintsJson) {
   const nlohmann::json json = nlohmann::json::parse(explain({"The cat sat", "--json"}).out);
   EXPECT_EQ(json["tokens"], (Words{"The", "cat", "sat"}));
-  EXPECT_EQ(json["steps"].size(), 16U);
-  EXPECT_EQ(json["whys"].size(), 10U);
+  const auto count = [&](const char* kind) {
+    return std::ranges::count(json["parts"], kind, [](const auto& part) { return part["kind"]; });
+  };
+  EXPECT_EQ(count("step"), 16);
+  EXPECT_EQ(count("why"), 10);
 }
 
 TEST(ExplainCommand, StartsAtTheReadersOwnTensors) {
@@ -272,7 +276,7 @@ TEST(ExplainCommand, StartsAtTheReadersOwnTensors) {
   write_file(directory / "qkv.npz", encode_npz(members));
   const Outcome outcome = explain({"--npz", directory / "qkv.npz", "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(nlohmann::json::parse(outcome.out)["steps"][0]["id"], "tensors");
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["parts"][0]["id"], "tensors");
   write_file(directory / "two.npz", encode_npz(std::span(members).first(2)));
   const Outcome incomplete = explain({"--npz", directory / "two.npz"});
   EXPECT_EQ(incomplete.code, 1);
@@ -299,8 +303,8 @@ TEST(ExplainCommand, TakesMatricesTypedOnTheLine) {
   const auto json = nlohmann::json::parse(
       explain({"a b", "--q", "[[1,0],[0,1]]", "--k", "[[1, 0], [1, 1]]", "--v", "[[2],[3]]", "--scale", "1", "--json"})
           .out);
-  EXPECT_EQ(json["tensors"]["raw"]["values"], nlohmann::json::parse("[[[1.0, 1.0], [0.0, 1.0]]]"));
-  EXPECT_EQ(json["tensors"]["out"]["values"][0][0][0], 2.5);  // equal scores: the mean of 2 and 3
+  EXPECT_EQ(json["tensors"]["raw"]["values"], nlohmann::json::parse("[1.0, 1.0, 0.0, 1.0]"));
+  EXPECT_EQ(json["tensors"]["out"]["values"][0], 2.5);  // equal scores: the mean of 2 and 3
   EXPECT_EQ(json["tokens"], (Words{"a", "b"}));
 }
 
@@ -392,12 +396,12 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
   const Outcome outcome = ask({directory / "m.png", "--caption", "a red circle|a blue square", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(json["steps"][0]["id"], "captions");
-  EXPECT_EQ(json["steps"][0]["tables"][0]["rows"].size(), 2U);
+  EXPECT_EQ(json["parts"][0]["id"], "captions");
+  EXPECT_EQ(json["parts"][0]["tables"][0]["rows"].size(), 2U);
   EXPECT_THAT(json["notes"].at(0).get<std::string>(), testing::MatchesRegex("nearest: a .* \\(cosine .*\\)"));
-  const auto rests = std::ranges::find(json["steps"], "rests-on", [](const auto& step) { return step["id"]; });
-  ASSERT_NE(rests, json["steps"].end());
-  EXPECT_EQ((*rests)["images"].size(), 4U);
+  const auto rests = std::ranges::find(json["parts"], "rests-on", [](const auto& part) { return part["id"]; });
+  ASSERT_NE(rests, json["parts"].end());
+  EXPECT_EQ((*rests)["pictures"].size(), 4U);
   EXPECT_EQ(ask({"--example", "1"}).code, 0);
   EXPECT_THAT(ask({directory / "m.png"}).out, HasSubstr("the tower of images alone"));
   EXPECT_THAT(ask({directory / "m.png", "--caption", "a pink cat"}).err,
@@ -415,12 +419,12 @@ TEST(ExplainModel, ShowsTheHeadThatTheTextCallsFor) {
     return nlohmann::json::parse(run_qkv(words).out);
   };
   const nlohmann::json pronoun = shown({"--example", "1"});
-  EXPECT_EQ(pronoun["steps"][0]["title"], "One head: tokens, layer 0, head 3");
+  EXPECT_EQ(pronoun["parts"][0]["title"], "One head: tokens, layer 0, head 3");
   EXPECT_THAT(pronoun["notes"].dump(),
               HasSubstr("shows \\\"pronoun-antecedent\\\" best: a mean weight of 0.99 in this text"));
-  EXPECT_EQ(shown({"--example", "0"})["steps"][0]["title"], "One head: tokens, layer 1, head 5");
+  EXPECT_EQ(shown({"--example", "0"})["parts"][0]["title"], "One head: tokens, layer 1, head 5");
   const nlohmann::json named = shown({"--example", "1", "--head", "1.2"});
-  EXPECT_EQ(named["steps"][0]["title"], "One head: tokens, layer 1, head 2");
+  EXPECT_EQ(named["parts"][0]["title"], "One head: tokens, layer 1, head 2");
   EXPECT_THAT(named["notes"].dump(), Not(HasSubstr("best: a")));
 }
 

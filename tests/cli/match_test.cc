@@ -127,8 +127,8 @@ TEST_F(MatchCommand, ReadsFoldersOfClipAndSiglip) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const Json json = Json::parse(outcome.out);
     EXPECT_EQ(json["loss"], std::string(type) == "clip" ? "softmax" : "sigmoid");
-    EXPECT_EQ(json["explanation"]["steps"].size(), 5U);
-    EXPECT_EQ(json["explanation"]["steps"][1]["images"][0]["weights"]["shape"], (Json{2, 2}));
+    EXPECT_EQ(json["explanation"]["parts"].size(), 5U);
+    EXPECT_EQ(json["explanation"]["parts"][1]["pictures"][0]["weights"]["shape"], (Json{2, 2}));
   }
 }
 

@@ -210,6 +210,15 @@ TEST_F(ProbeCommand, PrintsJson) {
   EXPECT_EQ(json["arrays"]["visible"]["values"][69], 70);
   EXPECT_EQ(json["means"][0]["visible"], 35.5);
   EXPECT_EQ(json["stage"], "weights");
+  EXPECT_TRUE(json["model"].is_null());
+  EXPECT_TRUE(json["text"].is_null());
+}
+
+TEST_F(ProbeCommand, SaysInJsonThatATextIsMadeUp) {
+  const auto json = nlohmann::json::parse(tests::run_qkv({"probe", "--planted", "1024", "--row", "20", "--json"}).out);
+  EXPECT_EQ(json["text"], "1024 tokens that are made up");
+  EXPECT_TRUE(json["model"].is_null());
+  EXPECT_EQ(json["queries"].size(), 1024U);
 }
 
 TEST_F(ProbeCommand, DrawsItsOwnInputs) {

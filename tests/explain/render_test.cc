@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -75,26 +74,6 @@ TEST(ExplainText, TellsNanFromWhatIsHidden) {
   EXPECT_THAT(to_text(explanation, options), testing::AllOf(HasSubstr("NaN"), HasSubstr("hidden")));
 }
 
-TEST(ExplainJson, HoldsEveryStepAndEveryTensor) {
-  const nlohmann::json json = nlohmann::json::parse(to_json(sample()));
-  ASSERT_EQ(json["steps"].size(), sample().steps.size());
-  std::set<std::string> ids;
-  for (const auto& step : json["steps"]) {
-    ids.insert(step["id"]);
-    EXPECT_FALSE(step["formulas"].empty()) << step["id"];
-    EXPECT_THAT(step["shape"].get<std::string>(), Not(testing::IsEmpty())) << step["id"];
-  }
-  for (const char* id :
-       {"tokens", "ids", "embeddings", "positions", "x", "queries", "keys", "values", "scores", "scaled", "masked",
-        "softmax", "sum", "heads", "concat", "output", "norm-1", "gelu", "residual-2"}) {
-    EXPECT_TRUE(ids.contains(id)) << id;
-  }
-  EXPECT_EQ(json["tensors"]["weights"]["shape"], (std::vector<int>{2, 5, 5}));
-  EXPECT_EQ(json["tensors"]["weights"]["values"][1][2][1].get<double>(), sample().tensor("weights").at({1, 2, 1}));
-  EXPECT_EQ(json["tensors"]["masked"]["values"][0][0][1], "-inf");
-  EXPECT_EQ(json["query"]["id"], "query");
-}
-
 /// What stands between each '<' and the next '>'.
 std::vector<std::string> tags_of(const std::string& html) {
   std::vector<std::string> tags;
@@ -127,32 +106,6 @@ std::string unbalanced(const std::string& html) {
 TEST(ExplainFormulas, AreWellFormed) {
   for (const Section& step : sample().steps) {
     for (const Formula& formula : step.formulas) EXPECT_EQ(unbalanced(formula.mathml), "") << formula.text;
-  }
-}
-
-TEST(ExplainJson, WritesNumbersAsNumbers) {
-  const nlohmann::json json = nlohmann::json::parse(to_json(sample()));
-  EXPECT_TRUE(json["settings"]["tokens"].is_number_integer());
-  EXPECT_EQ(json["settings"]["mask"], "causal");
-  for (const auto& step : json["steps"]) {
-    if (step["id"] != "tokens") continue;
-    EXPECT_TRUE(step["tables"][0]["rows"][1][0].is_number_integer());  // the position
-    EXPECT_EQ(step["tables"][0]["rows"][1][1], "<cat>");
-  }
-}
-
-TEST(ExplainJson, HoldsEveryWeightOfALongText) {
-  ExplainOptions options;
-  options.whys = false;
-  options.steps = false;
-  for (int i = 0; i < 300; ++i) options.text += std::to_string(i) + " ";
-  const Explanation explanation = explain(options);
-  const nlohmann::json json = nlohmann::json::parse(to_json(explanation));
-  const auto& values = json["tensors"]["weights"]["values"];
-  ASSERT_EQ(values.size(), 2U);
-  ASSERT_EQ(values[1].size(), 300U);
-  for (std::int64_t j = 0; j < 300; ++j) {
-    EXPECT_EQ(values[1][299][static_cast<std::size_t>(j)].get<double>(), explanation.tensor("weights").at({1, 299, j}));
   }
 }
 

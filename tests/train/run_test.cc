@@ -64,13 +64,10 @@ TEST(Run, WritesALogAndAReport) {
   EXPECT_EQ(report.steps, 6);
   EXPECT_EQ(report.examples, 32);
   EXPECT_EQ(report.goal, 0.99);
-  const Json json = Json::parse(to_json(report));
-  EXPECT_EQ(json["task"], "previous");
-  EXPECT_EQ(json["model"]["heads"], "2");
-  EXPECT_EQ(json["patterns"][0]["relation"], "previous");
-  EXPECT_EQ(json["patterns"][0]["layers"][0].size(), 2U);
-  EXPECT_EQ(json["patterns"][0]["best"]["layer"], 0);
-  EXPECT_EQ(json["reached_at"], nullptr);
+  ASSERT_EQ(report.patterns.size(), 1U);
+  EXPECT_EQ(report.patterns[0].relation, "previous");
+  EXPECT_EQ(report.patterns[0].layers[0].size(), 2U);
+  EXPECT_FALSE(report.reached.has_value());
 }
 
 TEST(Run, StoppedAndResumedIsTheWholeRunBitForBit) {

@@ -82,7 +82,7 @@ TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {
   const auto inputs = input_notes(request, problem, {});
   EXPECT_THAT(as_text(reply, problem, inputs, outputs, 80),
               HasSubstr("out       [2, 1] f64\n                 0\n       0       1.5\n       1 "));
-  const auto json = nlohmann::json::parse(as_json(reply, problem, inputs, outputs));
+  const auto json = nlohmann::json::parse(reply_as_json(attend_figures(reply, problem, inputs, outputs)));
   EXPECT_EQ(json["outputs"]["out"]["values"][0], 1.5);
   EXPECT_EQ(json["Tq"], 2);
 }

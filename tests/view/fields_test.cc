@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/error_message.h"
 #include "qkv/files.h"
 #include "qkv/view/check.h"
+#include "qkv/view/command_replies.h"
 #include "qkv/view/cost.h"
 #include "qkv/view/info.h"
 #include "qkv/view/mask.h"
@@ -83,37 +85,31 @@ TEST(Fields, AreThoseOfTheDocument) {
   }
 }
 
-TEST(Fields, OfTheStudioAreThoseOfTheDocument) {
-  EXPECT_THAT(document(), HasSubstr(studio_as_markdown() + "<!-- made by studio_messages: end -->"))
+TEST(Fields, OfTheStudioAndRepliesOfCommandsAreThoseOfTheDocument) {
+  EXPECT_THAT(document(),
+              HasSubstr(studio_as_markdown() + command_replies_as_markdown() + "<!-- made by studio_messages: end -->"))
       << "build/release/apps/studio/studio_messages docs/api.md writes them";
-}
-
-std::string of_model() {
-  ProbeRequest request;
-  request.model = "previous";
-  request.example = 0;
-  request.row = 3;
-  const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
-  return as_json(inputs, probe(request, inputs));
 }
 
 TEST(Replies, HaveTheKeysOfTheDocument) {
   const std::string text = document();
-  ProbeRequest probed;
-  probed.random = "1,1,1,4,4,4";
-  probed.row = 1;
-  probed.stats = true;
-  const ProbeInputs inputs = load_probe_inputs(probed, probe_choice(probed));
-  MaskRequest masked;
-  masked.mask = "causal";
-  CostRequest costed;
-  costed.preset = "gpt2";
-  for (const std::string& reply :
-       {as_json(inputs, probe(probed, inputs)), reply_as_json(mask_figures(mask(masked))),
-        reply_as_json(mask_word_list(masked)), of_model(), reply_as_json(cost_figures(cost(cost_config(costed)))),
-        as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
+  for (const std::string& reply : {as_json(CheckRequest{}, CheckReply{}), info_as_json()}) {
     const auto json = nlohmann::json::parse(reply);
     for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
+  }
+}
+
+// A bare | would end a cell of the table.
+TEST(Replies, PartCellsAloneByBars) {
+  for (const std::string& table : {studio_as_markdown(), command_replies_as_markdown()}) {
+    std::istringstream lines(table);
+    int columns = 0;
+    for (std::string line; std::getline(lines, line);) {
+      int bars = 0;
+      for (std::size_t n = 0; n < line.size(); ++n) bars += line[n] == '|' && (n == 0 || line[n - 1] != '\\') ? 1 : 0;
+      if (bars == 0 || columns == 0) columns = bars;
+      EXPECT_EQ(bars, columns) << line;
+    }
   }
 }
 

@@ -53,7 +53,7 @@ TEST(ProbeModel, NamesTheTokens) {
   ProbeRequest request = of_model("translation", "the dog sleeps");
   request.row = 0;
   const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
-  EXPECT_EQ(inputs.source, "translation, decoder.blocks.0.cross");
+  EXPECT_EQ(inputs.model, "translation, decoder.blocks.0.cross");
   EXPECT_THAT(inputs.keys, ElementsAre("the", "dog", "sleeps", "</s>"));
   EXPECT_EQ(inputs.queries.front(), "<s>");
   EXPECT_THAT(as_text(request, inputs, probe(request, inputs), 80), HasSubstr("head 0, query 0, <s>"));
@@ -172,14 +172,14 @@ TEST(ProbeModel, ReadsATextOrAPictureByTheirTowers) {
     request.layer = 1;
     request.row = 1;
     const ProbeInputs text = load_probe_inputs(request, probe_choice(request));
-    EXPECT_THAT(text.source, HasSubstr(", text.blocks.1.attn"));
+    EXPECT_THAT(text.model, HasSubstr(", text.blocks.1.attn"));
     EXPECT_THAT(text.keys, testing::Contains("circle"));
     request.site = "source";
     EXPECT_EQ(refused(request), "request: site: expected one that the model has: tokens, got \"source\"");
     request.text.clear();
     request.picture = png;
     const ProbeInputs picture = load_probe_inputs(request, probe_choice(request));
-    EXPECT_THAT(picture.source, HasSubstr(", image.blocks.1.attn"));
+    EXPECT_THAT(picture.model, HasSubstr(", image.blocks.1.attn"));
     EXPECT_EQ(picture.keys.size(), type == "clip" ? 5U : 4U);  // patches, and CLIP's class token
     request.head = "all";
     EXPECT_EQ(reply_of(request).heads.size(), 3U);

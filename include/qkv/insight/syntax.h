@@ -73,6 +73,5 @@ struct SyntaxAnalysis {
 [[nodiscard]] std::string syntax_table(const SyntaxAnalysis& analysis, const std::string& model, std::int64_t fewest);
 /// A line for each relation, direction and head.
 [[nodiscard]] std::string syntax_csv(const SyntaxAnalysis& analysis);
-[[nodiscard]] std::string syntax_json(const SyntaxAnalysis& analysis, const std::string& model);
 
 }  // namespace qkv

@@ -63,8 +63,6 @@ struct TrainReport {
   std::vector<RelationScores> patterns = {};
   std::optional<TextSample> sample = std::nullopt;  // of "text"
 };
-/// Two spaces of indentation, a newline at its end.
-[[nodiscard]] std::string to_json(const TrainReport& report);
 
 enum class TrainStart : std::uint8_t { anew, resumed };
 

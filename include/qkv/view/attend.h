@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,39 @@ struct TensorNote {
                                   const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs,
                                   int width);
 
-/// {"inputs", "B", "Hq", "Tq", "Tk", "scale", …, "coverage", "rows_that_see_nothing", "outputs"}; an output without a
-/// path has its "values".
-[[nodiscard]] std::string as_json(const AttendReply& reply, const AttentionProblem& problem,
-                                  const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs);
+struct TensorFile {
+  std::string path;
+  std::vector<std::int64_t> shape;
+  std::string dtype;
+};
+
+/// A result; one that went into no file has its values.
+struct TensorResult : TensorFile {
+  std::optional<std::vector<double>> values;
+};
+
+struct AttendCoverage {
+  std::int64_t pairs_kept = 0, pairs_total = 0;
+  double coverage = 0;
+  std::int64_t tiles_skip = 0, tiles_full = 0, tiles_partial = 0;
+  double cost = 0;
+};
+
+/// The same as data: what `qkv attend --json` prints.
+struct AttendFigures : MatrixExtents, AppliedOptions {
+  Named<TensorFile> inputs;
+  AttendCoverage coverage;
+  std::int64_t rows_that_see_nothing = 0;
+  Named<TensorResult> outputs;
+};
+
+[[nodiscard]] AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
+                                           const std::vector<TensorNote>& inputs,
+                                           const std::vector<TensorNote>& outputs);
+
+[[nodiscard]] const Members<TensorFile>& members_of(const TensorFile* file);
+[[nodiscard]] const Members<TensorResult>& members_of(const TensorResult* result);
+[[nodiscard]] const Members<AttendCoverage>& members_of(const AttendCoverage* coverage);
+[[nodiscard]] const Members<AttendFigures>& members_of(const AttendFigures* figures);
 
 }  // namespace qkv

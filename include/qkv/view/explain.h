@@ -1,5 +1,5 @@
 // Everything from words to the output, step by step with its formulas and numbers, and why it is done so: the page
-// Explain.
+// Explain, and what `qkv explain` prints as JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "qkv/explain.h"
 #include "qkv/view/field.h"
 #include "qkv/view/member.h"
+#include "qkv/worked.h"
 
 namespace qkv {
 
@@ -35,6 +36,7 @@ struct ExplainRequest {
   bool match = false;
   std::string site;
   std::optional<std::int64_t> layer, head, answer;
+  bool numbers = false;
 };
 
 /// A matrix with what its rows and columns are, and the ends of its colours.
@@ -47,11 +49,20 @@ struct ExplainedMap {
   int decimals = 2;
   Tensor values;                 // f64 [rows, columns]
   std::optional<Tensor> hidden;  // b8 [rows, columns]
+  std::optional<Tensor> whole;   // of numbers: every value, where `values` are means of blocks
 };
 
-/// A chart, a diagram or an image.
+struct ExplainedSeries {
+  std::string name;
+  std::vector<double> x, y;
+};
+
+/// A chart, a diagram or an image: drawn, or the numbers that it is drawn from.
 struct ExplainedPicture {
   std::string id, title, text, svg;
+  std::string x_axis, y_axis;
+  std::vector<ExplainedSeries> series;
+  std::optional<Tensor> pixels, weights, marked;
 };
 
 struct ExplainedPart {
@@ -73,17 +84,23 @@ struct ExplainReply {
   std::vector<Setting> settings;
   std::vector<std::string> notes;
   std::vector<ExplainedPart> parts;
+  Named<Tensor> tensors;  // of numbers
 };
 
 [[nodiscard]] const Fields<ExplainRequest>& explain_fields();
 
-/// What a page shows of an explanation: all but its tensors and thumbnails.
-[[nodiscard]] ExplainReply explained(const Explanation& explanation);
+/// How an explanation is told: with pictures for a page, or with the numbers behind them and all its tensors.
+enum class Explained : std::uint8_t { in_pictures, in_numbers };
+
+/// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
+[[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
 
 [[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
 [[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);
 [[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);
 [[nodiscard]] const Members<ExplainedPicture>& members_of(const ExplainedPicture* picture);
+[[nodiscard]] const Members<ExplainedSeries>& members_of(const ExplainedSeries* series);
+[[nodiscard]] const Members<WorkedExample>& members_of(const WorkedExample* example);
 [[nodiscard]] const Members<Setting>& members_of(const Setting* setting);
 [[nodiscard]] const Members<Table>& members_of(const Table* table);
 [[nodiscard]] const Members<Cell>& members_of(const Cell* cell);

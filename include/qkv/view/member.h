@@ -16,10 +16,14 @@ namespace qkv {
 
 struct ReplyMember;
 
-/// The type of a value of a reply. A list and a nullable have their element's type in `of`, an object its name and
-/// members.
+/// Values by names that the reply itself brings: as JSON {"name": value, …}, in their order.
+template <class Value>
+using Named = std::vector<std::pair<std::string, Value>>;
+
+/// The type of a value of a reply. A list, values by name and a nullable have their element's type in `of`, an object
+/// its name and members.
 struct ReplyType {
-  enum class Kind : std::uint8_t { flag, whole, number, text, tensor, list, nullable, object };
+  enum class Kind : std::uint8_t { flag, whole, number, text, tensor, list, named, nullable, object };
   Kind kind = Kind::text;
   std::string name = {};
   std::vector<ReplyType> of = {};
@@ -48,6 +52,7 @@ class ReplyWriter {
   virtual void nothing() = 0;
   virtual void value(bool flag) = 0;
   virtual void value(std::int64_t whole) = 0;
+  virtual void value(std::uint64_t whole) = 0;
   /// What is not finite has no number in JSON and is written as nothing().
   virtual void value(double number) = 0;
   virtual void value(std::string_view text) = 0;
@@ -63,6 +68,10 @@ template <class Value>
 inline constexpr bool kIsList = false;
 template <class Value>
 inline constexpr bool kIsList<std::vector<Value>> = true;
+template <class Value>
+inline constexpr bool kIsNamed = false;
+template <class Value>
+inline constexpr bool kIsNamed<Named<Value>> = true;
 template <class Value>
 inline constexpr bool kIsNullable = false;
 template <class Value>
@@ -93,6 +102,8 @@ ReplyType reply_type() {
     return type_of_kind(Kind::text);
   } else if constexpr (std::is_same_v<Value, Tensor>) {
     return type_of_kind(Kind::tensor);
+  } else if constexpr (kIsNamed<Value>) {
+    return type_of_kind(Kind::named, reply_type<typename Value::value_type::second_type>());
   } else if constexpr (kIsList<Value>) {
     return type_of_kind(Kind::list, reply_type<typename Value::value_type>());
   } else if constexpr (kIsNullable<Value>) {
@@ -104,7 +115,7 @@ ReplyType reply_type() {
 
 template <class Value>
 void write_value(ReplyWriter& writer, const Value& value) {
-  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor>) {
+  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor> || std::is_same_v<Value, std::uint64_t>) {
     writer.value(value);
   } else if constexpr (std::is_integral_v<Value>) {
     writer.value(static_cast<std::int64_t>(value));
@@ -112,6 +123,13 @@ void write_value(ReplyWriter& writer, const Value& value) {
     writer.value(static_cast<double>(value));
   } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
     writer.value(std::string_view(value));
+  } else if constexpr (kIsNamed<Value>) {
+    writer.begin_object();
+    for (const auto& [name, element] : value) {
+      writer.key(name);
+      write_value(writer, element);
+    }
+    writer.end_object();
   } else if constexpr (kIsList<Value>) {
     writer.begin_list();
     for (const auto& element : value) write_value(writer, element);
@@ -178,14 +196,14 @@ class Members {
   std::vector<std::function<void(ReplyWriter&, const Reply&)>> writers_;
 };
 
-/// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"},
-/// values that are not finite null.
+/// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in
+/// one line, values that are not finite null.
 [[nodiscard]] std::string written_as_json(const std::function<void(ReplyWriter&)>& write);
 
 /// A reply with members_of() in this form.
 template <class Reply>
 [[nodiscard]] std::string reply_as_json(const Reply& reply) {
-  return written_as_json([&](ReplyWriter& writer) { members_of(&reply).write(writer, reply); });
+  return written_as_json([&](ReplyWriter& writer) { view_detail::write_value(writer, reply); });
 }
 
 /// A table in Markdown of the members, one row each, and one more table for each kind of object among them.

@@ -83,8 +83,10 @@ struct ProbeInputs {
   AttentionProblem problem;
   Upstream upstream;  // d_out is empty() unless gradients are asked for
   Tensor lse;         // empty() unless given, or known from a model's run
-  // Of a model: what it was and which attention, and the tokens at each query and key; else empty.
-  std::string source = {};
+  // Of a model: what it was and which attention; of a text that was made up: which; and the tokens at each query and
+  // key. Else empty.
+  std::string model = {};
+  std::string text = {};
   std::vector<std::string> queries = {};
   std::vector<std::string> keys = {};
 };
@@ -139,8 +141,20 @@ using ProbeReport = std::function<Proceed(std::string_view what, std::int64_t h,
 [[nodiscard]] std::string as_text(const ProbeRequest& request, const ProbeInputs& inputs, const ProbeReply& reply,
                                   int width);
 
-/// The same with every array in full: {"B", "Hq", "Tq", "Tk", "batch", "heads", "scale", …, "stage", "means",
-/// "arrays"}.
-[[nodiscard]] std::string as_json(const ProbeInputs& inputs, const ProbeReply& reply);
+/// The same as data, with every array in full: what `qkv probe --json` prints.
+struct ProbeFigures : MatrixExtents, AppliedOptions {
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> heads;
+  std::optional<std::string> model, text;
+  std::vector<std::string> queries, keys;
+  std::string stage;
+  std::optional<std::vector<std::int64_t>> area;
+  std::vector<Named<double>> means;
+  Named<Tensor> arrays;
+};
+
+[[nodiscard]] ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply);
+
+[[nodiscard]] const Members<ProbeFigures>& members_of(const ProbeFigures* figures);
 
 }  // namespace qkv

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "qkv/attention.h"
 #include "qkv/stage.h"
 #include "qkv/view/field.h"
+#include "qkv/view/member.h"
 
 namespace qkv {
 
@@ -85,5 +87,34 @@ struct Upstream {
 /// Lines of scale, softcap, bias, mask, dropout, sinks and target as they were applied; what does nothing is left out.
 /// At most `width` columns a line.
 [[nodiscard]] std::string applied_as_text(const AttentionProblem& problem, int width);
+
+/// Of the matrices of weights.
+struct MatrixExtents {
+  std::int64_t B = 0, Hq = 0, Tq = 0, Tk = 0;
+};
+
+[[nodiscard]] MatrixExtents matrix_extents(const MaskShape& shape);
+[[nodiscard]] const Members<MatrixExtents>& members_of(const MatrixExtents* extents);
+
+struct AppliedDropout {
+  double p = 0;
+  std::uint64_t seed = 0;
+};
+
+/// The same as data; null for what does nothing.
+struct AppliedOptions {
+  double scale = 0;
+  std::optional<double> softcap;
+  std::optional<std::string> bias;
+  std::string mask;
+  std::optional<AppliedDropout> dropout;
+  std::vector<double> sinks;
+  std::string target;
+};
+
+[[nodiscard]] AppliedOptions applied_options(const AttentionProblem& problem);
+
+[[nodiscard]] const Members<AppliedDropout>& members_of(const AppliedDropout* dropout);
+[[nodiscard]] const Members<AppliedOptions>& members_of(const AppliedOptions* options);
 
 }  // namespace qkv

@@ -1,7 +1,6 @@
 #include "qkv/worked.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "explain/worked/seeds.h"
 #include "qkv/error.h"
@@ -45,14 +44,6 @@ const std::vector<WorkedExample>& worked_examples() {
     return examples;
   }();
   return kExamples;
-}
-
-std::string worked_examples_json() {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const WorkedExample& example : worked_examples()) {
-    json.push_back({{"name", example.name}, {"title", example.title}});
-  }
-  return json.dump(2) + "\n";
 }
 
 Worked run_worked(std::string_view name) {

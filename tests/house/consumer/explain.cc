@@ -3,6 +3,6 @@
 int main() {
   qkv::ExplainOptions options;
   options.text = "The cat sat down";
-  const std::string json = qkv::to_json(qkv::explain(options));
-  return json.find("softmax") != std::string::npos ? 0 : 1;
+  const std::string text = qkv::to_text(qkv::explain(options), {});
+  return text.find("Softmax") != std::string::npos ? 0 : 1;
 }

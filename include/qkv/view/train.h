@@ -1,0 +1,63 @@
+// What came of a training run, as `qkv train` prints it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/train/run.h"
+#include "qkv/view/member.h"
+
+namespace qkv {
+
+struct TrainedStep {
+  std::int64_t step = 0;
+  double seconds = 0;
+};
+
+/// Of a head; null where no example has a row that the pattern is about.
+struct TrainedScore {
+  std::optional<double> weight, hit;
+};
+
+struct TrainedHead : TrainedScore {
+  std::int64_t layer = 0, head = 0;
+};
+
+struct TrainedPattern {
+  std::string relation, site;
+  std::vector<std::vector<TrainedScore>> layers;  // of each its heads
+  std::optional<TrainedHead> best;
+};
+
+struct TrainReply {
+  std::string task;
+  Named<std::string> model;
+  std::int64_t parameters = 0, steps = 0, batch = 0;
+  double learning_rate = 0, seconds = 0;
+  std::optional<TrainedStep> reached_at;
+  std::int64_t examples = 0, answers = 0;
+  double accuracy = 0;
+  std::optional<double> goal;
+  double held_out_loss = 0;
+  std::int64_t pattern_examples = 0;
+  std::vector<TrainedPattern> patterns;
+};
+
+[[nodiscard]] TrainReply train_reply(const TrainReport& report);
+
+/// Of a tokenizer that has learnt a text.
+struct TrainTokenizerReply {
+  std::int64_t pieces = 0, bytes = 0, tokens = 0;
+  std::string out;
+};
+
+[[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
+[[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);
+[[nodiscard]] const Members<TrainedHead>& members_of(const TrainedHead* head);
+[[nodiscard]] const Members<TrainedPattern>& members_of(const TrainedPattern* pattern);
+[[nodiscard]] const Members<TrainReply>& members_of(const TrainReply* reply);
+[[nodiscard]] const Members<TrainTokenizerReply>& members_of(const TrainTokenizerReply* reply);
+
+}  // namespace qkv
