@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openBrowser, openStudio, studioUrl, type Studio } from "./browser";
+import { servedBy } from "./served";
 
 declare const process: { env: Record<string, string | undefined> };
 
@@ -101,6 +102,43 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Go on walking" }).click();
     await page.locator(".walk-line", { hasText: "Exact: all 4.3 billion pairs were walked." }).waitFor({ timeout: 100_000 });
+  }, 120_000);
+
+  it("a million tokens: a sampled picture, one exact tile, one row", async () => {
+    const studio = await open("#/far?tokens=1048576");
+    const { page } = studio;
+    await page.locator(".far-card h2", { hasText: "1,048,576 × 1,048,576 weights" }).waitFor();
+    await page.locator(".sampled").waitFor();
+    await page.locator(".walk-line button", { hasText: "Walk all of it" }).waitFor(); // not unasked
+    expect((await top(studio))[0]!.slice(0, 2)).toEqual(["Paris", "792,960"]);
+    await page.getByRole("button", { name: "Take me there" }).click();
+    await page.waitForFunction(() => location.hash.includes("at=800000,792960&span=32"));
+    await settled(studio);
+    expect(await page.locator(".sampled").count()).toBe(0);
+    expect(Number(await page.locator(".far-pair strong").innerText())).toBeGreaterThan(0.3);
+  }, 120_000);
+
+  it("opens with the file of --file", async (context) => {
+    if (!qkv) return context.skip();
+    const file = "stories/far.story.ts";
+    const { address, stop } = await servedBy(qkv, "gpt", "--file", file);
+    try {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(address); // no fragment: a long text opens the page Far
+      await page.locator(".far-card h2", { hasText: "gpt, layer 0, head 0" }).waitFor({ timeout: 60_000 });
+      expect(page.url()).toContain(address);
+      await page.locator(".far-picture[data-settled]").waitFor();
+      await page.keyboard.press("g");
+      await page.keyboard.type("1000");
+      await page.keyboard.press("Enter");
+      await page.locator(".row-card h2", { hasText: "1,000" }).waitFor();
+      const row = probedRow("--model", "gpt", "--text-file", file, "--layer", "0", "--head", "0", "--row", "1000");
+      await page.locator(".far-top .read-weight").first().waitFor();
+      expect(await page.locator(".far-top .read-weight").first().innerText()).toBe(Math.max(...row).toFixed(3));
+      await page.context().close();
+    } finally {
+      stop();
+    }
   }, 120_000);
 
   it("a cell of many pairs gives its largest weight, hovering its value", async () => {

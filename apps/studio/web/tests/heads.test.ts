@@ -102,6 +102,7 @@ describe("changes", () => {
     expect("hide_special" in headRequest({ model: "m", text: "t" }, at, false)).toBe(false);
     expect(benchAddress({ model: "m", text: "t" }, at, 3)).toEqual({ model: "m", text: "t", head: "tokens.1.5", q: "3" });
     expect(benchAddress({ model: "m", example: 0 }, at, 3)).toEqual({ model: "m", example: "0", head: "tokens.1.5", q: "3" });
+    expect(explainCommand({ model: "bert", text: "the cat", second: "the dog" })).toBeNull();
     expect(explainCommand({ model: "induction", text: "it's" })).toBe("qkv explain --model 'induction' 'it'\\''s'");
   });
 });

@@ -1,9 +1,10 @@
 import { render } from "preact";
 import { Engine } from "../engine/engine";
 import { transportOf } from "../engine/of_page";
-import { address, followAddress, type Address } from "./address";
+import { address, followAddress, plainFragment, type Address } from "./address";
 import "./colours.css";
 import "./frame.css";
+import "./print.css";
 import { Frame } from "./frame";
 import { listenForKeys } from "./keys";
 import { opening } from "./opening";
@@ -21,8 +22,10 @@ async function start(): Promise<void> {
   if (firstStart !== null && location.hash === "") history.replaceState(null, "", firstStart);
   await followAddress(first.name);
   const isAsked = location.hash.length > 1;
-  if (!isAsked) address.value = await opened(engine);
-  else if (!pages.some((page) => page.name === address.value.page.split("/")[0])) {
+  if (!isAsked) {
+    address.value = await opened(engine);
+    history.replaceState(null, "", `#${plainFragment(address.value)}`); // where Back leads to
+  } else if (!pages.some((page) => page.name === address.value.page.split("/")[0])) {
     address.value = { page: first.name, fields: {} };
   }
   render(<Frame engine={engine} />, root);

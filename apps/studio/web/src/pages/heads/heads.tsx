@@ -239,9 +239,10 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const view = viewOf(address.value.fields, desk.site.value);
   useEffect(() => {
     if (!head || !read) return;
+    const command = explainCommand(read);
     takings.value = {
       name: view === "all" ? "heads" : "head",
-      command: explainCommand(read),
+      ...(command === null ? {} : { command }),
       drawing: () => headsDrawing(desk, ground.value) ?? nothing,
       table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights) },
     };

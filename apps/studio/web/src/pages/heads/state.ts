@@ -174,7 +174,8 @@ export function benchAddress(reading: HeadsRequest, at: HeadAt, query: number): 
   return { model: reading.model ?? "", ...read, head: headName(at), q: String(query) };
 }
 
-export function explainCommand(reading: HeadsRequest): string {
+export function explainCommand(reading: HeadsRequest): string | null {
+  if (reading.second !== undefined) return null; // no command reads pairs
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const read = reading.text === undefined ? `--example ${reading.example ?? 0}` : quoted(reading.text);
   return `qkv explain --model ${quoted(reading.model ?? "")} ${read}`;

@@ -7,6 +7,10 @@ import { CostPage } from "./Cost";
 import { MaskPage } from "./Mask";
 import { PositionsPage } from "./Positions";
 import "./patterns.css";
+import "./cost.css";
+import "./expression.css";
+import "./mask.css";
+import "./positions.css";
 
 const parts = [
   { page: "patterns/mask", title: "Mask", asks: "who sees whom?", View: MaskPage },

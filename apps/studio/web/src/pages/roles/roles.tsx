@@ -15,8 +15,11 @@ import { csvOf } from "./columns";
 import { headAfter, layerAfter, openDesk, type Desk } from "./desk";
 import { rolesDrawing } from "./figure";
 import { commandOf } from "./state";
-import "./table.css";
 import "./roles.css";
+import "./table.css";
+import "./heads_card.css";
+import "./head_card.css";
+import "./says.css";
 
 export const roles: Page = { name: "roles", title: "Roles", View: RolesPage };
 

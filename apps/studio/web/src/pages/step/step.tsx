@@ -24,6 +24,11 @@ import { stepDrawing } from "./figure";
 import { csvOf, matrixOf } from "./matrices";
 import { benchRequest, defaults, explainCommand, textChanges, textOf, usesX } from "./state";
 import "./step.css";
+import "./bar.css";
+import "./board.css";
+import "./inputs.css";
+import "./tables.css";
+import "./wrong.css";
 
 export const step: Page = {
   name: "step",
