@@ -93,6 +93,18 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(4);
   });
 
+  it("what changes a pinned number is not offered beside another that is pointed at; the output that is asked about stays in its row", async () => {
+    const studio = await open("#/step?back=1,0&pin=q:1,1&step=4");
+    const { page } = studio;
+    await page.locator(".change").waitFor();
+    await studio.cell("weights:1,2").hover();
+    await page.locator(".inspector-value", { hasText: "0.4011" }).waitFor();
+    expect(await page.locator(".change, .nudge").count()).toBe(0);
+    await page.locator(".brand").hover();
+    await page.locator(".change").waitFor();
+    expect(await studio.cell("out:1,0").evaluate((cell) => getComputedStyle(cell).display)).toBe("table-cell");
+  });
+
   it("a number is dragged sideways", async () => {
     const studio = await open("#/step?step=5");
     const box = (await studio.cell("v:0,0").boundingBox())!;

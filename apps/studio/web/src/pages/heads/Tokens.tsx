@@ -32,7 +32,7 @@ export function Tokens({ desk, reply, choosesKey, isPicture }: TokensProps) {
   return (
     <div class="texts">
       {isOneText && !choosesKey ? (
-        <Strip desk={desk} reply={reply} label="Point at a token: which others does it read?" tokens={reply.keys} {...asking} tinted />
+        <Strip desk={desk} reply={reply} label="Point at a token, or tap it: which others does it read?" tokens={reply.keys} {...asking} tinted />
       ) : (
         <>
           <Strip desk={desk} reply={reply} label="Asks" tokens={reply.queries} {...asking} tinted={false} />

@@ -38,8 +38,8 @@ export function NumberPanel({ bench, reply }: NumberProps) {
         {number && name === number.name && (
           <Neighbours bench={bench} reply={reply} title="goes into" names={number.uses} />
         )}
-        {isPinned && pinned.value && <Change bench={bench} reply={reply} name={pinned.value} />}
-        {isPinned && pinned.value && <Nudge bench={bench} reply={reply} name={pinned.value} />}
+        {name !== null && name === pinned.value && <Change bench={bench} reply={reply} name={name} />}
+        {name !== null && name === pinned.value && <Nudge bench={bench} reply={reply} name={name} />}
       </Inspector>
     </section>
   );

@@ -63,7 +63,15 @@ function Width({ bench }: { bench: Bench }) {
   return (
     <label class="width">
       <span>
-        d<sub>k</sub> of 64 random queries: <b>{now || "this bench"}</b>
+        {now > 0 ? (
+          <>
+            64 random queries of <b>{now}</b> numbers
+          </>
+        ) : (
+          <>
+            <b>This bench.</b> Drag for wider keys
+          </>
+        )}
       </span>
       <input
         type="range"
