@@ -36,7 +36,7 @@ CostItem total_without(const CostGroup& group, std::string_view left_out, const 
 CostGroup scores_group(const CostConfig& config, const ModelShape& s) {
   CostGroup group{"Score matrices",
                   "Standard inference holds one layer's at a time; standard training keeps the weights of every layer "
-                  "for the backward. Tiled attention keeps lse instead.",
+                  "for the backward pass. Tiled attention keeps lse instead.",
                   {}};
   if (causal_attentions(config) > 0) {
     group.note += " A causal mask keeps " + Count(static_cast<std::uint64_t>(s.tokens * (s.tokens + 1) / 2)).grouped() +
@@ -54,7 +54,7 @@ CostGroup scores_group(const CostConfig& config, const ModelShape& s) {
 
 CostGroup activations_group(const CostConfig& config, const ModelShape& s) {
   CostGroup group{
-      "Activations kept for the backward",
+      "Activations kept for the backward pass",
       "Each sub-layer keeps its input and the normalised input. Norm statistics and dropout's masks are not "
       "counted.",
       {}};

@@ -41,8 +41,8 @@ HeadClass class_of(const HeadStatistics& head) {
   const auto chosen = std::ranges::find_if(
       all, [&](const Candidate& one) { return one.weight >= std::max(kShowsPattern, largest->weight - kNarrower); });
   const auto said = [](const Candidate& one) {
-    return fmt::format("{:.2f} on {}{}", one.weight, text_patterns()[one.pattern].name,
-                       one.of_repeats ? ", random tokens repeated" : "");
+    return fmt::format("{:.2f} on {}{}", one.weight, text_patterns()[one.pattern].phrase,
+                       one.of_repeats ? ", where random tokens come twice" : "");
   };
   if (chosen != all.end()) {
     return {.word = std::string(text_patterns()[chosen->pattern].word),

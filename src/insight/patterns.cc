@@ -66,17 +66,20 @@ Keys after_same_token(const PatternTokens& tokens, std::size_t query) {
 std::vector<TextPattern> all_patterns() {
   using Tokens = const PatternTokens&;
   return {
-      {"previous", "prev", "previous token", true, false, [](Tokens t, std::size_t q) { return beside(t, q, -1); }},
-      {"next", "next", "next token", true, false, [](Tokens t, std::size_t q) { return beside(t, q, 1); }},
-      {"self", "self", "itself", true, false, [](Tokens t, std::size_t q) { return beside(t, q, 0); }},
-      {"first", "first", "first token", true, false, first_token},
-      {"separator", "sep", "separators", true, true, [](Tokens t, std::size_t) { return separators(t); }},
-      {"punctuation", "punct", "punctuation", true, true,
+      {"previous", "prev", "previous token", "the previous token", true, false,
+       [](Tokens t, std::size_t q) { return beside(t, q, -1); }},
+      {"next", "next", "next token", "the next token", true, false,
+       [](Tokens t, std::size_t q) { return beside(t, q, 1); }},
+      {"self", "self", "itself", "itself", true, false, [](Tokens t, std::size_t q) { return beside(t, q, 0); }},
+      {"first", "first", "first token", "the first token", true, false, first_token},
+      {"separator", "sep", "separators", "separators", true, true, [](Tokens t, std::size_t) { return separators(t); }},
+      {"punctuation", "punct", "punctuation", "punctuation", true, true,
        [](Tokens t, std::size_t) { return with_role(t, TokenRole::punctuation); }},
-      {"duplicate", "dupl", "same token", true, false, same_token},
-      {"induction", "induct", "after the same token", true, false, after_same_token},
-      {"place", "place", "same place", false, true, [](Tokens t, std::size_t q) { return beside(t, q, 0); }},
-      {"last", "last", "last key", false, true,
+      {"duplicate", "dupl", "same token", "the same token elsewhere", true, false, same_token},
+      {"induction", "induct", "after the same token", "the token after the same one", true, false, after_same_token},
+      {"place", "place", "same place", "the same place", false, true,
+       [](Tokens t, std::size_t q) { return beside(t, q, 0); }},
+      {"last", "last", "last key", "the last key", false, true,
        [](Tokens t, std::size_t) { return at(t, static_cast<std::ptrdiff_t>(t.keys.size()) - 1); }},
   };
 }

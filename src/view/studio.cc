@@ -129,8 +129,10 @@ std::string error_as_json(const std::exception& error) {
   }
   if (const auto* missing = dynamic_cast<const view_detail::NotThere*>(&error)) json["field"] = missing->field();
   if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
-    json["field"] = syntax->function() == "parse_bias" ? "bias" : "mask";
-    json["message"] = syntax->what();
+    const std::string field = syntax->function() == "parse_bias" ? "bias" : "mask";
+    json["field"] = field;
+    // The reader wrote a mask, and called no parse_mask.
+    json["message"] = field + std::string(syntax->what()).substr(syntax->function().size());
     json["column"] = syntax->column();
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -25,7 +25,7 @@ TEST(ClassOf, IsThePatternWithTheLargestShare) {
   const HeadClass shown = class_of(head_with({{"previous", 0.55}, {"induction", 0.75}}));
   EXPECT_EQ(shown.word, "induction");
   EXPECT_DOUBLE_EQ(shown.weight, 0.75);
-  EXPECT_EQ(shown.evidence, "0.75 on after the same token");
+  EXPECT_EQ(shown.evidence, "0.75 on the token after the same one");
 }
 
 TEST(ClassOf, PrefersTheNarrowerOfTwoThatAreNearlyEqual) {
@@ -35,7 +35,7 @@ TEST(ClassOf, PrefersTheNarrowerOfTwoThatAreNearlyEqual) {
 
 TEST(ClassOf, AsksForHalfOfTheWeightAndTwiceThatOfAnEvenHead) {
   EXPECT_EQ(class_of(head_with({{"previous", 0.49}})).word, "mixed");
-  EXPECT_EQ(class_of(head_with({{"previous", 0.49}})).evidence, "at most 0.49 on previous token");
+  EXPECT_EQ(class_of(head_with({{"previous", 0.49}})).evidence, "at most 0.49 on the previous token");
   EXPECT_EQ(class_of(head_with({{"punctuation", 0.95, 0.9}})).word, "mixed");
   EXPECT_EQ(class_of(head_with({{"punctuation", 0.95, 0.9}})).evidence, "no pattern stands out");
 }
@@ -44,7 +44,7 @@ TEST(ClassOf, CountsInductionOnRepeatedTokens) {
   HeadStatistics head = head_with({{"induction", 0.3}});
   head.repeat_induction = 0.8;
   EXPECT_EQ(class_of(head).word, "induction");
-  EXPECT_EQ(class_of(head).evidence, "0.80 on after the same token, random tokens repeated");
+  EXPECT_EQ(class_of(head).evidence, "0.80 on the token after the same one, where random tokens come twice");
 }
 
 TEST(ClassOf, IsBroadByEvenness) {

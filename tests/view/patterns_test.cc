@@ -73,6 +73,8 @@ TEST(MaskQuestion, NamesTheColumnOfAnError) {
     ADD_FAILURE();
   } catch (const MaskSyntaxError& error) {
     EXPECT_EQ(Json::parse(error_as_json(error))["column"], 10);
+    EXPECT_TRUE(
+        Json::parse(error_as_json(error))["message"].get<std::string>().starts_with("mask: column 10: expected"));
   }
 }
 

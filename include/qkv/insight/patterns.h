@@ -29,6 +29,7 @@ struct TextPattern {
   std::string_view word;    // "previous": in CSV and JSON, and as the class of a head
   std::string_view column;  // "prev": above a column, in at most 7 characters
   std::string_view name;    // "previous token"
+  std::string_view phrase;  // "the previous token": where a head looks, in a sentence
   bool of_self = true;      // whether self-attention may have it
   bool of_cross = false;    // likewise
   /// The keys of a query by rising index; none if it has no such key.
