@@ -33,6 +33,7 @@ test:
 wheel:
 	scripts/install-packages build python studio
 	scripts/environment build/python-environment python/requirements.txt
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
 	scripts/wheel $(PYTHON) build/wheel
 
 test-models:
