@@ -132,9 +132,10 @@ models:
 	scripts/train_models.py $(TASKS)
 
 lint:
-	scripts/install-packages build test bench sanitize lint
+	scripts/install-packages build test python bench sanitize lint
 	scripts/environment build/lint-environment scripts/lint-requirements.txt
-	scripts/quietly cmake --preset lint
+	scripts/environment build/python-environment python/requirements.txt
+	scripts/quietly cmake --preset lint -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
 	scripts/lint build/lint $(OPTIONS)
 
 format:

@@ -16,7 +16,7 @@ nb::object array_of(const Bias& bias, std::int64_t Tq, std::int64_t Tk, std::int
   const MaskShape shape = {.B = B, .H = H, .Tq = Tq, .Tk = Tk};
   bias.validate(shape);
   Tensor array(DType::f64, {B, H, Tq, Tk});
-  double* row = static_cast<double*>(array.data());
+  auto* row = static_cast<double*>(array.data());
   for (std::int64_t n = 0; n < B * H * Tq; ++n, row += Tk) {
     bias.add_row({.b = n / Tq / H, .h = n / Tq % H, .i = n % Tq}, {row, static_cast<std::size_t>(Tk)}, shape);
   }

@@ -1,5 +1,7 @@
 #include "qkv/mask.h"
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "options.h"
 #include "qkv/tile_plan.h"
@@ -10,9 +12,8 @@ namespace {
 using Lengths = std::vector<std::int64_t>;
 
 Lengths lengths_of(std::string_view function, const nb::args& lengths) {
-  if (lengths.size() == 1 && !nb::isinstance<nb::int_>(lengths[0]))
-    return whole_numbers_of(lengths[0], {function, "lengths"});
-  return whole_numbers_of(nb::list(lengths), {function, "lengths"});
+  const bool is_one_list = lengths.size() == 1 && !nb::isinstance<nb::int_>(lengths[0]);
+  return whole_numbers_of(is_one_list ? nb::object(lengths[0]) : nb::object(nb::list(lengths)), {function, "lengths"});
 }
 
 Mask causal_of(const nb::object& offset, const std::string& align) {

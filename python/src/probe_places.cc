@@ -1,5 +1,7 @@
 #include "probe_places.h"
 
+#include <algorithm>
+
 namespace qkv::python {
 
 Range range_of(std::string_view function, std::string_view name, nb::handle range, std::int64_t length) {
