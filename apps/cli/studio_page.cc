@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace qkv::cli {
 namespace {
 
 using studio::Request;
+
+constexpr std::size_t kMostBytes = 8'000'000;  // of a file that carries its engine, but for the model that it shows
 
 // As the page writes its address.
 std::string escaped(std::string_view text) {
@@ -64,6 +67,19 @@ std::string name_of_head(const Request& head) {
                      head["head"].get<std::int64_t>());
 }
 
+// The models that a reader can choose: those of the file's engine, and those that its replies show.
+void keep_models(studio::Frozen& frozen, const studio::PageFile& file) {
+  const std::set<std::string> shown = frozen.values_of("model");
+  frozen.change("about", Request::object(), [&](Request& about) {
+    Request kept = Request::array();
+    for (const Request& model : about["models"]) {
+      const auto name = model["name"].get<std::string>();
+      if (shown.contains(name) || (file.live && file.live->models.contains(name))) kept.push_back(model);
+    }
+    about["models"] = std::move(kept);
+  });
+}
+
 }  // namespace
 
 std::string start_of(const std::string& page, const Request& fields) {
@@ -82,8 +98,13 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   studio::Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);
-  return studio::page_file(studio::built_pages(),
-                           {.title = page.title, .starts = page.starts, .live = studio::live_engine()}, frozen);
+  studio::PageFile file{.title = page.title, .starts = page.starts, .live = studio::live_engine()};
+  if (file.live) {
+    const std::size_t bytes = studio::page_file(studio::built_pages(), file, frozen).size();
+    studio::add_models(*file.live, frozen.values_of("model"), kMostBytes - std::min(bytes, kMostBytes));
+  }
+  keep_models(frozen, file);
+  return studio::page_file(studio::built_pages(), file, frozen);
 }
 
 void add_bench_page(studio::Frozen& frozen, StudioPage& page, const Request& bench) {

@@ -42,6 +42,15 @@ function compared(name, request, ours, theirs) {
   return differ(parsed(ours), parsed(theirs), [ours[1].payload, theirs[1].payload]);
 }
 
+// A tokenizer of pieces, with letters beyond ASCII and runs of blanks.
+const gpt = { model: "gpt", text: "The queen's  naïve crown, 1234 Ça – 😀 gone\n" };
+const inPieces = [
+  ["heads", gpt],
+  ["head", { ...gpt, layer: 1, head: 3 }],
+  ["bench", { ...gpt, layer: 1, head: 3, query: 2 }],
+  ["change", { ...gpt, changes: "remove 1.0" }],
+];
+
 // Refused in the same words, with the same field and column.
 const refused = [
   ["bench", { q: "1,0;x" }],
@@ -55,12 +64,12 @@ const worker = openWorker({ script, engine, models });
 const { questions } = JSON.parse(execFileSync(qkv, ["view", "--describe"], { maxBuffer: 1 << 26 }).toString());
 const asked = questions.flatMap(({ name, examples }) => examples.map((request) => [name, request]));
 let failures = 0;
-for (const [name, request] of [...asked, ...refused]) {
+for (const [name, request] of [...asked, ...inPieces, ...refused]) {
   const body = JSON.stringify(request);
   const fault = compared(name, request, framesOf(await server.ask(name, body)), framesOf(await worker.ask(name, body)));
   if (fault) console.log(`${name} ${body}: ${fault}`);
   if (fault) failures++;
 }
 server.close();
-console.log(`${asked.length + refused.length} questions, ${failures} answered otherwise in WebAssembly`);
+console.log(`${asked.length + inPieces.length + refused.length} questions, ${failures} answered otherwise in WebAssembly`);
 process.exit(failures === 0 ? 0 : 1);

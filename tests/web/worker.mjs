@@ -5,7 +5,7 @@ import zlib from "node:zlib";
 
 const packed = (path) => ({ base64: zlib.gzipSync(fs.readFileSync(path), { level: 1 }).toString("base64") });
 
-/** `models` is the folder of the box; gpt, whose tokenizer a page has not, is left out. */
+/** `models` is the folder of the box. */
 export function openWorker({ script, engine, models }) {
   const waiting = new Map();
   let listener = () => {};
@@ -17,7 +17,7 @@ export function openWorker({ script, engine, models }) {
   };
   scope.globalThis = scope;
   vm.runInNewContext(fs.readFileSync(script, "utf8"), scope);
-  const names = fs.readdirSync(models, { recursive: true }).filter((name) => name.endsWith(".safetensors") && name !== "gpt.safetensors");
+  const names = fs.readdirSync(models, { recursive: true }).filter((name) => name.endsWith(".safetensors"));
   const start = {
     engine: packed(engine),
     models: Object.fromEntries(names.map((name) => [name.replace(".safetensors", ""), packed(`${models}/${name}`)])),

@@ -13,16 +13,39 @@ void put(std::string& to, std::size_t number) {
   for (unsigned byte = 0; byte < 4; ++byte) to += static_cast<char>(number >> (8 * byte) & 0xFFU);
 }
 
+std::string name_of(std::string_view question, const Request& request) {
+  return std::string(question) + " " + request.dump();
+}
+
+std::string frames_of(const StudioReply& reply) {
+  const std::string_view blocks(reinterpret_cast<const char*>(reply.blocks.data()), reply.blocks.size());
+  return framed(StudioFrame::reply, reply.json) + framed(StudioFrame::blocks, blocks);
+}
+
 }  // namespace
 
 Request Frozen::add(std::string_view question, const Request& request) {
-  const std::string body = request.dump();
-  const StudioReply reply = studio_.ask(question, body);
-  const std::string_view blocks(reinterpret_cast<const char*>(reply.blocks.data()), reply.blocks.size());
-  std::string frames = framed(StudioFrame::reply, reply.json) + framed(StudioFrame::blocks, blocks);
-  bytes_ += frames.size();
-  replies_.insert_or_assign(std::string(question) + " " + body, std::move(frames));
-  return Request::parse(reply.json);
+  StudioReply reply = studio_.ask(question, request.dump());
+  Request json = Request::parse(reply.json);
+  bytes_ += reply.json.size() + reply.blocks.size();
+  replies_.insert_or_assign(name_of(question, request), std::move(reply));
+  return json;
+}
+
+void Frozen::change(std::string_view question, const Request& request, const std::function<void(Request&)>& edit) {
+  StudioReply& reply = replies_.at(name_of(question, request));
+  Request json = Request::parse(reply.json);
+  edit(json);
+  reply.json = json.dump();
+}
+
+std::set<std::string> Frozen::values_of(std::string_view field) const {
+  std::set<std::string> values;
+  for (const auto& [name, reply] : replies_) {
+    const Request request = Request::parse(name.substr(name.find(' ') + 1));
+    if (request.contains(field)) values.insert(request[field].get<std::string>());
+  }
+  return values;
 }
 
 bool Frozen::add_if_answered(std::string_view question, const Request& request) {
@@ -37,7 +60,8 @@ bool Frozen::add_if_answered(std::string_view question, const Request& request) 
 std::string Frozen::packed() const {
   std::string all;
   all.reserve(bytes_);
-  for (const auto& [name, frames] : replies_) {
+  for (const auto& [name, reply] : replies_) {
+    const std::string frames = frames_of(reply);
     put(all, name.size());
     put(all, frames.size());
     all += name;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,11 @@ class Frozen {
   /// The same, where what is refused is left out; false for that.
   bool add_if_answered(std::string_view question, const Request& request);
 
+  /// What `edit` makes of the JSON of a reply that was added. Throws std::out_of_range for another.
+  void change(std::string_view question, const Request& request, const std::function<void(Request&)>& edit);
+  /// What the requests give for a field: the models that are shown, for "model".
+  [[nodiscard]] std::set<std::string> values_of(std::string_view field) const;
+
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t size() const noexcept { return replies_.size(); }
   /// Of each reply u32 little-endian the bytes of its name and of its frames, then both; gzip.
@@ -30,7 +37,7 @@ class Frozen {
 
  private:
   Studio& studio_;
-  std::map<std::string, std::string> replies_;
+  std::map<std::string, StudioReply> replies_;  // by the question and its request
   std::size_t bytes_ = 0;
 };
 

@@ -1,8 +1,8 @@
 #include "live_engine.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "encodings.h"
 #include "qkv/files.h"
@@ -12,13 +12,15 @@
 namespace qkv::studio {
 namespace {
 
-// So that a file has at most 8 MB. The tokenizer of gpt is not in the page; the others are large, or have a smaller one
-// of their task beside them.
-constexpr std::array<std::string_view, 4> kLeftOut = {"brackets", "gpt", "induction3", "towers"};
-
 std::string packed_model(const std::string& name) {
   const auto bytes = read_file(box_file(name + ".safetensors"));
   return gzipped({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// What a model takes in a page: base64, and its name with quotes, colon and comma.
+std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
+  constexpr std::size_t kAround = 6;
+  return (packed.size() + 2) / 3 * 4 + name.size() + kAround;
 }
 
 }  // namespace
@@ -27,11 +29,27 @@ std::optional<LiveEngine> live_engine() {
   const Pages pages = built_pages();
   if (pages.engine.empty()) return std::nullopt;
   LiveEngine live{.engine = std::string(pages.engine), .worker = gunzipped(pages.worker), .models = {}};
-  for (const std::string& name : trained_model_names()) {
-    if (std::ranges::find(kLeftOut, name) == kLeftOut.end()) live.models[name] = packed_model(name);
-  }
   for (const char* const name : {"bottleneck/vector", "bottleneck/attention"}) live.models[name] = packed_model(name);
   return live;
+}
+
+void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room) {
+  std::vector<std::pair<std::size_t, std::string>> others;
+  std::size_t taken = 0;
+  for (const std::string& name : trained_model_names()) {
+    if (shown.contains(name)) {
+      taken += bytes_in_page(name, live.models[name] = packed_model(name));
+    } else {
+      others.emplace_back(read_file(box_file(name + ".safetensors")).size(), name);
+    }
+  }
+  std::ranges::sort(others);
+  for (const auto& [size, name] : others) {
+    std::string packed = packed_model(name);
+    taken += bytes_in_page(name, packed);
+    if (taken > room) return;
+    live.models[name] = std::move(packed);
+  }
 }
 
 }  // namespace qkv::studio

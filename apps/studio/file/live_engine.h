@@ -1,13 +1,21 @@
 // The engine that a page takes along.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "page_file.h"
 
 namespace qkv::studio {
 
-/// The engine and the models of the box that it opens; none if `make web` had not made it when this qkv was built.
+/// The engine, with the models that no one chooses: those of the bottleneck. None if `make web` had not made it when
+/// this qkv was built.
 [[nodiscard]] std::optional<LiveEngine> live_engine();
+
+/// Adds the models of the box that are in `shown`, then the smallest ones, as long as they take at most `room` bytes of
+/// a page. Those that are shown have no bound: a page without its own model would not be live.
+void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room);
 
 }  // namespace qkv::studio

@@ -25,6 +25,7 @@ class StepRequests {
       add_numbers(asking(other), frozen_.add("bench", asking(other)));
     }
     for (std::int64_t other = 0; other < queries; ++other) add_mistakes(other);
+    for (std::int64_t other = 0; other < queries; ++other) add_pictures(other, first["keys"].size());
     // Backward from the first output of each row: where the button leads; then from the others.
     const auto width = first["d_v"].get<std::int64_t>();
     add_backward(query, query, 0);
@@ -61,6 +62,17 @@ class StepRequests {
       Request request = asking(query);
       request["wrong"] = id;
       if (has_room()) frozen_.add_if_answered("bench", request);
+    }
+  }
+
+  // What a step is made of: for the heaviest key, and for each that is offered as a chip.
+  void add_pictures(std::int64_t query, std::size_t keys) {
+    constexpr std::size_t kMostChips = 12;
+    Request request = asking(query);
+    if (!has_room() || !frozen_.add_if_answered("pictures", request)) return;
+    for (std::size_t key = 0; key < keys && keys <= kMostChips && has_room(); ++key) {
+      request["key"] = key;
+      frozen_.add("pictures", request);
     }
   }
 

@@ -6,9 +6,7 @@
 
 #include "qkv/view/asking.h"
 #include "runtime/memory_files.h"
-
-#define QKV_IMPORT(name) __attribute__((import_module("qkv"), import_name(name)))
-#define QKV_EXPORT(name) extern "C" __attribute__((export_name(name), visibility("default")))
+#include "runtime/page.h"
 
 namespace {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include "qkv/train/task.h"
 #include "train/tasks/palette.h"
@@ -148,11 +147,15 @@ std::string token_table(const Task& task, const TaskExample& example) {
 std::string wrapped(const std::string& sentence) {
   std::string text;
   std::size_t width = 0;
-  std::istringstream words(sentence);
-  for (std::string word; words >> word;) {
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::string_view word = std::string_view(sentence).substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
     const bool starts_line = width == 0 || width + 1 + width_of(word) > kColumns;
     if (starts_line) text += width == 0 ? "" : "\n";
-    text += (starts_line ? "" : " ") + word;
+    if (!starts_line) text += ' ';
+    text += word;
     width = (starts_line ? 0 : width + 1) + width_of(word);
   }
   return text;

@@ -1,26 +1,27 @@
-// Tokenizers of other models: pipelines with regular expressions and Unicode's tables, and sentencepiece. The box's
-// small models know their own words and characters.
+// Tokenizers of other models: folders, sentencepiece, normal forms of Unicode. The box's models know their own words
+// and characters, or carry a byte-level BPE.
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
+#include "text/normalizer.h"
 #include "text/sentence_piece.h"
 
 namespace qkv {
 namespace {
 
 [[noreturn]] void refuse(const std::string& source) {
-  throw Error(source + ": the engine in a page has no tokenizers of other models; `qkv view` opens this one");
+  throw Error(source + ": the engine in a page has no such tokenizers; `qkv view` opens this one");
 }
 
 }  // namespace
-
-std::shared_ptr<const Tokenizer> parse_tokenizer_json(std::string_view /*json*/, const std::string& source) {
-  refuse(source);
-}
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) { refuse(path); }
 
 std::shared_ptr<const Tokenizer> text::sentence_piece_of(const std::map<std::string, std::string>& /*config*/) {
   refuse("the model");
 }
+
+text::NormalizerPtr text::unicode_normalizer(UnicodeForm /*form*/) { refuse("normalizer"); }
+void text::normalize(AlignedText& /*text*/, UnicodeForm /*form*/) { refuse("normalizer"); }
+text::NormalizerPtr text::read_precompiled(const JsonField& field) { refuse(field.place()); }
 
 }  // namespace qkv

@@ -17,8 +17,7 @@ export function inPage(page: Document): InWorker | null {
   if (!engine || !script) return null;
   const models = JSON.parse(textOf("models") ?? "{}") as Record<string, string>;
   const start = { engine: { base64: engine }, models: mapped(models, (base64) => ({ base64 })) };
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  return new InWorker(() => started(address, start));
+  return startedWith(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), start);
 }
 
 interface Site {
@@ -30,16 +29,18 @@ interface Site {
 function ofSite(site: Site, base: string): InWorker {
   const at = (address: string) => new URL(address, base).href;
   const start = { engine: { url: at(site.engine) }, models: mapped(site.models, (address) => ({ url: at(address) })) };
-  return new InWorker(() => started(at(site.worker), start));
+  return startedWith(at(site.worker), start);
 }
 
 function mapped(models: Record<string, string>, source: (text: string) => Source): Start["models"] {
   return Object.fromEntries(Object.entries(models).map(([name, text]) => [name, source(text)]));
 }
 
-// A classic Worker: from file:// a module does not start.
-function started(address: string, start: Start): WorkerLike {
-  const worker = new Worker(address);
-  worker.postMessage({ start });
-  return worker;
+// Classic Workers: from file:// a module does not start.
+function startedWith(address: string, start: Start): InWorker {
+  return new InWorker((compiled): WorkerLike => {
+    const worker = new Worker(address);
+    worker.postMessage({ start: { ...start, engine: compiled ?? start.engine } });
+    return worker;
+  });
 }

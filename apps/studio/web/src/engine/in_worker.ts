@@ -1,8 +1,8 @@
-// Questions to an engine in a Worker of this page; src/worker/protocol.ts says what both sides post. What has begun in the
-// Worker cannot be stopped from outside: a Worker that works too long on what nobody waits for is ended, and another one
-// is started.
+// Questions to an engine in a Worker of this page; src/worker/protocol.ts says what both sides post. What is computed in
+// the Worker cannot be stopped from outside: a Worker that works too long on what nobody waits for is ended, and another
+// one is started with the engine that the first has compiled, and asked what is still waited for.
 
-import type { FromWorker } from "../worker/protocol";
+import type { FromWorker, OfQuestion } from "../worker/protocol";
 import type { Transport } from "./engine";
 import { EngineGone } from "./errors";
 
@@ -13,13 +13,13 @@ export interface WorkerLike {
   terminate(): void;
 }
 
-const patience = 250; // milliseconds for what nobody waits for
+const patience = 100; // milliseconds for what nobody waits for
 
 interface Question {
   id: number;
   name: string;
   body: string;
-  take(message: FromWorker): void;
+  take(message: OfQuestion): void;
   isAborted: boolean;
 }
 
@@ -29,9 +29,10 @@ export class InWorker implements Transport {
   /** Those that the Worker has not ended, in the order in which it answers them. */
   private readonly asked = new Map<number, Question>();
   private lastId = 0;
+  private compiled: WebAssembly.Module | null = null;
 
-  /** `start` makes a Worker that knows where its engine is. */
-  constructor(private readonly start: () => WorkerLike) {
+  /** `start` makes a Worker that knows where its engine is, or has it compiled already. */
+  constructor(private readonly start: (compiled: WebAssembly.Module | null) => WorkerLike) {
     this.worker = this.started();
   }
 
@@ -42,9 +43,9 @@ export class InWorker implements Transport {
   async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     const id = ++this.lastId;
-    const messages: FromWorker[] = [];
+    const messages: OfQuestion[] = [];
     let wake = () => {};
-    const take = (message: FromWorker) => {
+    const take = (message: OfQuestion) => {
       messages.push(message);
       wake();
     };
@@ -71,9 +72,13 @@ export class InWorker implements Transport {
   }
 
   private started(): WorkerLike {
-    const worker = this.start();
+    const worker = this.start(this.compiled);
     worker.addEventListener("message", (event) => {
       const message = event.data as FromWorker;
+      if ("module" in message) {
+        this.compiled = message.module;
+        return;
+      }
       const question = this.asked.get(message.id);
       if (message.done || message.failed !== undefined) this.asked.delete(message.id);
       question?.take(message);

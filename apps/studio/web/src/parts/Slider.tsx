@@ -12,10 +12,12 @@ export interface SliderProps {
   least: number;
   most: number;
   step?: number;
+  /** Shows where it stands, and cannot be moved. */
+  fixed?: boolean;
   onMove: (at: number, how: Change) => void;
 }
 
-export function Slider({ label, shown, at, least, most, step = 1, onMove }: SliderProps) {
+export function Slider({ label, shown, at, least, most, step = 1, fixed = false, onMove }: SliderProps) {
   const move = (how: Change) => (event: Event) => onMove(Number((event.currentTarget as HTMLInputElement).value), how);
   return (
     <label class="slider">
@@ -28,6 +30,7 @@ export function Slider({ label, shown, at, least, most, step = 1, onMove }: Slid
         max={most}
         step={step}
         value={at}
+        disabled={fixed}
         aria-valuetext={shown}
         onInput={move("drag")}
         onChange={move("done")}

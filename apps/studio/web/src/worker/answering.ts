@@ -17,6 +17,7 @@ const nextTurn = () => new Promise((resume) => setTimeout(resume));
 
 export class Answering {
   private readonly waiting: Waiting[] = [];
+  private current: Waiting | null = null;
   private readonly models = new Map<string, Promise<void>>();
   private start: Start | null = null;
   private engine: Promise<Reactor> | null = null;
@@ -38,12 +39,23 @@ export class Answering {
   }
 
   private async open(start: Start): Promise<Reactor> {
-    const reactor = await Reactor.of(await bytesOf(start.engine));
+    const reactor = await Reactor.of(await this.compiled(start.engine));
     for (const name of Object.keys(start.models)) reactor.putFile(pathOf(name), new Uint8Array());
     return reactor;
   }
 
+  private async compiled(engine: Start["engine"]): Promise<WebAssembly.Module> {
+    if (engine instanceof WebAssembly.Module) return engine;
+    const module = await WebAssembly.compile(await bytesOf(engine));
+    this.post({ module }, []);
+    return module;
+  }
+
   private drop(id: number): void {
+    if (this.current?.id === id) {
+      this.current = null; // its engine or model is not there yet
+      this.post({ id, done: true }, []);
+    }
     const place = this.waiting.findIndex((one) => one.id === id);
     if (place < 0) return;
     this.waiting.splice(place, 1);
@@ -55,24 +67,28 @@ export class Answering {
     this.isBusy = true;
     await nextTurn();
     for (let one = this.waiting.shift(); one; one = this.waiting.shift()) {
+      this.current = one;
       await this.answer(one);
+      this.current = null;
       await nextTurn();
     }
     this.isBusy = false;
   }
 
-  private async answer({ id, name, body }: Waiting): Promise<void> {
+  private async answer(one: Waiting): Promise<void> {
+    const { id, name, body } = one;
     try {
       const engine = await this.engine;
       if (!engine) throw new Error("the Worker was not told where its engine is");
       await this.bring(engine, name, body);
+      if (this.current !== one) return;
       engine.ask(name, body, (frame) => {
         this.post({ id, bytes: frame }, [frame.buffer]);
         return true;
       });
       this.post({ id, done: true }, []);
     } catch (error) {
-      this.post({ id, failed: `The engine in this page stopped: ${String(error)}. Reload the page.` }, []);
+      if (this.current === one) this.post({ id, failed: `The engine in this page stopped: ${String(error)}. Reload the page.` }, []);
     }
   }
 

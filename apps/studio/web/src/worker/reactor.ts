@@ -1,5 +1,6 @@
 // The engine as a module of WebAssembly: apps/studio/wasm/engine.cc says what its exports do.
 
+import { unicode } from "./unicode";
 import { wasi } from "./wasi";
 
 interface Exports {
@@ -19,16 +20,18 @@ export class Reactor {
 
   private constructor(private readonly exports: () => Exports) {}
 
-  static async of(bytes: BufferSource): Promise<Reactor> {
+  static async of(module: WebAssembly.Module): Promise<Reactor> {
     let exports: Exports | null = null;
     const there = () => exports!;
     const reactor = new Reactor(there);
     const imports = {
-      qkv: { hear: (at: number, bytes: number) => (reactor.hear(reactor.copyOf(at, bytes)) ? 1 : 0) },
+      qkv: {
+        hear: (at: number, bytes: number) => (reactor.hear(reactor.copyOf(at, bytes)) ? 1 : 0),
+        ...unicode(() => there().memory),
+      },
       wasi_snapshot_preview1: wasi(() => there().memory),
     };
-    const { instance } = await WebAssembly.instantiate(bytes, imports);
-    exports = instance.exports as unknown as Exports;
+    exports = (await WebAssembly.instantiate(module, imports)).exports as unknown as Exports;
     exports._initialize();
     return reactor;
   }

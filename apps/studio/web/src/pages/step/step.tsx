@@ -71,9 +71,11 @@ function StepPage({ engine, takings }: PageProps) {
               <RunsOn bench={bench} reply={reply} />
             </div>
             <Tables bench={bench} reply={reply} />
-            <Pictures bench={bench} reply={reply} />
-            <Wrong bench={bench} reply={reply} />
-            <InCode bench={bench} />
+            <div class="below">
+              <Pictures bench={bench} reply={reply} />
+              <Wrong bench={bench} reply={reply} />
+              <InCode bench={bench} />
+            </div>
           </div>
         </>
       ) : (

@@ -3,9 +3,10 @@ import { address, change } from "../../../app/address";
 import { svgElements } from "../../../drawing/svg";
 import { fields as described, type AskedPicture } from "../../../engine/messages";
 import { askedDrawing } from "./asked";
+import type { CanDraw } from "./Pictures";
 
 /** The same keys and values, asked by the text itself and by another. */
-export function Asked({ self, cross }: { self: AskedPicture; cross: AskedPicture }) {
+export function Asked({ self, cross, can }: { self: AskedPicture; cross: AskedPicture; can: CanDraw }) {
   const usual = described.pictures?.find((field) => field.name === "other")?.fallback ?? "";
   const other = address.value.fields["other"] ?? usual;
   return (
@@ -14,7 +15,7 @@ export function Asked({ self, cross }: { self: AskedPicture; cross: AskedPicture
       <Side title="Cross-attention" picture={cross}>
         <label class="other">
           another text{" "}
-          <input value={other} onChange={(event) => change({ other: event.currentTarget.value === usual ? null : event.currentTarget.value })} />
+          <input value={other} readOnly={!can({ other: "another" })} onChange={(event) => change({ other: event.currentTarget.value === usual ? null : event.currentTarget.value })} />
         </label>
       </Side>
     </div>

@@ -5,12 +5,14 @@ import type { BenchReply, DotPicture } from "../../../engine/messages";
 import { valueAt } from "../../../engine/tensor";
 import { Formula } from "../../../parts/Formula";
 import { dotDrawing } from "./dot";
+import type { CanDraw } from "./Pictures";
 
 const mostColumns = 8;
 
 /** The same number twice: products added up, and lengths times the cosine of the angle. */
-export function Dot({ picture, reply }: { picture: DotPicture; reply: BenchReply }) {
+export function Dot({ picture, reply, can }: { picture: DotPicture; reply: BenchReply; can: CanDraw }) {
   const drawing = dotDrawing(picture);
+  const keys = reply.keys.map((word, key) => ({ word, key })).filter(({ key }) => key === picture.key || can({ pk: String(key) }));
   return (
     <div class="picture-row">
       <svg class="picture-plane" viewBox={`0 0 ${drawing.width} ${drawing.height}`} role="img" aria-label={drawing.title}>
@@ -21,15 +23,15 @@ export function Dot({ picture, reply }: { picture: DotPicture; reply: BenchReply
           <span>
             <b class="q">q</b> of {picture.query_name}, <b class="k">k</b> of
           </span>
-          {reply.keys.length <= 12 ? (
-            reply.keys.map((word, key) => (
+          {keys.length <= 12 ? (
+            keys.map(({ word, key }) => (
               <button key={key} type="button" class="chip" aria-pressed={key === picture.key} onClick={() => change({ pk: String(key) })}>
                 {word}
               </button>
             ))
           ) : (
             <select aria-label="Key" value={picture.key} onChange={(event) => change({ pk: event.currentTarget.value })}>
-              {reply.keys.map((word, key) => (
+              {keys.map(({ word, key }) => (
                 <option key={key} value={key}>
                   {key} {word}
                 </option>

@@ -8,9 +8,10 @@ import { Slider } from "../../../parts/Slider";
 import { matrixOf } from "../matrices";
 import { subscripted } from "../planes";
 import { mixDrawing } from "./mix";
+import type { CanDraw } from "./Pictures";
 
 /** The values mixed by masses that the reader moves; at first those of the softmax. */
-export function Mix({ picture, reply }: { picture: MixPicture; reply: BenchReply }) {
+export function Mix({ picture, reply, can }: { picture: MixPicture; reply: BenchReply; can: CanDraw }) {
   const v = matrixOf(reply, "v")?.values;
   if (!v) return null;
   const moved = address.value.fields["mass"];
@@ -21,6 +22,7 @@ export function Mix({ picture, reply }: { picture: MixPicture; reply: BenchReply
     const next = masses.map((mass, at) => (at === key ? to : Number(mass.toFixed(3))));
     if (next.some((mass) => mass > 0)) change({ mass: next.join(",") }, how);
   };
+  const isOpen = can({ mass: masses.map(() => "0.123").join(",") });
   const drawing = reply.d_v === 2 ? mixDrawing(picture, v) : null;
   return (
     <div class="picture-row">
@@ -37,6 +39,7 @@ export function Mix({ picture, reply }: { picture: MixPicture; reply: BenchReply
               label={`${subscripted("v", key)} ${word}`}
               shown={`${shown(100 * valueAt(picture.shares, 0, key), 1)} %`}
               at={masses[key] ?? 0}
+              fixed={!isOpen}
               least={0}
               most={1}
               step={0.01}
@@ -44,9 +47,11 @@ export function Mix({ picture, reply }: { picture: MixPicture; reply: BenchReply
             />
           ))}
         </div>
-        <button type="button" class="plain small" disabled={own} onClick={() => change({ mass: null })}>
-          {own ? "these are the weights of the softmax" : "back to the weights of the softmax"}
-        </button>
+        {isOpen && (
+          <button type="button" class="plain small" disabled={own} onClick={() => change({ mass: null })}>
+            {own ? "these are the weights of the softmax" : "back to the weights of the softmax"}
+          </button>
+        )}
         <Formula formula={picture.formula} />
         <p>{picture.sentence}</p>
       </div>

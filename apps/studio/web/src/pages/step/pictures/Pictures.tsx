@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { address, change } from "../../../app/address";
+import { address, change, withFields } from "../../../app/address";
 import { asked } from "../../../engine/asked";
 import type { BenchReply, PicturesReply, PicturesRequest } from "../../../engine/messages";
 import type { Bench } from "../bench";
@@ -25,6 +25,9 @@ export const all = [
 
 export type PictureId = (typeof all)[number]["id"];
 
+/** Whether the pictures of a changed address will be answered; of what will not, nothing is offered. */
+export type CanDraw = (changes: Record<string, string | null>) => boolean;
+
 /** What the engine is asked for; null while all are folded. */
 export function picturesRequest(fields: Readonly<Record<string, string>>): PicturesRequest | null {
   if (!all.some((one) => one.id === fields["pic"])) return null;
@@ -40,9 +43,14 @@ export function Pictures({ bench, reply }: { bench: Bench; reply: BenchReply }) 
     return asked(bench.engine, "pictures", computed(() => JSON.parse(text.value) as PicturesRequest | null));
   }, [bench]);
   useEffect(() => own.stop, [own]);
-  const chosen = address.value.fields["pic"] ?? "";
+  const { fields } = address.value;
+  const can: CanDraw = (changes) => {
+    const wanted = picturesRequest(withFields(fields, { pic: all[0].id, ...changes }));
+    return wanted !== null && bench.engine.answers("pictures", wanted);
+  };
+  if (!can({ pk: null, mass: null, other: null })) return null;
+  const chosen = fields["pic"] ?? "";
   const step = bench.stop.value.step?.id ?? "";
-  if (!bench.engine.answers("pictures", {})) return null;
   const error = own.error.value;
   return (
     <section class="card pictures" aria-labelledby="pictures-title">
@@ -61,23 +69,30 @@ export function Pictures({ bench, reply }: { bench: Bench; reply: BenchReply }) 
         ))}
       </div>
       {chosen !== "" && error && <p class="problem">{error.field ? `${error.field}: ${error.message}` : error.message}</p>}
-      {chosen !== "" && own.reply.value && <Shown id={chosen} reply={reply} pictures={own.reply.value} />}
+      {chosen !== "" && own.reply.value && <Shown id={chosen} reply={reply} pictures={own.reply.value} can={can} />}
     </section>
   );
 }
 
-function Shown({ id, reply, pictures }: { id: string; reply: BenchReply; pictures: PicturesReply }) {
+interface ShownProps {
+  id: string;
+  reply: BenchReply;
+  pictures: PicturesReply;
+  can: CanDraw;
+}
+
+function Shown({ id, reply, pictures, can }: ShownProps) {
   switch (id) {
     case "dot":
-      return <Dot picture={pictures.dot} reply={reply} />;
+      return <Dot picture={pictures.dot} reply={reply} can={can} />;
     case "product":
       return pictures.product ? <Product picture={pictures.product} reply={reply} /> : <TooLarge>8 × 8 cells of 8 products</TooLarge>;
     case "mix":
-      return pictures.mix && pictures.mix.shares.values.length === reply.keys.length ? <Mix picture={pictures.mix} reply={reply} /> : <TooLarge>12 keys that the query sees</TooLarge>;
+      return pictures.mix && pictures.mix.shares.values.length === reply.keys.length ? <Mix picture={pictures.mix} reply={reply} can={can} /> : <TooLarge>12 keys that the query sees</TooLarge>;
     case "heads":
       return <Split picture={pictures.split} reply={reply} />;
     case "asks":
-      return pictures.self && pictures.cross ? <Asked self={pictures.self} cross={pictures.cross} /> : <p class="hint">This picture is of your own numbers, over one text of at most 12 words.</p>;
+      return pictures.self && pictures.cross ? <Asked self={pictures.self} cross={pictures.cross} can={can} /> : <p class="hint">This picture is of your own numbers, over one text of at most 12 words.</p>;
     default:
       return null;
   }

@@ -1,9 +1,14 @@
-// std::from_chars for floating point, by strtod and strtof, which read more: blanks, a plus and hexadecimal digits.
+// std::from_chars for floating point, by strtod and strtof, which read more: blanks, a plus and hexadecimal digits. And
+// std::to_chars for double, which tries more and more digits until they are read as the same number.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 namespace std {
 namespace {
@@ -50,3 +55,22 @@ from_chars_result from_chars(const char* begin, const char* end, float& value) {
 }
 
 }  // namespace std
+
+// The shorter of both forms, with the fewest digits; where they are equally long, without an exponent.
+std::to_chars_result std::to_chars(char* begin, char* end, double value) {
+  constexpr int kMostDigits = 17;
+  char scientific[32];
+  char fixed[512];
+  int digits = 0;
+  do {
+    snprintf(scientific, sizeof scientific, "%.*e", digits, value);
+  } while (++digits < kMostDigits && strtod(scientific, nullptr) != value);
+  string_view shortest = scientific;
+  if (const char* exponent = strchr(scientific, 'e')) {
+    const int places = max(0, digits - 1 - atoi(exponent + 1));
+    const int length = snprintf(fixed, sizeof fixed, "%.*f", places, value);
+    if (static_cast<size_t>(length) <= shortest.size()) shortest = fixed;
+  }
+  if (static_cast<size_t>(end - begin) < shortest.size()) return {end, errc::value_too_large};
+  return {ranges::copy(shortest, begin).out, errc()};
+}
