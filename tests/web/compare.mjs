@@ -1,6 +1,6 @@
 // How two replies to one question differ: not at all, or by the rounding of f32.
 
-const within = 2e-5; // of the larger number, or of 1: some hundred roundings in models of the box
+const within = 2e-5; // of the larger number, or of 1; in a tensor, of its largest: some hundred roundings of f32
 const size = { f64: 8, f32: 4, f16: 2, bf16: 2, i64: 8, u8: 1, u16: 2, b8: 1 };
 
 const isTensor = (value) => value !== null && typeof value === "object" && "dtype" in value && "at" in value;
@@ -21,7 +21,7 @@ function ofHalf(bits) {
   return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
 }
 
-const areNear = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= within * Math.max(1, Math.abs(a));
+const areNear = (a, b, largest = Math.abs(a)) => a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= within * Math.max(1, largest);
 
 // Numbers in a sentence may differ in their last digit.
 function differInText(a, b, place) {
@@ -53,7 +53,8 @@ export function differ(a, b, blocks, place = "reply") {
     const [ours, theirs] = [elementsOf(a, blocks[0]), elementsOf(b, blocks[1])];
     // Shades may be the next one, and halves the next half.
     const step = (n) => (a.dtype.startsWith("u") ? 1 : a.dtype === "f16" ? Math.abs(ours[n]) / 1024 : 0);
-    const near = (n) => Math.abs(ours[n] - theirs[n]) <= step(n) || areNear(ours[n], theirs[n]);
+    const largest = ours.reduce((most, one) => (Number.isFinite(one) ? Math.max(most, Math.abs(one)) : most), 0);
+    const near = (n) => Math.abs(ours[n] - theirs[n]) <= step(n) || areNear(ours[n], theirs[n], largest);
     if (ours.length !== theirs.length) return `${place}: ${ours.length} and ${theirs.length} numbers`;
     return firstOf(ours.keys(), (n) => (near(n) ? null : `${place}[${n}]: ${ours[n]} and ${theirs[n]}`));
   }

@@ -229,8 +229,9 @@ Formula sum_formula(const Asking& asking) {
   }
   Term sum = joined(terms, "+");
   if (keys.size() < asking.weights.size()) {
-    double rest = std::accumulate(asking.weights.begin(), asking.weights.end(), 0.0);
-    for (const std::size_t key : keys) rest -= asking.weights[key];
+    std::vector<double> others = asking.weights;
+    for (const std::size_t key : keys) others[key] = 0;
+    const double rest = std::accumulate(others.begin(), others.end(), 0.0);
     sum = math::row(
         {sum, math::words(fmt::format("+ {} others of weight {}", asking.weights.size() - keys.size(), brief(rest)))});
   }

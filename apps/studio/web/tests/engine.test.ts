@@ -233,6 +233,37 @@ describe("in a Worker", () => {
     expect(await next).toEqual({ title: "b" });
   });
 
+  it("gives the next Worker the engine that the first has compiled", async () => {
+    vi.useFakeTimers();
+    const given: (WebAssembly.Module | null)[] = [];
+    const workers: FakeWorker[] = [];
+    const engine = new Engine(new InWorker((compiled) => (given.push(compiled), workers[workers.push(new FakeWorker()) - 1]!)));
+    const abort = new AbortController();
+    const long = engine.ask(about, {}, { signal: abort.signal });
+    await Promise.resolve();
+    const module = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+    workers[0]!.emit("message", { data: { module } });
+    abort.abort();
+    await expect(long).rejects.toMatchObject({ name: "AbortError" });
+    vi.runAllTimers();
+    vi.useRealTimers();
+    expect(given).toEqual([null, module]);
+  });
+
+  it("ends no Worker that says in time that it has dropped the question", async () => {
+    vi.useFakeTimers();
+    const worker = new FakeWorker();
+    const abort = new AbortController();
+    const asked = new Engine(new InWorker(() => worker)).ask(about, {}, { signal: abort.signal });
+    await Promise.resolve();
+    abort.abort();
+    await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+    worker.emit("message", { data: { id: 1, done: true } });
+    vi.runAllTimers();
+    vi.useRealTimers();
+    expect(worker.terminated).toBe(false);
+  });
+
   it("is gone once the Worker stops", async () => {
     const worker = new FakeWorker();
     const asked = new Engine(new InWorker(() => worker)).ask(about, {});

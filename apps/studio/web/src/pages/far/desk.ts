@@ -4,6 +4,7 @@
 import { computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change, move, type Change } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
+import { orFirst } from "../../app/models";
 import { reducedMotion } from "../../app/theme";
 import { TileQueue, type Area, type Size, type Spot, type TileAt, type View } from "../../drawing/tiles";
 import { asked, type Asked } from "../../engine/asked";
@@ -12,7 +13,7 @@ import { OverHttp } from "../../engine/over_http";
 import type { FarFindRequest, FarOpenRequest, FarReply, FarRowRequest } from "../../engine/messages";
 import { bytesOf, heldTile, type HeldTile } from "./held";
 import { matrixOf, type Matrix } from "./plan";
-import { benchAddress, farRequest, fewerTokens, fileMark, keyOf, modelOf, queryOf, shownOf, spotOf, usualTokens, viewChanges, viewOf, type Changes, type OpenedFile, type Shown } from "./state";
+import { benchAddress, farRequest, fewerTokens, fileMark, keyOf, modelOf, modelOfFiles, queryOf, shownOf, spotOf, usualTokens, viewChanges, viewOf, type Changes, type OpenedFile, type Shown } from "./state";
 import { bounded, centred, eased, onTheWay } from "./view";
 import { mostUnasked, openWalk, pairsOf, type Walk } from "./walk";
 
@@ -240,8 +241,9 @@ export function openDesk(engine: Engine): Desk {
     },
     openFile(one) {
       file.value = one;
-      const model = about.reply.value ? modelOf(address.value.fields, about.reply.value) : "";
-      change({ q: null, k: null, at: null, span: null, head: null, find: null, text: null, file: fileMark(one), model: model || "gpt" });
+      const reply = about.reply.value;
+      const model = reply ? modelOf(address.value.fields, reply) || orFirst(modelOfFiles, reply) : modelOfFiles;
+      change({ q: null, k: null, at: null, span: null, head: null, find: null, text: null, file: fileMark(one), model });
     },
     close() {
       finding.abort();

@@ -14,7 +14,7 @@ export const fewerTokens = 16384;
 export const tokenSteps = Array.from({ length: 11 }, (_, n) => 1024 * 2 ** n);
 export const usualMask = "causal";
 /** For a file without a model. */
-const modelOfFiles = "gpt";
+export const modelOfFiles = "gpt";
 
 export type Shown = "largest" | "mean";
 

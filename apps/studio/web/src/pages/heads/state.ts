@@ -1,6 +1,7 @@
 // What the address says of the page Heads: which model reads what, which of its heads is looked at, and how.
 
 import type { Fields } from "../../app/address";
+import { orFirst } from "../../app/models";
 import type { AboutExample, AboutReply, HeadRequest, HeadsReply, HeadsRequest, HeadsSite, PairRequest } from "../../engine/messages";
 
 export type Changes = Record<string, string | null>;
@@ -31,7 +32,7 @@ function count(text: string | undefined): number | null {
 }
 
 export function modelOf(fields: Fields, about: AboutReply): string {
-  return fields["model"] ?? (about.model || firstModel);
+  return fields["model"] ?? (about.model || orFirst(firstModel, about));
 }
 
 export function examplesOf(about: AboutReply, model: string): AboutExample[] {

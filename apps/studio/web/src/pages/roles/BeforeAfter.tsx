@@ -1,7 +1,7 @@
 // What the model says, untouched and changed, side by side.
 
 import { address, move } from "../../app/address";
-import type { ChangeReply, ChangeToken } from "../../engine/messages";
+import type { AboutModel, ChangeReply, ChangeToken } from "../../engine/messages";
 import { shown } from "../../drawing/numbers";
 import { MovedTokens } from "../../parts/MovedTokens";
 import { designation, inWords, written } from "./changes";
@@ -32,7 +32,7 @@ export function BeforeAfter({ desk }: { desk: Desk }) {
           <Places desk={desk} reply={reply} isChanged={isChanged} />
         </div>
       )}
-      <Tries isChanged={desk.changes.value.length > 0} />
+      <Tries models={desk.about.value?.models ?? []} isChanged={desk.changes.value.length > 0} />
     </section>
   );
 }
@@ -181,10 +181,12 @@ function Score({ label, score, kind }: { label: string; score: ChangeToken["befo
   );
 }
 
-function Tries({ isChanged }: { isChanged: boolean }) {
+function Tries({ models, isChanged }: { models: readonly AboutModel[]; isChanged: boolean }) {
+  const there = examples.filter(({ fields }) => models.some(({ name }) => name === fields["model"]));
+  if (there.length === 0) return null;
   const list = (
     <ul>
-      {examples.map((example) => (
+      {there.map((example) => (
         <li key={example.title}>
           <button type="button" onClick={() => move({ page: "roles", fields: example.fields })}>
             <b>{example.title}</b>

@@ -1,6 +1,7 @@
 // What the address says of the page Roles, and the questions that follow from it.
 
 import type { Fields } from "../../app/address";
+import { orFirst } from "../../app/models";
 import type { AboutReply, ChangeRequest, HeadRequest, RolesRequest } from "../../engine/messages";
 import { readingOf, headName, type HeadAt } from "../heads/state";
 import { changesIn, withoutPlaces, written } from "./changes";
@@ -37,7 +38,7 @@ export function isSameHead(a: HeadAt | null, b: HeadAt | null): boolean {
 
 /** What the address says, else what the command opened, else what there is to try first. */
 export function inputsOf(fields: Fields, about: AboutReply | null): Inputs {
-  const model = fields["model"] ?? (about?.model || firstModel);
+  const model = fields["model"] ?? (about ? about.model || orFirst(firstModel, about) : firstModel);
   if (!about) return { model, text: fields["text"] ?? firstText };
   const { text, example } = readingOf({ ...fields, model }, about);
   return text === undefined ? { model, example: example ?? 0 } : { model, text };
