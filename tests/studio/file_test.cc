@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "file/encodings.h"
+#include "file/live_engine.h"
 #include "file/page_file.h"
 #include "file/page_requests.h"
 #include "qkv/error.h"
@@ -90,6 +91,38 @@ TEST(PageFile, CarriesRepliesAsThePageAsksForThem) {
   EXPECT_THROW(frozen.add("bench", {{"query", 9}}), InvalidArgument);
   EXPECT_FALSE(frozen.add_if_answered("bench", {{"query", 9}}));
   EXPECT_EQ(frozen.size(), 1U);
+}
+
+TEST(PageFile, ChangesAReplyAndKnowsWhatItsRequestsName) {
+  Studio studio;
+  Frozen frozen(studio);
+  frozen.add("about", Request::object());
+  frozen.add("heads", {{"model", "induction"}, {"text", "abcxyzab"}});
+  EXPECT_THAT(frozen.values_of("model"), testing::ElementsAre("induction"));
+  frozen.change("about", Request::object(), [](Request& about) { about["models"] = Request::array(); });
+  const std::string packed = gunzipped(frozen.packed());
+  EXPECT_THAT(packed, AllOf(HasSubstr(R"("models":[])"), HasSubstr("heads {\"model\":\"induction\"")));
+  EXPECT_THAT(packed, Not(HasSubstr("translation")));
+}
+
+TEST(PageFile, TakesTheModelsThatItShowsAndThenTheSmallest) {
+  LiveEngine live;
+  add_models(live, {"english", "./mine.safetensors"}, 700'000);
+  EXPECT_TRUE(live.models.contains("english"));
+  EXPECT_TRUE(live.models.contains("reverse"));  // 57 kB
+  EXPECT_FALSE(live.models.contains("gpt"));
+  EXPECT_FALSE(live.models.contains("./mine.safetensors"));
+  LiveEngine small;
+  add_models(small, {"english"}, 0);
+  EXPECT_EQ(small.models.size(), 1U);
+}
+
+TEST(PageFile, HoldsWhatAStepIsMadeOf) {
+  Studio studio;
+  Frozen frozen(studio);
+  freeze_step(frozen, Request::object());
+  const std::string packed = gunzipped(frozen.packed());
+  EXPECT_THAT(packed, AllOf(HasSubstr("pictures {}"), HasSubstr(R"(pictures {"key":2,"query":0})")));
 }
 
 TEST(PageFile, StopsAtItsBounds) {

@@ -167,6 +167,49 @@ describe.skipIf(!folder)("a page in a file (set STUDIO_FILES to a folder of them
     expect(await copy.locator('td[data-name="out:1,1"] > span').innerText()).toBe("1.248");
   });
 
+  it("what a step is made of, for each query and key, with nothing to move that was not computed", async () => {
+    const page = await open("chapter.html");
+    for (const word of ["the", "cat", "sat"]) {
+      await page.locator(".queries button", { hasText: word }).click();
+      const chips = page.locator(".pictures .wrong-row .chip");
+      expect(await chips.count()).toBe(5);
+      for (let n = 0; n < 5; ++n) {
+        await chips.nth(n).click();
+        await page.locator(".pictures .picture-row, .pictures .asked").first().waitFor();
+        await holds(page, `picture ${n} of ${word}`);
+        if (n > 0) continue;
+        for (const key of ["the", "cat", "sat"]) {
+          await page.locator(".pictures .choose .chip", { hasText: key }).click();
+          await page.locator(".pictures .choose .chip[aria-pressed=true]", { hasText: key }).waitFor();
+        }
+      }
+      await chips.nth(2).click();
+      await page.locator(".masses input").first().waitFor();
+      expect(await page.locator(".masses input:enabled").count()).toBe(0);
+    }
+  });
+
+  it("its cards stand one below the other, each as far from the next", async () => {
+    const page = await open("chapter.html");
+    const gaps = await page.locator(".desk .below > .card").evaluateAll((cards) => {
+      const boxes = [document.querySelector(".tables")!, ...cards].map((one) => one.getBoundingClientRect());
+      return boxes.slice(1).map((box, n) => Math.round(box.top - boxes[n]!.bottom));
+    });
+    expect(gaps.length).toBeGreaterThan(1);
+    expect(new Set(gaps).size).toBe(1);
+  });
+
+  it("the mask that was named: what it keeps, and nothing to type where no engine answers", async () => {
+    const page = await open("mask.html");
+    expect(page.url()).toContain("#/patterns/mask");
+    const mask = page.locator(".expression-field input");
+    expect(await mask.inputValue()).toBe("causal & window(4)");
+    expect(await mask.isDisabled()).toBe(true);
+    await page.locator(".mask-desk canvas").first().waitFor();
+    await page.locator(".mask-desk", { hasText: /2,0\d\d/ }).waitFor(); // 4 · 512 pairs less 6
+    await holds(page, "mask");
+  });
+
   it("its policy lets no other script run", async () => {
     const page = await open("chapter.html");
     const ran = await page.evaluate(async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBrowser, Studio } from "./browser";
 import { liveFile, onDisk, onSite, siteFolder, type Place } from "./site";
 
+const slow = 120_000; // milliseconds
 const site = "a static site";
 const file = "a file, offline, on a phone";
 const names = [...(siteFolder ? [site] : []), ...(liveFile ? [file] : [])];
@@ -35,6 +36,33 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
     expect(complaints).toEqual([]);
     expect(Object.values(places).flatMap((place) => place.missing)).toEqual([]);
   });
+
+  it.skipIf(!siteFolder)("gpt: its pieces on Heads, a head on the bench", async () => {
+    const studio = await open(places[site]!, "#/heads?model=gpt&text=The+cat+sat+down&head=tokens.1.3");
+    const { page } = studio;
+    await page.locator(".weight-map, .heatmap").first().waitFor({ timeout: slow });
+    await page.locator(".large").waitFor({ timeout: slow });
+    await studio.press("t");
+    await page.waitForFunction(() => location.hash.startsWith("#/step"));
+    await page.locator(".queries button", { hasText: "down" }).first().waitFor({ timeout: slow });
+    expect(await page.locator(".queries button").count()).toBe(4);
+  }, slow);
+
+  it.skipIf(!liveFile)("a file offers the models that are in it, and each opens", async () => {
+    const studio = await open(places[file]!, "#/heads");
+    const { page } = studio;
+    const choice = page.locator("select", { has: page.locator("option", { hasText: "induction" }) }).first();
+    await choice.waitFor();
+    const offered = (await choice.locator("option").allInnerTexts()).filter((one) => /^[a-z0-9]+$/.test(one));
+    expect(offered).toContain("english");
+    expect(offered).not.toContain("gpt");
+    for (const model of offered) {
+      await choice.selectOption(model);
+      await page.waitForFunction((name) => location.hash.includes(`model=${name}`), model);
+      await page.locator(".heads-page:not(.waiting) .weight-map, .heads-page:not(.waiting) .heatmap").first().waitFor({ timeout: slow });
+      expect(await page.locator("main .problem").count(), model).toBe(0);
+    }
+  }, slow);
 
   describe.each(names)("on %s", (name) => {
     it("five steps lead to (0.797, 1.604)", async () => {
@@ -67,6 +95,34 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
       const studio = await open(places[name]!, "#/heads?model=induction&text=abcxyzab");
       await studio.page.getByText("0.982").first().waitFor();
     });
+
+    it("far: four needles in 16,384 tokens, walked to the end", async () => {
+      const studio = await open(places[name]!, "#/far?tokens=16384");
+      const { page } = studio;
+      await page.locator(".far-picture[data-settled=true]").waitFor({ timeout: slow });
+      await page.locator(".far-top li").first().waitFor({ timeout: slow });
+      expect(await page.locator(".far-top .read-token").first().innerText()).toBe("Paris");
+      await page.locator(".walk-line", { hasText: "Exact" }).waitFor({ timeout: slow });
+      await page.locator(".far-top button").first().click();
+      await page.waitForFunction(() => location.hash.includes("span="));
+      await page.locator(".far-picture[data-settled=true]").waitFor({ timeout: slow });
+      expect(await page.locator(".far-pair strong").innerText()).toMatch(/^0\.[34]\d\d\d$/);
+    }, slow);
+
+    it("a long question that is stopped frees the engine for the next", async () => {
+      const studio = await open(places[name]!, "#/far?tokens=65536");
+      const { page } = studio;
+      const workers = [...page.workers()];
+      page.on("worker", (one) => workers.push(one));
+      await page.getByRole("button", { name: /^Walk/ }).or(page.getByRole("button", { name: "Stop" })).first().waitFor();
+      const begin = page.getByRole("button", { name: /^Walk/ });
+      if (await begin.count()) await begin.click();
+      await page.waitForTimeout(400); // into the first band, which takes seconds
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.evaluate(() => void (location.hash = "#/step?step=5&Q=1,0;1,1;1,1"));
+      await studio.shows("out:1,1", "1.248");
+      await expect.poll(() => workers.length).toBeGreaterThan(1);
+    }, slow);
 
     it("says where it is computed", async () => {
       const studio = await open(places[name]!, "#/step");

@@ -54,14 +54,16 @@ export function MaskPage({ engine, takings }: PageProps) {
   return (
     <div class={`part ${map.waiting.value ? "waiting" : ""}`} aria-busy={map.waiting.value}>
       {map.gone.value && <Problems asked={map} inTheirPlace={[]} />}
-      <Expression
-        text={maskText(fields, given.value ?? "")}
-        words={words}
-        error={ofMask}
-        onChange={(mask, how) => change({ mask: mask || " ", cell: null }, how)}
-      />
+      <fieldset class="if-live" disabled={!engine.isLive}>
+        <Expression
+          text={maskText(fields, given.value ?? "")}
+          words={words}
+          error={ofMask}
+          onChange={(mask, how) => change({ mask: mask || " ", cell: null }, how)}
+        />
+      </fieldset>
       {reply ? (
-        <Desk map={map} reply={reply} given={given.value ?? ""} hovered={hovered} />
+        <Desk map={map} reply={reply} given={given.value ?? ""} hovered={hovered} isLive={engine.isLive} />
       ) : (
         <p class="first-wait">
           {error ? "Nothing is drawn yet: mend the mask, or take one that a model has." : "Drawing the map …"}
@@ -90,9 +92,10 @@ interface DeskProps {
   reply: Reply<"mask">;
   given: string;
   hovered: Signal<Cell | null>;
+  isLive: boolean;
 }
 
-function Desk({ map, reply, given, hovered }: DeskProps) {
+function Desk({ map, reply, given, hovered, isLive }: DeskProps) {
   const place = useRef<HTMLDivElement>(null);
   const room = Math.min(useWidth(place, 640), 640);
   const now = ground.value;
@@ -105,7 +108,9 @@ function Desk({ map, reply, given, hovered }: DeskProps) {
   return (
     <div class="mask-desk">
       <section class="card" aria-label="The map">
-        <Sizes map={map} reply={reply} given={given} />
+        <fieldset class="if-live" disabled={!isLive}>
+          <Sizes map={map} reply={reply} given={given} />
+        </fieldset>
         <div class="picture" ref={place}>
           <PaintedGrid
             {...picture}
