@@ -117,8 +117,8 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
       await page.getByRole("button", { name: /^Walk/ }).or(page.getByRole("button", { name: "Stop" })).first().waitFor();
       const begin = page.getByRole("button", { name: /^Walk/ });
       if (await begin.count()) await begin.click();
-      await page.waitForTimeout(400); // into the first band, which takes seconds
-      await page.getByRole("button", { name: "Stop" }).click();
+      await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>(".walk-line progress")?.value ?? 0) > 0, null, { timeout: slow });
+      await page.getByRole("button", { name: "Stop" }).evaluate((button) => (button as HTMLButtonElement).click());
       await page.evaluate(() => void (location.hash = "#/step?step=5&Q=1,0;1,1;1,1"));
       await studio.shows("out:1,1", "1.248");
       await expect.poll(() => workers.length).toBeGreaterThan(1);
