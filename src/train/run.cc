@@ -115,9 +115,9 @@ class Run {
     }
     log.append(line);
     if (watch_.stepped) watch_.stepped(line);
+    keep(done);
     if (watch_.stopped && watch_.stopped()) return Next::stop;
     if (done % reporting_.save_every == 0) save();
-    keep(done);
     return Next::go_on;
   }
 

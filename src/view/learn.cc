@@ -93,6 +93,7 @@ std::string sentence_of(const LearnReply& reply) {
 LearnReply answer_learn(view_detail::StudioState& /*needs none*/, const LearnRequest& request,
                         const StudioWatch& /*quick*/) {
   LearnReply reply;
+  for (const TaskInfo& task : tasks()) reply.tasks.push_back({task.name, task.description});
   reply.runs = runs_here();
   if (request.run.empty()) {
     draw({}, reply);
@@ -149,9 +150,17 @@ const Members<LearnModel>& members_of(const LearnModel* /*type*/) {
   return kMembers;
 }
 
+const Members<LearnTask>& members_of(const LearnTask* /*type*/) {
+  static const auto kMembers = Members<LearnTask>("LearnTask")
+                                   .add(&LearnTask::name, "name", "What the field `task` of train takes")
+                                   .add(&LearnTask::description, "description", "A line");
+  return kMembers;
+}
+
 const Members<LearnReply>& members_of(const LearnReply* /*type*/) {
   using R = LearnReply;
   static const auto kMembers = Members<R>("LearnReply")
+                                   .add(&R::tasks, "tasks", "What can be learnt here, by the question train")
                                    .add(&R::runs, "runs", "Below the directory in which qkv was started")
                                    .add(&R::run, "run", "The one that was asked for")
                                    .add(&R::step, "step", "i64 [n]: the steps that are drawn")

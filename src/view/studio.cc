@@ -27,13 +27,21 @@ const std::vector<Answerer>& answerers() {
       view_detail::pair_question(),       //
       view_detail::mask_question(),       //
       view_detail::positions_question(),  //
-      view_detail::cost_question(),       view_detail::roles_question(),
-      view_detail::change_question(),     view_detail::far_open_question(),
-      view_detail::far_tile_question(),   view_detail::far_walk_question(),
-      view_detail::far_row_question(),    view_detail::far_largest_question(),
-      view_detail::far_find_question(),   view_detail::learn_question(),
-      view_detail::pictures_question(),   view_detail::operations_question(),
-      view_detail::bottleneck_question(), view_detail::bottleneck_lengths_question(),
+      view_detail::cost_question(),
+      view_detail::roles_question(),
+      view_detail::change_question(),
+      view_detail::far_open_question(),
+      view_detail::far_tile_question(),
+      view_detail::far_walk_question(),
+      view_detail::far_row_question(),
+      view_detail::far_largest_question(),
+      view_detail::far_find_question(),
+      view_detail::learn_question(),
+      view_detail::train_question(),
+      view_detail::pictures_question(),
+      view_detail::operations_question(),
+      view_detail::bottleneck_question(),
+      view_detail::bottleneck_lengths_question(),
   };
   return kAll;
 }

@@ -81,6 +81,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer roles_question();
 [[nodiscard]] Answerer change_question();
 [[nodiscard]] Answerer learn_question();
+[[nodiscard]] Answerer train_question();
 [[nodiscard]] Answerer pictures_question();
 [[nodiscard]] Answerer operations_question();
 [[nodiscard]] Answerer bottleneck_question();

@@ -214,7 +214,7 @@ TEST(BenchQuestion, RefusesWhatHasNoMeaning) {
 TEST(Studio, AnswersEveryExampleOfEveryQuestion) {
   Studio studio;
   for (const Question& question : Studio::questions()) {
-    EXPECT_FALSE(question.examples.empty()) << question.name;
+    EXPECT_EQ(question.examples.empty(), question.name == "train") << question.name;  // which writes files
     for (const std::string& example : question.examples) {
       EXPECT_NO_THROW(static_cast<void>(studio.ask(question.name, example))) << question.name << " " << example;
     }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "ask.h"
 #include "files/temporary_directory.h"
 #include "qkv/train/run.h"
@@ -30,6 +32,47 @@ TEST(LearnQuestion, ShowsCurvesAndTheModelsThatWereKept) {
   ASSERT_EQ(answer.json["kept"].size(), 3U);
   const Json heads{{"model", answer.json["kept"][1]["path"]}, {"example", 0}};
   EXPECT_EQ(ask("heads", heads.dump()).json["sites"][0]["heads"], 2);
+}
+
+/// The directory in which qkv works, while the value lives.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  ~WorkingDirectory() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
+  const tests::TemporaryDirectory directory;
+  const WorkingDirectory inside(directory.path());
+  Studio studio;
+  const std::string request = R"({"task": "previous", "steps": 24})";
+  const auto stop_after = [](std::int64_t last) {
+    return [last](std::string_view what, const ProbeProgress& progress) {
+      EXPECT_EQ(what, "training");
+      EXPECT_EQ(progress.total, 24);
+      return progress.done < last ? Proceed::go_on : Proceed::stop;
+    };
+  };
+  EXPECT_THROW(static_cast<void>(studio.ask("train", request, stop_after(5))), Cancelled);
+  EXPECT_EQ(ask("learn", R"({"run": "qkv-previous"})").json["run"]["done"], 5);
+  const Json done = Json::parse(studio.ask("train", request).json);
+  EXPECT_EQ(done["steps"], 24);
+  const Json run = ask("learn", R"({"run": "qkv-previous"})").json;
+  EXPECT_EQ(run["run"]["done"], 24);
+  EXPECT_EQ(run["kept"].size(), 25U);
+  EXPECT_EQ(refused_field("train", request), "task");  // what is learnt is kept
+}
+
+TEST(TrainQuestion, RefusesWhatItCannotLearn) {
+  EXPECT_EQ(refused_field("train", R"({"task": "text"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "previos"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 0})"), "steps");
+  EXPECT_EQ(ask("learn", "{}").json["tasks"].size(), tasks().size());
 }
 
 TEST(LearnQuestion, RefusesWhatIsNoRun) {

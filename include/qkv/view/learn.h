@@ -36,7 +36,13 @@ struct LearnModel {
   std::string path;
 };
 
+/// What can be learnt by the question `train`.
+struct LearnTask {
+  std::string name, description;
+};
+
 struct LearnReply {
+  std::vector<LearnTask> tasks;
   std::vector<LearnRun> runs;  // those below the directory in which qkv was started
   std::optional<LearnRun> run;
   Tensor step;                       // i64 [n]: the steps that are drawn
@@ -54,6 +60,7 @@ struct LearnReply {
 [[nodiscard]] const Members<LearnRun>& members_of(const LearnRun* run);
 [[nodiscard]] const Members<LearnExamination>& members_of(const LearnExamination* examination);
 [[nodiscard]] const Members<LearnModel>& members_of(const LearnModel* model);
+[[nodiscard]] const Members<LearnTask>& members_of(const LearnTask* task);
 [[nodiscard]] const Members<LearnReply>& members_of(const LearnReply* reply);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-// What came of a training run, as `qkv train` prints it as JSON.
+// A training run from a page, and what came of one, as `qkv train` prints it as JSON.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,19 @@
 #include <vector>
 
 #include "qkv/train/run.h"
+#include "qkv/view/field.h"
 #include "qkv/view/member.h"
 
 namespace qkv {
+
+/// A run by its task's recipe, in the directory qkv-TASK below the one in which qkv was started: one that was stopped
+/// there goes on.
+struct TrainRequest {
+  std::string task = "previous";
+  std::optional<std::int64_t> steps;  // the recipe's
+};
+
+[[nodiscard]] const Fields<TrainRequest>& train_fields();
 
 struct TrainedStep {
   std::int64_t step = 0;
