@@ -10,9 +10,13 @@
 #include "qkv/error.h"
 
 namespace qkv::training {
+namespace {
 
-DirectoryLock::DirectoryLock(const std::string& directory, const std::string& taken)
-    : file_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+int opened(const std::string& directory) { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(const std::string& directory, const std::string& taken) : file_(opened(directory)) {
   if (file_ < 0) throw Error("cannot read " + directory + ": " + std::generic_category().message(errno));
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   ::close(file_);
@@ -20,5 +24,13 @@ DirectoryLock::DirectoryLock(const std::string& directory, const std::string& ta
 }
 
 DirectoryLock::~DirectoryLock() { ::close(file_); }
+
+bool is_locked(const std::string& directory) {
+  const int file = opened(directory);
+  if (file < 0) return false;
+  const bool is_free = ::flock(file, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  ::close(file);
+  return !is_free;
+}
 
 }  // namespace qkv::training

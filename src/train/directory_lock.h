@@ -19,4 +19,7 @@ class DirectoryLock {
   int file_;
 };
 
+/// Whether another holds it now.
+[[nodiscard]] bool is_locked(const std::string& directory);
+
 }  // namespace qkv::training

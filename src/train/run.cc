@@ -220,6 +220,8 @@ std::optional<TrainReport> run_training(const TrainSettings& settings, const Tra
   return run.finish();
 }
 
+bool is_at_work(const TrainPlace& place) { return training::is_locked(place.directory); }
+
 SavedRun read_saved_run(const TrainPlace& place) {
   const Checkpoint checkpoint = Checkpoint::read(place.checkpoint());
   const Words words = checkpoint.run();

@@ -27,7 +27,8 @@ LearnRun run_in(const std::string& directory, const std::vector<LoggedStep>& log
   return {.directory = directory,
           .task = saved.settings.task,
           .done = log.empty() ? 0 : log.back().step,
-          .steps = saved.settings.steps};
+          .steps = saved.settings.steps,
+          .at_work = is_at_work({directory})};
 }
 
 // A directory that another process is writing may be half there: it is left out.
@@ -97,7 +98,7 @@ LearnReply answer_learn(view_detail::StudioState& /*needs none*/, const LearnReq
   reply.runs = runs_here();
   if (request.run.empty()) {
     draw({}, reply);
-    reply.sentence = reply.runs.empty() ? "No run of `qkv train` is in this directory." : "Choose a run.";
+    reply.sentence = reply.runs.empty() ? "No model has learnt in this directory yet." : "Choose a run.";
     return reply;
   }
   if (!is_run(request.run)) {
@@ -131,7 +132,8 @@ const Members<LearnRun>& members_of(const LearnRun* /*type*/) {
                                    .add(&LearnRun::directory, "directory", "What the field `run` takes")
                                    .add(&LearnRun::task, "task", "What is learnt")
                                    .add(&LearnRun::done, "done", "Steps so far")
-                                   .add(&LearnRun::steps, "steps", "Of the whole run");
+                                   .add(&LearnRun::steps, "steps", "Of the whole run")
+                                   .add(&LearnRun::at_work, "at_work", "Whether a process trains there now");
   return kMembers;
 }
 

@@ -55,11 +55,13 @@ TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
     return [last](std::string_view what, const ProbeProgress& progress) {
       EXPECT_EQ(what, "training");
       EXPECT_EQ(progress.total, 24);
+      EXPECT_TRUE(ask("learn", R"({"run": "qkv-previous"})").json["run"]["at_work"]);
       return progress.done < last ? Proceed::go_on : Proceed::stop;
     };
   };
   EXPECT_THROW(static_cast<void>(studio.ask("train", request, stop_after(5))), Cancelled);
   EXPECT_EQ(ask("learn", R"({"run": "qkv-previous"})").json["run"]["done"], 5);
+  EXPECT_FALSE(ask("learn", R"({"run": "qkv-previous"})").json["run"]["at_work"]);
   const Json done = Json::parse(studio.ask("train", request).json);
   EXPECT_EQ(done["steps"], 24);
   const Json run = ask("learn", R"({"run": "qkv-previous"})").json;

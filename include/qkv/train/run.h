@@ -39,6 +39,9 @@ struct LoggedStep {
 /// Those of the log in their order, without the half line that a kill may have left; none if there is no log.
 [[nodiscard]] std::vector<LoggedStep> read_log(const TrainPlace& place);
 
+/// Whether a process trains there now.
+[[nodiscard]] bool is_at_work(const TrainPlace& place);
+
 /// The steps of which a model is kept, in their order.
 [[nodiscard]] std::vector<std::int64_t> kept_steps(const TrainPlace& place);
 

@@ -22,6 +22,7 @@ struct LearnRun {
   std::string task;
   std::int64_t done = 0;   // steps
   std::int64_t steps = 0;  // of the whole run
+  bool at_work = false;
 };
 
 struct LearnExamination {

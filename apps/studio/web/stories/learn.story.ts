@@ -26,6 +26,20 @@ describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv vie
     await studio.page.locator(".says", { hasText: "After step 40" }).waitFor();
   });
 
+  it("begins a run, stops it, goes on with it, and shows its heads", async () => {
+    const studio = await open("#/learn");
+    await studio.page.locator(".new-run select").selectOption("induction");
+    await studio.page.locator(".new-run button").click();
+    await studio.page.locator(".at-work-line", { hasText: /induction: step \d+ of 2000/ }).waitFor();
+    await studio.page.waitForURL(/run=qkv-induction/);
+    await studio.page.locator(".at-work-line button", { hasText: "Stop" }).click();
+    await studio.page.locator(".runs", { hasText: /Step \d+ of 2000 of the task induction/ }).waitFor();
+    await studio.page.locator(".at-work").first().waitFor({ state: "detached" });
+    await studio.page.locator(".runs button", { hasText: "Go on" }).click();
+    await studio.page.locator(".frame").nth(2).waitFor();
+    await studio.page.locator(".at-work-line button", { hasText: "Stop" }).click();
+  }, 60_000);
+
   it("says what is wrong with a directory that holds no run", async () => {
     const studio = await open("#/learn?run=nowhere");
     await studio.page.locator(".problem", { hasText: "expected a directory in which `qkv train` writes" }).waitFor();

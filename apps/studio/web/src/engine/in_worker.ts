@@ -36,8 +36,8 @@ export class InWorker implements Transport {
     this.worker = this.started();
   }
 
-  answers(): boolean {
-    return true;
+  answers(name: string): boolean {
+    return name !== "train"; // a page has no directory to write to
   }
 
   async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {

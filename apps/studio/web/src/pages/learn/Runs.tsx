@@ -2,10 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import { address, change } from "../../app/address";
+import type { Engine } from "../../engine/engine";
 import type { LearnReply } from "../../engine/messages";
-import { isRunning, trainCommand } from "./state";
+import { AtWork, begin } from "./NewRun";
+import { trainCommand } from "./state";
+import { runOf, training } from "./training";
 
-export function Runs({ reply }: { reply: LearnReply }) {
+export function Runs({ engine, reply }: { engine: Engine; reply: LearnReply }) {
   const chosen = address.value.fields["run"] ?? "";
   return (
     <section class="card runs" aria-labelledby="runs-title">
@@ -22,11 +25,29 @@ export function Runs({ reply }: { reply: LearnReply }) {
         <Directory chosen={chosen} />
       </div>
       <p>
-        {reply.run && isRunning(reply) && <strong class="at-work">at work </strong>}
+        {reply.run?.at_work && !training.now.value && <strong class="at-work">at work </strong>}
         {reply.sentence}
+        <GoOn engine={engine} reply={reply} />
       </p>
+      <AtWork />
+      {training.problem.value && (
+        <p class="problem" role="alert">
+          {training.problem.value}
+        </p>
+      )}
       {(!reply.run || reply.kept.length === 0) && <Command command={trainCommand(reply)} />}
     </section>
+  );
+}
+
+/** A run that was stopped, where the engine would go on with it. */
+function GoOn({ engine, reply: { run } }: { engine: Engine; reply: LearnReply }) {
+  const isStopped = run && !run.at_work && run.done < run.steps && run.directory === runOf(run.task);
+  if (!isStopped || training.now.value || !engine.answers("train", {})) return null;
+  return (
+    <button type="button" class="small" onClick={() => begin(engine, run.task)}>
+      Go on
+    </button>
   );
 }
 

@@ -5,7 +5,8 @@ import { address, change } from "../../app/address";
 import type { Engine } from "../../engine/engine";
 import { EngineError, wasAborted } from "../../engine/errors";
 import type { HeadReply, HeadsReply, LearnModel, LearnReply } from "../../engine/messages";
-import { chosenOf, isRunning, modelAt, spread, type Chosen } from "./state";
+import { chosenOf, modelAt, spread, type Chosen } from "./state";
+import { training } from "./training";
 
 const againAfter = 2000; // milliseconds, while a run is at work
 export const filmLength = 8; // maps of one head, side by side
@@ -49,6 +50,7 @@ export function openDesk(engine: Engine): Desk {
 
   const followed = effect(() => {
     const request = runName.value ? { run: runName.value } : {};
+    const isOurs = training.hasBegun.value;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
     const again = async (): Promise<void> => {
@@ -58,7 +60,7 @@ export function openDesk(engine: Engine): Desk {
         error.value = null;
         const [only] = reply.runs;
         if (!runName.peek() && only && reply.runs.length === 1) change({ run: only.directory }, "quiet");
-        if (isRunning(reply) && !abort.signal.aborted) timer = setTimeout(() => void again(), againAfter);
+        if ((isOurs || reply.run?.at_work) && !abort.signal.aborted) timer = setTimeout(() => void again(), againAfter);
       } catch (problem) {
         error.value = said(problem) ?? error.value;
       }

@@ -14,6 +14,7 @@ import { Curves } from "./Curves";
 import { openDesk, type Desk } from "./desk";
 import { Film } from "./Film";
 import { lossChart } from "./curves";
+import { NewRun } from "./NewRun";
 import { Runs } from "./Runs";
 import { stepsOf } from "./state";
 import "./learn.css";
@@ -51,15 +52,16 @@ function RunPage({ engine, takings }: PageProps) {
       )}
       {reply && (
         <>
-          <Runs reply={reply} />
+          <Runs engine={engine} reply={reply} />
+          {reply.run && <Curves desk={desk} reply={reply} />}
+          {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
+          {engine.answers("train", {}) && <NewRun engine={engine} reply={reply} />}
           {reply.runs.length === 0 && !reply.run && engine.answers("bottleneck", {}) && (
             <p class="card">
               Two models that have learnt already:{" "}
               <a href="#/learn/bottleneck">what one vector holds of a text, and what attention changed</a>.
             </p>
           )}
-          {reply.run && <Curves desk={desk} reply={reply} />}
-          {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
         </>
       )}
     </>

@@ -43,10 +43,6 @@ export function spread(kept: readonly LearnModel[], most: number): LearnModel[] 
   return [...new Set(places)].map((place) => kept[place]!);
 }
 
-export function isRunning(reply: LearnReply): boolean {
-  return reply.run !== null && reply.run.done < reply.run.steps;
-}
-
 export function trainCommand(reply: LearnReply): string {
   return `qkv train ${reply.run?.task ?? "induction"} --keep-every 100`;
 }
