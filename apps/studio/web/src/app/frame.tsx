@@ -20,7 +20,7 @@ export function Frame({ engine }: { engine: Engine }) {
   const open = useMemo(() => offered(pages, engine.isLive), [engine]);
   const page = useComputed(() => pages.find((one) => one.name === address.value.page.split("/")[0]) ?? pages[0]!).value;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const toPages: Key[] = open.length < 2 ? [] : open.map((one, n) => ({
       keys: [String(n + 1)],
       shown: String(n + 1),

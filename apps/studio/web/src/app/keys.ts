@@ -17,7 +17,8 @@ const groups = signal<readonly (readonly Key[])[]>([]);
 
 export const allKeys = computed(() => groups.value.flat());
 
-/** Adds keys, those of a page above those of the frame; the result takes them away again. */
+/** Adds keys, those of a page above those of the frame; the result takes them away again. To be called in a layout effect:
+ * a key that is pressed once something is seen counts. */
 export function useKeys(keys: readonly Key[]): () => void {
   groups.value = [keys, ...groups.value];
   return () => {

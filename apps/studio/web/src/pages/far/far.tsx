@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
@@ -137,7 +137,7 @@ function stopOpening(desk: Desk): void {
 }
 
 function useFarKeys(desk: Desk, fields: Fields): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const withView = (does: (here: Opened) => void) => () => {
       const here = desk.opened.peek();
       if (here && desk.view.peek() && desk.size.peek()) does(here);

@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
@@ -209,7 +209,7 @@ function translated(hover: Signal<Cell | null>): Signal<Place | null> {
 const zooms = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
 function useHeadsKeys(desk: Desk, zoom: Signal<number>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const magnify = (by: 1 | -1) => () => {
       const at = zooms.indexOf(zoom.value);
       zoom.value = zooms[Math.min(Math.max(at + by, 0), zooms.length - 1)] ?? 1;

@@ -1,7 +1,7 @@
 // Learn: a run of qkv train, its curves, and its heads forming; and what was learnt before attention.
 
 import type { Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address, change } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
@@ -77,7 +77,7 @@ function stepBy(desk: Desk, by: 1 | -1): void {
 }
 
 function useLearnKeys(desk: Desk): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const picker = () => {
       const { site, layer, head } = desk.chosen.value;
       const sites = desk.heads.value?.sites ?? [];

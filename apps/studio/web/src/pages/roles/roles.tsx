@@ -1,7 +1,7 @@
 // Roles: what each head of a model does, and what the model says once something inside it is changed.
 
 import type { Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
@@ -46,7 +46,7 @@ function RolesPage({ engine, takings }: PageProps) {
 }
 
 function useRoleKeys(desk: Desk): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const to = (next: typeof headAfter, by: number) => () => {
       const head = next(desk.heads.value, desk.chosen.value, by);
       if (head) desk.choose(head);

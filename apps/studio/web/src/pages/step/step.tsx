@@ -1,7 +1,7 @@
 // Step by step: one head of attention on a bench, every number to be seen, asked, changed.
 
 import type { Signal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { address, move } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
@@ -113,7 +113,7 @@ function Problems({ bench }: { bench: Bench }) {
 }
 
 function useStepKeys(bench: Bench): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const step = (direction: 1 | -1) => () => bench.move(direction);
     const back = () => {
       const on = bench.backward.value;

@@ -1,7 +1,7 @@
 // One vector for a whole text, against attention over all of it: two small recurrent models at work.
 
 import { computed, useSignal, type Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address, change, type Fields } from "../../../app/address";
 import { useKeys } from "../../../app/keys";
 import type { PageProps, Takings } from "../../../app/page";
@@ -169,7 +169,7 @@ function numbers(values: ArrayLike<number | bigint>): number[] {
 }
 
 function usePlayKeys(player: Player): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const by = (step: number) => () => {
       player.playing.value = false;
       player.at.value = Math.min(Math.max(Math.round(player.at.value) + step, 0), player.last);
