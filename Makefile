@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers models \
+.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers bench-python models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -124,6 +124,10 @@ bench: ceilings
 bench-peers:
 	scripts/install-packages build bench
 	scripts/bench-peers $(OPTIONS)
+
+bench-python:
+	scripts/install-packages build python
+	scripts/bench-python $(OPTIONS)
 
 models:
 	scripts/install-packages build models

@@ -1,0 +1,44 @@
+"""A call from Python beside the same call in C++."""
+
+import functools
+
+import numpy as np
+import qkv_calls_of_python
+import torch
+
+import qkv
+
+from .rounds import Contest, seconds_of
+
+LENGTHS = (1, 16, 128, 512, 2048)
+HEADS, WIDTH = 8, 64
+
+
+def inputs(T):
+    random = np.random.default_rng(0)
+    return [random.standard_normal((1, HEADS, T, WIDTH), dtype=np.float32) for _ in range(3)]
+
+
+def contest(T, threads, rounds):
+    arrays = inputs(T)
+    tensors = [torch.from_numpy(x) for x in arrays]
+
+    def of_python(given):
+        return functools.partial(seconds_of, lambda: qkv.attention(*given, threads=threads))
+
+    timers = {
+        "C++": lambda count: qkv_calls_of_python.seconds(*arrays, is_causal=False, threads=threads, calls=count),
+        "NumPy": of_python(arrays),
+        "PyTorch": of_python(tensors),
+    }
+    return Contest(timers, rounds)
+
+
+def rows(threads, rounds):
+    for T in LENGTHS:
+        found = contest(T, 1 if T == 1 else threads, rounds)
+        row = {"T": T, "C++ µs": 1e6 * found.median("C++")}
+        for name in ("NumPy", "PyTorch"):
+            row[f"{name} adds µs"] = 1e6 * found.difference(name, "C++")
+            row[f"{name} times"] = found.ratio(name, "C++")
+        yield row
