@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elements.h"
+#include "exchange.h"
 #include "qkv/dlpack.h"
 
 namespace qkv::python {
@@ -129,14 +130,17 @@ std::pair<int, int> device_of(nb::handle array, const Argument& argument) {
   }
 }
 
-void require_cpu(nb::handle array, const Argument& argument) {
-  const auto [type, number] = device_of(array, argument);
+}  // namespace
+
+void require_cpu(int type, int number, const Argument& argument) {
   if (type == dlpack::kCpu) return;
   const std::string name(argument.name);
   throw InvalidArgument(argument.function, argument.name, "an array in the processor's memory",
                         "one on " + std::string(device_name(type)) + " (device " + std::to_string(number) +
                             "); qkv computes on the CPU: copy it there, with " + name + ".cpu() in PyTorch");
 }
+
+namespace {
 
 nb::object asked_capsule(nb::handle array) {
   const nb::object ask = array.attr("__dlpack__");
@@ -166,7 +170,8 @@ Tensor taken(const nb::object& capsule, const char* name, const char* used) {
 }
 
 Tensor tensor_of_dlpack(nb::handle array, const Argument& argument) {
-  require_cpu(array, argument);
+  const auto [type, number] = device_of(array, argument);
+  require_cpu(type, number, argument);
   const nb::object capsule = capsule_of(array, argument);
   try {
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
@@ -206,6 +211,7 @@ Tensor tensor_of(nb::handle array, const Argument& argument) {
       return borrowed(std::move(buffer), dtype, argument);
     }
   }
+  if (const ExchangeTable* table = exchange_of(array)) return tensor_of(*table, array, argument);
   if (is_numpy(array)) return tensor_of_bf16(array, argument);
   if (has_dlpack(array)) return tensor_of_dlpack(array, argument);
   const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
@@ -224,6 +230,7 @@ nb::object numpy_array(Tensor tensor) {
 
 nb::object array_like(nb::handle source, Tensor tensor) {
   if (is_numpy(source)) return numpy_array(std::move(tensor));
+  if (const ExchangeTable* table = exchange_of(source)) return array_of(*table, std::move(tensor));
   const std::string module = module_of(source);
   const auto elements = [&] { return nb::cast(Elements{.tensor = std::move(tensor)}); };
   if (module.starts_with("torch")) return nb::module_::import_("torch").attr("from_dlpack")(elements());

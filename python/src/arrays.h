@@ -27,6 +27,9 @@ struct Argument {
 
 [[nodiscard]] nb::object numpy_array(Tensor tensor);
 
+/// Throws InvalidArgument for another of DLPack's devices than the processor, saying what to do.
+void require_cpu(int type, int number, const Argument& argument);
+
 /// Numbers out of a list, a tuple or a one-dimensional array.
 [[nodiscard]] std::vector<double> numbers_of(nb::handle object, const Argument& argument);
 [[nodiscard]] std::vector<std::int64_t> whole_numbers_of(nb::handle object, const Argument& argument);

@@ -24,7 +24,8 @@ nb::object attention_of(nb::handle q, nb::handle k, nb::handle v, const nb::obje
   }
   nb::object out = inputs.give(std::move(result.out));
   if (!return_lse) return out;
-  return nb::module_::import_("qkv._results").attr("AttentionResult")(out, inputs.give(std::move(result.lse)));
+  static const nb::handle kType = nb::object(nb::module_::import_("qkv._results").attr("AttentionResult")).release();
+  return kType(out, inputs.give(std::move(result.lse)));
 }
 
 nb::object stage_as_array(const std::string& stage, nb::handle q, nb::handle k, const nb::object& mask,

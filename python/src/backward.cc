@@ -34,9 +34,9 @@ nb::object gradients_of(const Inputs& inputs, AttentionGradients gradients) {
   for (Tensor& one : gradients.d_bias) d_bias.append(inputs.give_whole(std::move(one)));
   nb::object d_sinks = nb::none();
   if (!gradients.d_sinks.empty()) d_sinks = inputs.give_whole(std::move(gradients.d_sinks));
-  return nb::module_::import_("qkv._results")
-      .attr("AttentionGradients")(given(inputs, std::move(gradients.d_q)), given(inputs, std::move(gradients.d_k)),
-                                  given(inputs, std::move(gradients.d_v)), d_bias, d_sinks);
+  static const nb::handle kType = nb::object(nb::module_::import_("qkv._results").attr("AttentionGradients")).release();
+  return kType(given(inputs, std::move(gradients.d_q)), given(inputs, std::move(gradients.d_k)),
+               given(inputs, std::move(gradients.d_v)), d_bias, d_sinks);
 }
 
 nb::object backward_of(nb::handle d_out, nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle lse,

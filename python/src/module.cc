@@ -1,6 +1,7 @@
 #include "python.h"
 
 NB_MODULE(_qkv, module) {
+  nanobind::set_leak_warnings(false);  // other libraries keep some of these objects until the process ends
   module.doc() = "The engine of qkv. Import qkv, which names everything that is public.";
   qkv::python::add_errors(module);
   qkv::python::add_elements(module);

@@ -1,0 +1,80 @@
+"""scaled_dot_product_attention, by PyTorch's signature and meaning."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import qkv
+from qkv.torch import _inputs
+from qkv.torch._operator import TOP_LEFT, call, is_watched, mask_of_text, refuse_tangents
+
+_CAUSAL = mask_of_text(TOP_LEFT)
+
+
+def _cast_by_autocast(*tensors):
+    """PyTorch's own function is of those that autocast casts: float32 becomes the type of the region."""
+    dtype = torch.get_autocast_dtype("cpu")
+    return (x.to(dtype) if isinstance(x, Tensor) and x.dtype == torch.float32 and x.is_cpu else x for x in tensors)
+
+
+def _is_plain(query, key, value):
+    """Four axes, as many heads and batch entries each, nothing recorded: the engine can read them at once."""
+    if is_watched(query, key, value) or torch.is_autocast_enabled("cpu"):
+        return False
+    if query.requires_grad or key.requires_grad or value.requires_grad:
+        return False
+    refuse_tangents(query, key, value)
+    return query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2] and not query.is_neg()
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """torch.nn.functional.scaled_dot_product_attention, computed by qkv: forward and backward in O(T) memory.
+
+    Shapes: query [..., Tq, D], key [..., Tk, D], value [..., Tk, Dv], leading axes broadcast; with enable_gqa the number of
+    query heads, the third last axis, is a multiple of those of key and value. attn_mask broadcasts to [..., Tq, Tk]: bool,
+    true sees, or float, added to the scores, with a gradient of its own. is_causal is aligned top-left. dropout draws its
+    seed from PyTorch's generator.
+
+    Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
+    """
+    if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
+        try:
+            return qkv.attention(
+                query, key, value, mask=_CAUSAL if is_causal else None, scale=scale, threads=torch.get_num_threads()
+            )
+        except ValueError:
+            _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
+            raise
+    if torch.is_autocast_enabled("cpu"):
+        query, key, value, attn_mask = _cast_by_autocast(query, key, value, attn_mask)
+    _inputs.check(query, key, value, attn_mask)
+    if is_causal and attn_mask is not None:
+        _inputs.refuse("explicit attn_mask should not be set when is_causal=True")
+    if not 0 <= dropout_p <= 1:
+        _inputs.refuse(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
+    q, k, v, leading = _inputs.four_axes(query, key, value, enable_gqa)
+    if q.shape[1] == 0:  # the engine wants a head; here is nothing to compute
+        return q @ k.mT @ v
+    if q.shape[3] == 0:  # all scores are 0: one column of zeros says the same
+        q, k = torch.nn.functional.pad(q, (0, 1)), torch.nn.functional.pad(k, (0, 1))
+    visible = bias = None
+    if attn_mask is not None:
+        mask = _inputs.mask_of_four_axes(attn_mask, leading, q.shape[2], k.shape[2])
+        visible, bias = (mask, None) if mask.dtype == torch.bool else (None, mask)
+    # All weights dropped: PyTorch multiplies them by 0, and so their gradients.
+    dropout = 0.0 if dropout_p == 1 else float(dropout_p)
+    mask_text = TOP_LEFT if is_causal else ""
+    out, _ = call(q, k, v, visible=visible, bias=bias, mask_text=mask_text, scale=scale, dropout=dropout)
+    if dropout_p == 1:
+        out = out * 0.0
+    return out if query.dim() == 4 and out.shape[:2] == leading else out.reshape(*leading, *out.shape[2:])

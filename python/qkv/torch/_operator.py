@@ -1,0 +1,268 @@
+"""qkv::attention and qkv::attention_backward: operators of PyTorch, which torch.compile keeps whole."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+from torch.autograd.function import once_differentiable
+
+import qkv
+
+INPUTS = ("q", "k", "v", "visible", "bias", "sinks")  # of the operator, in its order
+TOP_LEFT = "causal(top_left)"
+DIFFERENTIABLE = ("q", "k", "v", "bias", "sinks")
+
+mask_of_text = functools.lru_cache(maxsize=64)(qkv.Mask)
+bias_of_text = functools.lru_cache(maxsize=64)(qkv.Bias)
+
+
+def plain(x: Tensor) -> Tensor:
+    """What the engine reads: x without its record, and with its signs in memory."""
+    return (x.detach() if x.requires_grad else x).resolve_neg()
+
+
+def _options(visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets):
+    options = {"scale": scale, "softcap": softcap, "threads": torch.get_num_threads()}
+    if mask_text:
+        options["mask"] = mask_of_text(mask_text)
+    if visible is not None:
+        dense = qkv.Mask.dense(plain(visible))
+        options["mask"] = options["mask"] & dense if mask_text else dense
+    if bias_text:
+        options["bias"] = bias_of_text(bias_text)
+    if bias is not None:
+        dense = qkv.Bias.dense(plain(bias))
+        options["bias"] = options["bias"] + dense if bias_text else dense
+    if sinks is not None:
+        options["sinks"] = plain(sinks)
+    if seed is not None:
+        options["dropout"] = (dropout, int(seed))
+    if q_offsets is not None:
+        options["ragged"] = (q_offsets, k_offsets)
+    return options
+
+
+def compute(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    visible: Tensor | None,
+    bias: Tensor | None,
+    sinks: Tensor | None,
+    seed: Tensor | None,
+    mask_text: str,
+    bias_text: str,
+    scale: float | None,
+    softcap: float | None,
+    dropout: float,
+    q_offsets: Sequence[int] | None,
+    k_offsets: Sequence[int] | None,
+) -> tuple[Tensor, Tensor]:
+    options = _options(
+        visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets
+    )
+    return tuple(qkv.attention(plain(q), plain(k), plain(v), return_lse=True, **options))
+
+
+def differentiate(
+    d_out: Tensor,
+    d_lse: Tensor | None,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    visible: Tensor | None,
+    bias: Tensor | None,
+    sinks: Tensor | None,
+    seed: Tensor | None,
+    out: Tensor,
+    lse: Tensor,
+    mask_text: str,
+    bias_text: str,
+    scale: float | None,
+    softcap: float | None,
+    dropout: float,
+    q_offsets: Sequence[int] | None,
+    k_offsets: Sequence[int] | None,
+    wants: str,
+) -> list[Tensor]:
+    """The gradients that wants names ("q bias"), in the order of DIFFERENTIABLE."""
+    options = _options(
+        visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets
+    )
+    gradients = qkv.attention_backward(
+        plain(d_out),
+        *(plain(x) for x in (q, k, v, out, lse)),
+        d_lse=None if d_lse is None else plain(d_lse),
+        wants=wants.split(),
+        **options,
+    )
+    found = {"q": gradients.d_q, "k": gradients.d_k, "v": gradients.d_v, "sinks": gradients.d_sinks}
+    if "bias" in wants:
+        found["bias"] = gradients.d_bias[-1]  # the tensor is the last summand
+    inputs = {"q": q, "k": k, "v": v, "bias": bias, "sinks": sinks}
+    return [found[name].to(inputs[name].dtype) for name in wants.split()]
+
+
+attention = torch.library.custom_op("qkv::attention", compute, mutates_args=(), device_types="cpu")
+attention_backward = torch.library.custom_op(
+    "qkv::attention_backward", differentiate, mutates_args=(), device_types="cpu"
+)
+
+
+@attention.register_fake
+def _(q, k, v, *others):
+    lse_type = torch.float64 if q.dtype == torch.float64 else torch.float32
+    return q.new_empty(*q.shape[:-1], v.shape[-1]), q.new_empty(q.shape[:-1], dtype=lse_type)
+
+
+@attention_backward.register_fake
+def _(d_out, d_lse, q, k, v, visible, bias, sinks, *others):
+    inputs = {"q": q, "k": k, "v": v, "bias": bias, "sinks": sinks}
+    return [torch.empty_like(inputs[name], memory_format=torch.contiguous_format) for name in others[-1].split()]
+
+
+def _setup_context(ctx, inputs, output):
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*inputs[:7], *output)
+    ctx.others = inputs[7:]
+
+
+def _gradients(ctx, d_out, d_lse, backward):
+    *inputs, out, lse = ctx.saved_tensors
+    needed = {name: ctx.needs_input_grad[n] for n, name in enumerate(INPUTS)}
+    wants = [name for name in DIFFERENTIABLE if needed[name]]
+    if d_out is None:
+        d_out = torch.zeros_like(out)
+    gradients = backward(d_out, d_lse, *inputs, out, lse, *ctx.others, " ".join(wants))
+    found = dict(zip(wants, gradients, strict=True))
+    return *(found.get(name) for name in INPUTS), None, *(None for _ in ctx.others)
+
+
+def _backward(ctx, d_out, d_lse):
+    return _gradients(ctx, d_out, d_lse, attention_backward)
+
+
+attention.register_autograd(_backward, setup_context=_setup_context)
+
+
+def _refuse_second_derivatives(ctx, *gradients):
+    raise NotImplementedError(
+        "qkv.torch: second derivatives are not there: the gradients of attention have no gradients of their own. "
+        "Take torch.nn.functional.scaled_dot_product_attention under sdpa_kernel(SDPBackend.MATH) for these"
+    )
+
+
+attention_backward.register_autograd(_refuse_second_derivatives)
+
+
+def _one_by_one(operator):
+    """vmap of the operator: one call for each place of the batch, as sinks and seeds are those of a whole call."""
+
+    def batched(info, in_dims, *args):
+        def one(n):
+            return operator(*(x if dim is None else x.select(dim, n) for x, dim in zip(args, in_dims, strict=True)))
+
+        answers = [one(n) for n in range(info.batch_size)]
+        stacked = [torch.stack(parts) for parts in zip(*answers, strict=True)]
+        if operator is attention:
+            return tuple(stacked), (0, 0)
+        return stacked, [0] * len(stacked)
+
+    return batched
+
+
+attention.register_vmap(_one_by_one(attention))
+attention_backward.register_vmap(_one_by_one(attention_backward))
+
+
+def refuse_tangents(*tensors):
+    """Forward-mode differentiation would get no tangent from the operator, and no word of it."""
+    if forward_ad._current_level < 0:
+        return
+    for x in tensors:
+        if x is not None and forward_ad.unpack_dual(x).tangent is not None:
+            raise NotImplementedError(
+                "qkv.torch: forward-mode differentiation is not there; differentiate backwards, or take "
+                "torch.nn.functional.scaled_dot_product_attention under sdpa_kernel(SDPBackend.MATH)"
+            )
+
+
+def is_watched(*tensors):
+    """True where more than the numbers is asked for: a trace, a transformation, a mode, a class that is not PyTorch's."""
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+        return True
+    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._get_tracing_state() is not None:
+        return True
+    return any(x is not None and (type(x) not in PLAIN_TYPES or not x.is_cpu) for x in tensors)
+
+
+PLAIN_TYPES = (Tensor, torch.nn.Parameter)
+
+
+class Recorded(torch.autograd.Function):
+    """The operator's function and formula without PyTorch's dispatcher in between, which takes ten times as long as they."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        output = compute(*inputs)
+        _setup_context(ctx, inputs, output)
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_out, d_lse):
+        return _gradients(ctx, d_out, d_lse, differentiate)
+
+
+class Transformed(torch.autograd.Function):
+    """The operator under torch.func, whose transformations do not see the formula that is registered."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*inputs):
+        return attention(*inputs)
+
+    setup_context = staticmethod(_setup_context)
+
+    @staticmethod
+    def backward(ctx, d_out, d_lse):
+        return _gradients(ctx, d_out, d_lse, TransformedGradients.apply)
+
+
+class TransformedGradients(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*inputs):
+        return tuple(attention_backward(*inputs))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    backward = staticmethod(_refuse_second_derivatives)
+
+
+def call(
+    q, k, v, visible=None, bias=None, sinks=None, mask_text="", bias_text="", scale=None, softcap=None, dropout=0.0, ragged=None
+):
+    """(out, lse) of the operator, by the shortest way that serves. dropout draws its seed from PyTorch."""
+    seed = torch.randint(2**63 - 1, (), device="cpu") if dropout > 0 else None
+    q_offsets, k_offsets = ragged or (None, None)
+    tensors = (q, k, v, visible, bias, sinks)
+    settings = (seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets)
+    if torch.compiler.is_compiling():
+        return attention(*tensors, *settings)
+    refuse_tangents(*tensors)
+    if torch._C._are_functorch_transforms_active():
+        return Transformed.apply(*tensors, *settings)
+    if is_watched(*tensors):
+        return attention(*tensors, *settings)
+    if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
+        return Recorded.apply(*tensors, *settings)
+    return compute(*tensors, *settings)
