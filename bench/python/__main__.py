@@ -12,6 +12,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="bench-python")
     parser.add_argument("--parts", default=",".join(PARTS), help="of calls, operators, tuning; with commas")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: for a busy machine, one thread")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--shapes", default="ABCDEFG", help="of the operators; letters")
     parser.add_argument("--dtypes", default="f32,bf16", help="of the operators; f32, bf16, with commas")
@@ -52,16 +53,16 @@ def parts(options):
         if part == "calls":
             from . import calls
 
-            yield part, "A call from Python and in C++, 8 heads of width 64, float32", calls.rows(options.threads, options.rounds)
+            yield part, "A call from Python and in C++, 8 heads of width 64, float32", calls.rows(options.threads, options.rounds, options.clock)
         elif part == "operators":
             from . import operators
 
-            rows = operators.rows(options.shapes, options.dtypes.split(","), options.threads, options.rounds)
+            rows = operators.rows(options.shapes, options.dtypes.split(","), options.threads, options.rounds, options.clock)
             yield part, "qkv.torch and PyTorch's scaled_dot_product_attention", rows
         elif part == "tuning":
             from . import tuning
 
-            yield part, "A step of fine-tuning MiniLM, 8 texts of up to 512 tokens", tuning.rows(options.rounds)
+            yield part, "A step of fine-tuning MiniLM, 8 texts of up to 512 tokens", tuning.rows(options.rounds, options.clock)
         else:
             raise SystemExit(f"bench-python: --parts: expected {', '.join(PARTS)}, got {part}")
 
@@ -71,7 +72,7 @@ def main():
     keep_to_processors(options.threads)
     found = {part: print_table(title, rows) for part, title, rows in parts(options)}
     if options.json:
-        options.json.write_text(json.dumps({"threads": options.threads, **found}, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps({"threads": options.threads, "clock": options.clock, **found}, indent=1), encoding="utf-8")
 
 
 main()

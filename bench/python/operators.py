@@ -41,12 +41,13 @@ def added_mebibytes(operator, shape, dtype, direction, threads):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def rows(shapes, dtypes, threads, rounds):
+def rows(shapes, dtypes, threads, rounds, clock):
     for name in shapes:
         for dtype in dtypes:
             for direction in DIRECTIONS:
                 calls = {each: Call(each, SHAPES[name], dtype, direction) for each in OPERATORS}
-                found = Contest({each: functools.partial(seconds_of, call) for each, call in calls.items()}, rounds)
+                timers = {each: functools.partial(seconds_of, call, clock=clock) for each, call in calls.items()}
+                found = Contest(timers, rounds)
                 row = {"shape": name, "type": dtype, "direction": direction}
                 row |= {f"{each} ms": 1e3 * found.median(each) for each in OPERATORS}
                 row["PyTorch over qkv"] = found.ratio("PyTorch", "qkv")

@@ -46,11 +46,12 @@ class Step:
         return loss.item()
 
 
-def rows(rounds):
+def rows(rounds, clock):
     logging.disable_progress_bar()
     for dropout in (0.1, 0.0):
         steps = {"stock": Step(dropout, False), "qkv": Step(dropout, True)}
-        found = Contest({name: functools.partial(seconds_of, step) for name, step in steps.items()}, rounds)
+        timers = {name: functools.partial(seconds_of, step, clock=clock) for name, step in steps.items()}
+        found = Contest(timers, rounds)
         row = {"dropout of weights": dropout}
         row |= {f"{name} s": found.median(name) for name in steps}
         yield row | {"stock over qkv": found.ratio("stock", "qkv")}
