@@ -195,6 +195,29 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.page.locator(".board b").allTextContents()).not.toContain("dawns");
   });
 
+  it("a number that cannot be read changes nothing", async () => {
+    const studio = await open("#/step?step=5");
+    for (const text of ["1/2", "1e400", "-"]) {
+      await studio.cell("v:1,1").click();
+      await studio.page.locator(".number-field").pressSequentially(text); // what is begun is a number
+      expect(await studio.page.locator(".number-field").getAttribute("aria-invalid")).toBe("true");
+      await studio.page.keyboard.press("Enter");
+      expect(await studio.number("v:1,1")).toBe("3");
+    }
+  });
+
+  it("the list of keys is closed by Esc, and no other key reaches the page below it", async () => {
+    const { page } = await open("#/step?step=2");
+    await page.keyboard.press("?");
+    await page.locator("dialog[open]").waitFor();
+    for (const key of ["2", "ArrowRight", "b"]) await page.keyboard.press(key);
+    expect(page.url()).toMatch(/#\/step\?step=2$/);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog:not([open])").waitFor({ state: "attached" });
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/step=3/);
+  });
+
   it("X and W keep every number", async () => {
     const studio = await open("#/step?step=5");
     await studio.page.locator("summary").click();

@@ -21,6 +21,13 @@ describe("the picture of a step", () => {
     expect(texts(draw(2))).not.toContain("?");
   });
 
+  it("cuts a word that is longer than its column has room for", () => {
+    const reply = { ...chapter(), keys: ["<script>alert(1)</script>", "cat", "sat"] };
+    const words = texts(draw(0, reply)).filter((text) => text !== "?");
+    expect(words).toContain("cat");
+    expect(words.find((text) => text.startsWith("<script>"))).toMatch(/^.{8,20}…$/);
+  });
+
   it("grows the dot products, and shrinks them by √d", () => {
     const [half] = boxes(draw(1.5), "raw:1,2");
     const [whole] = boxes(draw(2), "raw:1,2");

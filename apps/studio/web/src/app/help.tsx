@@ -10,7 +10,15 @@ export function Help({ open }: { open: Signal<boolean> }) {
     if (!shown && dialog.current?.open) dialog.current.close();
   }, [shown]);
   return (
-    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => (open.value = false)}>
+    <dialog
+      ref={dialog}
+      class="help"
+      aria-labelledby="help-title"
+      onClose={() => (open.value = false)}
+      onKeyDown={(event) => {
+        if (event.key === "?") open.value = false;
+      }}
+    >
       <h2 id="help-title">Keys</h2>
       <dl>
         {allKeys.value.map((key) => (

@@ -46,7 +46,7 @@ export function meant(press: Pressed, within: (selector: string) => boolean, key
 
 export function listenForKeys(): void {
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return; // the keys of a dialog are its own
     const target = event.target instanceof Element ? event.target : null;
     const key = meant(event, (selector) => target?.closest(selector) != null, allKeys.value);
     if (!key) return;

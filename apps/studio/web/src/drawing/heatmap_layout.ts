@@ -53,9 +53,9 @@ const fewRows = 24;
 const tickedBelow = 6;
 
 /** A label as it is drawn. */
-export function shortened(label: string): string {
+export function shortened(label: string, most = longestLabel): string {
   const characters = [...label];
-  return characters.length > longestLabel ? `${characters.slice(0, longestLabel - 1).join("")}…` : label;
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : label;
 }
 
 function longest(labels: readonly string[]): number {

@@ -33,8 +33,8 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
   const finish = (keep: boolean, keyboard: boolean) => {
     if (ended.current) return;
     ended.current = true;
-    const next = keep ? typedNumber(field.current?.value ?? "") : start.current;
-    if (next !== null) onChange(next, true);
+    const typedLast = keep ? typedNumber(field.current?.value ?? "") : null;
+    onChange(typedLast ?? start.current, true);
     onDone(keyboard);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -58,6 +58,7 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
       onKeyDown={onKeyDown}
       onInput={(event) => {
         const next = typedNumber(event.currentTarget.value);
+        event.currentTarget.setAttribute("aria-invalid", String(next === null));
         if (next !== null) onChange(next, false);
       }}
       onBlur={() => finish(true, false)}

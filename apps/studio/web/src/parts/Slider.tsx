@@ -46,21 +46,19 @@ export interface CountFieldProps {
   meaning?: string;
   /** What the engine says against it. */
   problem?: string | null;
-  /** What may be typed; whole numbers by default. */
-  form?: RegExp;
   onChange: (text: string | null, how: Change) => void;
 }
 
 const whole = /^\d{1,12}$/;
 
 /** An empty field stands for the default. */
-export function CountField({ label, value, meaning, problem, form = whole, onChange }: CountFieldProps) {
+export function CountField({ label, value, meaning, problem, onChange }: CountFieldProps) {
   const draft = useSignal<string | null>(null);
   const typed = draft.value?.trim() ?? "";
-  const isBad = typed !== "" && !form.test(typed);
+  const isBad = typed !== "" && !whole.test(typed);
   const take = (text: string, how: Change) => {
     if (text.trim() === "") onChange(null, how);
-    else if (form.test(text.trim())) onChange(text.trim(), how);
+    else if (whole.test(text.trim())) onChange(text.trim(), how);
   };
   return (
     <label class={`count-field ${isBad || problem ? "wrong-count" : ""}`} title={meaning}>
@@ -78,7 +76,7 @@ export function CountField({ label, value, meaning, problem, form = whole, onCha
         onChange={(event) => take(event.currentTarget.value, "done")}
         onBlur={() => (draft.value = null)}
       />
-      {(isBad || problem) && <em class="problem">{isBad ? `expected a number, got ${typed}` : problem}</em>}
+      {(isBad || problem) && <em class="problem">{isBad ? `expected a whole number, got ${typed}` : problem}</em>}
     </label>
   );
 }

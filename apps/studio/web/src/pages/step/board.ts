@@ -2,6 +2,7 @@
 // weights in turn, and the strip of length 1 that the weights cut.
 
 import { coloured, textColourOn, type Scale } from "../../drawing/colour";
+import { shortened } from "../../drawing/heatmap_layout";
 import { hatch, type Drawing, type Mark } from "../../drawing/marks";
 import { shown } from "../../drawing/numbers";
 import type { Ground } from "../../drawing/palette";
@@ -19,6 +20,13 @@ const stripAt = base + 62;
 const stripTall = 30;
 const boardHeight = stripAt + stripTall + 26;
 const shortHeight = tagsAt + 14; // without the strip
+
+/** The word below a column, as long as its slot has room for. */
+function wordMark(word: string, x: number, y: number, slot: number, bold = false): Mark {
+  const size = slot > 60 ? 16 : 12;
+  const text = shortened(word, Math.max(Math.floor(slot / (size * 0.62)), 2));
+  return { kind: "label", x, y, text, anchor: "middle", size, bold };
+}
 
 /** How far a phase from `from` to `to` of the rail has come, in [0, 1]. */
 export function phase(position: number, from: number, to: number): number {
@@ -340,9 +348,8 @@ export function boardDrawing({ reply, position, width, ground }: BoardProps): Dr
     } else marks.push(...ghostMarks(stage, key, x, thick));
     const column = isHidden(weights.matrix, weights.row, key) && position > 2.5 ? null : columnAt(stage, key);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
-    const size = slot > 60 ? 16 : 12;
     const isAsking = key === reply.query && reply.keys.length === reply.queries.length;
-    if (slot > 26) marks.push({ kind: "label", x, y: wordsAt, text: word, anchor: "middle", size, bold: isAsking });
+    if (slot > 26) marks.push(wordMark(word, x, wordsAt, slot, isAsking));
     else if (column && position >= 3.75) marks.push(...heavyMarks(stage, column, key, x, width));
     if (slot > 90) marks.push(...tagMarks(reply, position, key, x));
   });
@@ -411,8 +418,7 @@ export function backBoard({ reply, position, width, ground }: BoardProps): Drawi
   const span = spanOf([now]);
   reply.keys.forEach((word, key) => {
     const x = slot * (key + 0.5);
-    if (slot > 26)
-      marks.push({ kind: "label", x, y: wordsAt + 14, text: word, anchor: "middle", size: slot > 60 ? 16 : 12 });
+    if (slot > 26) marks.push(wordMark(word, x, wordsAt + 14, slot));
     const value = mix(before?.values[key] ?? 0, now.values[key] ?? 0, now === before ? 1 : t);
     const column = between(span.zero, span.zero - value * span.unit, now, 1);
     if (column) marks.push(...columnMarks(column, key, x, thick, ground));
