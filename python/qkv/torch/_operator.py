@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.autograd.function import once_differentiable
 
 import qkv
 
@@ -213,9 +212,9 @@ class Recorded(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, d_out, d_lse):
-        return _gradients(ctx, d_out, d_lse, differentiate)
+        # With create_graph the operator records who asks for second derivatives, and refuses them.
+        return _gradients(ctx, d_out, d_lse, attention_backward if torch.is_grad_enabled() else differentiate)
 
 
 class Transformed(torch.autograd.Function):
