@@ -1,5 +1,8 @@
 """qkv: exact attention that shows its work. docs/python.md says how to use it."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from qkv._qkv import (
     Bias,
     Error,
@@ -16,22 +19,62 @@ from qkv._qkv import (
 )
 from qkv._results import AttentionGradients, AttentionResult, CellMaps, RowStatistics, TopKeys
 
+if TYPE_CHECKING:
+    from qkv._model import Gap, Match, Model, Written, models
+    from qkv._pictures import Page
+    from qkv._tokenizer import Token, Tokenizer
+    from qkv._trace import Trace
+
+# What is imported when it is asked for: it needs libraries that attention alone does not.
+_LATER = {
+    "Gap": "qkv._model",
+    "Match": "qkv._model",
+    "Model": "qkv._model",
+    "Page": "qkv._pictures",
+    "Token": "qkv._tokenizer",
+    "Tokenizer": "qkv._tokenizer",
+    "Trace": "qkv._trace",
+    "Written": "qkv._model",
+    "models": "qkv._model",
+}
+
 __all__ = [
     "AttentionGradients",
     "AttentionResult",
     "Bias",
     "CellMaps",
     "Error",
+    "Gap",
     "GradientProbe",
     "Mask",
+    "Match",
+    "Model",
+    "Page",
     "Probe",
     "RowStatistics",
+    "Token",
+    "Tokenizer",
     "TopKeys",
+    "Trace",
+    "Written",
     "__version__",
     "attention",
     "attention_backward",
     "attention_stage",
+    "models",
     "set_threads",
     "targets",
     "threads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'qkv' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

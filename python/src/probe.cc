@@ -4,22 +4,18 @@
 
 #include "inputs.h"
 #include "options.h"
+#include "owning_probe.h"
 #include "probe_places.h"
 #include "signals.h"
 
 namespace qkv::python {
 namespace {
 
-// The arrays that a probe views. Probes of some of its queries share them.
+// The arrays that a probe views.
 struct Viewed {
   Tensor q;
   Tensor k;
   Tensor lse;
-};
-
-struct OwningProbe {
-  std::shared_ptr<const Viewed> viewed;
-  Probe probe;
 };
 
 OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb::object& mask, const nb::object& bias,
@@ -158,6 +154,15 @@ void add_probe(nb::module_& module) {
       .def_prop_ro(
           "shape", [](const OwningProbe& self) { return given(self.probe.shape()); }, "(B, Hq, Tq, Tk)")
       .def("__repr__", [](const OwningProbe& self) { return said_of("Probe", self.probe.shape()); })
+      .def("_repr_html_",
+           [](nb::handle self) { return nb::module_::import_("qkv._pictures").attr("probe_html")(self); })
+      .def(
+          "plot",
+          [](nb::handle self, std::int64_t head, std::int64_t entry, nb::handle ax) {
+            return nb::module_::import_("qkv._pictures").attr("plot_probe")(self, head, entry, ax);
+          },
+          nb::arg("h") = 0, nb::arg("b") = 0, nb::arg("ax") = nb::none(),
+          "A map of a head's weights on matplotlib's axes: those given, or new ones. Gives the axes.")
       .def(
           "of_queries",
           [](const OwningProbe& self, nb::handle queries) {

@@ -1,0 +1,264 @@
+"""Models of the box, of files and of folders."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qkv import _models, _pictures
+from qkv._tokenizer import Tokenizer
+from qkv._trace import Trace, edits_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy
+    from numpy.typing import NDArray
+
+
+class Written(NamedTuple):
+    """What a model wrote after a prompt: its text, without prompt, end and stop; the tokens; and what ended it.
+
+    end is "token" (one that ends texts), "stop", "length" (as many tokens as asked for) or "positions" (as many as the
+    model has).
+    """
+
+    text: str
+    tokens: list[int]
+    end: str
+
+
+class Match(NamedTuple):
+    """Images and texts held against each other by two towers.
+
+    images float32 [I, d] and texts float32 [T, d], of length 1; cosines, scores and probabilities float64 [I, T].
+    """
+
+    images: NDArray[numpy.float32]
+    texts: NDArray[numpy.float32]
+    cosines: NDArray[numpy.float64]
+    scores: NDArray[numpy.float64]
+    probabilities: NDArray[numpy.float64]
+
+
+class Gap(NamedTuple):
+    """A masked token: its place among the tokens, and (piece, probability) of what it may be, the likeliest first."""
+
+    place: int
+    fillings: list[tuple[str, float]]
+
+
+class Model:
+    """A transformer that was trained: a decoder, an encoder, an encoder-decoder, a captioner or two towers.
+
+    Open one with Model.open(). What a call reads: `text`, a str; or `ids`, whole numbers, of a decoder or encoder; or
+    `example`, the number of a held-out example of the model's task; or `image`, uint8 [H, W, 3], beside or in place of a
+    text. `answer=N` adds N tokens that the model writes, the likeliest. Calls free the GIL. Ctrl-C ends a pass between
+    two blocks. Any number of threads may call one model.
+    """
+
+    def __init__(self, model: _models.Model) -> None:
+        self._model = model
+
+    @classmethod
+    def open(cls, name: str | os.PathLike[str]) -> Model:
+        """A model of the box ("induction"; qkv.models() lists them), a file that qkv wrote, or a folder of others'.
+
+        Raises qkv.Error naming what is missing in it.
+        """
+        return cls(_models.Model.open(str(name)))
+
+    @property
+    def name(self) -> str:
+        """The name or path that it was opened by."""
+        return self._model.name
+
+    @property
+    def path(self) -> str:
+        """The file or folder that it lies in."""
+        return self._model.path
+
+    @property
+    def kind(self) -> str:
+        """ "decoder", "encoder", "encoder-decoder", "captioner" or "two-tower"."""
+        return self._model.kind
+
+    @property
+    def task(self) -> str | None:
+        """The task that it learnt, one of qkv.tasks(), or None."""
+        return self._model.task or None
+
+    @property
+    def config(self) -> dict[str, str]:
+        """Its sizes and choices in words, as its file says them."""
+        return self._model.config
+
+    @property
+    def parameter_count(self) -> int:
+        return self._model.parameter_count
+
+    def parameters(self) -> dict[str, NDArray[Any]]:
+        """Its parameters by name, copied, in the element type of the file (bfloat16 is that of ml_dtypes)."""
+        return self._model.parameters()
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What cuts the texts that it says tokens of."""
+        return Tokenizer(self._model.tokenizer)
+
+    def __call__(
+        self,
+        text: str | None = None,
+        *,
+        ids: Sequence[int] | NDArray[Any] | None = None,
+        example: int | None = None,
+        image: NDArray[numpy.uint8] | None = None,
+        answer: int | None = None,
+    ) -> NDArray[Any]:
+        """What the model says: scores of tokens [T, vocabulary], before a softmax.
+
+        Of an encoder without an output map its last states [T, d_model]; of two towers the vector [d] of the text or the
+        image, of length 1. float32, or float64 where the parameters are. Raises ValueError for what it does not read.
+        """
+        return self._model.call(text, ids, example, image, answer)
+
+    def trace(
+        self,
+        text: str | None = None,
+        *,
+        keep: Sequence[str] | str | None = None,
+        edit: Mapping[str | tuple[str, tuple[int, ...]], Callable[[NDArray[Any]], Any]] | None = None,
+        ids: Sequence[int] | NDArray[Any] | None = None,
+        example: int | None = None,
+        image: NDArray[numpy.uint8] | None = None,
+        answer: int | None = None,
+    ) -> Trace:
+        """Runs the model and keeps what ran: a Trace of values by the names of docs/trace.md.
+
+        keep  names or patterns ("blocks.*.attn.q", "logits"); everything if None. `*` is any run of characters.
+        edit  functions by the name or pattern of the value that they replace: called with a copy of it as an array, they
+              give one of the same shape. The rest of the pass reads what they give. A matrix of heads,
+              "blocks.1.attn.weights" or "….masked", comes one head at a time as [1, 1, Tq, Tk];
+              ("blocks.1.attn.weights", (0, 2)) are some heads alone. What a function raises is raised as it is.
+
+        Raises ValueError for a pattern that meets no value, and for an edit of another shape.
+        """
+        patterns = [keep] if isinstance(keep, str) else None if keep is None else list(keep)
+        run = _models.run(self._model, patterns, edits_of(edit or {}), text, ids, example, image, answer)
+        reading = text if text is not None else example
+        return Trace(run, self, reading, bool(edit))
+
+    def generate(
+        self,
+        prompt: str | Sequence[str],
+        *,
+        tokens: int = 64,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        repetition_penalty: float = 1.0,
+        seed: int = 0,
+        beams: int = 1,
+        length_penalty: float = 1.0,
+        stop: str | Sequence[str] = (),
+        dtype: str = "f32",
+        on_text: Callable[[str], object] | Callable[[int, str], object] | None = None,
+    ) -> Written | list[Written]:
+        """What the model writes after a prompt, or in answer to it; of several prompts a list.
+
+        The options are those of `qkv generate`: at most `tokens` new ones; temperature 0 takes the likeliest, above 0
+        draws; top_k, top_p and min_p narrow what is drawn from; beams follows that many texts. `on_text` is told each part
+        as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
+        """
+        is_one = isinstance(prompt, str)
+        prompts = [prompt] if is_one else list(prompt)
+        said = None
+        if on_text is not None:
+            said = (lambda _, part: on_text(part)) if is_one else on_text  # type: ignore[call-arg]
+        stops = [stop] if isinstance(stop, str) else list(stop)
+        written = _models.generate(
+            self._model, prompts, tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, beams,
+            length_penalty, stops, dtype, said,
+        )  # fmt: skip
+        texts = [Written(*one) for one in written]
+        return texts[0] if is_one else texts
+
+    def stream(self, prompt: str, **options: Any) -> Iterator[str]:
+        """The parts of what generate(prompt, …) writes, as they come. A loop that is left ends the writing."""
+        parts: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        is_left = threading.Event()
+
+        def tell(part: str) -> None:
+            if is_left.is_set():
+                raise _Left
+            parts.put(part)
+
+        def write() -> None:
+            try:
+                self.generate(prompt, on_text=tell, **options)
+                parts.put(None)
+            except BaseException as error:  # it is raised where the parts are read
+                parts.put(error)
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        try:
+            while (part := parts.get()) is not None:
+                if isinstance(part, BaseException):
+                    raise part
+                yield part
+        finally:
+            is_left.set()
+            writer.join()
+
+    def embed(
+        self,
+        texts: str | Sequence[str],
+        *,
+        pooling: str | None = None,
+        normalise: bool | None = None,
+        dtype: str = "f32",
+    ) -> NDArray[numpy.float32]:
+        """Texts as vectors, float32 [texts, d]; of one text [d].
+
+        pooling is "mean", "first", "last" or "max" of the last states; the folder's own, or the mean, if None. A text
+        that is longer than the folder's max_seq_length is cut there. Of two towers the text's vector.
+        """
+        is_one = isinstance(texts, str)
+        vectors = self._model.embed([texts] if is_one else list(texts), pooling, normalise, dtype)
+        return vectors[0] if is_one else vectors
+
+    def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:
+        """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""
+        return Match(*self._model.match(list(images), list(texts)))
+
+    def fill(self, text: str, count: int = 5) -> list[Gap]:
+        """What the gaps of a text may be ([MASK], <mask>; of english <be>), by an encoder: a Gap each."""
+        return [Gap(*gap) for gap in self._model.fill(text, count)]
+
+    def show(self, text: str | None = None, *, example: int | None = None, height: int = 720) -> _pictures.Page:
+        """The studio's page of this model and text, in the cell: one file, without a server.
+
+        Of no text the model's first example. Raises qkv.Error where this build has no pages.
+        """
+        return _pictures.model_page(self.path if self.name == self.path else self.name, text, example, height)
+
+    def __repr__(self) -> str:
+        task = f", task {self.task!r}" if self.task else ""
+        return f"qkv.Model({self.name!r}: {self.kind}, {self.parameter_count:,} parameters{task})"
+
+    def _repr_html_(self) -> str:
+        rows = {"kind": self.kind, "parameters": f"{self.parameter_count:,}", **self.config}
+        return _pictures.table_html(self.name, rows)
+
+
+class _Left(Exception):
+    """The reader of a stream has gone."""
+
+
+def models() -> list[str]:
+    """The names of the models in the box."""
+    return _models.model_names()

@@ -1,0 +1,142 @@
+"""How results look in a notebook: SVG of the engine, pages of the studio, matplotlib and pandas where they are there."""
+
+from __future__ import annotations
+
+import html
+import pathlib
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from qkv._qkv import Error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qkv._qkv import Probe
+
+MOST_CELLS = 32  # of a side of a map
+MOST_HEADS = 16  # in one picture
+
+
+def escaped(text: str) -> str:
+    return html.escape(text)
+
+
+def table_html(title: str, rows: dict[str, str]) -> str:
+    cells = "".join(f"<tr><th>{escaped(name)}</th><td>{escaped(value)}</td></tr>" for name, value in rows.items())
+    return f"<table><caption>{escaped(title)}</caption>{cells}</table>"
+
+
+def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> str:
+    """The heads' weights in cells; rows and columns have the tokens' names where each is a cell of its own."""
+    from qkv import _models
+
+    _, heads, rows, columns = probe.shape
+    shown = min(heads, MOST_HEADS)
+    maps = probe.map(min(rows, MOST_CELLS), min(columns, MOST_CELLS), heads=list(range(shown)))
+    names = [f"head {head}" for head in range(shown)]
+    if shown < heads:
+        title += f": the first {shown} of {heads} heads"
+    row_names = queries if rows <= MOST_CELLS else []
+    column_names = keys if columns <= MOST_CELLS else []
+    return _models.heatmaps_svg(
+        title, maps.mean, maps.visible, names, (rows, columns), row_names, column_names
+    )
+
+
+def probe_html(probe: Probe) -> str:
+    return heads_svg(probe, "weights", [], [])
+
+
+def plot_matrix(weights: NDArray[Any], queries: list[str], keys: list[str], title: str, ax: Any) -> Any:
+    ax = ax if ax is not None else new_axes()
+    picture = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
+    ax.set(title=title, xlabel="key", ylabel="query")
+    if queries and len(queries) <= MOST_CELLS:
+        ax.set_yticks(range(len(queries)), queries)
+    if keys and len(keys) <= MOST_CELLS:
+        ax.set_xticks(range(len(keys)), keys)
+    ax.figure.colorbar(picture, ax=ax, label="weight")
+    return ax
+
+
+def plot_probe(probe: Probe, h: int, b: int, ax: Any) -> Any:
+    _, _, rows, columns = probe.shape
+    cells = probe.map(min(rows, 512), min(columns, 512), b, heads=[h])
+    ax = ax if ax is not None else new_axes()
+    picture = ax.imshow(
+        cells.mean[0], vmin=0, cmap="viridis", interpolation="nearest", extent=(0, columns, rows, 0), aspect="auto"
+    )
+    ax.set(title=f"head {h}", xlabel="key", ylabel="query")
+    ax.figure.colorbar(picture, ax=ax, label="mean weight of a cell")
+    return ax
+
+
+def new_axes() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plot: matplotlib is not here: pip install matplotlib") from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def frame(rows: list[dict[str, Any]]) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas: pandas is not here: pip install pandas") from error
+    return pandas.DataFrame(rows)
+
+
+class Page:
+    """A page of the studio in one file, which needs no server and no network. In a notebook it shows itself."""
+
+    def __init__(self, title: str, document: str, height: int) -> None:
+        self.title = title
+        self.document = document
+        self.height = height
+
+    def save(self, path: str) -> None:
+        """Writes the page as one file that any browser opens."""
+        pathlib.Path(path).write_text(self.document, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"qkv.Page({self.title!r}, {len(self.document) / 1e6:.1f} MB)"
+
+    def _repr_html_(self) -> str:
+        # Scripts alone: the page reaches nothing of the notebook's.
+        return (
+            f'<iframe title="{escaped(self.title)}" sandbox="allow-scripts allow-downloads" '
+            f'style="width:100%;height:{self.height}px;border:0" srcdoc="{escaped(self.document)}"></iframe>'
+        )
+
+
+def exported(arguments: list[str]) -> str:
+    """The file that the package's command writes."""
+    program = pathlib.Path(__file__).parent / "bin" / "qkv"
+    if not program.exists():
+        raise Error(f"show: this package was built without the command: {program} is not there")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "page.html"
+        run = subprocess.run(
+            [program, *(str(path) if one is FILE else one for one in arguments)], capture_output=True, text=True, check=False
+        )
+        if run.returncode != 0:
+            raise Error(f"show: {run.stderr.strip()}")
+        return path.read_text(encoding="utf-8")
+
+
+FILE = "\0file"  # where the arguments name the page
+
+
+def model_page(model: str, text: str | None, example: int | None, height: int) -> Page:
+    if text is not None and example is not None:
+        raise ValueError("show: text: expected a text or an example, got both")
+    if example is not None:
+        document = exported(["explain", "--model", model, "--example", str(example), "--quiet", "--html", FILE])
+    else:
+        words = [] if text is None else ["--text", text]
+        document = exported(["view", model, *words, "--export", FILE])
+    return Page(f"{model}: {text}" if text is not None else model, document, height)
+

@@ -1,0 +1,145 @@
+#include "../arrays.h"
+#include "../signals.h"
+#include "models.h"
+#include "qkv/model/embed.h"
+#include "qkv/train/fill.h"
+#include "qkv/train/match.h"
+#include "reading.h"
+#include "tokenizer.h"
+
+namespace qkv::python {
+namespace {
+
+std::shared_ptr<LoadedModel> opened(const std::string& name) {
+  const std::string path = trained_model_path(name);
+  return freely([&] {
+    return std::make_shared<LoadedModel>(LoadedModel{.name = name, .path = path, .trained = TrainedModel::read(path)});
+  });
+}
+
+// The text's or the image's vector.
+Tensor vector_of(const TwoTower& towers, const ModelInput& input, const ModelCall& call) {
+  const bool has_image = input.images.data() != nullptr;
+  if (has_image && input.ids.data() != nullptr) {
+    throw InvalidArgument("Model", "image", "a text or an image: match() holds one against the other", "both");
+  }
+  const Variable vector =
+      has_image ? towers.embed_images(input.images, call) : towers.embed_texts({input.ids, input.lengths}, call);
+  return Tensor(vector.value());
+}
+
+Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
+  if (const auto* towers = std::get_if<TwoTower>(&model.network())) return vector_of(*towers, input, call);
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  if (encoder != nullptr && encoder->options().head == EncoderHead::none) {
+    return Tensor(encoder->hidden({input.ids, input.lengths, input.types}, call).value());
+  }
+  return Tensor(model.forward(input, call).value());
+}
+
+nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,
+                   std::optional<std::int64_t> example, const nb::object& image, std::optional<std::int64_t> answer) {
+  const TaskExample read = example_of("Model", self.trained, {text, ids, example, image, answer});
+  Tensor said = freely([&] {
+    const NoGradient constant;
+    Trace watched(std::vector<std::string>{});
+    watched.edit("*resid_post", [signals = Signals()](const Variable& value) mutable {
+      signals.look();
+      return value;
+    });
+    const TaskBatch batch = self.trained.batch_of(read);
+    return said_by(self.trained.model(), input_of(batch), {.dtype = self.trained.model().dtype(), .trace = &watched});
+  });
+  return numpy_array(said.select(0, 0));
+}
+
+nb::dict parameters_of(const LoadedModel& self) {
+  nb::dict all;
+  for (const auto& [name, value] : self.trained.model().parameters()) {
+    all[name.c_str()] = numpy_array(Tensor(value.value()));
+  }
+  return all;
+}
+
+DType dtype_of(std::string_view function, const std::string& name) {
+  if (name == "f32") return DType::f32;
+  if (name == "bf16") return DType::bf16;
+  throw InvalidArgument(function, "dtype", "\"f32\" or \"bf16\"", "\"" + name + "\"");
+}
+
+// As `qkv embed`.
+nb::object embedded(const LoadedModel& self, const std::vector<std::string>& texts,
+                    const std::optional<std::string>& pooling, std::optional<bool> normalised,
+                    const std::string& dtype) {
+  EmbedOptions options = embed_options_of(self.path);
+  if (pooling) options.pooling = pooling_named(*pooling);
+  options.normalised = normalised.value_or(options.normalised);
+  options.dtype = dtype_of("embed", dtype);
+  return numpy_array(freely([&] {
+    // Towers that learnt a task read the mark with which its texts begin.
+    return self.trained.kind() == ModelKind::two_tower ? embed_texts(self.trained, texts, options.dtype)
+                                                       : embed_texts(self.trained.model(), texts, options);
+  }));
+}
+
+nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::vector<std::string>& texts) {
+  std::vector<Tensor> pictures;
+  for (nb::handle image : images) pictures.push_back(tensor_of(image, {"match", "images"}));
+  PairMatch match = freely([&] { return match_pairs(self.trained, pictures, texts); });
+  return nb::make_tuple(numpy_array(std::move(match.images)), numpy_array(std::move(match.texts)),
+                        numpy_array(std::move(match.cosines)), numpy_array(std::move(match.scores)),
+                        numpy_array(std::move(match.probabilities)));
+}
+
+// (place, [(piece, probability)]) of each gap.
+using Gap = std::pair<std::int64_t, std::vector<std::pair<std::string, double>>>;
+
+std::vector<Gap> filled(const LoadedModel& self, const std::string& text, std::int64_t count) {
+  const std::vector<FilledMask> masks = freely([&] { return fill_gaps(self.trained, text, count); });
+  std::vector<Gap> gaps;
+  for (const FilledMask& mask : masks) {
+    Gap& gap = gaps.emplace_back(mask.place, std::vector<std::pair<std::string, double>>{});
+    for (const MaskFilling& filling : mask.fillings) {
+      gap.second.emplace_back(shown_token(self.trained.task().vocabulary(), filling.token), filling.probability);
+    }
+  }
+  return gaps;
+}
+
+std::int64_t layers_of(const Model& model, AttentionSite site) {
+  const std::optional<SiteScope> scope = model.scope_of(site);
+  return scope ? scope->layers : 0;
+}
+
+}  // namespace
+
+void add_model(nb::module_& module) {
+  module.def("model_names", &trained_model_names);
+  nb::class_<LoadedModel>(module, "Model")
+      .def_static("open", &opened, nb::arg("name"))
+      .def_ro("name", &LoadedModel::name)
+      .def_ro("path", &LoadedModel::path)
+      .def_prop_ro("kind", [](const LoadedModel& self) { return std::string(name_of(self.trained.kind())); })
+      .def_prop_ro("task", [](const LoadedModel& self) { return self.trained.task().info().name; })
+      .def_prop_ro("layers",
+                   [](const LoadedModel& self) { return layers_of(self.trained.model(), AttentionSite::tokens); })
+      .def_prop_ro("config",
+                   [](const LoadedModel& self) {
+                     nb::dict words;
+                     for (const auto& [name, value] : self.trained.model().config()) words[name.c_str()] = value;
+                     return words;
+                   })
+      .def_prop_ro("parameter_count", [](const LoadedModel& self) { return self.trained.model().parameter_count(); })
+      .def("parameters", &parameters_of)
+      .def_prop_ro("tokenizer",
+                   [](const SharedModel& self) {
+                     return OwnedTokenizer{.owner = self, .tokenizer = &self->trained.task().vocabulary()};
+                   })
+      .def("call", &call_of, nb::arg("text"), nb::arg("ids").none(), nb::arg("example"), nb::arg("image").none(),
+           nb::arg("answer"))
+      .def("embed", &embedded, nb::arg("texts"), nb::arg("pooling"), nb::arg("normalised"), nb::arg("dtype"))
+      .def("match", &matched, nb::arg("images"), nb::arg("texts"))
+      .def("fill", &filled, nb::arg("text"), nb::arg("count"));
+}
+
+}  // namespace qkv::python

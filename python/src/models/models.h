@@ -1,0 +1,39 @@
+// What the files of this module share: a model that was opened, and what each file adds.
+#pragma once
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+#include <string>
+
+#include "../python.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::python {
+
+/// A model, and the name or path by which it was opened.
+struct LoadedModel {
+  std::string name;
+  std::string path;
+  TrainedModel trained;
+};
+using SharedModel = std::shared_ptr<const LoadedModel>;
+
+/// This module has an engine of its own: it computes on as many threads as qkv.set_threads() says.
+void follow_threads();
+
+/// Calls without the GIL, on qkv.threads() threads.
+template <class Call>
+auto freely(const Call& call) {
+  follow_threads();
+  const nb::gil_scoped_release free;
+  return call();
+}
+
+void add_heatmaps(nb::module_& module);
+void add_tokenizer(nb::module_& module);
+void add_model(nb::module_& module);
+void add_generate(nb::module_& module);
+void add_trace(nb::module_& module);
+
+}  // namespace qkv::python

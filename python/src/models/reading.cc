@@ -1,0 +1,63 @@
+#include "reading.h"
+
+#include "../arrays.h"
+#include "qkv/explain/model.h"
+
+namespace qkv::python {
+namespace {
+
+TaskExample held_out(std::string_view function, const TrainedModel& model, std::int64_t n) {
+  if (!model.has_examples()) {
+    throw InvalidArgument(function, "example", "a text: this model's examples are not here", std::to_string(n));
+  }
+  return model.task().example(Split::test, n);
+}
+
+TaskExample of_ids(std::string_view function, const TrainedModel& model, nb::handle ids) {
+  if (model.kind() != ModelKind::decoder && model.kind() != ModelKind::encoder) {
+    throw InvalidArgument(function, "ids", "a decoder or an encoder, which read one text",
+                          "a model of kind " + std::string(name_of(model.kind())));
+  }
+  TaskExample example;
+  for (const std::int64_t id : whole_numbers_of(ids, {function, "ids"})) {
+    example.tokens.push_back(static_cast<std::int32_t>(id));
+  }
+  if (example.tokens.empty()) throw InvalidArgument(function, "ids", "one or more", "none");
+  example.labels.resize(example.tokens.size());
+  example.scored.resize(example.tokens.size());
+  return example;
+}
+
+// Without a text a captioner writes its caption, and of two towers the picture stands alone.
+TaskExample of_image(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
+  const Tensor picture = tensor_of(given.image, {function, "image"});
+  if (given.text) {
+    TaskExample example = model.example_of(*given.text);
+    example.image = model.image_of(picture);
+    return example;
+  }
+  ModelQuestion question;
+  question.picture = picture;
+  question.answer = given.answer;
+  return shown_example(model, question);
+}
+
+}  // namespace
+
+TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
+  const bool has_image = !given.image.is_none();
+  const int texts = (given.text ? 1 : 0) + (given.ids.is_none() ? 0 : 1) + (given.example ? 1 : 0);
+  if (texts > 1 || (has_image && !given.text && texts > 0) || (texts == 0 && !has_image)) {
+    throw InvalidArgument(function, "text", "one of text, ids and example, or an image",
+                          texts == 0 ? "none" : "several");
+  }
+  if (has_image) return of_image(function, model, given);
+  if (given.answer && !given.text) throw InvalidArgument(function, "answer", "a text before it", "none");
+  if (given.example) return held_out(function, model, *given.example);
+  if (!given.text) return of_ids(function, model, given.ids);
+  TaskExample example = model.example_of(*given.text);
+  if (given.answer) model.answer(example, {.most = *given.answer});
+  return example;
+}
+
+}  // namespace qkv::python

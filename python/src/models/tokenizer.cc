@@ -1,0 +1,77 @@
+#include "tokenizer.h"
+
+#include "../arrays.h"
+#include "models.h"
+#include "qkv/text/read_tokenizer.h"
+
+namespace qkv::python {
+namespace {
+
+const char* name_of_source(TokenSource source) {
+  switch (source) {
+    case TokenSource::text:
+      return "text";
+    case TokenSource::pair:
+      return "pair";
+    case TokenSource::added:
+      break;
+  }
+  return "added";
+}
+
+SpecialTokens special_of(bool special) { return special ? SpecialTokens::with : SpecialTokens::without; }
+
+// (id, shown, begin, end, source) of each token, places in bytes.
+using Row = std::tuple<std::int32_t, std::string, std::size_t, std::size_t, std::string>;
+
+std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+                         bool special) {
+  EncodeOptions options{.special = special_of(special), .pair = {}};
+  if (pair) options.pair = *pair;
+  const Encoding encoding = self.tokenizer->encode(text, options);
+  std::vector<Row> rows;
+  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
+    rows.emplace_back(encoding.ids[n], shown_token(*self.tokenizer, encoding.ids[n]), encoding.offsets[n].begin,
+                      encoding.offsets[n].end, name_of_source(encoding.sources[n]));
+  }
+  return rows;
+}
+
+std::vector<std::int32_t> ids_of(nb::handle ids) {
+  std::vector<std::int32_t> all;
+  for (const std::int64_t id : whole_numbers_of(ids, {"decode", "ids"})) all.push_back(static_cast<std::int32_t>(id));
+  return all;
+}
+
+}  // namespace
+
+void add_tokenizer(nb::module_& module) {
+  nb::class_<OwnedTokenizer>(module, "Tokenizer")
+      .def_static(
+          "open",
+          [](const std::string& path) {
+            const std::shared_ptr<const Tokenizer> read = read_tokenizer(path);
+            return OwnedTokenizer{.owner = read, .tokenizer = read.get()};
+          },
+          nb::arg("path"))
+      .def_prop_ro("size", [](const OwnedTokenizer& self) { return self.tokenizer->size(); })
+      .def("rows", &rows_of, nb::arg("text"), nb::arg("pair"), nb::arg("special"))
+      .def(
+          "decode",
+          [](const OwnedTokenizer& self, nb::handle ids, bool special) {
+            const std::string text = self.tokenizer->decode(ids_of(ids), special_of(special));
+            // A part of a character stands as U+FFFD.
+            return nb::steal<nb::str>(
+                PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+          },
+          nb::arg("ids"), nb::arg("special"))
+      .def("piece",
+           [](const OwnedTokenizer& self, std::int32_t id) {
+             const std::string& piece = self.tokenizer->piece(id);
+             return nb::bytes(piece.data(), piece.size());
+           })
+      .def("shown", [](const OwnedTokenizer& self, std::int32_t id) { return shown_token(*self.tokenizer, id); })
+      .def("find", [](const OwnedTokenizer& self, const std::string& piece) { return self.tokenizer->find(piece); });
+}
+
+}  // namespace qkv::python

@@ -1,0 +1,297 @@
+"""Models, traces, tokenizers and how they print; numbers beside those that the command gives."""
+
+import json
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+import qkv
+
+TEXT = "abcxyzab"
+
+
+def command(*arguments):
+    program = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def induction():
+    return qkv.Model.open("induction")
+
+
+@pytest.fixture(scope="module")
+def gpt():
+    return qkv.Model.open("gpt")
+
+
+def softmax(scores):
+    powers = np.exp(scores.astype(np.float64) - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def test_scores_are_those_of_the_lens(induction):
+    lens = json.loads(command("lens", "induction", TEXT, "--json"))
+    scores = induction(TEXT)
+    assert scores.shape == (8, 27)
+    answer = induction.tokenizer.id(lens["answer"])
+    last = lens["layers"][-1]
+    assert scores[lens["place"], answer] == pytest.approx(last["logit"], abs=1e-5)
+    assert softmax(scores)[lens["place"], answer] == pytest.approx(last["probability"], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["addition", "copy", "english", "induction3", "shapes"])
+def test_every_kind_reads_an_example(name):
+    model = qkv.Model.open(name)
+    trace = model.trace(example=2, keep="*logits")
+    (logits,) = trace.names
+    np.testing.assert_array_equal(trace[logits][0], model(example=2))
+
+
+def test_ids_are_the_text(induction):
+    np.testing.assert_array_equal(induction(ids=induction.tokenizer.encode(TEXT)), induction(TEXT))
+
+
+def test_an_answer_is_written_before_the_pass(induction):
+    assert induction.trace(TEXT, answer=2).tokens == [*TEXT, "c", "x"]
+
+
+def test_towers():
+    towers = qkv.Model.open("towers")
+    texts = ["top left a red circle above a blue square", "top left a blue square above a red circle"]
+    images = np.random.default_rng(0).integers(0, 255, (2, 40, 40, 3), dtype=np.uint8)
+    match = towers.match(list(images), texts)
+    assert match.cosines.shape == (2, 2)
+    vectors = [towers(image=image) for image in images]
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=-1), 1, atol=1e-6)
+    np.testing.assert_allclose(vectors @ np.stack([towers(text) for text in texts]).T, match.cosines, atol=1e-5)
+    with pytest.raises(ValueError, match="match"):
+        towers(texts[0], image=images[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, []),
+        (
+            {"temperature": 0.8, "top_k": 20, "top_p": 0.9, "min_p": 0.01, "seed": 3},
+            ["--temperature", "0.8", "--top-k", "20", "--top-p", "0.9", "--min-p", "0.01", "--seed", "3"],
+        ),
+        ({"beams": 3, "length_penalty": 0.5}, ["--beams", "3", "--length-penalty", "0.5"]),
+        ({"repetition_penalty": 1.5, "stop": "the"}, ["--repetition-penalty", "1.5", "--stop", "the"]),
+    ],
+)
+def test_generate_writes_what_the_command_writes(gpt, options, words):
+    said = json.loads(command("generate", "gpt", "The cat sat", "--tokens", "12", *words, "--json"))
+    parts = []
+    written = gpt.generate("The cat sat", tokens=12, on_text=parts.append, **options)
+    assert written == (said["text"], said["tokens"], said["end"])
+    assert "".join(parts) == written.text
+
+
+def test_several_prompts(gpt):
+    told = {0: "", 1: ""}
+    written = gpt.generate(["The", "A cat sat"], tokens=3, on_text=lambda n, part: told.update({n: told[n] + part}))
+    assert [one.text for one in written] == list(told.values())
+    assert written[1] == gpt.generate("A cat sat", tokens=3)
+
+
+def test_stream(gpt):
+    assert "".join(gpt.stream("The cat sat", tokens=6)) == gpt.generate("The cat sat", tokens=6).text
+    parts = gpt.stream("The cat sat", tokens=500)
+    next(parts)
+    parts.close()  # ends the writer, or this would take as long as 500 tokens
+    with pytest.raises(ValueError, match="temperature"):
+        list(gpt.stream("The", temperature=-1.0))
+
+
+def test_what_a_listener_raises_ends_the_writing(gpt):
+    def refuse(_):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        gpt.generate("The", on_text=refuse)
+
+
+def test_embed(gpt):
+    said = json.loads(command("embed", "gpt", "The cat sat"))["vector"]
+    np.testing.assert_array_equal(gpt.embed("The cat sat"), np.asarray(said, np.float32))
+    assert gpt.embed(["The cat", "sat"]).shape == (2, len(said))
+    np.testing.assert_allclose(np.linalg.norm(gpt.embed("sat", normalise=True)), 1, atol=1e-6)
+
+
+def test_fill():
+    text = "the cats that the girl sees <be> small"
+    said = json.loads(command("fill", "english", text, "--json"))["masks"]
+    (gap,) = qkv.Model.open("english").fill(text)
+    assert gap.place == said[0]["place"]
+    assert gap.fillings == [(one["piece"], one["probability"]) for one in said[0]["fillings"]]
+
+
+def test_tokens_have_their_places(gpt):
+    text = "The cät 猫!"
+    tokens = gpt.tokenizer.tokens(text)
+    assert [token.id for token in tokens] == gpt.tokenizer.encode(text)
+    assert gpt.tokenizer.decode(gpt.tokenizer.encode(text)) == text
+    assert tokens[0].begin == 0
+    assert tokens[-1].end == len(text)
+    assert all(before.begin <= after.begin for before, after in zip(tokens, tokens[1:], strict=False))
+    assert {place for token in tokens for place in range(token.begin, token.end)} == set(range(len(text)))
+    with pytest.raises(ValueError, match="id"):
+        gpt.tokenizer.decode([10**6])
+
+
+def test_a_trace_has_what_ran(induction):
+    trace = induction.trace(TEXT, keep=["blocks.*.attn.*", "logits"])
+    assert trace.attentions == ["blocks.0.attn", "blocks.1.attn"]
+    assert "blocks.0.attn.q" in trace
+    assert "blocks.0.resid_post" not in trace
+    assert trace.tokens == list(TEXT)
+    q, k, v = (trace[f"blocks.1.attn.{name}"] for name in "qkv")
+    weights = trace["blocks.1.attn.weights"]
+    np.testing.assert_allclose(weights, qkv.attention_stage("weights", q, k, mask="causal"), atol=1e-5)
+    np.testing.assert_allclose(trace["blocks.1.attn.heads"], weights @ v, atol=1e-5)
+    with pytest.raises(ValueError, match=r"blocks\.7"):
+        trace["blocks.7"]
+
+
+def test_a_probe_outlives_its_trace(induction):
+    weights = induction.trace(TEXT)["blocks.1.attn.weights"]
+    probe = induction.trace(TEXT).probe("blocks.1.attn")
+    assert isinstance(probe, qkv.Probe)
+    np.testing.assert_allclose(probe.weights(), weights[0, 0], atol=1e-6)
+    np.testing.assert_allclose(probe.of_queries((4, 8)).weights(), weights[0, 0, 4:], atol=1e-6)
+
+
+def test_an_edit_is_the_removal_of_the_command(induction):
+    said = json.loads(command("change", "induction", TEXT, "--remove", "1.0", "--json"))
+    trace = induction.trace(TEXT, keep="logits", edit={"blocks.1.attn.heads": np.zeros_like})
+    answer = induction.tokenizer.id(said["answer"]["piece"])
+    assert trace["logits"][0, said["place"], answer] == pytest.approx(said["answer"]["after"]["logit"], abs=1e-5)
+
+
+def test_an_edit_may_write_into_its_array(induction):
+    def silence(value):
+        value[:] = 0
+        return value
+
+    edited = induction.trace(TEXT, edit={"blocks.1.attn.heads": silence})
+    assert not edited["blocks.1.attn.heads"].any()
+    assert induction.trace(TEXT)["blocks.1.attn.heads"].any()
+
+
+def test_an_edit_of_one_head():
+    model = qkv.Model.open("translation")
+    text = "some umbrellas are heavy"
+    name = "encoder.blocks.0.attn.weights"
+    shapes = []
+
+    def even(weights):
+        shapes.append(weights.shape)
+        return np.full_like(weights, 1 / weights.shape[-1])
+
+    plain = model.trace(text)["encoder.blocks.0.attn.heads"]
+    edited = model.trace(text, edit={(name, (1,)): even})["encoder.blocks.0.attn.heads"]
+    assert len(shapes) == 1
+    assert shapes[0][:2] == (1, 1)
+    np.testing.assert_allclose(edited[0, 0], plain[0, 0], atol=1e-6)
+    assert not np.allclose(edited[0, 1], plain[0, 1])
+    with pytest.raises(ValueError, match="matrix"):
+        model.trace(text, edit={("encoder.blocks.0.attn.heads", (1,)): even})
+
+
+def test_errors_of_edits(induction):
+    def broken(_):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        induction.trace(TEXT, edit={"blocks.0": broken})
+    with pytest.raises(ValueError, match=r"blocks\.0: expected f32 \[1, 8, 64\], got f32 \[8, 64\]"):
+        induction.trace(TEXT, edit={"blocks.0": lambda value: value[0]})
+    with pytest.raises(TypeError, match="to give an array, got None"):
+        induction.trace(TEXT, edit={"blocks.0": lambda value: None})
+    with pytest.raises(TypeError, match="expected a function, got int"):
+        induction.trace(TEXT, edit={"blocks.0": 3})
+    with pytest.raises(ValueError, match="met none"):
+        induction.trace(TEXT, edit={"blocks.9": np.zeros_like})
+
+
+def test_errors_of_reading(induction):
+    with pytest.raises(ValueError, match="one of text, ids and example, or an image, got none"):
+        induction()
+    with pytest.raises(ValueError, match="got several"):
+        induction(TEXT, example=1)
+    with pytest.raises(ValueError, match="text"):
+        induction("Ü")
+    with pytest.raises(qkv.Error, match='no model "induktion"'):
+        qkv.Model.open("induktion")
+
+
+def test_models_of_the_box():
+    assert "induction" in qkv.models()
+    model = qkv.Model.open("copy")
+    assert (model.kind, model.task) == ("encoder-decoder", "copy")
+    assert model.parameter_count == sum(value.size for value in model.parameters().values())
+
+
+def test_repr(induction):
+    assert repr(induction) == "qkv.Model('induction': decoder, 54,336 parameters, task 'induction')"
+    trace = induction.trace(TEXT, keep="*.attn")
+    assert repr(trace) == "qkv.Trace('induction': 8 tokens, 2 values, 2 attentions)"
+    assert repr(induction.tokenizer) == "qkv.Tokenizer(27 pieces)"
+
+
+def test_html(induction):
+    trace = induction.trace(TEXT, keep="*.attn")
+    assert trace._repr_html_().count("<svg") == 2
+    assert "blocks.1.attn" in trace._repr_html_()
+    assert trace.probe("blocks.1.attn")._repr_html_().count("<svg") == 1
+    assert "54,336" in induction._repr_html_()
+    long = qkv.Probe(*np.random.default_rng(0).standard_normal((2, 1, 20, 100, 8), dtype=np.float32))
+    assert "the first 16 of 20 heads" in long._repr_html_()
+
+
+def test_pages(induction):
+    try:
+        page = induction.trace(TEXT).show()
+    except qkv.Error as error:
+        if "pages" in str(error):
+            pytest.skip(str(error))
+        raise
+    assert page.document.lower().startswith("<!doctype html>")
+    assert "abcxyzab" in page.document
+    assert "srcdoc=" in page._repr_html_()
+    with pytest.raises(qkv.Error, match="edits"):
+        induction.trace(TEXT, edit={"blocks.0": lambda value: value}).show()
+    with pytest.raises(qkv.Error, match="neither"):
+        induction.trace(ids=[1, 2, 3]).show()
+
+
+def test_plot(induction):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    trace = induction.trace(TEXT, keep="*.attn")
+    _, ax = pyplot.subplots()
+    assert trace.plot("blocks.1.attn", ax=ax) is ax
+    np.testing.assert_array_equal(ax.images[0].get_array(), trace.probe("blocks.1.attn").weights())
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(TEXT)
+    assert trace.probe("blocks.0.attn").plot().images
+    pyplot.close("all")
+
+
+def test_rows_and_columns_have_their_texts():
+    trace = qkv.Model.open("copy").trace(example=1)  # seven tokens, and seven of the source
+    for name, rows, columns in [
+        ("encoder.blocks.0.attn", trace.source, trace.source),
+        ("decoder.blocks.0.attn", trace.tokens, trace.tokens),
+        ("decoder.blocks.0.cross", trace.tokens, trace.source),
+    ]:
+        assert trace._labels(name) == (rows, columns)
+
+
+def test_to_pandas(induction):
+    pytest.importorskip("pandas")
+    frame = induction.trace(TEXT, keep=["logits", "blocks.0"]).to_pandas()
+    assert list(frame["name"]) == ["blocks.0", "logits"]
+    assert frame["shape"][1] == (1, 8, 27)
