@@ -195,6 +195,17 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.page.locator(".board b").allTextContents()).not.toContain("dawns");
   });
 
+  it("on a phone the menu of what to take along, and a matrix of long words, are all on the screen", async () => {
+    const viewport = { width: 390, height: 844 };
+    const { page } = await open("#/step?step=5&text=Donaudampfschifffahrtsgesellschaft+sat", { viewport });
+    const right = (await page.locator('td[data-name="weights:0,1"]').boundingBox())!;
+    expect(right.x + right.width).toBeLessThanOrEqual(390);
+    await page.getByRole("button", { name: "Take along" }).click();
+    const menu = (await page.getByRole("menu").boundingBox())!;
+    expect(menu.x).toBeGreaterThanOrEqual(0);
+    expect(menu.x + menu.width).toBeLessThanOrEqual(390);
+  });
+
   it("a number that cannot be read changes nothing", async () => {
     const studio = await open("#/step?step=5");
     for (const text of ["1/2", "1e400", "-"]) {

@@ -104,7 +104,7 @@ export function MatrixTable(props: MatrixTableProps) {
         <tbody>
           {rows.map((label, row) => (
             <tr key={row} class={props.currentRow === row ? "current" : ""}>
-              <th scope="row" class={rowLabels ? "" : "said"}>
+              <th scope="row" class={rowLabels ? "" : "said"} title={label}>
                 {label}
               </th>
               {columns.map((column, at) => {
