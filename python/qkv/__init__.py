@@ -20,10 +20,12 @@ from qkv._qkv import (
 from qkv._results import AttentionGradients, AttentionResult, CellMaps, RowStatistics, TopKeys
 
 if TYPE_CHECKING:
+    from qkv import insight
     from qkv._model import Gap, Match, Model, Written, models
     from qkv._pictures import Page
     from qkv._tokenizer import Token, Tokenizer
     from qkv._trace import Trace
+    from qkv._train import Step, TrainingRun, tasks, train
 
 # What is imported when it is asked for: it needs libraries that attention alone does not.
 _LATER = {
@@ -31,11 +33,15 @@ _LATER = {
     "Match": "qkv._model",
     "Model": "qkv._model",
     "Page": "qkv._pictures",
+    "Step": "qkv._train",
     "Token": "qkv._tokenizer",
     "Tokenizer": "qkv._tokenizer",
     "Trace": "qkv._trace",
+    "TrainingRun": "qkv._train",
     "Written": "qkv._model",
     "models": "qkv._model",
+    "tasks": "qkv._train",
+    "train": "qkv._train",
 }
 
 __all__ = [
@@ -52,23 +58,30 @@ __all__ = [
     "Page",
     "Probe",
     "RowStatistics",
+    "Step",
     "Token",
     "Tokenizer",
     "TopKeys",
     "Trace",
+    "TrainingRun",
     "Written",
     "__version__",
     "attention",
     "attention_backward",
     "attention_stage",
+    "insight",
     "models",
     "set_threads",
     "targets",
+    "tasks",
     "threads",
+    "train",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "insight":
+        return importlib.import_module("qkv.insight")
     if name not in _LATER:
         raise AttributeError(f"module 'qkv' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LATER[name]), name)
@@ -77,4 +90,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "insight"})

@@ -31,6 +31,9 @@ auto freely(const Call& call) {
 }
 
 void add_heatmaps(nb::module_& module);
+void add_insight(nb::module_& module);
+void add_report(nb::module_& module);
+void add_train(nb::module_& module);
 void add_tokenizer(nb::module_& module);
 void add_model(nb::module_& module);
 void add_generate(nb::module_& module);

@@ -1,0 +1,134 @@
+"""What goes on inside a model: its heads over many texts, changes of what runs, the lens, rollout. docs/insight.md and
+docs/interventions.md say what the numbers are.
+
+`model` is a qkv.Model, or a name or path that Model.open() takes. Raises ValueError naming what is wrong of a question,
+and qkv.Error for a model that cannot be opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+from qkv import _models
+from qkv._findings import Change, Finding, Heads, Lens, LossChange, Rollout, Sweep
+
+if TYPE_CHECKING:
+    from qkv import Model
+
+__all__ = [
+    "Change",
+    "Finding",
+    "Heads",
+    "Lens",
+    "LossChange",
+    "Rollout",
+    "Sweep",
+    "change",
+    "change_texts",
+    "heads",
+    "lens",
+    "rollout",
+    "sweep",
+]
+
+
+def _engine_model(model: Model | str) -> Any:
+    if isinstance(model, str):
+        return _models.Model.open(model)
+    return model._model
+
+
+def _changes(changes: str | Sequence[str]) -> list[str]:
+    return [changes] if isinstance(changes, str) else list(changes)
+
+
+def _texts(texts: Sequence[str] | None) -> list[str] | None:
+    if isinstance(texts, str):
+        raise TypeError("texts: expected a list of texts, got one text")
+    return None if texts is None else list(texts)
+
+
+def heads(
+    model: Model | str,
+    texts: Sequence[str] | None = None,
+    *,
+    count: int = 64,
+    sites: Sequence[str] = (),
+    importance: int = 16,
+    seed: int = 0,
+) -> Heads:
+    """What each head does over texts, as `qkv analyze`: yours, or `count` held-out examples of the model's task.
+
+    sites: "tokens", "source" and "cross", all that the model has by default. importance: texts by which the loss
+    without each head is measured; 0: not. seed: of the random tokens that come twice.
+    """
+    return Heads(_models.heads(_engine_model(model), _texts(texts), count, list(sites), importance, seed))
+
+
+def change(
+    model: Model | str,
+    text: str | None = None,
+    changes: str | Sequence[str] = (),
+    *,
+    example: int | None = None,
+    query: str | None = None,
+    token: str | None = None,
+    against: str | None = None,
+    from_text: str | None = None,
+    from_example: int | None = None,
+) -> Change:
+    """What changes inside the model do to its answer, as `qkv change`, of a text or a held-out example.
+
+    changes are texts: "remove 1.0", "pattern 2.3=uniform", "cut 7:3", "patch blocks.1@5", "set 1.0=k:2,5:0.7",
+    "freeze norms"; "patch" and "pattern …=text" take from from_text or from_example, which is as many tokens long.
+    query: a token or its number, where it is looked at; token: the answer; against: what it is held against.
+    """
+    look = (text, example, query, token, against)
+    return Change(_models.change(_engine_model(model), look, _changes(changes), from_text, from_example))
+
+
+def change_texts(
+    model: Model | str,
+    texts: Sequence[str] | None = None,
+    changes: str | Sequence[str] = (),
+    *,
+    count: int = 64,
+) -> LossChange:
+    """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task."""
+    return LossChange(_models.change_texts(_engine_model(model), _texts(texts), count, _changes(changes)))
+
+
+def sweep(
+    model: Model | str,
+    text: str | None = None,
+    of: str = "heads",
+    *,
+    changes: str | Sequence[str] = (),
+    example: int | None = None,
+    query: str | None = None,
+    token: str | None = None,
+    against: str | None = None,
+    from_text: str | None = None,
+    from_example: int | None = None,
+) -> Sweep:
+    """Each head removed in turn, or (of="places") each state patched from from_text, as `qkv change --sweep`."""
+    look = (text, example, query, token, against)
+    return Sweep(_models.sweep(_engine_model(model), of, look, _changes(changes), from_text, from_example))
+
+
+def lens(
+    model: Model | str,
+    text: str | None = None,
+    *,
+    example: int | None = None,
+    query: str | None = None,
+    token: str | None = None,
+    against: str | None = None,
+) -> Lens:
+    """What the model would say after each layer, and what each head and key adds to its answer, as `qkv lens`."""
+    return Lens(_models.lens(_engine_model(model), (text, example, query, token, against)))
+
+
+def rollout(model: Model | str, text: str, *, way: str = "rollout") -> Rollout:
+    """Attention rollout of a text, a map for each layer; way="flow": attention flow, one map, for some dozen tokens."""
+    return Rollout(*_models.rollout(_engine_model(model), text, way))

@@ -1,0 +1,130 @@
+"""qkv.insight against what the command says of the same questions."""
+
+import json
+import pathlib
+import subprocess
+
+import matplotlib
+import numpy
+import pytest
+
+import qkv
+from qkv import insight
+
+matplotlib.use("agg")
+COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
+TEXT = "abcxyzb"
+
+
+def said(*words):
+    return json.loads(subprocess.run([COMMAND, *words, "--json"], check=True, capture_output=True).stdout)
+
+
+def test_heads_are_those_of_analyze():
+    heads = insight.heads("induction", count=4)
+    assert heads.data == said("analyze", "induction", "--count", "4")
+    frame = heads.to_pandas()
+    assert list(frame["word"]) == ["mixed", "induction"]
+    assert frame["on_induction"][1] > 0.9
+    assert heads.grid("entropy") == [[heads.data["heads"][0]["entropy"]], [heads.data["heads"][1]["entropy"]]]
+    assert repr(heads).count("\n") == 0 and "1.0 induction" in repr(heads)
+    assert "<svg" in heads._repr_html_() and heads.svg("tokens-classes") != heads.svg()
+
+
+def test_heads_of_own_texts(tmp_path):
+    texts = [TEXT, "abcdabcd"]
+    (tmp_path / "texts.txt").write_text("\n".join(texts))
+    heads = insight.heads("induction", texts, importance=0)
+    of_command = said("analyze", "induction", "--text", str(tmp_path / "texts.txt"), "--importance", "0")
+    assert heads.data["heads"] == of_command["heads"]
+    assert numpy.isnan(heads.grid("removal")).all()
+    heads = insight.heads("translation", count=2, sites=["cross"], importance=0)
+    assert [site["site"] for site in heads.data["sites"]] == ["cross"]
+
+
+def test_heads_say_what_is_wrong():
+    with pytest.raises(ValueError, match="heads: sites: expected tokens, source or cross, got keys"):
+        insight.heads("induction", sites=["keys"])
+    with pytest.raises(TypeError, match="expected a list of texts"):
+        insight.heads("induction", TEXT)
+    with pytest.raises(qkv.Error, match="no model \"absent\" in the box"):
+        insight.heads("absent")
+    heads = insight.heads("induction", count=2, importance=0)
+    with pytest.raises(ValueError, match="grid: measure: expected one of .*entropy.*, got colour"):
+        heads.grid("colour")
+    with pytest.raises(ValueError, match="svg: name: expected one of tokens-grid"):
+        heads.svg("colour")
+
+
+def test_change_is_that_of_the_command():
+    change = insight.change("induction", TEXT, "remove 1.0")
+    assert change.data == said("change", "induction", TEXT, "--remove", "1.0")
+    frame = change.to_pandas()
+    assert frame["probability_before"][0] > 0.9 > 0.1 > frame["probability_after"][0]
+    assert repr(change).startswith("qkv.insight.Change('induction', remove 1.0: 'c' 0.99")
+    assert "<pre>" in change._repr_html_()
+
+
+def test_changes_add_up_and_patch():
+    change = insight.change("induction", TEXT, ["cut 6:2", "patch blocks.0@3"], from_text="abcqyzb", query="6")
+    of_command = said(
+        *("change", "induction", TEXT, "--cut", "6:2", "--patch", "blocks.0@3", "--from-text", "abcqyzb"),
+        *("--query", "6"),
+    )
+    assert change.data["divergence"] == of_command["divergence"]
+    with pytest.raises(ValueError, match="remove: expected a layer from 0 to 1, got 9"):
+        insight.change("induction", TEXT, "remove 9.0")
+
+
+def test_change_of_many_texts():
+    change = insight.change_texts("induction", None, "remove 1.0", count=4)
+    assert change.data == said("change", "induction", "--examples", "4", "--remove", "1.0")
+    assert change.to_pandas()["loss"][1] > 1
+
+
+def test_sweep_is_that_of_the_command():
+    sweep = insight.sweep("induction", TEXT)
+    assert sweep.data == said("change", "induction", TEXT, "--sweep", "heads")
+    assert list(sweep.to_pandas()["change"]) == [change for row in sweep.data["maps"][0]["changes"] for change in row]
+    places = insight.sweep("induction", TEXT, "places", from_text="abcxyza")
+    of_command = said("change", "induction", TEXT, "--sweep", "places", "--from-text", "abcxyza")
+    assert places.data["maps"] == of_command["maps"]
+    with pytest.raises(ValueError, match='sweep: of: expected "heads" or "places", got layers'):
+        insight.sweep("induction", TEXT, "layers")
+
+
+def test_lens_is_that_of_the_command():
+    lens = insight.lens("induction", TEXT)
+    assert lens.data == said("lens", "induction", TEXT)
+    frame = lens.to_pandas()
+    assert list(frame["layer"]) == ["input", "0", "1"] and frame["rank"][2] == 1
+
+
+def test_rollout_passes_all_attention_down():
+    rollout = insight.rollout("induction", TEXT)
+    assert [one.shape for one in rollout.maps] == [(7, 7), (7, 7)] and rollout.tokens == list(TEXT)
+    numpy.testing.assert_allclose(rollout.maps[1].sum(axis=1), 1, atol=1e-5)
+    weights = qkv.Model.open("induction").trace(TEXT)["blocks.0.attn.weights"][0, 0]
+    numpy.testing.assert_allclose(rollout.maps[0], (weights + numpy.eye(7)) / 2, atol=1e-6)
+    assert insight.rollout("induction", TEXT, way="flow").maps[0].shape == (7, 7)
+    with pytest.raises(ValueError, match='rollout: way: expected "rollout" or "flow", got up'):
+        insight.rollout("induction", TEXT, way="up")
+
+
+def test_everything_plots_on_axes_given_or_made():
+    from matplotlib import pyplot
+
+    model = qkv.Model.open("induction")
+    findings = [
+        insight.heads(model, count=2, importance=0),
+        insight.change(model, TEXT, "remove 1.0"),
+        insight.change_texts(model, None, "remove 1.0", count=2),
+        insight.sweep(model, TEXT),
+        insight.lens(model, TEXT),
+        insight.rollout(model, TEXT),
+    ]
+    for finding in findings:
+        _, ax = pyplot.subplots()
+        assert finding.plot(ax=ax) is ax and ax.has_data()
+        assert finding.plot() is not ax
+        pyplot.close("all")
