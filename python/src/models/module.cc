@@ -10,6 +10,7 @@ void follow_threads() { set_threads(nb::cast<int>(nb::module_::import_("qkv._qkv
 NB_MODULE(_models, module) {
   module.doc() = "Models, training and insight of qkv. Import qkv, which names everything that is public.";
   nanobind::module_::import_("qkv._qkv");  // the types of arrays, probes and errors
+  nanobind::module_::import_("qkv._box");  // where an installed package has its models
   qkv::python::add_heatmaps(module);
   qkv::python::add_tokenizer(module);
   qkv::python::add_model(module);
