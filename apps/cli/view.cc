@@ -11,6 +11,7 @@
 #include "browser.h"
 #include "commands.h"
 #include "common_options.h"
+#include "file/live_engine.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/error.h"
@@ -72,7 +73,9 @@ void serve(const ViewArguments& arguments) {
   const auto ask = [&studio](std::string_view name, std::string_view request, const StudioWatch& watch) {
     return studio.ask(name, request, watch);
   };
-  studio::StudioServer server(ask, studio::built_pages(), {.host = arguments.host, .port = arguments.port});
+  studio::StudioServerOptions options{.host = arguments.host, .port = arguments.port};
+  options.read_model = studio::box_model;
+  studio::StudioServer server(ask, studio::built_pages(), options);
   if (!studio::is_loopback(arguments.host)) {
     complain(kCommand, "careful: other machines reach this too. Whoever has the address reads the files that you can.");
   }

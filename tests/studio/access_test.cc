@@ -66,8 +66,11 @@ TEST(Access, LeadsToWhatThereIs) {
   EXPECT_EQ(access.route(base).place, Place::page);
   EXPECT_EQ(access.route(base + "studio.js").place, Place::script);
   EXPECT_EQ(access.route(base + "studio.css").place, Place::style);
+  EXPECT_EQ(access.route(base + "worker.js").place, Place::worker);
+  EXPECT_EQ(access.route(base + "qkv.wasm").place, Place::engine);
+  EXPECT_EQ(access.route(base + "models/a/b").name, "a/b");
   EXPECT_EQ(access.route(base + "ask/top_keys2").place, Place::question);
-  EXPECT_EQ(access.route(base + "ask/top_keys2").question, "top_keys2");
+  EXPECT_EQ(access.route(base + "ask/top_keys2").name, "top_keys2");
 }
 
 TEST(Access, LeadsNowhereElse) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "file/live_engine.h"
 #include "qkv/error.h"
 #include "studio/running.h"
 
@@ -51,6 +52,23 @@ TEST_F(Requests, GiveHeadersAloneForHead) {
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.body, "");
   EXPECT_EQ(head.headers.at("content-length"), std::to_string(tests::kPages.page.size()));
+}
+
+TEST_F(Requests, GiveTheEngineAndModelsThatAPageTakesAlong) {
+  EXPECT_EQ(running_.get(path("worker.js")).body, tests::kPages.worker);
+  EXPECT_EQ(running_.get(path("qkv.wasm")).status, 204);  // this build has none
+  StudioServerOptions options;
+  options.read_model = box_model;
+  const Running box(tests::echo, options);
+  const Reply model = box.get(path("models/previous"));
+  EXPECT_EQ(model.status, 200);
+  EXPECT_NE(model.body.find("\"__metadata__\""), std::string::npos);
+  EXPECT_EQ(box.get(path("models/bottleneck/vector")).status, 200);
+  for (const char* other :
+       {"models/", "models/other", "models/../previous", "models/%2e%2e/previous", "models//etc/passwd"}) {
+    EXPECT_EQ(box.get(path(other)).status, 404) << other;
+  }
+  EXPECT_EQ(running_.get(path("models/previous")).status, 404);
 }
 
 TEST_F(Requests, GivePagesOnlyToWhoReadsGzip) {

@@ -9,7 +9,8 @@
 
 namespace qkv::studio::tests {
 
-inline constexpr Pages kPages = {.page = "the page", .script = "the script", .style = "the style"};
+inline constexpr Pages kPages = {
+    .page = "the page", .script = "the script", .style = "the style", .worker = "the worker"};
 
 class Running {
  public:

@@ -1,6 +1,7 @@
 #include "live_engine.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace qkv::studio {
 namespace {
+
+constexpr std::array<const char*, 2> kUnchosen = {"bottleneck/vector", "bottleneck/attention"};
 
 std::string packed_model(const std::string& name) {
   const auto bytes = read_file(box_file(name + ".safetensors"));
@@ -25,11 +28,18 @@ std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
 
 }  // namespace
 
+std::vector<std::byte> box_model(const std::string& name) {
+  std::vector<std::string> names = trained_model_names();
+  names.insert(names.end(), kUnchosen.begin(), kUnchosen.end());
+  return std::ranges::find(names, name) == names.end() ? std::vector<std::byte>()
+                                                       : read_file(box_file(name + ".safetensors"));
+}
+
 std::optional<LiveEngine> live_engine() {
   const Pages pages = built_pages();
   if (pages.engine.empty()) return std::nullopt;
   LiveEngine live{.engine = std::string(pages.engine), .worker = gunzipped(pages.worker), .models = {}};
-  for (const char* const name : {"bottleneck/vector", "bottleneck/attention"}) live.models[name] = packed_model(name);
+  for (const char* const name : kUnchosen) live.models[name] = packed_model(name);
   return live;
 }
 

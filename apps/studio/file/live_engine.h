@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "page_file.h"
 
@@ -17,5 +18,8 @@ namespace qkv::studio {
 /// Adds the models of the box that are in `shown`, then the smallest ones, as long as they take at most `room` bytes of
 /// a page. Those that are shown have no bound: a page without its own model would not be live.
 void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room);
+
+/// The file of a model of the box; empty for any other name.
+[[nodiscard]] std::vector<std::byte> box_model(const std::string& name);
 
 }  // namespace qkv::studio

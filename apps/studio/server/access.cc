@@ -103,6 +103,10 @@ Route Access::route(std::string_view target) const {
   if (path.empty()) return {Place::page, {}};
   if (path == "studio.js") return {Place::script, {}};
   if (path == "studio.css") return {Place::style, {}};
+  if (path == "worker.js") return {Place::worker, {}};
+  if (path == "qkv.wasm") return {Place::engine, {}};
+  constexpr std::string_view kModels = "models/";
+  if (path.starts_with(kModels)) return {Place::model, std::string(path.substr(kModels.size()))};
   constexpr std::string_view kAsk = "ask/";
   if (!path.starts_with(kAsk) || !is_question_name(path.substr(kAsk.size()))) return {};
   return {Place::question, std::string(path.substr(kAsk.size()))};

@@ -12,11 +12,11 @@ namespace qkv::studio {
 /// 128 random bits in 32 hexadecimal digits.
 [[nodiscard]] std::string random_token();
 
-enum class Place : std::uint8_t { nowhere, page, script, style, question };
+enum class Place : std::uint8_t { nowhere, page, script, style, worker, engine, model, question };
 
 struct Route {
   Place place = Place::nowhere;
-  std::string question;
+  std::string name;  // of a question or a model
 };
 
 class Access {

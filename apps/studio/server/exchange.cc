@@ -159,6 +159,9 @@ class Exchange final : public httplib::Server {
     if (route.place == Place::page) send(response, service_.pages.page, "text/html; charset=utf-8");
     if (route.place == Place::script) send(response, service_.pages.script, "text/javascript; charset=utf-8");
     if (route.place == Place::style) send(response, service_.pages.style, "text/css; charset=utf-8");
+    if (route.place == Place::worker) send(response, service_.pages.worker, "text/javascript; charset=utf-8");
+    if (route.place == Place::engine) send_engine(response);
+    if (route.place == Place::model) send_model(response, route.name);
     return HandlerResponse::Handled;
   }
 
@@ -174,6 +177,28 @@ class Exchange final : public httplib::Server {
     });
   }
 
+  // A page asks whether there is one: a browser would complain of a page that is not found.
+  void send_engine(httplib::Response& response) const {
+    if (service_.pages.engine.empty()) {
+      response.status = 204;
+    } else {
+      send(response, service_.pages.engine, "application/wasm");
+    }
+  }
+
+  void send_model(httplib::Response& response, const std::string& name) const {
+    auto bytes = service_.read_model ? service_.read_model(name) : std::vector<std::byte>();
+    if (bytes.empty()) {
+      response.status = 404;
+      return;
+    }
+    const std::size_t size = bytes.size();
+    response.set_content_provider(size, "application/octet-stream",
+                                  [bytes = std::move(bytes)](std::size_t at, std::size_t length, auto& sink) {
+                                    return sink.write(reinterpret_cast<const char*>(bytes.data()) + at, length);
+                                  });
+  }
+
   void ask(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& read) {
     std::string body;
     has_read_all_ = read([&body](const char* bytes, std::size_t size) {
@@ -184,13 +209,13 @@ class Exchange final : public httplib::Server {
       response.status = 408;
       return;
     }
-    response.set_chunked_content_provider("application/octet-stream",
-                                          [this, name = service_.access.route(request.target).question,
-                                           body = std::move(body)](std::size_t /*at*/, httplib::DataSink& sink) {
-                                            if (!answer(name, body, sink)) return false;
-                                            sink.done();
-                                            return true;
-                                          });
+    response.set_chunked_content_provider(
+        "application/octet-stream", [this, name = service_.access.route(request.target).name, body = std::move(body)](
+                                        std::size_t /*at*/, httplib::DataSink& sink) {
+          if (!answer(name, body, sink)) return false;
+          sink.done();
+          return true;
+        });
   }
 
   bool answer(const std::string& name, const std::string& body, httplib::DataSink& sink) const {

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "access.h"
 #include "door.h"
@@ -18,10 +20,14 @@ struct ExchangeLimits {
   std::chrono::milliseconds writing{20'000};  // between two bytes that a client takes
 };
 
+/// The bytes of a model of the box; none for any other name. Called by several threads at once.
+using ReadModel = std::function<std::vector<std::byte>(const std::string& name)>;
+
 /// What all exchanges of one server share.
 struct Service {
   Ask ask;
   Pages pages;
+  ReadModel read_model;  // may be empty
   Access access;
   ExchangeLimits limits;
   std::function<bool()> closes;

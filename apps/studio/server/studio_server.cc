@@ -14,6 +14,7 @@ struct StudioServer::State {
       : door(options.host, options.port, options.door),
         service{.ask = std::move(ask),
                 .pages = pages,
+                .read_model = options.read_model,
                 .access = Access(options.host, door.port(), options.token.empty() ? random_token() : options.token),
                 .limits = options.exchange,
                 .closes = [this] { return closes.load(); }},

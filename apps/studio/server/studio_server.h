@@ -21,6 +21,7 @@ struct StudioServerOptions {
   std::size_t waiting = 256;       // requests until one is free; more are turned away with 429
   DoorLimits door = {};
   ExchangeLimits exchange = {};
+  ReadModel read_model = {};  // of the box, for pages that take them along
 };
 
 class StudioServer {

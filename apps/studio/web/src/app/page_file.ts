@@ -1,8 +1,11 @@
-// This page as a file: its own script and style, and every reply that it has, frozen in. The counterpart of
-// apps/studio/file/page_file.cc.
+// This page as a file: its own script and style, every reply that it has, frozen in, and its engine where it has one that
+// runs in a page. The counterpart of apps/studio/file/page_file.cc.
 
 import type { Engine } from "../engine/engine";
 import { base64, frozenText } from "../engine/frozen";
+import { baseOf } from "../engine/over_http";
+import { liveParts, type LiveParts } from "./live_parts";
+import { keptModels, shownModels } from "./kept_models";
 
 interface Parts {
   script: string;
@@ -45,14 +48,15 @@ export interface FileParts extends Parts {
   title: string;
   starts: readonly string[];
   frozen: string;
+  live: LiveParts | null;
 }
 
-export async function pageFile({ title, starts, frozen, ...own }: FileParts): Promise<string> {
+export async function pageFile({ title, starts, frozen, live, ...own }: FileParts): Promise<string> {
   const script = insideScript(own.script);
   const style = own.style.replaceAll("</", "<\\/");
   const policy =
-    `default-src 'none'; script-src ${await hashOf(script)}; style-src ${await hashOf(style)}; img-src data: blob:; ` +
-    "connect-src 'none'; font-src data:; worker-src 'none'; base-uri 'none'; form-action 'none'";
+    `default-src 'none'; script-src ${await hashOf(script)}${live ? " 'wasm-unsafe-eval'" : ""}; style-src ${await hashOf(style)}; img-src data: blob:; ` +
+    `connect-src 'none'; font-src data:; worker-src ${live ? "blob:" : "'none'"}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -68,15 +72,28 @@ export async function pageFile({ title, starts, frozen, ...own }: FileParts): Pr
     <div id="studio"></div>
     <noscript>This page needs JavaScript.</noscript>
 <script type="application/json" id="starts">${JSON.stringify(starts).replaceAll("<", "\\u003c")}</script>
-<script type="text/plain" id="frozen">${frozen}</script>
+${live ? elementsOf(live) : ""}<script type="text/plain" id="frozen">${frozen}</script>
 <script>${script}</script>
   </body>
 </html>
 `;
 }
 
+function elementsOf({ engine, worker, models }: LiveParts): string {
+  return `<script type="text/plain" id="engine">${engine}</script>
+<script type="text/plain" id="worker">${insideScript(worker)}</script>
+<script type="application/json" id="models">${JSON.stringify(models)}</script>
+`;
+}
+
 /** `starts`: where its pages begin, the one that is open first. */
 export async function thisPage(engine: Engine, starts: readonly string[]): Promise<string> {
-  const frozen = await frozenText(engine.replies);
-  return pageFile({ ...(await ownParts()), title: document.title, starts, frozen });
+  const own = await ownParts();
+  const replies = new Map(engine.replies);
+  const shown = shownModels(replies.keys());
+  const taken = own.script.length + own.style.length + (await frozenText(replies)).length;
+  const offered = (await engine.ask("about", {})).models.map((model) => model.name);
+  const live = await liveParts(baseOf(document.baseURI), shown, offered, taken);
+  const frozen = await frozenText(keptModels(replies, (name) => shown.has(name) || (live !== null && name in live.models)));
+  return pageFile({ ...own, title: document.title, starts, frozen, live });
 }

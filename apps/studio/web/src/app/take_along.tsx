@@ -36,7 +36,7 @@ function entriesOf(engine: Engine, takings: Takings | null): Entry[] {
   if (png) entries.push({ label: "PNG", detail: "the picture in pixels", run: async () => save(await png(), `${name}.png`) });
   entries.push({
     label: "This page as a file",
-    detail: "works without qkv and without network; holds what you have looked at",
+    detail: "works without qkv and without network; what you have looked at is in it",
     run: async () => {
       const page = await thisPage(engine, startsWith(`#${await fragmentOf(address.value)}`));
       return save(new Blob([page], { type: "text/html" }), `${name}.html`);

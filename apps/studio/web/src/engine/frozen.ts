@@ -60,7 +60,11 @@ export async function frozenText(replies: Iterable<readonly [string, Uint8Array]
     new DataView(head.buffer).setUint32(4, frames.length, true);
     parts.push(head, name, frames);
   }
-  return base64(await through(new CompressionStream("gzip"), ...parts));
+  return base64(await gzipped(...parts));
+}
+
+export function gzipped(...parts: Uint8Array[]): Promise<Uint8Array> {
+  return through(new CompressionStream("gzip"), ...parts);
 }
 
 export function base64(bytes: Uint8Array): string {
