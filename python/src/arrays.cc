@@ -27,6 +27,11 @@ nb::handle numpy_array_type() {
   return kType;
 }
 
+nb::handle numpy_asarray() {
+  static const nb::handle kFunction = nb::object(numpy().attr("asarray")).release();
+  return kFunction;
+}
+
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
 std::string module_of(nb::handle object) { return text_of(object.type().attr("__module__")); }
@@ -223,7 +228,7 @@ Tensor tensor_of(nb::handle array, const Argument& argument) {
 
 nb::object numpy_array(Tensor tensor) {
   const bool is_bf16 = tensor.dtype() == DType::bf16;
-  nb::object array = numpy().attr("asarray")(nb::cast(Elements{.tensor = std::move(tensor)}));
+  nb::object array = numpy_asarray()(nb::cast(Elements{.tensor = std::move(tensor)}));
   if (is_bf16) array = array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
   return array;
 }
