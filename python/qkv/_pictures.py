@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import pathlib
 import subprocess
@@ -105,10 +106,16 @@ class Page:
         return f"qkv.Page({self.title!r}, {len(self.document) / 1e6:.1f} MB)"
 
     def _repr_html_(self) -> str:
-        # Scripts alone: the page reaches nothing of the notebook's.
+        # The page writes its address, which about:srcdoc does not allow: the frame goes on to a blob of its own. Sandboxed, it
+        # reaches nothing of the notebook's.
+        encoded = base64.b64encode(self.document.encode()).decode()
+        frame = (
+            f'<script>const bytes = Uint8Array.from(atob("{encoded}"), (c) => c.charCodeAt(0));'
+            'location.replace(URL.createObjectURL(new Blob([bytes], { type: "text/html;charset=utf-8" })));</script>'
+        )
         return (
             f'<iframe title="{escaped(self.title)}" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:{self.height}px;border:0" srcdoc="{escaped(self.document)}"></iframe>'
+            f'style="width:100%;height:{self.height}px;border:0" srcdoc="{escaped(frame)}"></iframe>'
         )
 
 

@@ -1,5 +1,6 @@
 """Models, traces, tokenizers and how they print; numbers beside those that the command gives."""
 
+import base64
 import json
 import pathlib
 import subprocess
@@ -261,7 +262,9 @@ def test_pages(induction):
         raise
     assert page.document.lower().startswith("<!doctype html>")
     assert "abcxyzab" in page.document
-    assert "srcdoc=" in page._repr_html_()
+    frame = page._repr_html_()
+    assert frame.count("<iframe") == 1
+    assert base64.b64encode(page.document.encode()).decode() in frame
     with pytest.raises(qkv.Error, match="edits"):
         induction.trace(TEXT, edit={"blocks.0": lambda value: value}).show()
     with pytest.raises(qkv.Error, match="neither"):
