@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from qkv import _models, _pictures
@@ -124,7 +125,9 @@ class _Bar:
         if shown is False or (shown is None and "ipykernel" not in sys.modules and not sys.stderr.isatty()):
             return
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that its bar is plain text where there are no widgets
+                from tqdm.auto import tqdm
         except ImportError:
             return
         self._bar = tqdm(total=total, desc=task, unit="step")
