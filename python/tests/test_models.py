@@ -1,9 +1,14 @@
 """Models, traces, tokenizers and how they print; numbers beside those that the command gives."""
 
 import base64
+import gc
 import json
+import os
 import pathlib
+import signal
 import subprocess
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -298,3 +303,28 @@ def test_to_pandas(induction):
     frame = induction.trace(TEXT, keep=["logits", "blocks.0"]).to_pandas()
     assert list(frame["name"]) == ["blocks.0", "logits"]
     assert frame["shape"][1] == (1, 8, 27)
+
+
+def test_ctrl_c_ends_writing(gpt):
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gpt.generate("The cat", tokens=100_000)
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def test_an_edit_that_sees_its_trace_is_freed(induction):
+    class Seen:
+        pass
+
+    def pass_with_edit():
+        seen = Seen()
+        seen.trace = induction.trace(TEXT, edit={"blocks.0": lambda value: value if seen else None})
+        return weakref.ref(seen)
+
+    seen = pass_with_edit()
+    gc.collect()
+    assert seen() is None
