@@ -118,6 +118,18 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     expect(page.url()).toContain("q=5");
   });
 
+  it("says whose heads are still shown where a text cannot be read, and takes no empty text", async () => {
+    const { page } = await open("#/heads?model=induction&text=abcxyzab");
+    const text = page.locator(".model-text input");
+    await text.fill("");
+    await text.press("Enter");
+    expect(await text.inputValue()).toBe("abcxyzab");
+    await text.fill("ABC 7");
+    await text.press("Enter");
+    await page.locator(".field-problem").waitFor();
+    await page.getByText("Below is still what induction read before.").waitFor();
+  });
+
   it("each view is taken along as SVG: the picture is the view", async () => {
     const studio = await open("#/heads?model=induction&text=abcxyzab&q=7&k=2");
     const { page } = studio;

@@ -15,6 +15,15 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.row("out", 1, 2)).toEqual(["0.797", "1.604"]);
   });
 
+  it("is as it was left when another page was looked at", async () => {
+    const studio = await open("#/step?step=5&V=2,0;0,7;1,1");
+    await studio.page.locator("nav.pages a", { hasText: "Patterns" }).click();
+    await studio.page.locator(".parts-head").waitFor();
+    await studio.page.locator("nav.pages a", { hasText: "Step" }).click();
+    await studio.shows("v:1,1", "7");
+    expect(studio.page.url()).toContain("V=2,0;0,7;1,1");
+  });
+
   it("another query has its own row, and the remark on 0.999", async () => {
     const studio = await open("#/step?step=5");
     await studio.page.locator(".queries button", { hasText: "sat" }).click();

@@ -1,9 +1,9 @@
 // What every page has around it: the pages, the text, Take along, help, and the line that says where it is computed.
 
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Engine } from "../engine/engine";
-import { address, change } from "./address";
+import { address, change, plainFragment } from "./address";
 import { Help } from "./help";
 import { useKeys, type Key } from "./keys";
 import type { Page, Takings, TextBar } from "./page";
@@ -13,19 +13,30 @@ import { StatusLine } from "./status";
 import { TakeAlong } from "./take_along";
 import { ground, projector, toggleGround } from "./theme";
 
+const left = new Map<string, string>(); // how each page was left
+
+function wayTo(page: Page): string {
+  return left.get(page.name) ?? startOf(page);
+}
+
+function pageNow(): Page {
+  return pages.find((one) => one.name === address.value.page.split("/")[0]) ?? pages[0]!;
+}
+
 export function Frame({ engine }: { engine: Engine }) {
   const takings = useSignal<Takings | null>(null);
   const help = useSignal(false);
   const menu = useSignal(false);
   const open = useMemo(() => offered(pages, engine.isLive), [engine]);
-  const page = useComputed(() => pages.find((one) => one.name === address.value.page.split("/")[0]) ?? pages[0]!).value;
+  const page = useComputed(pageNow).value;
+  useSignalEffect(() => void left.set(pageNow().name, `#${plainFragment(address.value)}`));
 
   useLayoutEffect(() => {
     const toPages: Key[] = open.length < 2 ? [] : open.map((one, n) => ({
       keys: [String(n + 1)],
       shown: String(n + 1),
       does: `the page ${one.title}`,
-      run: () => (location.hash = startOf(one)),
+      run: () => (location.hash = wayTo(one)),
     }));
     return useKeys([
       ...toPages,
@@ -85,7 +96,7 @@ function PageLinks({ current, open }: { current: Page; open: readonly Page[] }) 
   return (
     <nav class="pages" aria-label="Pages" ref={links}>
       {open.map((page) => (
-        <a key={page.name} href={startOf(page)} aria-current={page === current ? "page" : undefined}>
+        <a key={page.name} href={page === current ? startOf(page) : wayTo(page)} aria-current={page === current ? "page" : undefined}>
           {page.title}
         </a>
       ))}

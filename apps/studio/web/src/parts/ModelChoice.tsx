@@ -40,7 +40,7 @@ export function ModelChoice({ about, model, label, none, hint, onChoose }: Model
         </select>
       </label>
       {byPath.value && (
-        <Settled label="Folder or file" class="model-path" value={known ? "" : model} hint={hint} onSettle={(path) => path && onChoose(path)} />
+        <Settled label="Folder or file" class="model-path" value={known ? "" : model} hint={hint} onSettle={onChoose} />
       )}
     </>
   );

@@ -53,6 +53,7 @@ function MadeUp({ desk, about }: { desk: Desk; about: AboutReply }) {
         }}
       />
       <Settled
+        mayBeEmpty
         label="mask"
         value={maskOf(fields, about)}
         hint="none: all see all"
@@ -81,7 +82,7 @@ function Read({ desk, about, model }: { desk: Desk; about: AboutReply; model: st
         </span>
       ) : (
         text !== null && text.length <= longestInField && (
-          <Settled label="reads" class="wide" value={text} isWrong={desk.open.error.value?.field === "text"} onSettle={(typed) => typed && desk.apply({ ...ofText, file: null, text: typed })} />
+          <Settled label="reads" class="wide" value={text} isWrong={desk.open.error.value?.field === "text"} onSettle={(typed) => desk.apply({ ...ofText, file: null, text: typed })} />
         )
       )}
       {text === null && <span class="problem">This address is about the file {name}, as it was: open it here.</span>}

@@ -40,7 +40,7 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
         {reading.text === undefined ? (
           <HeldOut model={model} example={reading.example ?? 0} desk={desk} />
         ) : (
-          <Settled label="Reads" class="model-text" value={reading.text} onSettle={(text) => text && desk.apply(textChanges(model, text))} />
+          <Settled label="Reads" class="model-text" value={reading.text} onSettle={(text) => desk.apply(textChanges(model, text))} />
         )}
         {(readsPairs || reading.second !== undefined) && (
           <Settled
@@ -48,6 +48,7 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
             class="model-text second-text"
             value={reading.second ?? ""}
             hint="a second text, as one of a pair"
+            mayBeEmpty
             onSettle={(text) => desk.apply(secondChanges(text))}
           />
         )}

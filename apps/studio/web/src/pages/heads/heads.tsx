@@ -42,6 +42,7 @@ function HeadsPage({ engine, takings }: PageProps) {
   const site = desk.site.value;
   const head = desk.head.reply.value;
   const waiting = desk.heads.waiting.value;
+  const isOld = desk.heads.error.value !== null; // what is shown answers an earlier request
   return (
     <div class="heads-page">
       <h1 class="said">Heads: who reads whom</h1>
@@ -49,8 +50,9 @@ function HeadsPage({ engine, takings }: PageProps) {
       {about && reading && engine.isLive && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
       <Problems desk={desk} />
       {waiting && <Progress desk={desk} />}
+      {isOld && all && <p class="note">Below is still what {all.title} read before.</p>}
       {all && site && head ? (
-        <div class={`heads-desk ${waiting ? "waiting" : ""}`} aria-busy={waiting}>
+        <div class={`heads-desk ${waiting || isOld ? "waiting" : ""}`} aria-busy={waiting}>
           {viewOf(address.value.fields, site) !== "all" && (
             <section class="card grid-card" aria-label="All heads">
               <AllHeads desk={desk} reply={all} site={site} largestMap={narrow.value ? 40 : 72} />

@@ -2,7 +2,8 @@
 
 import type { Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { address, move } from "../../app/address";
+import { address } from "../../app/address";
+import { startOf } from "../../app/starts";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
@@ -104,8 +105,8 @@ function Problems({ bench }: { bench: Bench }) {
           Undo
         </button>
       ) : (
-        <button type="button" class="plain small" onClick={() => move({ page: step.name, fields: {} })}>
-          Start with the chapter’s figure
+        <button type="button" class="plain small" onClick={() => (location.hash = startOf(step))}>
+          {bench.isLive ? "Start with the chapter’s figure" : "Show what this file holds"}
         </button>
       )}
     </p>
