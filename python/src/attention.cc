@@ -60,12 +60,10 @@ softcap   c: a score x becomes c * tanh(x / c).
 dropout   p, or (p, seed): weights set to 0 with probability p, a function of the seed and the place.
 sinks     one logit for each query head.
 ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
-threads   how many;
-qkv.threads() if None.Results do not depend on it.target "avx2", "avx512", "amx", "neon" or "reference";
-the best of this machine if None.
+threads   how many; qkv.threads() if None. Results do not depend on it.
+target    "avx2", "avx512", "amx", "neon" or "reference"; the best of this machine if None.
 
-    Returns out[B, Hq, Tq, Dv] of the library,
-    type and axes of q; with return_lse an AttentionResult (out, lse), lse
+Returns out [B, Hq, Tq, Dv] of the library, type and axes of q; with return_lse an AttentionResult (out, lse), lse
 [B, Hq, Tq] the natural logarithm of each row's sum, float64 if q is, else float32.
 
 float64 runs on the reference, a plain loop on one thread. The GIL is free during the call, and Ctrl-C ends it between two
