@@ -5,12 +5,12 @@ import json
 import os
 import pathlib
 
-PARTS = ("calls", "operators", "tuning")
+PARTS = ("calls", "small", "operators", "tuning")
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench-python")
-    parser.add_argument("--parts", default=",".join(PARTS), help="of calls, operators, tuning; with commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="of calls, small, operators, tuning; with commas")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: for a busy machine, one thread")
     parser.add_argument("--rounds", type=int, default=7)
@@ -54,6 +54,10 @@ def parts(options):
             from . import calls
 
             yield part, "A call from Python and in C++, 8 heads of width 64, float32", calls.rows(options.threads, options.rounds, options.clock)
+        elif part == "small":
+            from . import small
+
+            yield part, "Small calls of qkv.torch and PyTorch, float32", small.rows(options.rounds, options.clock)
         elif part == "operators":
             from . import operators
 

@@ -136,6 +136,30 @@ def test_strides_are_read_in_place():
         assert_same(list(inputs), draw(5, 5).t())
 
 
+@pytest.mark.parametrize("asked", [[0], [1], [2], [0, 1], [0, 2], [1, 2]], ids=str)
+@pytest.mark.parametrize("function", [ours, qkv.torch.attention], ids=["sdpa", "attention"])
+def test_gradients_of_some_inputs(function, asked):
+    inputs = [draw(2, 3, 5, 8), draw(2, 3, 7, 8), draw(2, 3, 7, 6)]
+    found = []
+    for each in (function, theirs):
+        given = [x.clone().requires_grad_(n in asked) for n, x in enumerate(inputs)]
+        each(*given).square().sum().backward()
+        found.append([x.grad for x in given])
+    for n, (ours_, theirs_) in enumerate(zip(*found, strict=True)):
+        assert (ours_ is None) == (n not in asked)
+        if n in asked:
+            torch.testing.assert_close(ours_, theirs_, rtol=1e-10, atol=1e-12)
+
+
+def test_an_input_that_was_changed_since_is_found_out():
+    q, k, v = (draw(2, 3, 5, 8, grad=True) for _ in range(3))
+    out = ours(q, k, v)
+    with torch.no_grad():
+        k.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
 def test_signs_that_a_view_turns_are_read():
     x = torch.view_as_complex(draw(1, 2, 5, 8, 2)).conj().imag
     assert x.is_neg()

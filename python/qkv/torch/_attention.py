@@ -110,7 +110,8 @@ def attention(
     out, lse = call(
         q, k, v, visible=visible, bias=dense, sinks=sinks, mask_text=mask_text, bias_text=bias_text,
         scale=scale, softcap=softcap, dropout=float(dropout), ragged=ragged,
+        wants_lse=return_lse,
     )  # fmt: skip
     for _ in range(missing):
-        out, lse = out.squeeze(0), lse.squeeze(0)
+        out, lse = out.squeeze(0), lse if lse is None else lse.squeeze(0)
     return qkv.AttentionResult(out, lse) if return_lse else out

@@ -7,7 +7,7 @@ from torch import Tensor
 
 import qkv
 from qkv.torch import _inputs
-from qkv.torch._operator import TOP_LEFT, call, is_watched, mask_of_text, refuse_tangents
+from qkv.torch._operator import TOP_LEFT, Simple, call, is_watched, mask_of_text, records, refuse_tangents
 
 _CAUSAL = mask_of_text(TOP_LEFT)
 
@@ -19,13 +19,14 @@ def _cast_by_autocast(*tensors):
 
 
 def _is_plain(query, key, value):
-    """Four axes, as many heads and batch entries each, nothing recorded: the engine can read them at once."""
+    """Four axes, as many heads and batch entries each, numbers and no more: the engine can read them at once."""
     if is_watched(query, key, value) or torch.is_autocast_enabled("cpu"):
         return False
-    if query.requires_grad or key.requires_grad or value.requires_grad:
-        return False
     refuse_tangents(query, key, value)
-    return query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2] and not query.is_neg()
+    if query.dim() != 4 or query.is_neg():
+        return False
+    shape = query.shape
+    return 0 not in shape and shape[:2] == key.shape[:2] == value.shape[:2]
 
 
 def scaled_dot_product_attention(
@@ -49,6 +50,8 @@ def scaled_dot_product_attention(
     """
     if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
         try:
+            if records(query, key, value):
+                return Simple.apply(query, key, value, TOP_LEFT if is_causal else "", "", scale, None)
             return qkv.attention(
                 query, key, value, mask=_CAUSAL if is_causal else None, scale=scale, threads=torch.get_num_threads()
             )

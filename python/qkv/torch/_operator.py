@@ -21,7 +21,9 @@ bias_of_text = functools.lru_cache(maxsize=64)(qkv.Bias)
 
 def plain(x: Tensor) -> Tensor:
     """What the engine reads: x without its record, and with its signs in memory."""
-    return (x.detach() if x.requires_grad else x).resolve_neg()
+    if x.requires_grad:
+        x = x.detach()
+    return x.resolve_neg() if x.is_neg() else x
 
 
 def _options(visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets):
@@ -196,7 +198,10 @@ def is_watched(*tensors):
         return True
     if torch._C._len_torch_dispatch_stack() > 0 or torch._C._get_tracing_state() is not None:
         return True
-    return any(x is not None and (type(x) not in PLAIN_TYPES or not x.is_cpu) for x in tensors)
+    for x in tensors:
+        if x is not None and (type(x) not in PLAIN_TYPES or not x.is_cpu):
+            return True
+    return False
 
 
 PLAIN_TYPES = (Tensor, torch.nn.Parameter)
@@ -215,6 +220,44 @@ class Recorded(torch.autograd.Function):
     def backward(ctx, d_out, d_lse):
         # With create_graph the operator records who asks for second derivatives, and refuses them.
         return _gradients(ctx, d_out, d_lse, attention_backward if torch.is_grad_enabled() else differentiate)
+
+
+class Simple(torch.autograd.Function):
+    """Recorded where no tensor but q, k and v is asked about and lse is not wanted: what a small call takes is what
+    PyTorch takes for each tensor and argument of a function like this.
+    """
+
+    @staticmethod
+    def forward(ctx, q, k, v, mask_text, bias_text, scale, softcap):
+        options = {"mask": mask_of_text(mask_text) if mask_text else None, "scale": scale, "softcap": softcap}
+        if bias_text:
+            options["bias"] = bias_of_text(bias_text)
+        out, lse = qkv.attention(
+            plain(q), plain(k), plain(v), return_lse=True, threads=torch.get_num_threads(), **options
+        )
+        ctx.save_for_backward(q, k, v, out, lse)
+        ctx.options = options
+        ctx.texts = mask_text, bias_text
+        return out
+
+    @staticmethod
+    def backward(ctx, d_out):
+        q, k, v, out, lse = ctx.saved_tensors
+        needed = ctx.needs_input_grad[:3]
+        wants = _ALL if all(needed) else [name for name, is_needed in zip("qkv", needed, strict=True) if is_needed]
+        if torch.is_grad_enabled():  # as in Recorded
+            scale, softcap = ctx.options["scale"], ctx.options["softcap"]
+            settings = (*ctx.texts, scale, softcap, 0.0, None, None, " ".join(wants))
+            given = iter(attention_backward(d_out, None, q, k, v, None, None, None, None, out, lse, *settings))
+            return *(next(given) if is_needed else None for is_needed in needed), None, None, None, None
+        found = qkv.attention_backward(
+            plain(d_out), plain(q), plain(k), plain(v), plain(out), lse,
+            wants=wants, threads=torch.get_num_threads(), **ctx.options,
+        )  # fmt: skip
+        return found.d_q, found.d_k, found.d_v, None, None, None, None
+
+
+_ALL = ["q", "k", "v"]
 
 
 class Transformed(torch.autograd.Function):
@@ -247,10 +290,18 @@ class TransformedGradients(torch.autograd.Function):
     backward = staticmethod(_refuse_second_derivatives)
 
 
+def records(q, k, v):
+    """True where a result is to have gradients with respect to one of them."""
+    return torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
+
+
 def call(
-    q, k, v, visible=None, bias=None, sinks=None, mask_text="", bias_text="", scale=None, softcap=None, dropout=0.0, ragged=None
+    q, k, v, visible=None, bias=None, sinks=None, mask_text="", bias_text="", scale=None, softcap=None, dropout=0.0, ragged=None,
+    wants_lse=False,
 ):
-    """(out, lse) of the operator, by the shortest way that serves. dropout draws its seed from PyTorch."""
+    """(out, lse) of the operator, by the shortest way that serves; lse may be None where it is not wanted. dropout draws
+    its seed from PyTorch.
+    """  # fmt: skip
     seed = torch.randint(2**63 - 1, (), device="cpu") if dropout > 0 else None
     q_offsets, k_offsets = ragged or (None, None)
     tensors = (q, k, v, visible, bias, sinks)
@@ -262,6 +313,8 @@ def call(
         return Transformed.apply(*tensors, *settings)
     if is_watched(*tensors):
         return attention(*tensors, *settings)
+    if not wants_lse and visible is bias is sinks is seed is q_offsets and records(q, k, v):
+        return Simple.apply(q, k, v, mask_text, bias_text, scale, softcap), None
     if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
         return Recorded.apply(*tensors, *settings)
     return compute(*tensors, *settings)
