@@ -27,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
-constexpr double kGentleRate = 1e-4;  // of a model that has learnt already
 
 struct TrainArguments {
   TrainSettings settings;

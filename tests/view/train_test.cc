@@ -53,5 +53,23 @@ TEST(TrainReply, SaysNothingOfAPatternWithoutRows) {
   EXPECT_TRUE(json["patterns"][1]["best"].is_null());
 }
 
+TEST(LossChart, IsLogarithmicWhereTheLossesSpanAFactorOfTen) {
+  const Chart chart = loss_chart({{.step = 1, .loss = 3, .held_out_loss = 2.5}, {.step = 50, .loss = 0.2}}, "copy");
+  EXPECT_EQ(chart.title, "copy");
+  ASSERT_EQ(chart.series.size(), 2);
+  EXPECT_THAT(chart.series[0].y, testing::ElementsAre(3, 0.2));
+  EXPECT_THAT(chart.series[1].x, testing::ElementsAre(1));
+  EXPECT_EQ(chart.y.scale, AxisScale::logarithmic);
+  EXPECT_DOUBLE_EQ(chart.y.low.value(), 0.1);
+  EXPECT_DOUBLE_EQ(chart.y.high.value(), 10);
+}
+
+TEST(LossChart, IsLinearOtherwise) {
+  const Chart chart = loss_chart({{.step = 1, .loss = 3}, {.step = 2, .loss = 2}}, "copy");
+  EXPECT_EQ(chart.series.size(), 1);
+  EXPECT_EQ(chart.y.scale, AxisScale::linear);
+  EXPECT_EQ(loss_chart({}, "none yet").y.scale, AxisScale::linear);
+}
+
 }  // namespace
 }  // namespace qkv::train_test

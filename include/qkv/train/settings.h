@@ -56,6 +56,9 @@ struct TrainReporting {
 /// particular has.
 [[nodiscard]] TrainSettings recipe_for(std::string_view task, std::string_view model = {});
 
+/// The learning rate for a model that has learnt already.
+inline constexpr double kGentleRate = 1e-4;
+
 /// With what the model of `from` says of kind and sizes and, where `stored` is open, of the dtype of its file; as they
 /// are without one. Opens the model. Throws Error as Model::open(), and InvalidArgument("train", "from", …) for a model
 /// that scores no tokens, or has no tokenizer.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/picture/chart.h"
 #include "qkv/train/run.h"
 #include "qkv/view/field.h"
 #include "qkv/view/member.h"
@@ -56,6 +57,10 @@ struct TrainReply {
 };
 
 [[nodiscard]] TrainReply train_reply(const TrainReport& report);
+
+/// Loss by step, of the training examples and, where they were examined, of those held out. Without points for an empty
+/// log.
+[[nodiscard]] Chart loss_chart(const std::vector<LoggedStep>& log, std::string title);
 
 /// Of a tokenizer that has learnt a text.
 struct TrainTokenizerReply {

@@ -1,13 +1,10 @@
 #include "qkv/view/train.h"
 
-#include <algorithm>
 #include <exception>
-#include <limits>
 
 #include "../arrays.h"
 #include "../signals.h"
 #include "models.h"
-#include "qkv/picture/chart.h"
 #include "qkv/train/run.h"
 #include "qkv/view/command_replies.h"
 
@@ -94,7 +91,6 @@ Plan plan_of(const std::string& task, const nb::dict& given) {
   if (!model.empty()) plan.settings.model = model;
   take_data(words, plan.settings);
   if (plan.settings.from) {
-    constexpr double kGentleRate = 1e-4;  // of a model that has learnt already, as `qkv train --from`
     plan.settings.learning_rate = kGentleRate;
     plan.settings = with_starting_model(plan.settings);
   } else {
@@ -181,28 +177,8 @@ std::vector<std::string> names_of_tasks() {
   return names;
 }
 
-std::string loss_chart(const std::string& directory) {
-  Series training{.name = "training", .x = {}, .y = {}};
-  Series held_out{.name = "held out", .x = {}, .y = {}};
-  double least = std::numeric_limits<double>::infinity();
-  const auto add = [&](Series& series, std::int64_t step, double loss) {
-    series.x.push_back(static_cast<double>(step));
-    series.y.push_back(loss);
-    least = std::min(least, loss);
-  };
-  for (const LoggedStep& step : read_log({.directory = directory})) {
-    add(training, step.step, step.loss);
-    if (step.held_out_loss) add(held_out, step.step, *step.held_out_loss);
-  }
-  Chart chart;
-  chart.title = directory;
-  chart.x.name = "step";
-  chart.x.unit = Unit::count;
-  chart.y.name = "loss";
-  if (least > 0) chart.y.scale = AxisScale::logarithmic;
-  chart.series.push_back(std::move(training));
-  if (!held_out.x.empty()) chart.series.push_back(std::move(held_out));
-  return to_svg(chart);
+std::string drawn_losses(const std::string& directory) {
+  return to_svg(loss_chart(read_log({.directory = directory}), directory));
 }
 
 }  // namespace
@@ -213,7 +189,7 @@ void add_train(nb::module_& module) {
              nb::arg("stepped"));
   module.def("planned_steps", &planned_steps, nb::arg("task"), nb::arg("directory"), nb::arg("words"),
              nb::arg("resumes"));
-  module.def("loss_chart", &loss_chart, nb::arg("directory"));
+  module.def("loss_chart", &drawn_losses, nb::arg("directory"));
   module.def("read_log", &logged, nb::arg("directory"));
   module.def("kept_steps", [](const std::string& directory) { return kept_steps({.directory = directory}); });
   module.def("kept_model", [](const std::string& directory, std::int64_t step) {
