@@ -15,50 +15,43 @@ MaskOption = str | qkv.Mask | Tensor | Callable
 BiasOption = str | qkv.Bias | Tensor | Callable
 
 
-def _text_of(word, kind, value):
-    """A Mask or Bias as its text, which an operator of PyTorch can take; None for one that its text does not say."""
-    text = str(value)
+def _text_and_tensor(word, kind, given, q, k):
+    """(text, tensor) of a mask or bias, as an operator of PyTorch can take it: the text is empty or the tensor None."""
+    if isinstance(given, str):
+        return given, None
+    if isinstance(given, Tensor):
+        return "", given
+    B, H, Tq, Tk = (*q.shape[:3], k.shape[2])
+    if isinstance(given, kind):
+        text = str(given)
+        if _says_all(text, kind):
+            return text, None
+        return "", torch.from_numpy(given.array(Tq, Tk, B, H))
+    if callable(given):
+        return "", torch.from_numpy(_functions.evaluate(word, given, B, H, Tq, Tk))
+    raise TypeError(
+        f"attention: {word}: expected a {kind.__name__}, a text, a tensor or a function, got {type(given).__name__}"
+    )
+
+
+def _says_all(text, kind):
+    """Whether a Mask or Bias of this text is the one that it was written of."""
     try:
-        return text if str(kind(text)) == text else None
+        return str(kind(text)) == text
     except ValueError:
-        return None
+        return False
 
 
 def _mask(mask, q, k):
-    """(the text, the tensor) of a mask; one of them is empty."""
-    if mask is None or isinstance(mask, str):
-        return mask or "", None
-    if isinstance(mask, Tensor):
-        return "", mask
-    B, H, Tq, Tk = (*q.shape[:3], k.shape[2])
-    if isinstance(mask, qkv.Mask):
-        text = _text_of("mask", qkv.Mask, mask)
-        return (text, None) if text is not None else ("", torch.from_numpy(mask.array(Tq, Tk, B, H)))
-    if callable(mask):
-        return "", torch.from_numpy(_functions.evaluate("mask", mask, B, H, Tq, Tk))
-    raise TypeError(f"attention: mask: expected a Mask, a text, a tensor or a function, got {type(mask).__name__}")
-
-
-def _one_bias(bias, q, k):
-    if isinstance(bias, str):
-        return bias, None
-    if isinstance(bias, Tensor):
-        return "", bias
-    B, H, Tq, Tk = (*q.shape[:3], k.shape[2])
-    if isinstance(bias, qkv.Bias):
-        text = _text_of("bias", qkv.Bias, bias)
-        return (text, None) if text is not None else ("", torch.from_numpy(bias.array(Tq, Tk, B, H)))
-    if callable(bias):
-        return "", torch.from_numpy(_functions.evaluate("bias", bias, B, H, Tq, Tk))
-    raise TypeError(f"attention: bias: expected a Bias, a text, a tensor or a function, got {type(bias).__name__}")
+    return ("", None) if mask is None else _text_and_tensor("mask", qkv.Mask, mask, q, k)
 
 
 def _bias(bias, q, k):
     """(the text, the tensor) of a sum of biases."""
     terms = () if bias is None else bias if isinstance(bias, (list, tuple)) else (bias,)
-    texts, tensors = zip(*(_one_bias(term, q, k) for term in terms), strict=True) if terms else ((), ())
-    tensors = [x for x in tensors if x is not None]
-    return " + ".join(text for text in texts if text), sum(tensors[1:], tensors[0]) if tensors else None
+    pairs = [_text_and_tensor("bias", qkv.Bias, term, q, k) for term in terms]
+    tensors = [x for _, x in pairs if x is not None]
+    return " + ".join(text for text, _ in pairs if text), sum(tensors[1:], tensors[0]) if tensors else None
 
 
 def _same_axes(q, k, v):
