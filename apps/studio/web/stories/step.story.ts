@@ -15,6 +15,15 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     expect(await studio.row("out", 1, 2)).toEqual(["0.797", "1.604"]);
   });
 
+  it("says that a link is damaged, until something is done", async () => {
+    const studio = await open("#/step?z=eJyLjgUA");
+    const said = studio.page.locator(".problem.banner", { hasText: "The link is damaged" });
+    await said.waitFor();
+    await studio.press("ArrowRight");
+    await studio.type("k:2,1", "4");
+    await said.waitFor({ state: "detached" });
+  });
+
   it("is as it was left when another page was looked at", async () => {
     const studio = await open("#/step?step=5&V=2,0;0,7;1,1");
     await studio.page.locator("nav.pages a", { hasText: "Patterns" }).click();

@@ -9,7 +9,8 @@ import {
   type Address,
 } from "../src/app/address";
 
-const parse = (text: string) => parsedFragment(text, "step");
+const read = (text: string) => parsedFragment(text, "step");
+const parse = async (text: string) => (await read(text)).address;
 
 describe("addresses", () => {
   it("keep matrices readable", () => {
@@ -36,6 +37,8 @@ describe("addresses", () => {
   });
 
   it("take away what cannot be read, and never throw", async () => {
+    for (const cut of ["#/step?text=%E0%A4%A&q=1", "#/step?z=not-deflated"]) expect((await read(cut)).isWhole).toBe(false);
+    for (const whole of ["", "#/step", "#/step?text=a&q=1"]) expect((await read(whole)).isWhole).toBe(true);
     expect(await parse("#/step?text=%E0%A4%A&q=1")).toEqual({ page: "step", fields: { q: "1" } });
     expect(await parse("#/../../etc/passwd")).toEqual({ page: "step", fields: {} });
     expect(await parse("#javascript:alert(1)")).toEqual({ page: "step", fields: {} });

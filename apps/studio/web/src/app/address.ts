@@ -39,15 +39,18 @@ function queryOf(fields: Fields): string {
     .join("&");
 }
 
-function fieldsOf(query: string): Fields {
+function fieldsOf(query: string): { fields: Fields; isWhole: boolean } {
   const fields: Record<string, string> = Object.create(null) as Record<string, string>;
+  let isWhole = true;
   for (const part of query.split("&")) {
     const at = part.indexOf("=");
     const name = part.slice(0, at);
-    const value = at > 0 && fieldName.test(name) ? unescaped(part.slice(at + 1)) : null;
-    if (value !== null) fields[name] = value;
+    if (at <= 0 || !fieldName.test(name)) continue;
+    const value = unescaped(part.slice(at + 1));
+    if (value === null) isWhole = false;
+    else fields[name] = value;
   }
-  return { ...fields };
+  return { fields: { ...fields }, isWhole };
 }
 
 /** What follows "#", with every field written out. */
@@ -63,24 +66,26 @@ export async function fragmentOf(address: Address): Promise<string> {
   return `/${address.page}?z=${toBase64Url(await through(new CompressionStream("deflate"), utf8(queryOf(address.fields))))}`;
 }
 
-/** Reads a fragment, with or without its "#". What cannot be read is left out; never throws. */
-export async function parsedFragment(fragment: string, fallbackPage: string): Promise<Address> {
+/** Reads a fragment, with or without its "#". What cannot be read is left out, and the link is then not whole; never throws. */
+export async function parsedFragment(fragment: string, fallbackPage: string): Promise<{ address: Address; isWhole: boolean }> {
   const text = fragment.replace(/^#/, "").slice(0, longest);
   const at = text.indexOf("?");
   const path = (at < 0 ? text : text.slice(0, at)).replace(/^\/+/, "");
   const page = pageName.test(path) ? path : fallbackPage;
-  const fields = fieldsOf(at < 0 ? "" : text.slice(at + 1));
-  const { z } = fields;
-  if (z === undefined) return { page, fields };
-  return { page, fields: fieldsOf(await inflated(z)) };
+  const written = fieldsOf(at < 0 ? "" : text.slice(at + 1));
+  const { z } = written.fields;
+  if (z === undefined) return { address: { page, fields: written.fields }, isWhole: written.isWhole };
+  const query = await inflated(z);
+  const { fields, isWhole } = fieldsOf(query ?? "");
+  return { address: { page, fields }, isWhole: isWhole && query !== null };
 }
 
-async function inflated(text: string): Promise<string> {
+async function inflated(text: string): Promise<string | null> {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     return new TextDecoder().decode(await through(new DecompressionStream("deflate"), bytes));
   } catch {
-    return "";
+    return null;
   }
 }
 
@@ -120,6 +125,9 @@ async function through(stream: GenericTransformStream, bytes: Uint8Array): Promi
 /** Where the reader is. Pages derive everything else from it. */
 export const address = signal<Address>({ page: "step", fields: {} });
 
+/** Whether the last link that was followed could be read whole. */
+export const linkIsWhole = signal(true);
+
 /** `fields` with some set, and those that are null or empty left out. */
 export function withFields(fields: Fields, changes: Readonly<Record<string, string | null>>): Fields {
   const all = Object.entries({ ...fields, ...changes });
@@ -138,7 +146,10 @@ export function change(changes: Readonly<Record<string, string | null>>, how: Ch
 
 export function move(next: Address, how: Change = "done"): void {
   const replace = how === "quiet" || dragging;
-  if (how !== "quiet") dragging = how === "drag";
+  if (how !== "quiet") {
+    dragging = how === "drag";
+    linkIsWhole.value = true;
+  }
   const isSame = plainFragment(next) === plainFragment(address.value);
   if (!isSame) address.value = next;
   if (isSame && (how !== "done" || replacing === null)) return;
@@ -169,13 +180,15 @@ function write(how: "pushState" | "replaceState"): void {
 
 /** Reads the address now and whenever the reader goes back, forward or types another one. */
 export async function followAddress(fallbackPage: string): Promise<void> {
-  const read = async () => {
+  const follow = async () => {
     dragging = false;
     if (replacing !== null) clearTimeout(replacing); // it was meant for the entry that was left
     replacing = null;
-    address.value = await parsedFragment(location.hash, fallbackPage);
+    const read = await parsedFragment(location.hash, fallbackPage);
+    address.value = read.address;
+    linkIsWhole.value = read.isWhole;
   };
-  addEventListener("popstate", () => void read());
-  addEventListener("hashchange", () => void read());
-  await read();
+  addEventListener("popstate", () => void follow());
+  addEventListener("hashchange", () => void follow());
+  await follow();
 }

@@ -1,11 +1,12 @@
 // What every page has around it: the pages, the text, Take along, help, and the line that says where it is computed.
 
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Engine } from "../engine/engine";
-import { address, change, plainFragment } from "./address";
+import { address, change, linkIsWhole, plainFragment } from "./address";
 import { Help } from "./help";
 import { useKeys, type Key } from "./keys";
+import { leftAt } from "./left";
 import type { Page, Takings, TextBar } from "./page";
 import { pages } from "./pages";
 import { offered, startOf } from "./starts";
@@ -13,10 +14,9 @@ import { StatusLine } from "./status";
 import { TakeAlong } from "./take_along";
 import { ground, projector, toggleGround } from "./theme";
 
-const left = new Map<string, string>(); // how each page was left
-
 function wayTo(page: Page): string {
-  return left.get(page.name) ?? startOf(page);
+  const left = leftAt(page.name);
+  return left ? `#${plainFragment(left)}` : startOf(page);
 }
 
 function pageNow(): Page {
@@ -29,7 +29,6 @@ export function Frame({ engine }: { engine: Engine }) {
   const menu = useSignal(false);
   const open = useMemo(() => offered(pages, engine.isLive), [engine]);
   const page = useComputed(pageNow).value;
-  useSignalEffect(() => void left.set(pageNow().name, `#${plainFragment(address.value)}`));
 
   useLayoutEffect(() => {
     const toPages: Key[] = open.length < 2 ? [] : open.map((one, n) => ({
@@ -73,6 +72,11 @@ export function Frame({ engine }: { engine: Engine }) {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        {!linkIsWhole.value && (
+          <p class="problem banner" role="alert">
+            The link is damaged, perhaps cut off: what could not be read of it is as it is without one.
+          </p>
+        )}
         <View engine={engine} takings={takings} />
       </main>
       <StatusLine engine={engine} />

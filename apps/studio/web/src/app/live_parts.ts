@@ -1,6 +1,7 @@
 // The engine that a page takes along, from wherever the page has its own: written into it, beside it on a static site, or at
 // the server. The counterpart of apps/studio/file/live_engine.cc.
 
+import { broughtBy } from "../engine/brought";
 import { base64, gzipped } from "../engine/frozen";
 
 export interface LiveParts {
@@ -37,17 +38,18 @@ interface LiveSource {
 }
 
 async function sourceOf(page: Document, base: string): Promise<LiveSource | null> {
-  const textOf = (id: string) => page.getElementById(id)?.textContent?.trim() ?? "";
-  const site = textOf("site");
-  if (site) {
-    const { engine, worker, models } = JSON.parse(site) as { engine: string; worker: string; models: Record<string, string> };
-    const packed = async (address: string) => base64(await bytesAt(base + address));
-    const model = async (name: string) => (models[name] ? packed(models[name]) : null);
-    return { engine: await packed(engine), worker: new TextDecoder().decode(await bytesAt(base + worker)), model };
+  const brought = broughtBy(page);
+  if (brought && !brought.isBeside) {
+    const { engine, worker, models } = brought;
+    return { engine, worker, model: async (name) => models[name] ?? null };
   }
-  if (textOf("engine")) {
-    const models = JSON.parse(textOf("models") || "{}") as Record<string, string>;
-    return { engine: textOf("engine"), worker: textOf("worker"), model: async (name) => models[name] ?? null };
+  if (brought) {
+    const packed = async (address: string) => base64(await bytesAt(base + address));
+    const model = async (name: string) => {
+      const address = brought.models[name];
+      return address ? packed(address) : null;
+    };
+    return { engine: await packed(brought.engine), worker: new TextDecoder().decode(await bytesAt(base + brought.worker)), model };
   }
   if (!base.startsWith("http")) return null;
   const engine = await fetch(`${base}qkv.wasm`);

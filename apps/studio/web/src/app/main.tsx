@@ -7,6 +7,7 @@ import "./frame.css";
 import "./print.css";
 import { Frame } from "./frame";
 import { listenForKeys } from "./keys";
+import { rememberPages } from "./left";
 import { opening } from "./opening";
 import { pages } from "./pages";
 import { firstStart } from "./starts";
@@ -28,6 +29,7 @@ async function start(): Promise<void> {
   } else if (!pages.some((page) => page.name === address.value.page.split("/")[0])) {
     address.value = { page: first.name, fields: {} };
   }
+  rememberPages();
   render(<Frame engine={engine} />, root);
 }
 

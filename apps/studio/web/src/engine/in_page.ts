@@ -1,35 +1,18 @@
-// The engine that a page brings along. In a file it is written into the page, compressed, in base64:
-//   <script type="text/plain" id="engine">         qkv.wasm
-//   <script type="text/plain" id="worker">         the Worker's script, as it is
-//   <script type="application/json" id="models">   {"NAME": base64}, the models of the box
-// On a static site the element #site has the addresses of the same: {"engine", "worker", "models": {"NAME": address}}.
+// The engine that a page brings along, in a Worker.
 
 import type { Source, Start } from "../worker/protocol";
+import { broughtBy } from "./brought";
 import { InWorker, type WorkerLike } from "./in_worker";
 
 /** The Worker with the engine of this page; null if it brings none. */
 export function inPage(page: Document): InWorker | null {
-  const textOf = (id: string) => page.getElementById(id)?.textContent?.trim();
-  const site = textOf("site");
-  if (site) return ofSite(JSON.parse(site) as Site, page.baseURI);
-  const engine = textOf("engine");
-  const script = textOf("worker");
-  if (!engine || !script) return null;
-  const models = JSON.parse(textOf("models") ?? "{}") as Record<string, string>;
-  const start = { engine: { base64: engine }, models: mapped(models, (base64) => ({ base64 })) };
-  return startedWith(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), start);
-}
-
-interface Site {
-  engine: string;
-  worker: string;
-  models: Record<string, string>;
-}
-
-function ofSite(site: Site, base: string): InWorker {
-  const at = (address: string) => new URL(address, base).href;
-  const start = { engine: { url: at(site.engine) }, models: mapped(site.models, (address) => ({ url: at(address) })) };
-  return startedWith(at(site.worker), start);
+  const brought = broughtBy(page);
+  if (!brought) return null;
+  const { isBeside, engine, worker, models } = brought;
+  const at = (address: string) => new URL(address, page.baseURI).href;
+  const source = (text: string): Source => (isBeside ? { url: at(text) } : { base64: text });
+  const start = { engine: source(engine), models: mapped(models, source) };
+  return startedWith(isBeside ? at(worker) : URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), start);
 }
 
 function mapped(models: Record<string, string>, source: (text: string) => Source): Start["models"] {

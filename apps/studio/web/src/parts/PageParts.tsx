@@ -1,6 +1,7 @@
 // A page in parts: its title, what it asks, and a way to each part as that was left.
 
-import { address, move, plainFragment, type Fields } from "../app/address";
+import { address, move, plainFragment } from "../app/address";
+import { fieldsLeftAt } from "../app/left";
 import "./page_parts.css";
 
 export interface Part {
@@ -10,11 +11,7 @@ export interface Part {
   asks: string;
 }
 
-const left = new Map<string, Fields>(); // how each part was left
-
 export function PageParts<P extends Part>({ parts, part }: { parts: readonly P[]; part: P }) {
-  const { fields } = address.value;
-  left.set(part.page, fields);
   return (
     <div class="parts-head">
       <h1>
@@ -22,7 +19,7 @@ export function PageParts<P extends Part>({ parts, part }: { parts: readonly P[]
       </h1>
       <nav class="segmented links" aria-label="Parts of this page">
         {parts.map((one) => {
-          const to = { page: one.page, fields: one === part ? fields : (left.get(one.page) ?? {}) };
+          const to = { page: one.page, fields: one === part ? address.value.fields : fieldsLeftAt(one.page) };
           return (
             <a
               key={one.page}
