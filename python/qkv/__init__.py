@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from qkv._qkv import (
     Bias,
     Error,
+    Generator,
     GradientProbe,
     Mask,
     Probe,
@@ -22,7 +23,7 @@ from qkv._results import AttentionGradients, AttentionResult, CellMaps, RowStati
 if TYPE_CHECKING:
     from qkv import insight
     from qkv._model import Gap, Match, Model, Written, models
-    from qkv._pictures import Page
+    from qkv._pictures import Page, Picture, heatmap
     from qkv._tokenizer import Token, Tokenizer
     from qkv._trace import Trace
     from qkv._train import Step, TrainingRun, tasks, train
@@ -33,12 +34,14 @@ _LATER = {
     "Match": "qkv._model",
     "Model": "qkv._model",
     "Page": "qkv._pictures",
+    "Picture": "qkv._pictures",
     "Step": "qkv._train",
     "Token": "qkv._tokenizer",
     "Tokenizer": "qkv._tokenizer",
     "Trace": "qkv._trace",
     "TrainingRun": "qkv._train",
     "Written": "qkv._model",
+    "heatmap": "qkv._pictures",
     "models": "qkv._model",
     "tasks": "qkv._train",
     "train": "qkv._train",
@@ -51,11 +54,13 @@ __all__ = [
     "CellMaps",
     "Error",
     "Gap",
+    "Generator",
     "GradientProbe",
     "Mask",
     "Match",
     "Model",
     "Page",
+    "Picture",
     "Probe",
     "RowStatistics",
     "Step",
@@ -69,6 +74,7 @@ __all__ = [
     "attention",
     "attention_backward",
     "attention_stage",
+    "heatmap",
     "insight",
     "models",
     "set_threads",

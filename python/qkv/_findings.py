@@ -37,7 +37,7 @@ class Finding:
 
     def _repr_html_(self) -> str:
         if self.pictures:
-            return self.svg()
+            return _pictures.shown(self.svg())
         return f"<pre>{html.escape(self.table)}</pre>"
 
 

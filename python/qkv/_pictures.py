@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import pathlib
+import re
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from qkv._qkv import Error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from qkv._qkv import Probe
+    from qkv._qkv import Bias, Mask, Probe
 
 MOST_CELLS = 32  # of a side of a map
 MOST_HEADS = 16  # in one picture
@@ -29,10 +32,86 @@ def table_html(title: str, rows: dict[str, str]) -> str:
     return f"<table><caption>{escaped(title)}</caption>{cells}</table>"
 
 
-def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> str:
-    """The heads' weights in cells; rows and columns have the tokens' names where each is a cell of its own."""
+class Picture:
+    """A picture drawn by the engine. In a notebook it shows itself."""
+
+    def __init__(self, title: str, svg: str) -> None:
+        self.title = title
+        self.svg = svg
+
+    def save(self, path: str) -> None:
+        """Writes the picture as an SVG file."""
+        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"qkv.Picture({self.title!r})"
+
+    def _repr_html_(self) -> str:
+        return shown(self.svg)
+
+
+def heatmap(
+    values: Any,
+    *,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    title: str = "",
+    titles: Sequence[str] = (),
+    axes: tuple[str, str] = ("query", "key"),
+    value: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    decimals: int = 2,
+) -> Picture:
+    """A matrix [rows, columns] in cells with their numbers, or several, [maps, rows, columns], side by side on one scale.
+
+    rows, columns  what the rows and the columns are called, the tokens for example
+    title, titles  over the picture, and over each map
+    axes           what rows and columns stand for
+    value          what a number is: it stands under the colour bar
+    low, high      the ends of the colour bar; those of the values if None
+    decimals       of the numbers in the cells, which are written where they fit
+
+    Cells of -inf are hatched. Where a number is negative, colours are symmetric about 0. Raises ValueError for another
+    number of axes, and for labels of the wrong number.
+    """
+    import numpy
+
+    maps = numpy.asarray(values)
+    if maps.ndim not in (2, 3):
+        raise ValueError(f"heatmap: values: expected [rows, columns] or [maps, rows, columns], got {list(maps.shape)}")
+    maps = numpy.ascontiguousarray(maps if maps.ndim == 3 else maps[None], dtype="float64")
+    if titles and len(titles) != len(maps):
+        raise ValueError(f"heatmap: titles: expected {len(maps)}, one a map, got {len(titles)}")
+    names = list(titles) if titles else ["" for _ in maps]
+    signed = bool((maps[numpy.isfinite(maps)] < 0).any())
+    return Picture(
+        title,
+        _maps_svg(title, maps, None, names, rows, columns, axes=axes, value=value, diverging=signed, low=low, high=high,
+                  decimals=decimals),
+    )
+
+
+def mask_picture(mask: Mask, Tq: int, Tk: int, B: int, H: int) -> Picture:
     from qkv import _models
 
+    return Picture(str(mask), _models.mask_svg(mask, Tq, Tk, B, H))
+
+
+def bias_picture(bias: Bias, Tq: int, Tk: int, H: int) -> Picture:
+    titles = [f"head {head}" for head in range(H)] if H > 1 else []
+    return heatmap(bias.array(Tq, Tk, H=H)[0], title=str(bias), titles=titles, value="added to the score")
+
+
+def shown(svg: str) -> str:
+    """An SVG document as HTML: a pixel for each of its points, and no wider than the cell."""
+    width = re.search(r' width="([\d.]+)pt"', svg)
+    style = f"width:{width.group(1)}px;" if width else ""
+    return f'<svg style="{style}max-width:100%;height:auto" ' + svg.partition("<svg ")[2]
+
+
+def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> str:
+    """The heads' weights in cells; rows and columns have the tokens' names where each is a cell of its own."""
     _, heads, rows, columns = probe.shape
     shown = min(heads, MOST_HEADS)
     maps = probe.map(min(rows, MOST_CELLS), min(columns, MOST_CELLS), heads=list(range(shown)))
@@ -41,13 +120,35 @@ def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> 
         title += f": the first {shown} of {heads} heads"
     row_names = queries if rows <= MOST_CELLS else []
     column_names = keys if columns <= MOST_CELLS else []
+    return _maps_svg(title, maps.mean, maps.visible == 0, names, row_names, column_names, places=(rows, columns))
+
+
+def _maps_svg(
+    title: str,
+    maps: NDArray[Any],
+    hidden: NDArray[Any] | None,
+    names: list[str],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    axes: tuple[str, str] = ("query", "key"),
+    places: tuple[int, int] | None = None,
+    value: str = "weight",
+    diverging: bool = False,
+    low: float | None = None,
+    high: float | None = None,
+    decimals: int = 2,
+) -> str:
+    from qkv import _models
+
     return _models.heatmaps_svg(
-        title, maps.mean, maps.visible, names, (rows, columns), row_names, column_names
+        title, maps, hidden, names=names, rows=list(rows), columns=list(columns), axes=axes, places=places, value=value,
+        diverging=diverging, low=low, high=high, decimals=decimals,
     )
 
 
 def probe_html(probe: Probe) -> str:
-    return heads_svg(probe, "weights", [], [])
+    return shown(heads_svg(probe, "weights", [], []))
 
 
 def plot_matrix(weights: NDArray[Any], queries: list[str], keys: list[str], title: str, ax: Any) -> Any:

@@ -122,7 +122,7 @@ class Trace:
         """Every head of every attention that was kept, as maps of at most 32 x 32 cells."""
         pictures = []
         for name in self.attentions:
-            pictures.append(_pictures.heads_svg(self.probe(name), name, *self._labels(name)))
+            pictures.append(_pictures.shown(_pictures.heads_svg(self.probe(name), name, *self._labels(name))))
         return "".join(pictures) or _pictures.escaped(repr(self))
 
 

@@ -114,7 +114,7 @@ class TrainingRun:
         return f"qkv.TrainingRun({os.fspath(self.directory)!r}, steps={len(self)}, loss={last.loss:.4f}{said})"
 
     def _repr_html_(self) -> str:
-        return _models.loss_chart(os.fspath(self.directory))
+        return _pictures.shown(_models.loss_chart(os.fspath(self.directory)))
 
 
 class _Bar:

@@ -55,6 +55,12 @@ void add_bias(nb::module_& module) {
       .def("terms", &Bias::terms, "The summands, left to right; none for zero.")
       .def("array", &array_of, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
            "The bias over a shape as a NumPy array of float64, [B, H, Tq, Tk].")
+      .def(
+          "picture",
+          [](nb::handle self, std::int64_t Tq, std::int64_t Tk, std::int64_t H) {
+            return nb::module_::import_("qkv._pictures").attr("bias_picture")(self, Tq, Tk, H);
+          },
+          nb::arg("Tq"), nb::arg("Tk"), nb::arg("H") = 1, "A Picture of what is added, a map a head.")
       .def_static(
           "zero", [] { return Bias(); }, "Nothing is added.")
       .def_static("alibi", &alibi_of, nb::arg("slopes"), nb::kw_only(), align,

@@ -142,6 +142,21 @@ void add_mask(nb::module_& module) {
           },
           nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
           "The share of pairs that are visible, 0 to 1.")
+      .def(
+          "cost",
+          [](const Mask& a, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {
+            return TilePlan(a, shape_of(B, H, Tq, Tk)).counts().cost();
+          },
+          nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+          "The share of tiles of 64 x 64 pairs that hold a visible one, 0 to 1: those that attention computes.")
+      .def(
+          "picture",
+          [](nb::handle self, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {
+            return nb::module_::import_("qkv._pictures").attr("mask_picture")(self, Tq, Tk, B, H);
+          },
+          nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+          "A Picture of the mask over a shape: pairs up to 64 queries and keys, beyond the share that is visible in "
+          "each cell.")
       .def_static(
           "from_function",
           [](const nb::callable& rule, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {

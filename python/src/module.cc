@@ -11,5 +11,6 @@ NB_MODULE(_qkv, module) {
   qkv::python::add_backward(module);
   qkv::python::add_probe(module);
   qkv::python::add_gradient_probe(module);
+  qkv::python::add_generator(module);
   qkv::python::add_info(module);
 }

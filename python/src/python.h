@@ -21,6 +21,7 @@ void add_attention(nb::module_& module);
 void add_backward(nb::module_& module);
 void add_probe(nb::module_& module);
 void add_gradient_probe(nb::module_& module);
+void add_generator(nb::module_& module);
 void add_info(nb::module_& module);
 
 }  // namespace qkv::python

@@ -1,0 +1,71 @@
+"""Pictures: heatmaps, masks and biases as SVG."""
+
+import re
+
+import numpy
+import pytest
+
+import qkv
+
+
+def described(picture):
+    return re.search(r"<desc>(.*?)</desc>", picture.svg).group(1)
+
+
+def test_a_heatmap_says_what_it_holds():
+    picture = qkv.heatmap(
+        numpy.array([[0.25, -numpy.inf], [1.0, -0.5]]), rows=["a", "b"], columns=["c", "d"], title="S", value="score"
+    )
+    assert repr(picture) == "qkv.Picture('S')" and "<title>S</title>" in picture.svg
+    assert "2 rows (query) by 2 columns (key), score from -1.00 to 1.00, 1 cells hidden" in described(picture)
+    assert re.match(r'<svg style="width:\d+px;max-width:100%;height:auto" role="img"', picture._repr_html_())
+    assert picture._repr_html_().endswith("</svg>\n")
+
+
+def test_names_and_numbers_are_drawn():
+    plain = qkv.heatmap(numpy.eye(2)).svg
+    assert plain != qkv.heatmap(numpy.eye(2), rows=["a", "b"]).svg
+    assert plain != qkv.heatmap(numpy.eye(2), columns=["a", "b"]).svg
+    assert plain != qkv.heatmap(numpy.eye(2), decimals=1).svg
+
+
+def test_several_maps_share_a_scale_and_have_titles(tmp_path):
+    picture = qkv.heatmap(numpy.eye(3)[None].repeat(2, 0), titles=["one", "two"], axes=("token", "column"), low=0, high=2)
+    for title in ("one", "two"):
+        assert f"{title}: 3 rows (token) by 3 columns (column), value from 0.00 to 2.00" in described(picture)
+    picture.save(str(tmp_path / "map.svg"))
+    assert (tmp_path / "map.svg").read_text(encoding="utf-8") == picture.svg
+
+
+def test_lists_and_bools_are_drawn():
+    assert "from 0.00 to 2.00" in described(qkv.heatmap([[1, 2]]))
+    assert "from 0 to 1" in described(qkv.heatmap(numpy.eye(2, dtype=bool), decimals=0))
+
+
+def test_masks_and_biases_have_pictures():
+    assert repr(qkv.Mask("causal & window(4)").picture(8, 8)) == "qkv.Picture('causal & window(4)')"
+    assert "head 1: 4 rows" in described(qkv.Mask.causal().picture(4, 4, H=2))
+    assert "batch entry 1: 4 rows (query) by 4 columns (key), visible from 0 to 1, 8 cells hidden" in described(
+        qkv.Mask.keys([4, 2]).picture(4, 4, B=2)
+    )
+    assert "share of pairs kept" in described(qkv.Mask.causal().picture(4096, 4096))
+    assert "head 1: 4 rows (query) by 4 columns (key), added to the score" in described(qkv.Bias.alibi().picture(4, 4, H=2))
+
+
+def test_what_a_mask_costs():
+    assert qkv.Mask.causal().cost(128, 128) == 3 / 4
+    assert qkv.Mask("strided(64)").cost(256, 256) == 1
+    assert qkv.Mask("strided(64)").coverage(256, 256) == 1 / 64
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        (numpy.zeros(3), {}, r"heatmap: values: expected \[rows, columns\] or \[maps, rows, columns\], got \[3\]"),
+        (numpy.zeros((2, 2)), {"titles": ["a", "b"]}, "heatmap: titles: expected 1, one a map, got 2"),
+        (numpy.zeros((2, 2)), {"rows": ["a"]}, "row"),
+    ],
+)
+def test_what_a_heatmap_refuses(values, options, message):
+    with pytest.raises(ValueError, match=message):
+        qkv.heatmap(values, **options)
