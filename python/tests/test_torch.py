@@ -416,6 +416,28 @@ class TestAttention:
         torch.testing.assert_close(packed, torch.cat(apart, 2))
         packed.sum().backward()
 
+    def test_watch_keeps_a_probe_of_each_call(self):
+        q, k, v = draw(1, 4, 5, 8, grad=True), draw(1, 2, 7, 8), draw(1, 2, 7, 3)
+        options = {"mask": "causal & window(3)", "bias": "alibi", "softcap": 2.0}
+        with qkv.torch.watch() as probes:
+            ours(q, k, v, enable_gqa=True)
+            ours(k, k, k)  # by the shortest way there is
+            ours(k.detach().requires_grad_(), k, k)
+            with qkv.torch.watch() as inner:
+                qkv.torch.attention(q, k, v, **options).sum().backward()
+        ours(q, k, v, enable_gqa=True)
+        assert len(probes) == 4 and len(inner) == 1 and inner[0] is probes[3]
+        for probe, queries, expected in zip(probes, (q, k, k, q), ({}, {}, {}, options), strict=True):
+            weights = qkv.attention_stage("weights", queries.detach(), k, **expected)
+            for h in range(queries.shape[1]):
+                torch.testing.assert_close(torch.from_numpy(probe.weights(h)), weights[0, h])
+
+    def test_watch_refuses_what_has_no_probe(self):
+        x = draw(1, 1, 4, 8)
+        with qkv.torch.watch(), pytest.raises(ValueError, match="watch: expected calls without ragged"):
+            qkv.torch.attention(x, x, x, ragged=([0, 1, 4], [0, 1, 4]))
+        qkv.torch.attention(x, x, x, ragged=([0, 1, 4], [0, 1, 4]))
+
     @pytest.mark.parametrize(
         "options, error, message",
         [

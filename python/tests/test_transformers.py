@@ -1,5 +1,7 @@
 """qkv under models of transformers: random small ones, patched and not."""
 
+import itertools
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -199,5 +201,29 @@ def test_what_is_no_model_is_refused():
 
 def test_weights_are_not_there():
     model = model_of("bert")
-    with qkv.torch.patch(model), pytest.raises(ValueError, match="eager"):
+    with qkv.torch.patch(model), pytest.raises(ValueError, match=r"qkv.torch.watch\(\) shows them.*eager"):
         model(torch.tensor([[3, 4, 5]]), output_attentions=True)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gemma2", "t5"])
+def test_watched_weights_are_those_that_eager_stores(name):
+    # In float64 the eager attention of a row of padding is NaN, and the next layer's with it.
+    model, inputs = model_of(name).float().eval(), inputs_of(name, padded=True)
+    with torch.no_grad():
+        with qkv.torch.patch(model), qkv.torch.watch() as probes:
+            model(**inputs)
+        model.set_attn_implementation("eager")
+        stored = model(**inputs, output_attentions=True)
+    if name == "t5":  # each layer of the decoder calls its own attention, then the one over the encoder
+        decoder = itertools.chain(*zip(stored.decoder_attentions, stored.cross_attentions, strict=True))
+        expected = [*stored.encoder_attentions, *decoder]
+    else:
+        expected = stored.attentions
+    assert len(probes) == len(expected)
+    visible = inputs.get("attention_mask")
+    for probe, weights in zip(probes, expected, strict=True):
+        assert probe.shape == tuple(weights.shape)
+        for b, h in itertools.product(range(3), range(weights.shape[1])):
+            rows = slice(None) if name == "t5" else visible[b].bool()  # queries that are padding may see anything
+            given = torch.from_numpy(probe.weights(h, b)).to(weights.dtype)
+            torch.testing.assert_close(given[rows], weights[b, h][rows], rtol=1e-4, atol=1e-5)

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 import qkv
+from qkv.torch._watch import tell, watching
 
 INPUTS = ("q", "k", "v", "visible", "bias", "sinks")  # of the operator, in its order
 TOP_LEFT = "causal(top_left)"
@@ -66,7 +67,10 @@ def compute(
     options = _options(
         visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets
     )
-    return tuple(qkv.attention(plain(q), plain(k), plain(v), return_lse=True, **options))
+    q, k = plain(q), plain(k)
+    out, lse = qkv.attention(q, k, plain(v), return_lse=True, **options)
+    tell(q, k, lse, options)
+    return out, lse
 
 
 def differentiate(
@@ -193,8 +197,8 @@ def refuse_tangents(*tensors):
 
 
 def is_watched(*tensors):
-    """True where more than the numbers is asked for: a trace, a transformation, a mode, a class that is not PyTorch's."""
-    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+    """True where more than the numbers is asked for: a probe, a trace, a transformation, a mode, a class of another's."""
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or watching:
         return True
     if torch._C._len_torch_dispatch_stack() > 0 or torch._C._get_tracing_state() is not None:
         return True

@@ -28,7 +28,10 @@ def attention_forward(
     qkv's own; position_bias is added, and gets its gradient.
     """
     if others.get("output_attentions"):
-        raise ValueError('qkv: the weights are never stored: set attn_implementation="eager" for output_attentions=True')
+        raise ValueError(
+            "qkv: the weights are never stored: qkv.torch.watch() shows them; for output_attentions=True set "
+            'attn_implementation="eager"'
+        )
     if others.get("cache") is not None:
         raise ValueError('qkv: paged caches are not served: set attn_implementation="sdpa" for continuous batching')
     Tq, Tk = query.shape[2], key.shape[2]
