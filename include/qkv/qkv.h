@@ -30,6 +30,7 @@
 #include "qkv/tensor.h"
 #include "qkv/threads.h"
 #include "qkv/tile_plan.h"
+#include "qkv/watched.h"
 
 // qkv::files, qkv::picture, qkv::learn and qkv::explain.
 #if __has_include("qkv/files.h")

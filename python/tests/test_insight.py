@@ -1,8 +1,11 @@
 """qkv.insight against what the command says of the same questions."""
 
 import json
+import os
 import pathlib
+import signal
 import subprocess
+import threading
 
 import matplotlib
 import numpy
@@ -128,3 +131,32 @@ def test_everything_plots_on_axes_given_or_made():
         assert finding.plot(ax=ax) is ax and ax.has_data()
         assert finding.plot() is not ax
         pyplot.close("all")
+
+
+# Each takes many seconds.
+LONG = {
+    "call": lambda model: model("([{}])" * 4000),
+    "trace": lambda model: model.trace("([{}])" * 4000, keep=["logits"]),
+    "change": lambda model: insight.change(model, "([{}])" * 10_000, "remove 1.0"),
+    "change_texts": lambda model: insight.change_texts(model, ["([{}])" * 100] * 1000, "remove 1.0"),
+    "sweep": lambda model: insight.sweep(model, "([{}])" * 1000),
+    "heads": lambda model: insight.heads(model, ["([{}])" * 100] * 1000),
+    "lens": lambda model: insight.lens(model, "([{}])" * 4000),
+    "rollout": lambda model: insight.rollout(model, "([{}])" * 250),
+    "flow": lambda model: insight.rollout(model, "([{}])" * 50, way="flow"),
+}
+
+
+@pytest.mark.parametrize("call", LONG.values(), ids=LONG.keys())
+def test_ctrl_c_ends_what_takes_long_and_the_model_goes_on(call):
+    model = qkv.Model.open("brackets")
+    before = model("([{}])")
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call(model)
+    finally:
+        timer.cancel()
+        timer.join()
+    assert numpy.array_equal(model("([{}])"), before)

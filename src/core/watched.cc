@@ -1,6 +1,11 @@
 #include "core/watched.h"
 
-namespace qkv::core {
+#include <utility>
+
+#include "qkv/watched.h"
+
+namespace qkv {
+namespace core {
 namespace {
 
 thread_local const CallWatch* watch_of_thread = nullptr;
@@ -17,4 +22,11 @@ void look() {
   if (watch_of_thread != nullptr && (*watch_of_thread)() == Proceed::stop) throw Cancelled("the call was stopped");
 }
 
-}  // namespace qkv::core
+}  // namespace core
+
+WatchedThread::WatchedThread(CallWatch watch)
+    : watch_(std::move(watch)), watched_(std::make_unique<core::Watched>(watch_)) {}
+
+WatchedThread::~WatchedThread() = default;
+
+}  // namespace qkv

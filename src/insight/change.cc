@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
@@ -144,6 +145,7 @@ void add_scores(const TrainedModel& trained, Asked& asked, const Tensor& after, 
   change.risen = most_by(trained, place, [&](std::size_t n) { return place.after[n] - place.before[n]; });
   change.fallen = most_by(trained, place, [&](std::size_t n) { return place.before[n] - place.after[n]; });
   for (std::int64_t t = 0; t < after.dim(0); ++t) {
+    core::look();
     change.divergence.push_back(divergence_of(asked.before().view().select(0, t), after.view().select(0, t)));
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/watched.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
 #include "qkv/insight/change.h"
@@ -22,6 +23,7 @@ Said said_of_text(const HeadText& text, const Tensor& scores) {
     const auto at = static_cast<std::size_t>(t);
     const std::int64_t target = text.targets[at];
     if (target < 0) continue;
+    core::look();
     const TensorView row = scores.view().select(0, t);
     said.loss -= log_softmax(row, -1).at({target});
     const std::vector<double> all = row.to_vector();

@@ -2,6 +2,7 @@
 #include <limits>
 #include <queue>
 
+#include "core/watched.h"
 #include "insight/mixed_layers.h"
 #include "qkv/insight/rollout.h"
 
@@ -30,6 +31,7 @@ class Network {
     for (Edge& edge : edges_) edge.left = edge.capacity;
     double flow = 0;
     while (find_levels(source, sink)) {
+      core::look();
       next_ = first_;
       double more = 0;
       do {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/said_of.h"
+#include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
@@ -46,6 +47,7 @@ LogitLens lens_of(const TrainedModel& trained, const insight::ReadText& read, co
     if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
     std::vector<LensCell>& row = lens.said.emplace_back();
     for (std::int64_t t = 0; t < scores.front().dim(0); ++t) {
+      core::look();
       const std::vector<double> logits = scores[static_cast<std::size_t>(n)].view().select(0, t).to_vector();
       const std::vector<double> probabilities =
           softmax(scores[static_cast<std::size_t>(n)].view().select(0, t), -1).to_vector();

@@ -1,5 +1,6 @@
 #include "qkv/insight/rollout.h"
 
+#include "core/watched.h"
 #include "insight/mixed_layers.h"
 
 namespace qkv {
@@ -13,6 +14,7 @@ LayerRows product_of(const LayerRows& a, const LayerRows& b) {
   const std::size_t T = a.size();
   LayerRows product(T, std::vector<double>(T));
   for (std::size_t i = 0; i < T; ++i) {
+    core::look();
     for (std::size_t k = 0; k < T; ++k) {
       for (std::size_t j = 0; j < T; ++j) product[i][j] += a[i][k] * b[k][j];
     }

@@ -8,6 +8,7 @@
 
 #include "attention/fused_call.h"
 #include "qkv/backward.h"
+#include "qkv/watched.h"
 
 namespace qkv::testing_attention::watch_test {
 namespace {
@@ -94,6 +95,43 @@ TEST(Watch, IsForgottenAfterItsCall) {
   Stopper stopper{.left = 1};
   const AttentionOptions options = {.watch = stopper.watch()};
   EXPECT_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v, options)), Cancelled);
+  EXPECT_NO_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v)));
+}
+
+TEST(WatchedThread, StopsCallsWithoutAWatchOfTheirOwn) {
+  const Inputs inputs = long_inputs();
+  for (const std::string& target : targets()) {
+    Stopper stopper{.left = 2};
+    const WatchedThread watched(stopper.watch());
+    const AttentionOptions options = {.threads = 1, .target = target};
+    EXPECT_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v, options)), Cancelled) << target;
+    EXPECT_EQ(stopper.asked, 2) << target;
+  }
+}
+
+TEST(WatchedThread, IsNotAskedWhereACallHasAWatch) {
+  const Inputs inputs = long_inputs();
+  Stopper outer{.left = 1'000'000};
+  Stopper own{.left = 1'000'000};
+  const WatchedThread watched(outer.watch());
+  static_cast<void>(attention(inputs.q, inputs.k, inputs.v, {.watch = own.watch()}));
+  EXPECT_EQ(outer.asked, 0);
+  EXPECT_GE(own.asked, 1);
+}
+
+TEST(WatchedThread, GivesWayToAnInnerOneAndEnds) {
+  const Inputs inputs = long_inputs();
+  Stopper outer{.left = 2};
+  {
+    const WatchedThread watched(outer.watch());
+    {
+      Stopper inner{.left = 1};
+      const WatchedThread narrower(inner.watch());
+      EXPECT_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v)), Cancelled);
+    }
+    EXPECT_EQ(outer.asked, 0);
+    EXPECT_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v, {.threads = 1})), Cancelled);
+  }
   EXPECT_NO_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v)));
 }
 

@@ -139,6 +139,7 @@ std::string_view room_of_public(std::string_view header) {
       {"random", "core"},
       {"tensor", "core"},
       {"threads", "core"},
+      {"watched", "core"},
       {"bias", "mask"},
       {"mask", "mask"},
       {"tile_plan", "mask"},

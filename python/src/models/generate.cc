@@ -1,4 +1,3 @@
-#include "../signals.h"
 #include "models.h"
 #include "qkv/train/write_text.h"
 
@@ -40,14 +39,13 @@ using Written = std::tuple<std::string, std::vector<std::int32_t>, std::string>;
 std::vector<Written> written_by(const LoadedModel& self, const std::vector<std::string>& prompts, const Draw& draw,
                                 const std::vector<std::string>& stops, const nb::object& said) {
   WriteOptions options{.draw = options_of(draw, self.trained.model()), .stops = stops, .said = {}};
-  Signals signals;
-  options.said = [&](std::int64_t text, std::string_view part) {
-    signals.look();
-    if (said.is_none()) return;
-    const nb::gil_scoped_acquire gil;
-    said(text, std::string(part));
-  };
-  const std::vector<WrittenText> texts = freely([&] { return write_texts(self.trained, prompts, options); });
+  if (!said.is_none()) {
+    options.said = [&](std::int64_t text, std::string_view part) {
+      const nb::gil_scoped_acquire gil;
+      said(text, std::string(part));
+    };
+  }
+  const std::vector<WrittenText> texts = stoppably([&] { return write_texts(self.trained, prompts, options); });
   std::vector<Written> all;
   for (const WrittenText& text : texts) all.emplace_back(text.text, text.tokens, std::string(name_of(text.end)));
   return all;

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "../arrays.h"
-#include "../signals.h"
 #include "models.h"
 #include "qkv/insight/change.h"
 #include "qkv/insight/lens.h"
@@ -68,7 +67,7 @@ Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std:
 // As `qkv analyze`.
 Report heads_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count,
                 const std::vector<std::string>& sites, std::int64_t importance, std::uint64_t seed) {
-  return freely([&] {
+  return stoppably([&] {
     const HeadTexts read = texts_of(model, texts, count);
     HeadOptions options;
     if (!sites.empty()) options.sites = sites_of(sites);
@@ -76,7 +75,6 @@ Report heads_of(const LoadedModel& model, const std::optional<std::vector<std::s
     options.repeats = read.repeats;
     options.masks = read.masks;
     options.repeats.seed = options.masks.seed = seed;
-    options.doing = [signals = Signals()](const std::string&, std::int64_t, std::int64_t) mutable { signals.look(); };
     const auto analysis = std::make_shared<HeadAnalysis>(analyze_heads(model.trained.model(), read.texts, options));
     if (!texts) analysis->patterns = patterns_of(model.trained, count, options.sites);
     return report_of(analysis, model.name, read.described);
@@ -95,7 +93,7 @@ ChangeQuestion change_question(const LoadedModel& model, const Look& look, const
 // As `qkv change` of one text.
 Report text_changed(const LoadedModel& model, const Look& look, const std::vector<std::string>& changes,
                     const std::optional<std::string>& from_text, std::optional<std::int64_t> from_example) {
-  return freely([&] {
+  return stoppably([&] {
     const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
     const TextChange change = change_text(model.trained, question);
     return Report{.json = change_json(change, question, model.name),
@@ -106,7 +104,7 @@ Report text_changed(const LoadedModel& model, const Look& look, const std::vecto
 // As `qkv change` of many texts.
 Report texts_changed(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count,
                      const std::vector<std::string>& changes) {
-  return freely([&] {
+  return stoppably([&] {
     const ChangeQuestion question = change_question(model, {}, changes, std::nullopt, std::nullopt);
     const LossChange change = change_texts(model.trained, texts_of(model, texts, count).texts, question);
     return Report{.json = change_json(change, question, model.name),
@@ -124,11 +122,9 @@ Report drawn(std::string json, std::string table, Panel panel) {
 Report swept(const LoadedModel& model, const std::string& of, const Look& look, const std::vector<std::string>& changes,
              const std::optional<std::string>& from_text, std::optional<std::int64_t> from_example) {
   if (of != "heads" && of != "places") throw InvalidArgument("sweep", "of", "\"heads\" or \"places\"", of);
-  return freely([&] {
+  return stoppably([&] {
     const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
-    const auto doing = [signals = Signals()](const std::string&) mutable { signals.look(); };
-    const Sweep sweep =
-        of == "heads" ? sweep_heads(model.trained, question, doing) : sweep_places(model.trained, question, doing);
+    const Sweep sweep = of == "heads" ? sweep_heads(model.trained, question) : sweep_places(model.trained, question);
     const std::string title = model.name + (of == "heads" ? ": each head removed" : ": each state from the other text");
     return drawn(sweep_json(sweep, question, model.name), sweep_table(sweep), sweep_panel(sweep, title));
   });
@@ -136,7 +132,7 @@ Report swept(const LoadedModel& model, const std::string& of, const Look& look, 
 
 // As `qkv lens`.
 Report lens_of(const LoadedModel& model, const Look& look) {
-  return freely([&] {
+  return stoppably([&] {
     const LensReport report = lens_report(model.trained, question_of(look));
     return drawn(lens_json(report, model.name), lens_table(report, model.name), lens_panel(report, model.name));
   });
@@ -147,7 +143,7 @@ nb::tuple rollout_of(const LoadedModel& model, const std::string& text, const st
   if (way != "rollout" && way != "flow") throw InvalidArgument("rollout", "way", "\"rollout\" or \"flow\"", way);
   std::vector<Tensor> maps;
   HeadTexts read;
-  freely([&] {
+  stoppably([&] {
     const std::vector<std::string> one{text};
     read = head_texts(model.trained, one);
     if (way == "flow") {

@@ -1,5 +1,4 @@
 #include "../arrays.h"
-#include "../signals.h"
 #include "models.h"
 #include "qkv/model/embed.h"
 #include "qkv/train/fill.h"
@@ -12,7 +11,7 @@ namespace {
 
 std::shared_ptr<LoadedModel> opened(const std::string& name) {
   const std::string path = trained_model_path(name);
-  return freely([&] {
+  return stoppably([&] {
     return std::make_shared<LoadedModel>(LoadedModel{.name = name, .path = path, .trained = TrainedModel::read(path)});
   });
 }
@@ -40,15 +39,10 @@ Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& cal
 nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,
                    std::optional<std::int64_t> example, const nb::object& image, std::optional<std::int64_t> answer) {
   const TaskExample read = example_of("Model", self.trained, {text, ids, example, image, answer});
-  Tensor said = freely([&] {
+  Tensor said = stoppably([&] {
     const NoGradient constant;
-    Trace watched(std::vector<std::string>{});
-    watched.edit("*resid_post", [signals = Signals()](const Variable& value) mutable {
-      signals.look();
-      return value;
-    });
     const TaskBatch batch = self.trained.batch_of(read);
-    return said_by(self.trained.model(), input_of(batch), {.dtype = self.trained.model().dtype(), .trace = &watched});
+    return said_by(self.trained.model(), input_of(batch), {.dtype = self.trained.model().dtype()});
   });
   return numpy_array(said.select(0, 0));
 }
@@ -75,7 +69,7 @@ nb::object embedded(const LoadedModel& self, const std::vector<std::string>& tex
   if (pooling) options.pooling = pooling_named(*pooling);
   options.normalised = normalised.value_or(options.normalised);
   options.dtype = dtype_of("embed", dtype);
-  return numpy_array(freely([&] {
+  return numpy_array(stoppably([&] {
     // Towers that learnt a task read the mark with which its texts begin.
     return self.trained.kind() == ModelKind::two_tower ? embed_texts(self.trained, texts, options.dtype)
                                                        : embed_texts(self.trained.model(), texts, options);
@@ -85,7 +79,7 @@ nb::object embedded(const LoadedModel& self, const std::vector<std::string>& tex
 nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::vector<std::string>& texts) {
   std::vector<Tensor> pictures;
   for (nb::handle image : images) pictures.push_back(tensor_of(image, {"match", "images"}));
-  PairMatch match = freely([&] { return match_pairs(self.trained, pictures, texts); });
+  PairMatch match = stoppably([&] { return match_pairs(self.trained, pictures, texts); });
   return nb::make_tuple(numpy_array(std::move(match.images)), numpy_array(std::move(match.texts)),
                         numpy_array(std::move(match.cosines)), numpy_array(std::move(match.scores)),
                         numpy_array(std::move(match.probabilities)));
@@ -95,7 +89,7 @@ nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::ve
 using Gap = std::pair<std::int64_t, std::vector<std::pair<std::string, double>>>;
 
 std::vector<Gap> filled(const LoadedModel& self, const std::string& text, std::int64_t count) {
-  const std::vector<FilledMask> masks = freely([&] { return fill_gaps(self.trained, text, count); });
+  const std::vector<FilledMask> masks = stoppably([&] { return fill_gaps(self.trained, text, count); });
   std::vector<Gap> gaps;
   for (const FilledMask& mask : masks) {
     Gap& gap = gaps.emplace_back(mask.place, std::vector<std::pair<std::string, double>>{});

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "../python.h"
+#include "../signals.h"
 #include "qkv/train/trained_model.h"
+#include "qkv/watched.h"
 
 namespace qkv::python {
 
@@ -28,6 +30,13 @@ auto freely(const Call& call) {
   follow_threads();
   const nb::gil_scoped_release free;
   return call();
+}
+
+/// The same, and what signals raise ends the call.
+template <class Call>
+auto stoppably(const Call& call) {
+  const WatchedThread watched(signal_watch());
+  return freely(call);
 }
 
 void add_heatmaps(nb::module_& module);

@@ -2,7 +2,6 @@
 
 #include "../arrays.h"
 #include "../owning_probe.h"
-#include "../signals.h"
 #include "models.h"
 #include "reading.h"
 
@@ -80,11 +79,7 @@ SharedPass passed(const SharedModel& model, const std::optional<std::vector<std:
                 .trace = keep ? Trace(*keep) : Trace()});
   Functions functions;
   for (const auto& [name, heads, function] : edits) add_edit(pass->trace, functions, name, heads, function);
-  pass->trace.edit("*resid_post", [signals = Signals()](const Variable& value) mutable {
-    signals.look();
-    return value;
-  });
-  freely([&] {
+  stoppably([&] {
     const TaskBatch batch = trained.batch_of(pass->example);
     trained.model().run(input_of(batch), pass->trace);
     return 0;
@@ -118,7 +113,7 @@ void add_trace(nb::module_& module) {
       .def(
           "value",
           [](const ModelPass& self, const std::string& name) {
-            return numpy_array(freely([&] { return self.trace[name]; }));
+            return numpy_array(stoppably([&] { return self.trace[name]; }));
           },
           nb::arg("name"))
       .def(
