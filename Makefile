@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-peers bench-python models \
+.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -120,6 +120,12 @@ ceilings:
 bench: ceilings
 	cmake --build --preset release --target call_bench
 	scripts/bench build/release build/ceilings.json
+
+bench-decode:
+	scripts/install-packages build bench
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=ON
+	cmake --build --preset release --target decode_bench
+	build/release/bench/decode/decode_bench $(OPTIONS)
 
 bench-peers:
 	scripts/install-packages build bench

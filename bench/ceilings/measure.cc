@@ -189,6 +189,8 @@ void measure_tiles(int, std::vector<Ceiling>&) {}
 
 }  // namespace
 
+VectorLoops widest_loops() { return targets().back().loops; }
+
 std::vector<Ceiling> measure_ceilings(const std::vector<int>& thread_counts) {
   std::vector<Ceiling> measured;
   const std::vector<Target> found = targets();

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "ceilings/loops.h"
+
 namespace qkv::bench {
 
 struct Ceiling {
@@ -18,5 +20,8 @@ struct Ceiling {
 
 /// Measures with each of these numbers of threads. Takes some seconds for each.
 [[nodiscard]] std::vector<Ceiling> measure_ceilings(const std::vector<int>& thread_counts);
+
+/// The loops of the widest vectors that this processor offers.
+[[nodiscard]] VectorLoops widest_loops();
 
 }  // namespace qkv::bench

@@ -59,23 +59,15 @@ class RowProducts {
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
-  /// Bytes from a row to those prefetched when it is read; 0 if the rows so far on are not contiguous.
-  struct Ahead {
-    std::int64_t near = 0;
-    std::int64_t far = 0;
+  /// Rows from one to that prefetched when it is read.
+  static constexpr std::int64_t kNear = 8;
+  /// The same long before, where that helps: on Xeons with AVX-512 it does, AVX2 on Zen 3 is a fifth slower with it.
+  static constexpr std::int64_t kFar = S::kLanes == 16 ? 32 : 0;
 
-    Ahead() = default;
-    Ahead(const KvRows& rows, std::int64_t j) {
-      if (rows.run(j) < 2 * kTile) return;
-      near = 8 * rows.row_stride_bytes;
-      far = 32 * rows.row_stride_bytes;
-    }
-  };
-
-  /// The memory of a tile's rows.
+  /// The memory of a tile's rows, and of those that come after them.
   struct Rows {
-    const std::byte* k[kTile];
-    const std::byte* v[kTile];
+    const std::byte* k[kTile + kNear];
+    const std::byte* v[kTile + kNear];
     float k_scales[kTile];
     float v_scales[kTile];
   };
@@ -87,8 +79,8 @@ class RowProducts {
     bool scaled;
     bool finite;  // as far as is known
     std::int64_t keys;
-    Ahead k_ahead;
-    Ahead v_ahead;
+    std::int64_t k_far;  // bytes from a row to those prefetched long before; 0 if the rows so far on are not contiguous
+    std::int64_t v_far;
     float* buffer;  // for sums over the tile, then for a copy of its values
   };
 
@@ -122,10 +114,11 @@ class RowProducts {
     tile.keys = keys;
     tile.rows = new (buffer) Rows;
     tile.buffer = buffer + kRowsFloats;
-    tile.k_ahead = Ahead(k, j);
-    tile.v_ahead = Ahead(v, j);
+    tile.k_far = far_of(k, j);
+    tile.v_far = far_of(v, j);
     find_rows(k, j, keys, tile.rows->k);
     find_rows(v, j, keys, tile.rows->v);
+    look_ahead(tile, k, v, j + keys, 0);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
     if (tile.scaled) {
       for (std::int64_t c = 0; c < keys; ++c) {
@@ -134,6 +127,17 @@ class RowProducts {
       }
     }
     return tile;
+  }
+
+  /// Says how many keys come after the tile's, which are from j on.
+  static void look_ahead(const Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
+    const std::int64_t near = keys < kNear ? keys : kNear;
+    find_rows(k, j, near, tile.rows->k + tile.keys);
+    find_rows(v, j, near, tile.rows->v + tile.keys);
+    for (std::int64_t c = tile.keys + near; c < tile.keys + kNear; ++c) {
+      tile.rows->k[c] = tile.rows->k[c - 1];
+      tile.rows->v[c] = tile.rows->v[c - 1];
+    }
   }
 
   /// s[key][lane] = k . q
@@ -218,21 +222,19 @@ class RowProducts {
   // Rows soon to be read are asked into the first-level cache. That alone is bound by how many lines the core waits
   // for; two neighbouring lines of each KiB, asked for long before, make the second-level cache's prefetcher run ahead.
   // An address beyond the rows does no harm.
-  [[gnu::always_inline]] static void fetch_row(const std::byte* row, std::int64_t bytes, const Ahead& ahead) {
+  [[gnu::always_inline]] static void fetch_row(const std::byte* const* row, std::int64_t bytes, std::int64_t far) {
     constexpr int kRead = 0;
     constexpr int kFirst = 3;  // level of the cache
     constexpr int kSecond = 2;
-    if (ahead.near == 0) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(row);
+    const std::byte* next = row[kNear];
+    for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(next + byte, kRead, kFirst);
+    if (far == 0) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(*row);
     for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
       const std::uintptr_t line = address + static_cast<std::uintptr_t>(byte);
-      // NOLINTBEGIN(performance-no-int-to-ptr): a pointer may not leave its array, an address may
-      __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.near)), kRead, kFirst);
-      if (line / kLine % 16 < 2) {
-        __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(ahead.far)), kRead,
-                           kSecond);
-      }
-      // NOLINTEND(performance-no-int-to-ptr)
+      if (line / kLine % 16 >= 2) continue;
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer may not leave its array, an address may
+      __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(far)), kRead, kSecond);
     }
   }
 
@@ -251,6 +253,10 @@ class RowProducts {
       default:
         return body.template operator()<DType::f32>();
     }
+  }
+
+  static std::int64_t far_of(const KvRows& rows, std::int64_t j) {
+    return rows.run(j) < 2 * kTile ? 0 : kFar * rows.row_stride_bytes;
   }
 
   static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
@@ -291,14 +297,19 @@ class RowProducts {
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n < tile.keys ? c + n : tile.keys - 1];
     const std::int64_t row_bytes = vectors.count * bytes_of(kType);
-    for (int n = 0; n < Keys; ++n) fetch_row(k[n], row_bytes, tile.k_ahead);
+    for (int n = 0; n < Keys; ++n) {
+      fetch_row(tile.rows->k + (c + n < tile.keys ? c + n : tile.keys - 1), row_bytes, tile.k_far);
+    }
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
     for (int n = 0; n < S::kLanes; ++n) acc[n] = S::zero();
     const auto step = [&](std::int64_t d, const auto& key) __attribute__((always_inline)) {
       typename S::F query[Rows];
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) query[r] = S::load(q + r * padded + d);
+      for (int r = 0; r < Rows; ++r) {
+        query[r] = S::load(q + r * padded + d);
+        if constexpr (requires { S::keep(query[r]); }) S::keep(query[r]);
+      }
 #pragma GCC unroll 16
       for (int n = 0; n < Keys; ++n) {
         const typename S::F x = key(k[n]);
@@ -325,54 +336,47 @@ class RowProducts {
     if constexpr (Rows > 1) {
       if (rows < Rows) return add_rows<kType, Rows - 1>(rows, tile, w, vectors, sums);
     }
-    constexpr int kVectors = S::kVectors * (Rows > 2 ? 1 : 2);
-    const std::int64_t row_bytes = vectors.count * bytes_of(kType);
-    std::int64_t d = 0;
-    for (; d + kVectors * S::kLanes <= vectors.whole; d += kVectors * S::kLanes) {
-      add_columns<Rows, kVectors>(tile, w, vectors.padded(), sums + d,
-                                  [&](const std::byte* row, int x) __attribute__((always_inline)) {
-                                    const std::byte* from = row + (d + x * S::kLanes) * bytes_of(kType);
-                                    if (d == 0 && x == 0) fetch_row(row, row_bytes, tile.v_ahead);
-                                    return load_as_f32<S>(from, kType, 0);
-                                  });
-    }
-    for (; d < vectors.whole; d += S::kLanes) {
-      add_columns<Rows, 1>(tile, w, vectors.padded(), sums + d,
-                           [&](const std::byte* row, int)
-                               __attribute__((always_inline)) { return load_as_f32<S>(row, kType, d); });
-    }
-    if (!vectors.has_tail()) return;
-    add_columns<Rows, 1>(tile, w, vectors.padded(), sums + d,
-                         [&](const std::byte* row, int)
-                             __attribute__((always_inline)) { return vectors.template tail<kType>(row); });
+    for (std::int64_t d = 0; d < Rows * vectors.padded(); d += S::kLanes) S::store(sums + d, S::zero());
+    // As many as have room for their weights and values in the registers.
+    constexpr int kKeys = Rows == 4 && S::kVectors * S::kRows <= 16 ? 3 : 4;
+    std::int64_t c = 0;
+    for (; c + kKeys <= tile.keys; c += kKeys) add_keys<kType, Rows, kKeys>(tile, c, w, vectors, sums);
+    for (; c < tile.keys; ++c) add_keys<kType, Rows, 1>(tile, c, w, vectors, sums);
   }
 
-  template <int Rows, int Vectors, class Value>
-  [[gnu::always_inline]] static void add_columns(const Tile& tile, const float* w, std::int64_t padded, float* sums,
-                                                 const Value& value) {
-    typename S::F acc[Rows][Vectors];
+  // Rows are read from begin to end, in the order of memory, and the sums stay in the first-level cache. Going through
+  // all keys for two vectors of sums in registers reads memory at half the rate.
+  template <DType kType, int Rows, int Keys>
+  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w,
+                                              const RowVectors<S>& vectors, float* sums) {
+    const std::int64_t padded = vectors.padded();
+    const std::byte* v[Keys];
+    typename S::F weights[Keys][Rows];
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-      for (int x = 0; x < Vectors; ++x) acc[r][x] = S::zero();
+    for (int n = 0; n < Keys; ++n) {
+      v[n] = tile.rows->v[c + n];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) weights[n][r] = S::splat(w[(c + n) * kWidth + r]);
     }
-    for (std::int64_t c = 0; c < tile.keys; ++c) {
-      const std::byte* row = tile.rows->v[c];
-      typename S::F values[Vectors];
-#pragma GCC unroll 8
-      for (int x = 0; x < Vectors; ++x) values[x] = value(row, x);
+    for (int n = 0; n < Keys; ++n) fetch_row(tile.rows->v + c + n, vectors.count * bytes_of(kType), tile.v_far);
+    const auto step = [&](std::int64_t d, const auto& value) __attribute__((always_inline)) {
+      typename S::F values[Keys];
+#pragma GCC unroll 4
+      for (int n = 0; n < Keys; ++n) values[n] = value(v[n]);
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) {
-        const typename S::F weight = S::splat(w[c * kWidth + r]);
-#pragma GCC unroll 8
-        for (int x = 0; x < Vectors; ++x) acc[r][x] = S::fma(weight, values[x], acc[r][x]);
-      }
-    }
+        typename S::F sum = S::load(sums + r * padded + d);
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-      for (int x = 0; x < Vectors; ++x) S::store(sums + r * padded + x * S::kLanes, acc[r][x]);
+        for (int n = 0; n < Keys; ++n) sum = S::fma(weights[n][r], values[n], sum);
+        S::store(sums + r * padded + d, sum);
+      }
+    };
+    for (std::int64_t d = 0; d < vectors.whole; d += S::kLanes) {
+      step(d, [&](const std::byte* row) __attribute__((always_inline)) { return load_as_f32<S>(row, kType, d); });
     }
+    if (!vectors.has_tail()) return;
+    step(vectors.whole,
+         [&](const std::byte* row) __attribute__((always_inline)) { return vectors.template tail<kType>(row); });
   }
 };
 

@@ -16,6 +16,9 @@ struct Simd {
   static constexpr std::uint64_t kAllLanes = 0xFF;
   static constexpr bool kScalesByPowers = false;
 
+  /// Keeps GCC from loading x once more for each of its uses.
+  static void keep(F& x) { asm("" : "+x"(x)); }
+
   static F zero() { return _mm256_setzero_ps(); }
   static F splat(float x) { return _mm256_set1_ps(x); }
   static F load(const float* p) { return _mm256_loadu_ps(p); }

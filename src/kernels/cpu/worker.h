@@ -153,8 +153,15 @@ class Worker {
   [[nodiscard]] typename Products::Tile load(std::int64_t column, float* buffer) const {
     const std::int64_t j = column * kTile;
     const std::int64_t keys = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
-    return Products::load(segment_.k.head(task_.key_head), segment_.v.head(task_.key_head), j, keys, call_.D, call_.Dv,
-                          buffer);
+    const KvRows k = segment_.k.head(task_.key_head);
+    const KvRows v = segment_.v.head(task_.key_head);
+    const auto tile = Products::load(k, v, j, keys, call_.D, call_.Dv, buffer);
+    if constexpr (requires { Products::look_ahead(tile, k, v, j, keys); }) {
+      const std::int64_t left = segment_.shape.Tk - j - keys;
+      const bool more = column + 1 < task_.columns.end;
+      Products::look_ahead(tile, k, v, j + keys, !more ? 0 : left < kTile ? left : kTile);
+    }
+    return tile;
   }
 
   void finish() {
