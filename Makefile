@@ -5,6 +5,8 @@
 
 # How long test-sanitize-rooms may take.
 MINUTES = 60
+# Of what `make wheel` builds wheels for: "python3.11 python3.12".
+INTERPRETERS = python3
 QKV = build/release/apps/cli/qkv
 PYTHON = $(CURDIR)/build/python-environment/bin/python
 
@@ -32,9 +34,7 @@ test:
 
 wheel:
 	scripts/install-packages build python studio
-	scripts/environment build/python-environment python/requirements.txt
-	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
-	scripts/wheel $(PYTHON) build/wheel
+	scripts/wheel build/wheel $(INTERPRETERS)
 
 test-models:
 	scripts/install-packages build test

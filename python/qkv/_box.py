@@ -1,8 +1,11 @@
-"""The models of the box, which lie in an installed package: the engine looks for them where QKV_MODELS says."""
+"""The models of the box and the fonts of pictures, which lie in an installed package: where the engine looks for them."""
 
 import os
 import pathlib
 
-_models = pathlib.Path(__file__).parent / "share" / "qkv" / "models"
-if _models.is_dir():
-    os.environ.setdefault("QKV_MODELS", str(_models))
+_share = pathlib.Path(__file__).parent / "share" / "qkv"
+if (_share / "models").is_dir():
+    os.environ.setdefault("QKV_MODELS", str(_share / "models"))
+if (_share / "fonts").is_dir():
+    # Names the fonts of the machine, too.
+    os.environ.setdefault("FONTCONFIG_FILE", str(_share / "fonts" / "fonts.conf"))

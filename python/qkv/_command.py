@@ -4,6 +4,8 @@ import os
 import pathlib
 import sys
 
+from qkv import _box as _box  # says where models and fonts lie
+
 
 def main():
     program = pathlib.Path(__file__).parent / "bin" / "qkv"

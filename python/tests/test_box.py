@@ -13,6 +13,8 @@ PACKAGE = pathlib.Path(qkv.__file__).parent
 
 def test_a_package_finds_its_models(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "qkv", symlinks=True)
+    if (libraries := PACKAGE.parent / "qkv.libs").is_dir():  # of a wheel
+        shutil.copytree(libraries, tmp_path / "qkv.libs")
     box = tmp_path / "qkv" / "share" / "qkv" / "models"
     box.mkdir(parents=True, exist_ok=True)
     shutil.copy(qkv.Model.open("previous").path, box / "mine.safetensors")

@@ -28,6 +28,11 @@ says err "sudo sh -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get i
 [ ! -s "$folder/out" ] || fail "without rights it must not install"
 
 command_is id 'echo 0'
+run --dry-run build
+[ "$status" = 1 ] || fail "--dry-run must end with 1 where something is missing, not $status"
+says err "sudo sh -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends cmake'"
+[ ! -s "$folder/out" ] || fail "--dry-run must not install"
+
 run build
 [ "$status" = 0 ] || fail "root must be able to install"
 says out 'installing: cmake$'
@@ -44,6 +49,8 @@ says out 'apt-get install -y --no-install-recommends cmake as noninteractive'
 
 command_is dpkg-query 'printf "install ok installed"'
 command_is id 'echo "id was asked although nothing is missing"; exit 1'
+run --dry-run build
+[ "$status" = 0 ] || fail "--dry-run must end with 0 with everything there"
 run build test
 [ "$status" = 0 ] || fail "with everything there it must do nothing"
 [ ! -s "$folder/out" ] || fail "with everything there it must say nothing"
