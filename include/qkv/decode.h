@@ -18,9 +18,13 @@ namespace qkv {
 /// about the last w tokens are. f64 runs on the reference, which copies visible tokens to f64; the fused targets read
 /// the cache in place and convert i8 to f32 on the way.
 ///
-/// Allocates the result, a plan for each length, and scratch unless options.scratch is given. Throws InvalidArgument,
-/// before anything is written, naming q, cache or the option; ragged and plan must not be set, and scratch must not
-/// overlap q, the cache's buffers, scales or page table.
+/// Keys that sequences share, that is the same pages at the beginning of their tables, are read once for all of their
+/// queries, from 256 tokens on (Juravsky et al. 2024): where every query sees them, without bias and dropout. A
+/// sequence's result then differs by rounding from what it is beside other sequences.
+///
+/// Allocates the result, a plan for each length, lists of what is shared, and scratch unless options.scratch is given.
+/// Throws InvalidArgument, before anything is written, naming q, cache or the option; ragged and plan must not be set,
+/// and scratch must not overlap q, the cache's buffers, scales or page table.
 [[nodiscard]] AttentionResult decode(const TensorView& q, const KvCacheView& cache,
                                      const AttentionOptions& options = {});
 

@@ -3,10 +3,13 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "attention/dense_rows.h"
+#include "cache/decode_shared.h"
 #include "cache/kv_rows.h"
+#include "cache/shared_prefixes.h"
 #include "core/bytes.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"
@@ -18,14 +21,25 @@ using kernels::cpu::Forward;
 using kernels::cpu::KvHeads;
 using kernels::cpu::Segment;
 
-constexpr std::size_t kAlignment = 64;
-
 KvHeads heads_of(const kernels::KvRows& first, const TensorView& rows, const TensorView& scales) {
   KvHeads heads = {.first = first,
                    .head_stride_bytes = rows.strides()[1] * static_cast<std::int64_t>(size_of(rows.dtype()))};
   if (first.scales != nullptr) heads.head_scale_stride = scales.strides()[1];
   return heads;
 }
+
+std::vector<Segment> segments_of(const DecodeCall& call, const TensorView& q) {
+  std::vector<Segment> segments;
+  for (std::int64_t b = 0; b < q.dim(0); ++b) segments.push_back(segment_of(call, q, b));
+  return segments;
+}
+
+std::span<std::byte> aligned(std::span<std::byte> scratch) {
+  const auto address = std::bit_cast<std::uintptr_t>(scratch.data());
+  return scratch.subspan((kAlignment - address % kAlignment) % kAlignment);
+}
+
+}  // namespace
 
 Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) {
   const KvBuffers& buffers = call.cache.buffers();
@@ -47,12 +61,6 @@ void direct(Segment& segment, const MutableTensorView& out, const MutableTensorV
   segment.lse_row_stride = lse_rows.strides()[1];
 }
 
-std::vector<Segment> segments_of(const DecodeCall& call, const TensorView& q) {
-  std::vector<Segment> segments;
-  for (std::int64_t b = 0; b < q.dim(0); ++b) segments.push_back(segment_of(call, q, b));
-  return segments;
-}
-
 Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {
   return {.segments = segments,
           .dtype = call.q.dtype(),
@@ -68,15 +76,6 @@ Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {
 }
 
 int threads_of(const DecodeCall& call) { return call.options.threads.value_or(threads()); }
-
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::span<std::byte> aligned(std::span<std::byte> scratch) {
-  const auto address = std::bit_cast<std::uintptr_t>(scratch.data());
-  return scratch.subspan((kAlignment - address % kAlignment) % kAlignment);
-}
-
-}  // namespace
 
 double DecodeCall::scale() const { return options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))); }
 
@@ -95,16 +94,39 @@ SequencePlans::SequencePlans(const DecodeCall& call) {
   }
 }
 
+namespace {
+
+// What a call reads beside q: every sequence by itself, or shared runs of keys.
+struct Layout {
+  explicit Layout(const DecodeCall& call) : plans(call), runs(shared_runs(call, plans)) {
+    if (!runs.empty()) shared.emplace(call, plans, runs);
+  }
+
+  [[nodiscard]] std::size_t kernel_bytes(const DecodeCall& call, const kernels::cpu::Target& target) const {
+    if (shared) return shared->scratch_bytes(target);
+    const std::vector<Segment> segments = segments_of(call, call.q);
+    return kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
+  }
+
+  SequencePlans plans;
+  std::vector<SharedRun> runs;
+  std::optional<SharedCall> shared;
+};
+
+std::size_t bytes_of(const Layout& layout, const DecodeCall& call, const kernels::cpu::Target& target) {
+  return core::checked_sum("decode", {kAlignment, rounded(bytes_of_rows(call.q)), layout.kernel_bytes(call, target)});
+}
+
+}  // namespace
+
 std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target) {
-  const std::vector<Segment> segments = segments_of(call, call.q);
-  return core::checked_sum("decode",
-                           {kAlignment, rounded(bytes_of_rows(call.q)),
-                            kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call))});
+  return bytes_of(Layout(call), call, target);
 }
 
 void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,
                   const MutableTensorView& out, const MutableTensorView& lse) {
-  const std::size_t needed = decode_scratch_bytes(call, target);
+  Layout layout(call);
+  const std::size_t needed = bytes_of(layout, call, target);
   std::span<std::byte> scratch = call.options.scratch;
   std::unique_ptr<std::byte[]> own;  // NOLINT(*-avoid-c-arrays): left uninitialised
   if (scratch.empty()) {
@@ -115,15 +137,16 @@ void decode_fused(std::string_view function, const DecodeCall& call, const kerne
     throw InvalidArgument(function, "scratch", std::to_string(needed) + " bytes or more",
                           std::to_string(scratch.size()));
   }
-  const SequencePlans plans(call);
   const std::span<std::byte> place = aligned(scratch);
-  std::vector<Segment> segments = segments_of(call, with_rows(call.q, place.data()));
+  const TensorView q = with_rows(call.q, place.data());
+  const std::span<std::byte> rest = place.subspan(rounded(bytes_of_rows(call.q)));
+  if (layout.shared) return layout.shared->run(target, q, out, lse, rest);
+  std::vector<Segment> segments = segments_of(call, q);
   for (Segment& segment : segments) {
-    segment.plan = &plans[segment.b];
+    segment.plan = &layout.plans[segment.b];
     direct(segment, out, lse);
   }
-  kernels::cpu::forward(target, forward_of(call, segments), threads_of(call),
-                        place.subspan(rounded(bytes_of_rows(call.q))));
+  kernels::cpu::forward(target, forward_of(call, segments), threads_of(call), rest);
 }
 
 }  // namespace qkv

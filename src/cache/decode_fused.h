@@ -4,12 +4,19 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include "kernels/cpu/forward.h"
 #include "qkv/decode.h"
 
 namespace qkv {
+
+inline constexpr std::size_t kAlignment = 64;  // of what lies in scratch
+
+[[nodiscard]] constexpr std::size_t rounded(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// Holds references: its arguments must outlive it.
 struct DecodeCall {
@@ -34,6 +41,13 @@ class SequencePlans {
   std::deque<TilePlan> made_;
   std::vector<const TilePlan*> plans_;
 };
+
+/// Sequence b of a call whose queries are q, without its plan, out and lse.
+[[nodiscard]] kernels::cpu::Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b);
+/// Where the segment's rows of the results go.
+void direct(kernels::cpu::Segment& segment, const MutableTensorView& out, const MutableTensorView& lse);
+[[nodiscard]] kernels::cpu::Forward forward_of(const DecodeCall& call, std::span<const kernels::cpu::Segment> segments);
+[[nodiscard]] int threads_of(const DecodeCall& call);
 
 [[nodiscard]] std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target);
 

@@ -71,7 +71,7 @@ class TaskList {
       const std::int64_t piece = n % pieces;
       task.columns.begin = piece * piece_columns_;
       task.columns.end = std::min(task.columns.begin + piece_columns_, task.columns.end);
-      task.partial += piece * cpu::partial_floats(lanes_of(task), call_.Dv);
+      task.partial += piece * floats_of_state(segment);
       return task;
     }
     const std::int64_t a_head = tasks_a_head(segment);
@@ -85,12 +85,18 @@ class TaskList {
 
   struct Merge {
     Task task;
-    std::int64_t pieces;
+    KeptStates states;
   };
 
   [[nodiscard]] Merge merge(std::int64_t n) const {
     const auto [segment, before] = holding(n, &Before::merges);
-    return {.task = block_task(segment, n - before.merges, before.partial_floats), .pieces = pieces_of(segment)};
+    const Task task = block_task(segment, n - before.merges, before.partial_floats);
+    return {.task = task,
+            .states = {.first = task.partial - task.first_block * floats_of_block(segment),
+                       .pieces = pieces_of(segment),
+                       .piece_stride = floats_of_state(segment),
+                       .block_stride = floats_of_block(segment),
+                       .Tq = segment.shape.Tq}};
   }
 
  private:
@@ -114,9 +120,12 @@ class TaskList {
     return std::max<std::int64_t>(1, (columns_of(segment) + piece_columns_ - 1) / piece_columns_);
   }
 
+  [[nodiscard]] std::int64_t floats_of_state(const Segment& segment) const {
+    return cpu::partial_floats(std::min(kTile, segment.shape.Tq * call_.group()), call_.Dv);
+  }
+
   [[nodiscard]] std::int64_t floats_of_block(const Segment& segment) const {
-    const std::int64_t lanes = std::min(kTile, segment.shape.Tq * call_.group());
-    return pieces_of(segment) * cpu::partial_floats(lanes, call_.Dv);
+    return pieces_of(segment) * floats_of_state(segment);
   }
 
   [[nodiscard]] Before after(const Before& before, const Segment& segment) const {
@@ -148,11 +157,6 @@ class TaskList {
             .blocks = 1,
             .columns = {0, columns_of(segment)},
             .partial = partials_ + partial + n * floats_of_block(segment)};
-  }
-
-  [[nodiscard]] std::int64_t lanes_of(const Task& task) const {
-    const LaneBlocks blocks(task.segment->shape.Tq, call_.group());
-    return blocks.block(task.first_block, task.key_head).count();
   }
 
   const Forward& call_;
@@ -227,8 +231,8 @@ void forward(const Target& target, const Forward& call, int threads, std::span<s
   core::parallel_for(workers, tasks.count(),
                      [&](int worker, std::int64_t n) { target.run(settings, tasks[n], scratch_of(worker)); });
   core::parallel_for(workers, tasks.merges(), [&](int worker, std::int64_t n) {
-    const auto [task, pieces] = tasks.merge(n);
-    target.merge(settings, task, pieces, scratch_of(worker));
+    const auto [task, states] = tasks.merge(n);
+    target.merge(settings, task, {&states, 1}, scratch_of(worker));
   });
 }
 

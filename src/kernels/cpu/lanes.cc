@@ -24,6 +24,11 @@ Lanes LaneBlocks::block(std::int64_t n, std::int64_t key_head) const {
           .heads = std::min(heads_, group_ - first_head)};
 }
 
+LaneBlocks::Place LaneBlocks::place_of(std::int64_t head, std::int64_t i) const {
+  const std::int64_t queries = std::min(kTile, Tq_ - i / kTile * kTile);
+  return {.block = i / kTile * head_blocks_ + head / heads_, .lane = head % heads_ * queries + i % kTile};
+}
+
 TileClass class_of(const Segment& segment, const Lanes& lanes, std::int64_t column) {
   const std::int64_t row = lanes.i / kTile;
   const TileClass first = segment.plan->tile(segment.plan_b, lanes.h, row, column);

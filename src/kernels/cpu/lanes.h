@@ -33,6 +33,13 @@ class LaneBlocks {
   [[nodiscard]] std::int64_t count() const;
   [[nodiscard]] Lanes block(std::int64_t n, std::int64_t key_head) const;
 
+  struct Place {
+    std::int64_t block;
+    std::int64_t lane;
+  };
+  /// Where query i of a head of the group stands, counted from the group's first.
+  [[nodiscard]] Place place_of(std::int64_t head, std::int64_t i) const;
+
  private:
   std::int64_t Tq_;
   std::int64_t group_;

@@ -65,8 +65,8 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   run_here(settings, task, scratch);
 }
 
-void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {
-  kAvx512.merge(settings, task, pieces, scratch);
+void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
+  kAvx512.merge(settings, task, kept, scratch);
 }
 
 void multiply_tile(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/forward.h"
@@ -15,8 +16,9 @@ struct Task {
   std::int64_t key_head = 0;
   std::int64_t first_block = 0;
   std::int64_t blocks = 0;
-  KeyRange columns;          // of the plan: where the keys are cut into pieces, those of one
-  float* partial = nullptr;  // null: the task writes the result; else the one block's running softmax goes there
+  KeyRange columns;                 // of the plan: where the keys are cut into pieces, those of one
+  float* partial = nullptr;         // null: the task writes the result; else its blocks' running softmaxes go there,
+  std::int64_t partial_stride = 0;  // so many floats from one to the next
 };
 
 /// The state of a block of `lanes` after some of its keys: their maxima, their sums, then a row of sums of values for
@@ -25,6 +27,16 @@ struct Task {
 [[nodiscard, gnu::always_inline]] inline std::int64_t partial_floats(std::int64_t lanes, std::int64_t Dv) {
   return 2 * kTile + lanes * partial_stride(Dv);
 }
+
+/// Where the states of the blocks of one segment and key head lie, for each piece of its keys.
+struct KeptStates {
+  const float* first = nullptr;
+  std::int64_t pieces = 1;
+  std::int64_t piece_stride = 0;  // floats
+  std::int64_t block_stride = 0;
+  std::int64_t Tq = 0;           // of that segment
+  std::int64_t first_query = 0;  // the query of that segment which is query 0 of the segment to be written
+};
 
 /// The options of a call as a kernel wants them.
 struct Settings {
@@ -68,8 +80,8 @@ struct Target {
   /// Bytes of scratch of one worker.
   std::size_t (*worker_bytes)(const Forward& call);
   void (*run)(const Settings& settings, const Task& task, std::byte* scratch);
-  /// Writes the result of a task whose keys were cut: `pieces` states lie one after the other from task.partial on.
-  void (*merge)(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch);
+  /// Writes the result of a task of one block from the states that its queries have reached over their keys.
+  void (*merge)(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch);
   /// TileLoops.
   void (*multiply)(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
                    float* scores) = nullptr;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/cpu/tile_steps.h"
 
@@ -40,14 +41,16 @@ class Worker {
     if (task.partial == nullptr) {
       worker.finish();
     } else {
-      worker.keep();
+      for (std::int64_t n = 0; n < task.blocks; ++n) {
+        worker.keep(worker.blocks_[n], task.partial + n * task.partial_stride);
+      }
     }
   }
 
-  static void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {
+  static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
     Worker worker(settings, task, reinterpret_cast<float*>(scratch));
     const Lanes& lanes = worker.blocks_[0].lanes;
-    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) worker.merge_lane(lanes, lane, pieces);
+    for (std::int64_t lane = 0; lane < lanes.count(); ++lane) worker.merge_lane(lanes, lane, kept);
   }
 
  private:
@@ -116,7 +119,8 @@ class Worker {
     }
     begin = begin > task_.columns.begin ? begin : task_.columns.begin;
     end = end < task_.columns.end ? end : task_.columns.end;
-    begin -= begin % Engine::kColumns;  // so that a block's tiles are grouped alike, whichever others its task has
+    // So that a block's tiles are grouped alike, whichever others its task has.
+    begin -= (begin - task_.columns.begin) % Engine::kColumns;
     for (std::int64_t column = begin; column < end; column += Engine::kColumns) {
       run_columns(column, column + Engine::kColumns < end ? column + Engine::kColumns : end);
     }
@@ -189,12 +193,11 @@ class Worker {
     segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
   }
 
-  void keep() {
-    const Block& block = blocks_[0];
-    float* rows = task_.partial + 2 * kTile;
+  void keep(const Block& block, float* state) {
+    float* rows = state + 2 * kTile;
     for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
-      S::store(task_.partial + lane, S::load(block.running.maximum + lane));
-      S::store(task_.partial + kTile + lane, S::load(block.running.sum + lane));
+      S::store(state + lane, S::load(block.running.maximum + lane));
+      S::store(state + kTile + lane, S::load(block.running.sum + lane));
     }
     for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane, rows += partial_stride(call_.Dv)) {
       if (lane % S::kLanes == 0) Products::unpack_sums(block.sums, call_.Dv, lane, stage_);
@@ -203,26 +206,45 @@ class Worker {
     }
   }
 
-  void merge_lane(const Lanes& lanes, std::int64_t lane, std::int64_t pieces) {
-    const std::int64_t stride = partial_floats(lanes.count(), call_.Dv);
-    float maximum = -INFINITY;
-    for (std::int64_t n = 0; n < pieces; ++n) {
-      const float one = task_.partial[n * stride + lane];
-      maximum = one > maximum ? one : maximum;
-    }
-    float sum = 0;
-    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(stage_ + d, S::zero());
-    for (std::int64_t n = 0; n < pieces; ++n) {
-      const float* piece = task_.partial + n * stride;
-      if (piece[lane] == -INFINITY && piece[kTile + lane] == 0) continue;
-      const float share = piece[lane] == maximum ? 1.0F : std::exp2((piece[lane] - maximum) * settings_.to_log2);
-      const typename S::F factor = S::splat(share);
-      sum += piece[kTile + lane] * share;
-      const float* values = piece + 2 * kTile + lane * partial_stride(call_.Dv);
-      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) {
-        S::store(stage_ + d, S::fma(S::load(values + d), factor, S::load(stage_ + d)));
+  // A lane's part of the state of a block.
+  struct LaneState {
+    float maximum;
+    float sum;
+    const float* values;
+
+    [[nodiscard]] bool is_empty() const { return maximum == -INFINITY && sum == 0; }
+  };
+
+  template <class Body>
+  void for_each_state(const Lanes& lanes, std::int64_t lane, std::span<const KeptStates> kept, const Body& body) const {
+    const std::int64_t head = lanes.head_of(lane) - task_.key_head * call_.group();
+    for (std::size_t m = 0; m < kept.size(); ++m) {
+      const KeptStates& states = kept[m];
+      const auto place = LaneBlocks(states.Tq, call_.group()).place_of(head, states.first_query + lanes.query_of(lane));
+      for (std::int64_t n = 0; n < states.pieces; ++n) {
+        const float* state = states.first + n * states.piece_stride + place.block * states.block_stride;
+        body(LaneState{.maximum = state[place.lane],
+                       .sum = state[kTile + place.lane],
+                       .values = state + 2 * kTile + place.lane * partial_stride(call_.Dv)});
       }
     }
+  }
+
+  void merge_lane(const Lanes& lanes, std::int64_t lane, std::span<const KeptStates> kept) {
+    float maximum = -INFINITY;
+    for_each_state(lanes, lane, kept,
+                   [&](const LaneState& state) { maximum = state.maximum > maximum ? state.maximum : maximum; });
+    float sum = 0;
+    for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(stage_ + d, S::zero());
+    for_each_state(lanes, lane, kept, [&](const LaneState& state) {
+      if (state.is_empty()) return;
+      const float share = state.maximum == maximum ? 1.0F : std::exp2((state.maximum - maximum) * settings_.to_log2);
+      const typename S::F factor = S::splat(share);
+      sum += state.sum * share;
+      for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) {
+        S::store(stage_ + d, S::fma(S::load(state.values + d), factor, S::load(stage_ + d)));
+      }
+    });
     finish_lane(lanes, lane, maximum, sum, stage_);
   }
 

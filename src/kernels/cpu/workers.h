@@ -31,8 +31,8 @@ struct Workers {
     (is_few(settings, task) ? Few::run : Many::run)(settings, task, scratch);
   }
 
-  static void merge(const Settings& settings, const Task& task, std::int64_t pieces, std::byte* scratch) {
-    (is_few(settings, task) ? Few::merge : Many::merge)(settings, task, pieces, scratch);
+  static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
+    (is_few(settings, task) ? Few::merge : Many::merge)(settings, task, kept, scratch);
   }
 
   static bool is_few(const Settings& settings, const Task& task) {
