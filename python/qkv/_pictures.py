@@ -147,6 +147,13 @@ def _maps_svg(
     )
 
 
+def probe_picture(probe: Probe, title: str, rows: list[str], columns: list[str]) -> Picture:
+    for name, labels, length in (("rows", rows, probe.shape[2]), ("columns", columns, probe.shape[3])):
+        if labels and len(labels) != length:
+            raise ValueError(f"picture: {name}: expected {length} names, got {len(labels)}")
+    return Picture(title, heads_svg(probe, title, rows, columns))
+
+
 def probe_html(probe: Probe) -> str:
     return shown(heads_svg(probe, "weights", [], []))
 

@@ -157,6 +157,16 @@ void add_probe(nb::module_& module) {
       .def("_repr_html_",
            [](nb::handle self) { return nb::module_::import_("qkv._pictures").attr("probe_html")(self); })
       .def(
+          "picture",
+          [](nb::handle self, const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+             const std::string& title) {
+            return nb::module_::import_("qkv._pictures").attr("probe_picture")(self, title, rows, columns);
+          },
+          nb::kw_only(), nb::arg("rows") = nb::list(), nb::arg("columns") = nb::list(), nb::arg("title") = "weights",
+          "A Picture of the heads' maps, of at most 32 x 32 cells. rows and columns name the queries and the keys, "
+          "where "
+          "each is a cell. Raises ValueError for another number of names.")
+      .def(
           "plot",
           [](nb::handle self, std::int64_t head, std::int64_t entry, nb::handle ax) {
             return nb::module_::import_("qkv._pictures").attr("plot_probe")(self, head, entry, ax);

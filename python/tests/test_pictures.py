@@ -52,6 +52,16 @@ def test_masks_and_biases_have_pictures():
     assert "head 1: 4 rows (query) by 4 columns (key), added to the score" in described(qkv.Bias.alibi().picture(4, 4, H=2))
 
 
+def test_a_probe_has_a_picture_with_names():
+    x = numpy.eye(3, dtype=numpy.float32)
+    probe = qkv.Probe(x, x, mask="causal")
+    picture = probe.picture(rows=["a", "b", "c"], columns=["a", "b", "c"], title="layer 0")
+    assert "<title>layer 0</title>" in picture.svg and "head 0: 3 rows (query) by 3 columns (key)" in described(picture)
+    assert "3 cells hidden" in described(picture) and picture.svg != probe.picture(title="layer 0").svg
+    with pytest.raises(ValueError, match="picture: columns: expected 3 names, got 2"):
+        probe.picture(rows=["a", "b", "c"], columns=["a", "b"])
+
+
 def test_what_a_mask_costs():
     assert qkv.Mask.causal().cost(128, 128) == 3 / 4
     assert qkv.Mask("strided(64)").cost(256, 256) == 1

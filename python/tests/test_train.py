@@ -52,7 +52,7 @@ def test_curves_and_models_of_a_run(run):
 
 def test_a_run_prints_and_plots(run):
     assert repr(run).startswith("qkv.TrainingRun(") and "steps=6" in repr(run) and "\n" not in repr(run)
-    assert "<svg" in run._repr_html_()
+    assert "<title>copy, encoder-decoder</title>" in run._repr_html_()
     assert list(run.to_pandas()["loss"]) == list(run.loss)
     assert len(run.plot().lines) == 2
     assert list(qkv.TrainingRun(run.directory).loss) == list(run.loss)

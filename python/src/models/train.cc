@@ -1,6 +1,8 @@
 #include "qkv/view/train.h"
 
 #include <exception>
+#include <filesystem>
+#include <utility>
 
 #include "../arrays.h"
 #include "../signals.h"
@@ -178,7 +180,13 @@ std::vector<std::string> names_of_tasks() {
 }
 
 std::string drawn_losses(const std::string& directory) {
-  return to_svg(loss_chart(read_log({.directory = directory}), directory));
+  const TrainPlace place = {.directory = directory};
+  std::string title = directory;
+  if (std::filesystem::exists(place.checkpoint())) {
+    const TrainSettings settings = read_saved_run(place).settings;
+    title = settings.task + ", " + settings.model;
+  }
+  return to_svg(loss_chart(read_log(place), std::move(title)));
 }
 
 }  // namespace
