@@ -19,7 +19,7 @@ def arguments():
         description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
     )
     parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; training is a whole step, models are embeddings, prompts and tokens)")
-    parser.add_argument("--shapes", help="letters (default: ABCDEFG; of these the backward takes B, C, D, G)")
+    parser.add_argument("--shapes", help="letters (default: ABCDEFGHI; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--out", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    defaults = ("ACEF", "1", 3) if options.quick else ("ABCDEFG", "1,2", 7)
+    defaults = ("ACEF", "1", 3) if options.quick else ("ABCDEFGHI", "1,2", 7)
     options.directions = options.directions or ",".join(shapes.DIRECTIONS[:2] if options.quick else shapes.DIRECTIONS)
     options.shapes = options.shapes or defaults[0]
     options.threads = options.threads or defaults[1]

@@ -69,6 +69,8 @@ SHAPES = {
         Shape("E", 1, 32, 8, 1, 16384, 128),
         Shape("F", 8, 12, 12, 128, 128, 64),
         Shape("G", 1, 8, 8, 16384, 16384, 64, causal=True),
+        Shape("H", 1, 32, 8, 1, 65536, 128),  # from memory
+        Shape("I", 8, 32, 8, 1, 8192, 128),  # the same bytes for a batch
     )
 }
 

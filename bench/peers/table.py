@@ -41,7 +41,7 @@ class Ceilings:
         """(seconds that nothing can beat, what they are spent on), or (None, "")."""
         if shape.tq == 1:
             mebibytes = shape.kv_bytes(ELEMENT_BYTES[dtype]) / MEBI
-            rate = self.value("read", threads, mebibytes=mebibytes)
+            rate = self.value("read", threads, mebibytes=mebibytes) or self.read_of_memory(threads)
             return (mebibytes * MEBI / 1e9 / rate, "reading K and V") if rate else (None, "")
         tiles = None if dtype == "f32" else self.value("tiles streamed", threads)
         if tiles and target is None:
@@ -142,7 +142,7 @@ def notes(results, rounds):
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
         f"that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
-        "the product on bf16 tiles and exp, where the machine has tiles; E: reading as many bytes again and again. Causal counts visible pairs only.",
+        "the product on bf16 tiles and exp, where the machine has tiles; E, H and I: reading as many bytes again and again. Causal counts visible pairs only.",
         TIMES,
     ]
 
