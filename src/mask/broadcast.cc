@@ -20,10 +20,13 @@ void Broadcast::require_fits(const Shape& wanted) const {
   }
 }
 
+void require_flags(std::string_view function, std::string_view argument, const TensorView& flags) {
+  if (flags.dtype() == DType::b8 || flags.dtype() == DType::u8) return;
+  throw InvalidArgument(function, argument, "dtype b8 or u8", name_of(flags.dtype()));
+}
+
 Tensor copied_flags(std::string_view function, std::string_view argument, const TensorView& flags) {
-  if (flags.dtype() != DType::b8 && flags.dtype() != DType::u8) {
-    throw InvalidArgument(function, argument, "dtype b8 or u8", name_of(flags.dtype()));
-  }
+  require_flags(function, argument, flags);
   return {flags, DType::b8};
 }
 

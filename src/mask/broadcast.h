@@ -35,7 +35,10 @@ class Broadcast {
   std::array<std::int64_t, 4> strides_{};
 };
 
-/// A dense b8 copy; throws InvalidArgument naming `function` and `argument` unless the flags are b8 or u8.
+/// Throws InvalidArgument naming `function` and `argument` unless the flags are b8 or u8.
+void require_flags(std::string_view function, std::string_view argument, const TensorView& flags);
+
+/// A dense b8 copy; throws as require_flags().
 [[nodiscard]] Tensor copied_flags(std::string_view function, std::string_view argument, const TensorView& flags);
 
 }  // namespace qkv::mask_detail

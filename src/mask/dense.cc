@@ -1,40 +1,74 @@
+#include <algorithm>
+#include <bit>
+
 #include "mask/array_text.h"
 #include "mask/broadcast.h"
 #include "mask/node.h"
+#include "mask/packed_flags.h"
 
 namespace qkv {
 namespace {
 
-using mask_detail::Broadcast;
-
 class Dense final : public mask_detail::Node {
  public:
-  explicit Dense(const TensorView& visible)
-      : visible_(mask_detail::copied_flags("dense", "visible", visible)),
-        layout_("dense", "visible", visible.shape()) {}
+  explicit Dense(const TensorView& visible) : flags_("dense", "visible", visible), text_(text_of(visible)) {}
 
   [[nodiscard]] bool allows(const Place& place, const MaskShape& /*shape*/) const override {
-    return flags()[layout_.offset(place.b, place.h, place.i, place.j)];
+    return flags_.bits(place.b, place.h, place.i, place.j, 1) != 0;
   }
-  [[nodiscard]] TileClass classify(const Tile& /*tile*/, const MaskShape& /*shape*/) const override {
-    return visible_.size() == 1 ? (flags()[0] ? TileClass::full : TileClass::skip) : TileClass::partial;
+
+  [[nodiscard]] TileClass classify(const Tile& tile, const MaskShape& /*shape*/) const override {
+    bool any = false;
+    bool every = true;
+    for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i) {
+      for (std::int64_t j = tile.j_begin; j < tile.j_end; j += 64) {
+        const int count = static_cast<int>(std::min<std::int64_t>(64, tile.j_end - j));
+        const std::uint64_t bits = flags_.bits(tile.b, tile.h, i, j, count);
+        any = any || bits != 0;
+        every = every && bits == mask_detail::low_bits(count);
+        if (any && !every) return TileClass::partial;
+      }
+    }
+    return any ? TileClass::full : TileClass::skip;
   }
+
   [[nodiscard]] std::uint64_t row_bits(const Place& first, int count, const MaskShape& /*shape*/) const override {
-    const bool* flag = flags() + layout_.offset(first.b, first.h, first.i, first.j);
-    std::uint64_t bits = 0;
-    for (int c = 0; c < count; ++c) bits |= std::uint64_t{flag[c * layout_.column_stride()]} << c;
-    return bits;
+    return flags_.bits(first.b, first.h, first.i, first.j, count);
   }
-  void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
-  [[nodiscard]] bool varies_by_batch() const override { return layout_.varies_by_batch(); }
-  [[nodiscard]] bool varies_by_head() const override { return layout_.varies_by_head(); }
-  [[nodiscard]] std::string to_string() const override { return "dense(" + mask_detail::array_text(visible_) + ")"; }
+
+  // From the first key that one of the queries sees to the last.
+  [[nodiscard]] KeyRange hull(const Tile& tile, const MaskShape& shape) const override {
+    if (flags_.repeats_columns()) return Node::hull(tile, shape);
+    KeyRange hull = {tile.j_end, tile.j_begin};
+    for (std::int64_t j = tile.j_begin; j < tile.j_end; j += 64) {
+      const int count = static_cast<int>(std::min<std::int64_t>(64, tile.j_end - j));
+      std::uint64_t seen = 0;
+      for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i) seen |= flags_.bits(tile.b, tile.h, i, j, count);
+      if (seen == 0) continue;
+      hull.begin = std::min(hull.begin, j + std::countr_zero(seen));
+      hull.end = j + 64 - std::countl_zero(seen);
+    }
+    return hull.begin < hull.end ? hull : KeyRange{tile.j_begin, tile.j_begin};
+  }
+
+  void validate(const MaskShape& shape) const override {
+    flags_.layout().require_fits({shape.B, shape.H, shape.Tq, shape.Tk});
+  }
+  [[nodiscard]] bool varies_by_batch() const override { return flags_.layout().varies_by_batch(); }
+  [[nodiscard]] bool varies_by_head() const override { return flags_.layout().varies_by_head(); }
+  [[nodiscard]] std::string to_string() const override { return text_; }
 
  private:
-  [[nodiscard]] const bool* flags() const { return visible_.values<bool>().data(); }
+  // Of many flags it says the shape alone, and u8 counts as b8.
+  [[nodiscard]] static std::string text_of(const TensorView& visible) {
+    const bool is_written_out = visible.size() <= mask_detail::kMaxPrintedElements;
+    const Tensor flags = is_written_out ? mask_detail::copied_flags("dense", "visible", visible) : Tensor();
+    const TensorView named(visible.data(), DType::b8, visible.shape(), visible.strides());
+    return "dense(" + mask_detail::array_text(is_written_out ? flags.view() : named) + ")";
+  }
 
-  Tensor visible_;
-  Broadcast layout_;
+  mask_detail::PackedFlags flags_;
+  std::string text_;
 };
 
 }  // namespace
