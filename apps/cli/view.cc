@@ -36,6 +36,7 @@ struct ViewArguments {
   std::string host = "127.0.0.1";
   int port = 0;
   std::string file;
+  std::string frame;
   bool stays_closed = false;
   bool describes = false;
 };
@@ -133,10 +134,22 @@ void export_to(const ViewArguments& arguments) {
   print(fmt::format("page      {}, {:.1f} MB\n", arguments.file, static_cast<double>(page.size()) / 1e6));
 }
 
+// The pages without a reply and without an engine: who shows them answers.
+void write_frame(const std::string& path) {
+  require_writable(path);
+  Studio asked_nothing;
+  const studio::Frozen none(asked_nothing);
+  const std::string page =
+      studio::page_file(studio::built_pages(), {.title = "qkv", .starts = {}, .host = "qkv behind this frame"}, none);
+  write_file(path, page);
+  print(fmt::format("frame     {}, {:.1f} MB\n", path, static_cast<double>(page.size()) / 1e6));
+}
+
 void run_view(const ViewArguments& arguments) {
   if (arguments.describes) return print(studio_as_json());
   check(arguments.studio);
   studio::require_pages();
+  if (!arguments.frame.empty()) return write_frame(arguments.frame);
   arguments.file.empty() ? serve(arguments) : export_to(arguments);
 }
 
@@ -160,6 +173,10 @@ void add_view(CLI::App& app) {
       ->type_name("N")
       ->check(between(0, 65535));
   command->add_option("--export", arguments->file, "Write one file that works without qkv and without network")
+      ->type_name("FILE.html");
+  command
+      ->add_option("--frame", arguments->frame,
+                   "Write the pages for a frame of another page, which answers what they ask (docs/studio.md)")
       ->type_name("FILE.html");
   command->add_flag("--no-open", arguments->stays_closed, "Open no browser");
   command->add_flag("--describe", arguments->describes,

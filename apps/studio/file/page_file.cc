@@ -57,6 +57,10 @@ std::string data_of(const PageFile& file, const Frozen& frozen) {
     for (const auto& [name, bytes] : file.live->models) models[name] = base64(bytes);
     data += data_element("application/json", "models", models.dump());
   }
+  if (!file.host.empty()) {
+    const std::string host = replaced(Request{{"where", file.host}}.dump(), "<", "\\u003c");
+    data += data_element("application/json", "host", host);
+  }
   if (frozen.size() > 0) data += data_element("text/plain", "frozen", base64(frozen.packed()));
   return data;
 }

@@ -22,6 +22,7 @@ struct PageFile {
   std::string title;
   std::vector<std::string> starts;  // where each page begins, as the address has it: "#/step?q=0"; the first opens
   std::optional<LiveEngine> live = std::nullopt;
+  std::string host = {};  // of a page that asks who shows it: how it calls who answers, "qkv in the kernel"
 };
 
 /// Throws Error, saying what to install, if this build has no pages.

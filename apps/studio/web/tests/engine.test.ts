@@ -3,6 +3,7 @@ import { canonical, Engine, type Transport } from "../src/engine/engine";
 import { EngineError, EngineGone } from "../src/engine/errors";
 import { FrameReader, frameBytes, frameKind } from "../src/engine/frames";
 import { Frozen, frozenReplies, frozenText } from "../src/engine/frozen";
+import { InHost, type Host } from "../src/engine/in_host";
 import { InWorker } from "../src/engine/in_worker";
 import { baseOf, OverHttp } from "../src/engine/over_http";
 import { fromHalf, rowOf, sizeOf, valueAt, withTensors, type Tensor } from "../src/engine/tensor";
@@ -270,6 +271,70 @@ describe("in a Worker", () => {
     await Promise.resolve();
     worker.emit("error", { message: "out of memory" });
     await expect(asked).rejects.toThrow(EngineGone);
+  });
+});
+
+describe("in a frame", () => {
+  class FakeHost implements Host {
+    posted: unknown[] = [];
+    listener = (_: { data: unknown; source: unknown }) => {};
+    postMessage(message: { qkv: unknown }) {
+      this.posted.push(message.qkv);
+    }
+    addEventListener(_: "message", listener: FakeHost["listener"]) {
+      this.listener = listener;
+    }
+    say(qkv: unknown, source: unknown = this) {
+      this.listener({ data: { qkv }, source });
+    }
+  }
+
+  function shown() {
+    const host = new FakeHost();
+    const gone: string[] = [];
+    return { host, gone, transport: new InHost("a notebook", host, host, (address) => gone.push(address)) };
+  }
+
+  it("asks who shows the page, and takes the bytes of each question as they come", async () => {
+    const { host, transport } = shown();
+    const first = new Engine(transport).ask(about, {});
+    const second = new Engine(transport).ask("bench", {});
+    await Promise.resolve();
+    expect(host.posted).toEqual([{ id: 1, name: "about", body: "{}" }, { id: 2, name: "bench", body: "{}" }]);
+    const bytes = reply({ version: "a" });
+    host.say({ id: 2, bytes: reply({ title: "b" }).buffer });
+    host.say({ id: 1, bytes: bytes.slice(0, 5) });
+    host.say({ id: 1, bytes: bytes.slice(5) });
+    host.say({ id: 2, done: true });
+    host.say({ id: 1, done: true });
+    expect(await first).toEqual({ version: "a" });
+    expect(await second).toEqual({ title: "b" });
+  });
+
+  it("hears nobody else, says when nobody waits, and is gone when the host says so", async () => {
+    const { host, transport } = shown();
+    const abort = new AbortController();
+    const dropped = new Engine(transport).ask(about, {}, { signal: abort.signal });
+    const lost = new Engine(transport).ask("bench", {});
+    await Promise.resolve();
+    host.say({ id: 2, failed: "somebody else" }, new FakeHost());
+    abort.abort();
+    await expect(dropped).rejects.toMatchObject({ name: "AbortError" });
+    expect(host.posted.at(-1)).toEqual({ id: 1, cancel: true });
+    host.say({ id: 2, failed: "The kernel is gone." });
+    await expect(lost).rejects.toThrow(new EngineGone("The kernel is gone."));
+  });
+
+  it("tells where the reader is, gathered, and goes where the host says", () => {
+    vi.useFakeTimers();
+    const { host, gone, transport } = shown();
+    transport.tell("/step?q=1");
+    transport.tell("/step?q=2");
+    vi.runAllTimers();
+    vi.useRealTimers();
+    expect(host.posted).toEqual([{ address: "/step?q=2" }]);
+    host.say({ address: "/heads" });
+    expect(gone).toEqual(["/heads"]);
   });
 });
 

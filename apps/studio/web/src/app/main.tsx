@@ -1,5 +1,7 @@
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { Engine } from "../engine/engine";
+import { InHost } from "../engine/in_host";
 import { transportOf } from "../engine/of_page";
 import { address, followAddress, plainFragment, type Address } from "./address";
 import "./colours.css";
@@ -19,7 +21,8 @@ async function start(): Promise<void> {
   if (!root || !first) throw new Error("the page has no element #studio");
   applyTheme();
   listenForKeys();
-  const engine = new Engine(await transportOf(document, location.href));
+  const transport = await transportOf(document, location.href);
+  const engine = new Engine(transport);
   if (firstStart !== null && location.hash === "") history.replaceState(null, "", firstStart);
   await followAddress(first.name);
   const isAsked = location.hash.length > 1;
@@ -30,6 +33,7 @@ async function start(): Promise<void> {
     address.value = { page: first.name, fields: {} };
   }
   rememberPages();
+  if (transport instanceof InHost) effect(() => transport.tell(plainFragment(address.value)));
   render(<Frame engine={engine} />, root);
 }
 

@@ -4,7 +4,7 @@
 
 import type { FromWorker, OfQuestion } from "../worker/protocol";
 import type { Transport } from "./engine";
-import { EngineGone } from "./errors";
+import { Inbox } from "./inbox";
 
 export interface WorkerLike {
   postMessage(message: unknown): void;
@@ -40,35 +40,14 @@ export class InWorker implements Transport {
     return name !== "train"; // a page has no directory to write to
   }
 
-  async *send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  send(name: string, body: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     const id = ++this.lastId;
-    const messages: OfQuestion[] = [];
-    let wake = () => {};
-    const take = (message: OfQuestion) => {
-      messages.push(message);
-      wake();
-    };
-    const question: Question = { id, name, body, take, isAborted: false };
-    const onAbort = () => {
-      this.abort(question);
-      wake();
-    };
+    const inbox = new Inbox();
+    const question: Question = { id, name, body, take: inbox.take, isAborted: false };
     this.asked.set(id, question);
-    signal.addEventListener("abort", onAbort);
     this.worker.postMessage({ id, name, body });
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const message = messages.shift();
-        if (!message) await new Promise<void>((resume) => (wake = resume));
-        else if (message.failed !== undefined) throw new EngineGone(message.failed);
-        else if (message.bytes) yield message.bytes;
-        else if (message.done) return;
-      }
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    return inbox.read(signal, () => this.abort(question));
   }
 
   private started(): WorkerLike {
