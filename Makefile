@@ -150,7 +150,9 @@ lint:
 
 format:
 	scripts/install-packages lint
+	scripts/environment build/lint-environment scripts/lint-requirements.txt
 	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i
+	build/lint-environment/bin/ruff format --no-cache python
 
 clean:
 	rm -rf build

@@ -1,4 +1,4 @@
-"""The models of the box and the fonts of pictures, which lie in an installed package: where the engine looks for them."""
+"""The models of the box and the fonts in an installed package: told to the engine in variables of its environment."""
 
 import os
 import pathlib

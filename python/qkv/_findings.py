@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qkv import _pictures
+from qkv._qkv import Error
+
+if TYPE_CHECKING:
+    from qkv import _models
+    from qkv._types import Float64Array
+    from qkv._widget import Live
 
 
 class Finding:
@@ -15,12 +21,13 @@ class Finding:
     print() shows the table, a notebook the first picture, or the table where there is none.
     """
 
-    def __init__(self, report: Any):
+    def __init__(self, report: _models.Report) -> None:
         self._report = report
         self.data: dict[str, Any] = json.loads(report.json)
 
     @property
     def table(self) -> str:
+        """What the command prints, in lines of text."""
         return self._report.table
 
     @property
@@ -51,13 +58,31 @@ def draw_map(ax: Any, values: Any, rows: list[str], columns: list[str], **how: A
     return ax
 
 
-class Heads(Finding):
+class Shown(Finding):
+    """A Finding that the studio has a page for."""
+
+    def __init__(self, report: _models.Report, fields: dict[str, Any] | None) -> None:
+        super().__init__(report)
+        self._fields = fields
+
+    def show(self, *, height: int = 720) -> Live:
+        """The studio's page Roles of the same question, live in the cell, as Model.show(live=True): needs anywidget.
+
+        The page asks anew, with as many texts as it likes. Raises qkv.Error where it cannot ask this.
+        """
+        if self._fields is None:
+            raise Error("show: the studio's page takes values of another text, not of another example")
+        fields = {name: value for name, value in self._fields.items() if name != "model"}
+        return _pictures.live_page(_pictures.widgets(True), self._fields["model"], "roles", fields, height, None)
+
+
+class Heads(Shown):
     """What each head of a model does over many texts: heads()."""
 
     def to_pandas(self) -> Any:
         """A DataFrame, a row a head: its class, entropy (nats), mean weight on each pattern, importance."""
         words = [pattern["word"] for pattern in self.data["patterns"]]
-        rows = []
+        rows: list[dict[str, Any]] = []
         for head in self.data["heads"]:
             shares = dict(zip(words, head["shares"], strict=True))
             plain = {name: value for name, value in head.items() if name not in ("shares", "even", "share_rows")}
@@ -95,12 +120,12 @@ class Heads(Finding):
         return f"qkv.insight.Heads({self.data['title']!r}, over {self.data['texts']}: {words}{more})"
 
 
-class Change(Finding):
+class Change(Shown):
     """What a change inside a model does to what it says of one text: change()."""
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each token whose probability moved most; empty of a model that says no tokens."""
-        rows = []
+        rows: list[dict[str, Any]] = []
         for one in self.data.get("moved", []):
             row = {"token": one["token"], "piece": one["piece"]}
             for when in ("before", "after"):
@@ -208,13 +233,14 @@ class Rollout(Finding):
     maps are arrays float64 [T, T], of the first layer up; of flow one. Row i says where place i of that layer looks.
     """
 
-    def __init__(self, tokens: list[str], maps: list[Any], report: Any):
+    def __init__(self, tokens: list[str], maps: list[Float64Array], report: _models.Report) -> None:
         super().__init__(report)
         self.tokens = tokens
         self.maps = maps
 
     @property
     def table(self) -> str:
+        """One line: there is no table of maps."""
         return repr(self)
 
     def to_pandas(self, layer: int = -1) -> Any:

@@ -1,19 +1,30 @@
 """Functions of Python as masks and biases."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy
 
-TYPES = {"mask": numpy.bool_, "bias": numpy.float64}
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qkv._types import BiasRule, MaskRule
+
+TYPES: dict[str, Any] = {"mask": numpy.bool_, "bias": numpy.float64}
 
 
-def evaluate(word, rule, B, H, Tq, Tk):
+def evaluate(
+    word: Literal["mask", "bias"], rule: MaskRule | BiasRule, B: int, H: int, Tq: int, Tk: int
+) -> NDArray[Any]:
     """What rule(b, h, i, j) says of every place at once, as an array that broadcasts to [B, H, Tq, Tk].
 
     It is called once, with four arrays of indices, [B, 1, 1, 1], [1, H, 1, 1], [1, 1, Tq, 1] and [1, 1, 1, Tk]. An axis
     that the rule does not look at stays 1, and costs nothing.
     """
-    places = numpy.ogrid[:B, :H, :Tq, :Tk]
+    b, h, i, j = numpy.ogrid[:B, :H, :Tq, :Tk]
     try:
-        said = numpy.asarray(rule(*places))
+        said = numpy.asarray(rule(b, h, i, j))
     except ValueError as error:
         if "truth value" not in str(error):
             raise

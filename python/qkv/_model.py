@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from qkv import _models, _pictures
 from qkv._tokenizer import Tokenizer
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import numpy
     from numpy.typing import NDArray
+
+    from qkv._widget import Live
 
 
 class Written(NamedTuple):
@@ -50,13 +52,29 @@ class Gap(NamedTuple):
     fillings: list[tuple[str, float]]
 
 
+class Drawing(TypedDict, total=False):
+    """What generate() takes beside the prompt and on_text."""
+
+    tokens: int
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    repetition_penalty: float
+    seed: int
+    beams: int
+    length_penalty: float
+    stop: str | Sequence[str]
+    dtype: Literal["f32", "bf16"]
+
+
 class Model:
     """A transformer that was trained: a decoder, an encoder, an encoder-decoder, a captioner or two towers.
 
     Open one with Model.open(). What a call reads: `text`, a str; or `ids`, whole numbers, of a decoder or encoder; or
-    `example`, the number of a held-out example of the model's task; or `image`, uint8 [H, W, 3], beside or in place of a
-    text. `answer=N` adds N tokens that the model writes, the likeliest. Calls free the GIL. Ctrl-C ends a pass between
-    two blocks. Any number of threads may call one model.
+    `example`, the number of a held-out example of the model's task; or `image`, uint8 [H, W, 3], beside or in place of
+    a text. `answer=N` adds N tokens that the model writes, the likeliest. Calls free the GIL. Ctrl-C ends a pass
+    between two blocks. Any number of threads may call one model.
     """
 
     def __init__(self, model: _models.Model) -> None:
@@ -97,6 +115,7 @@ class Model:
 
     @property
     def parameter_count(self) -> int:
+        """How many numbers it learnt."""
         return self._model.parameter_count
 
     def parameters(self) -> dict[str, NDArray[Any]]:
@@ -119,8 +138,9 @@ class Model:
     ) -> NDArray[Any]:
         """What the model says: scores of tokens [T, vocabulary], before a softmax.
 
-        Of an encoder without an output map its last states [T, d_model]; of two towers the vector [d] of the text or the
-        image, of length 1. float32, or float64 where the parameters are. Raises ValueError for what it does not read.
+        Of an encoder without an output map its last states [T, d_model]; of two towers the vector [d] of the text or
+        the image, of length 1. float32, or float64 where the parameters are. Raises ValueError for what it does not
+        read.
         """
         return self._model.call(text, ids, example, image, answer)
 
@@ -138,8 +158,8 @@ class Model:
         """Runs the model and keeps what ran: a Trace of values by the names of docs/trace.md.
 
         keep  names or patterns ("blocks.*.attn.q", "logits"); everything if None. `*` is any run of characters.
-        edit  functions by the name or pattern of the value that they replace: called with a copy of it as an array, they
-              give one of the same shape. The rest of the pass reads what they give. A matrix of heads,
+        edit  functions by the name or pattern of the value that they replace: called with a copy of it as an array,
+              they give one of the same shape. The rest of the pass reads what they give. A matrix of heads,
               "blocks.1.attn.weights" or "….masked", comes one head at a time as [1, 1, Tq, Tk];
               ("blocks.1.attn.weights", (0, 2)) are some heads alone. What a function raises is raised as it is.
 
@@ -150,6 +170,18 @@ class Model:
         reading = text if text is not None else example
         return Trace(run, self, reading, bool(edit))
 
+    @overload
+    def generate(
+        self, prompt: str, *, on_text: Callable[[str], object] | None = None, **drawing: Unpack[Drawing]
+    ) -> Written: ...
+    @overload
+    def generate(
+        self,
+        prompt: list[str] | tuple[str, ...],
+        *,
+        on_text: Callable[[int, str], object] | None = None,
+        **drawing: Unpack[Drawing],
+    ) -> list[Written]: ...
     def generate(
         self,
         prompt: str | Sequence[str],
@@ -164,29 +196,28 @@ class Model:
         beams: int = 1,
         length_penalty: float = 1.0,
         stop: str | Sequence[str] = (),
-        dtype: str = "f32",
-        on_text: Callable[[str], object] | Callable[[int, str], object] | None = None,
+        dtype: Literal["f32", "bf16"] = "f32",
+        on_text: Callable[..., object] | None = None,
     ) -> Written | list[Written]:
         """What the model writes after a prompt, or in answer to it; of several prompts a list.
 
         The options are those of `qkv generate`: at most `tokens` new ones; temperature 0 takes the likeliest, above 0
-        draws; top_k, top_p and min_p narrow what is drawn from; beams follows that many texts. `on_text` is told each part
-        as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
+        draws; top_k, top_p and min_p narrow what is drawn from; beams follows that many texts. `on_text` is told each
+        part as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
         """
-        is_one = isinstance(prompt, str)
-        prompts = [prompt] if is_one else list(prompt)
-        said = None
-        if on_text is not None:
-            said = (lambda _, part: on_text(part)) if is_one else on_text  # type: ignore[call-arg]
+        said = on_text
+        if isinstance(prompt, str) and on_text is not None:
+            said = _without_number(on_text)
+        prompts = [prompt] if isinstance(prompt, str) else list(prompt)
         stops = [stop] if isinstance(stop, str) else list(stop)
         written = _models.generate(
             self._model, prompts, tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, beams,
             length_penalty, stops, dtype, said,
         )  # fmt: skip
         texts = [Written(*one) for one in written]
-        return texts[0] if is_one else texts
+        return texts[0] if isinstance(prompt, str) else texts
 
-    def stream(self, prompt: str, **options: Any) -> Iterator[str]:
+    def stream(self, prompt: str, **drawing: Unpack[Drawing]) -> Iterator[str]:
         """The parts of what generate(prompt, …) writes, as they come. A loop that is left ends the writing."""
         parts: queue.SimpleQueue[Any] = queue.SimpleQueue()
         is_left = threading.Event()
@@ -198,7 +229,7 @@ class Model:
 
         def write() -> None:
             try:
-                self.generate(prompt, on_text=tell, **options)
+                self.generate(prompt, on_text=tell, **drawing)
                 parts.put(None)
             except BaseException as error:  # it is raised where the parts are read
                 parts.put(error)
@@ -218,9 +249,9 @@ class Model:
         self,
         texts: str | Sequence[str],
         *,
-        pooling: str | None = None,
+        pooling: Literal["mean", "first", "last", "max"] | None = None,
         normalise: bool | None = None,
-        dtype: str = "f32",
+        dtype: Literal["f32", "bf16"] = "f32",
     ) -> NDArray[numpy.float32]:
         """Texts as vectors, float32 [texts, d]; of one text [d].
 
@@ -239,12 +270,37 @@ class Model:
         """What the gaps of a text may be ([MASK], <mask>; of english <be>), by an encoder: a Gap each."""
         return [Gap(*gap) for gap in self._model.fill(text, count)]
 
-    def show(self, text: str | None = None, *, example: int | None = None, height: int = 720) -> _pictures.Page:
-        """The studio's page of this model and text, in the cell: one file, without a server.
+    @overload
+    def show(
+        self, text: str | None = None, *, example: int | None = None, height: int = 720, live: Literal[True]
+    ) -> Live: ...
+    @overload
+    def show(
+        self, text: str | None = None, *, example: int | None = None, height: int = 720, live: Literal[False]
+    ) -> _pictures.Page: ...
+    @overload
+    def show(
+        self, text: str | None = None, *, example: int | None = None, height: int = 720, live: bool | None = None
+    ) -> _pictures.Page | Live: ...
+    def show(
+        self, text: str | None = None, *, example: int | None = None, height: int = 720, live: bool | None = None
+    ) -> _pictures.Page | Live:
+        """The studio's page of this model and text, in the cell.
 
-        Of no text the model's first example. Raises qkv.Error where this build has no pages.
+        live=True: a widget that the engine of this process answers, whose `address` Python reads and sets. It needs
+        anywidget. live=False: a Page, one file without a server. None: the widget in a notebook with anywidget. Of no
+        text the model's first example. height is in pixels. Raises qkv.Error where this build has no pages.
         """
-        return _pictures.model_page(self.path if self.name == self.path else self.name, text, example, height)
+        if text is not None and example is not None:
+            raise ValueError("show: text: expected a text or an example, got both")
+
+        def saved() -> _pictures.Page:
+            return _pictures.model_page(self.name, text, example, height)
+
+        module = _pictures.widgets(live)
+        if module is None:
+            return saved()
+        return _pictures.live_page(module, self.name, "heads", {"text": text, "example": example}, height, saved)
 
     def __repr__(self) -> str:
         task = f", task {self.task!r}" if self.task else ""
@@ -253,6 +309,10 @@ class Model:
     def _repr_html_(self) -> str:
         rows = {"kind": self.kind, "parameters": f"{self.parameter_count:,}", **self.config}
         return _pictures.table_html(self.name, rows)
+
+
+def _without_number(on_text: Callable[[str], object]) -> Callable[[int, str], object]:
+    return lambda _, part: on_text(part)
 
 
 class _Left(Exception):

@@ -1,23 +1,26 @@
-"""How results look in a notebook: SVG of the engine, pages of the studio, matplotlib and pandas where they are there."""
+"""How results look in a notebook: SVG of the engine, pages of the studio, matplotlib and pandas where installed."""
 
 from __future__ import annotations
 
 import base64
 import html
+import importlib
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 from qkv._qkv import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from qkv._qkv import Bias, Mask, Probe
+    from qkv._widget import Live
 
 MOST_CELLS = 32  # of a side of a map
 MOST_HEADS = 16  # in one picture
@@ -63,7 +66,7 @@ def heatmap(
     high: float | None = None,
     decimals: int = 2,
 ) -> Picture:
-    """A matrix [rows, columns] in cells with their numbers, or several, [maps, rows, columns], side by side on one scale.
+    """A matrix [rows, columns] in cells with their numbers; or several, [maps, rows, columns], on one scale.
 
     rows, columns  what the rows and the columns are called, the tokens for example
     title, titles  over the picture, and over each map
@@ -87,8 +90,20 @@ def heatmap(
     signed = bool((maps[numpy.isfinite(maps)] < 0).any())
     return Picture(
         title,
-        _maps_svg(title, maps, None, names, rows, columns, axes=axes, value=value, diverging=signed, low=low, high=high,
-                  decimals=decimals),
+        _maps_svg(
+            title,
+            maps,
+            None,
+            names,
+            rows,
+            columns,
+            axes=axes,
+            value=value,
+            diverging=signed,
+            low=low,
+            high=high,
+            decimals=decimals,
+        ),
     )
 
 
@@ -142,8 +157,19 @@ def _maps_svg(
     from qkv import _models
 
     return _models.heatmaps_svg(
-        title, maps, hidden, names=names, rows=list(rows), columns=list(columns), axes=axes, places=places, value=value,
-        diverging=diverging, low=low, high=high, decimals=decimals,
+        title,
+        maps,
+        hidden,
+        names=names,
+        rows=list(rows),
+        columns=list(columns),
+        axes=axes,
+        places=places,
+        value=value,
+        diverging=diverging,
+        low=low,
+        high=high,
+        decimals=decimals,
     )
 
 
@@ -190,9 +216,9 @@ def new_axes() -> Any:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def frame(rows: list[dict[str, Any]]) -> Any:
+def frame(rows: Any) -> Any:
     try:
-        import pandas
+        pandas: Any = importlib.import_module("pandas")
     except ImportError as error:
         raise ImportError("to_pandas: pandas is not here: pip install pandas") from error
     return pandas.DataFrame(rows)
@@ -214,8 +240,8 @@ class Page:
         return f"qkv.Page({self.title!r}, {len(self.document) / 1e6:.1f} MB)"
 
     def _repr_html_(self) -> str:
-        # The page writes its address, which about:srcdoc does not allow: the frame goes on to a blob of its own. Sandboxed, it
-        # reaches nothing of the notebook's.
+        # The page writes its address, which about:srcdoc does not allow: the frame goes on to a blob of its own.
+        # Sandboxed, it reaches nothing of the notebook's.
         encoded = base64.b64encode(self.document.encode()).decode()
         frame = (
             f'<script>const bytes = Uint8Array.from(atob("{encoded}"), (c) => c.charCodeAt(0));'
@@ -235,7 +261,10 @@ def exported(arguments: list[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "page.html"
         run = subprocess.run(
-            [program, *(str(path) if one is FILE else one for one in arguments)], capture_output=True, text=True, check=False
+            [program, *(str(path) if one is FILE else one for one in arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if run.returncode != 0:
             raise Error(f"show: {run.stderr.strip()}")
@@ -245,13 +274,46 @@ def exported(arguments: list[str]) -> str:
 FILE = "\0file"  # where the arguments name the page
 
 
+def widgets(live: bool | None) -> Any:
+    """The module of the live page, where it is asked for; None: in a notebook with anywidget."""
+    if live is False or (live is None and "ipykernel" not in sys.modules):
+        return None
+    try:
+        return importlib.import_module("qkv._widget")
+    except ImportError as error:
+        if live is None:
+            return None
+        raise ImportError("show: live=True needs anywidget: pip install anywidget") from error
+
+
+def live_page(
+    module: Any, model: str, page: str, fields: dict[str, Any], height: int, saved: Callable[[], Page] | None
+) -> Live:
+    from qkv import _models
+
+    named = {"model": model or None, **fields}
+    return module.Live(_models.Studio(model, ""), module.address_of(page, named), height, saved)
+
+
+def mask_page(mask: Any, Tq: int, Tk: int, height: int, live: bool | None) -> Page | Live:
+    text = str(mask)
+    if "<" in text:
+        raise ValueError(f"show: expected a mask whose text says it all, got {text}")
+
+    def saved() -> Page:
+        return Page(text, exported(["view", "--mask", text, "--export", FILE]), height)
+
+    module = widgets(live)
+    if module is None:
+        return saved()
+    fields = {"mask": text, "tq": Tq, "tk": Tk}
+    return live_page(module, "", "patterns/mask", fields, height, saved)
+
+
 def model_page(model: str, text: str | None, example: int | None, height: int) -> Page:
-    if text is not None and example is not None:
-        raise ValueError("show: text: expected a text or an example, got both")
     if example is not None:
         document = exported(["explain", "--model", model, "--example", str(example), "--quiet", "--html", FILE])
     else:
         words = [] if text is None else ["--text", text]
         document = exported(["view", model, *words, "--export", FILE])
     return Page(f"{model}: {text}" if text is not None else model, document, height)
-

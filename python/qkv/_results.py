@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:  # NumPy is imported by the first call that needs it
     import numpy
     from numpy.typing import NDArray
 
+_Kind = TypeVar("_Kind")  # arrays as q is one; None, too, where only some gradients are wanted
+_Other = TypeVar("_Other")  # arrays of the same library, of other axes or element types
 
-class AttentionResult(NamedTuple):
+
+class AttentionResult(NamedTuple, Generic[_Kind, _Other]):
     """out [B, Hq, Tq, Dv], and lse [B, Hq, Tq]: the natural logarithm of each row's sum."""
 
-    out: Any
-    lse: Any
+    out: _Kind
+    lse: _Other
 
 
-class AttentionGradients(NamedTuple):
+class AttentionGradients(NamedTuple, Generic[_Kind, _Other]):
     """Gradients in the shape of what they belong to; None where not computed. d_bias has one array for each summand."""
 
-    d_q: Any
-    d_k: Any
-    d_v: Any
-    d_bias: list[Any]
-    d_sinks: Any
+    d_q: _Kind
+    d_k: _Kind
+    d_v: _Kind
+    d_bias: list[_Other]
+    d_sinks: _Other | None
 
 
 class CellMaps(NamedTuple):

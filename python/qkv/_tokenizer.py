@@ -48,7 +48,7 @@ class Tokenizer:
     def tokens(self, text: str, pair: str | None = None, *, special: bool = True) -> list[Token]:
         """The Tokens of a text, with their places in characters. A part of a character has all of it as its place."""
         places = {"text": _Places(text), "pair": _Places(pair or "")}
-        found = []
+        found: list[Token] = []
         for id, shown, begin, end, source in self._engine.rows(text, pair, special):
             place = places.get(source)
             if place is None:
@@ -58,7 +58,7 @@ class Tokenizer:
         return found
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
-        """The text of ids, without special tokens unless `special` is true. Raises ValueError for an id that is none."""
+        """The text of ids, without special tokens unless `special` is true. Raises ValueError for an unknown id."""
         return self._engine.decode(list(ids), special)
 
     def shown(self, id: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from qkv import _pictures
 from qkv._qkv import Error, Probe
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from qkv import _models
     from qkv._model import Model
+    from qkv._widget import Live
 
 
 class Trace:
     """The values of one pass of a model, by the names of docs/trace.md; made by model.trace().
 
-    trace["blocks.0.attn.q"] is a value that ran, trace["blocks.0.attn.weights"] a T x T matrix, computed when it is asked
-    for; both are new arrays. `in`, len() and iteration are over the values that were kept.
+    trace["blocks.0.attn.q"] is a value that ran, trace["blocks.0.attn.weights"] a T x T matrix, computed when it is
+    asked for; both are new arrays. `in`, len() and iteration are over the values that were kept.
     """
 
     def __init__(self, engine: _models.Pass, model: Model, reading: str | int | None, edited: bool) -> None:
@@ -71,8 +72,14 @@ class Trace:
         """A Probe of that very call, such as "blocks.3.attn": any part of its weights, without the T x T matrix."""
         return self._engine.probe(name)
 
-    def show(self, *, height: int = 720) -> _pictures.Page:
-        """The studio's page of the model on this text, in the cell.
+    @overload
+    def show(self, *, height: int = 720, live: Literal[True]) -> Live: ...
+    @overload
+    def show(self, *, height: int = 720, live: Literal[False]) -> _pictures.Page: ...
+    @overload
+    def show(self, *, height: int = 720, live: bool | None = None) -> _pictures.Page | Live: ...
+    def show(self, *, height: int = 720, live: bool | None = None) -> _pictures.Page | Live:
+        """The studio's page of the model on this text, in the cell, as Model.show().
 
         The page runs the model anew: of a trace with edits, and of ids or an image, it cannot, and raises qkv.Error.
         """
@@ -80,9 +87,9 @@ class Trace:
             raise Error("show: the studio's page runs the model as it is: this trace has edits")
         if self._reading is None:
             raise Error("show: the studio's page reads a text or an example; this trace read neither")
-        is_text = isinstance(self._reading, str)
-        question = {"text": self._reading} if is_text else {"example": self._reading}
-        return self.model.show(**question, height=height)
+        if isinstance(self._reading, str):
+            return self.model.show(self._reading, height=height, live=live)
+        return self.model.show(example=self._reading, height=height, live=live)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with a row for each value that was kept: name, shape, dtype, mean, deviation, largest."""
@@ -101,7 +108,7 @@ class Trace:
         if name is not None:
             return name
         if not self.attentions:
-            raise ValueError("plot: name: expected an attention that was kept, got none: keep \"*.attn\"")
+            raise ValueError('plot: name: expected an attention that was kept, got none: keep "*.attn"')
         return self.attentions[0]
 
     def _labels(self, attention: str) -> tuple[list[str], list[str]]:
@@ -120,7 +127,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """Every head of every attention that was kept, as maps of at most 32 x 32 cells."""
-        pictures = []
+        pictures: list[str] = []
         for name in self.attentions:
             pictures.append(_pictures.shown(_pictures.heads_svg(self.probe(name), name, *self._labels(name))))
         return "".join(pictures) or _pictures.escaped(repr(self))
@@ -141,7 +148,7 @@ def edits_of(
     edits: Mapping[str | tuple[str, tuple[int, ...]], Callable[[NDArray[Any]], Any]],
 ) -> list[tuple[str, list[int], Callable[[NDArray[Any]], Any]]]:
     """(name, heads, function) of each edit."""
-    found = []
+    found: list[tuple[str, list[int], Callable[[NDArray[Any]], Any]]] = []
     for name, function in edits.items():
         pattern, heads = (name, []) if isinstance(name, str) else (name[0], list(name[1]))
         found.append((pattern, heads, function))

@@ -8,7 +8,8 @@ import os
 import pathlib
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 
 from qkv import _models, _pictures
 from qkv._model import Model
@@ -31,15 +32,50 @@ class Step(NamedTuple):
     held_out_loss: float | None
 
 
+class TrainSettings(TypedDict, total=False):
+    """What train() takes beside its own arguments; the recipe of the task has what is left out."""
+
+    model: str  # a kind: "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
+    layers: int  # of each stack
+    d_model: int
+    heads: int
+    d_ff: int | None  # 4 d_model if None
+    positions: str  # "learned", "rotary", "t5", …: docs/positions.md
+    steps: int
+    batch: int  # examples
+    accumulation: int  # batches of a step
+    optimizer: Literal["adamw", "sgd"]
+    momentum: float  # of sgd
+    learning_rate: float
+    schedule: Literal["cosine", "constant"]
+    warm_up: int  # steps
+    weight_decay: float
+    clip: float  # largest norm of the gradients
+    dropout: float
+    seed: int
+    dtype: Literal["f32", "bf16"]
+    stored: Literal["f32", "bf16", "f16"] | None
+    length: int | None  # tokens of an example
+    image_side: int | None  # pixels
+    patch_side: int | None  # pixels
+    tokenizer: str | None  # a path; None: characters
+    start: str | None  # a model that goes on learning: a name, a file or a folder
+    examine_every: int  # steps
+    save_every: int  # steps
+    keep_every: int  # steps; 0: no model is kept on the way
+    examples: int  # held out, of an examination
+
+
 class TrainingRun:
     """A run in its directory, of train() or of `qkv train`. Curves are arrays with a number for each step.
 
-    Raises qkv.Error where the log cannot be read, and ValueError where there is none.
+    report is what `qkv train --json` says at the end; empty of a run that is read from its directory. Raises qkv.Error
+    where the log cannot be read, and ValueError where there is none.
     """
 
-    def __init__(self, directory: str | os.PathLike[str], report: dict[str, Any] | None = None):
+    def __init__(self, directory: str | os.PathLike[str], report: dict[str, Any] | None = None) -> None:
         self.directory = pathlib.Path(directory)
-        self.report = report
+        self.report: dict[str, Any] = report or {}
         self._steps = [Step(*row) for row in _models.read_log(os.fspath(self.directory))]
         if not self._steps:
             raise ValueError(f"TrainingRun: directory: expected one with a log.jsonl of a run, got {self.directory}")
@@ -55,10 +91,12 @@ class TrainingRun:
 
     @property
     def steps(self) -> NDArray[numpy.float64]:
+        """The numbers of the steps, from 1, float64 [steps]."""
         return self.curve("step")
 
     @property
     def loss(self) -> NDArray[numpy.float64]:
+        """The mean loss of each step's batches, before the step, in nats, [steps]."""
         return self.curve("loss")
 
     @property
@@ -120,8 +158,8 @@ class TrainingRun:
 class _Bar:
     """tqdm's bar where tqdm is there and asked for; else nothing."""
 
-    def __init__(self, task: str, total: int | None, shown: bool | None):
-        self._bar = None
+    def __init__(self, task: str, total: int | None, shown: bool | None) -> None:
+        self._bar: Any = None
         if shown is False or (shown is None and "ipykernel" not in sys.modules and not sys.stderr.isatty()):
             return
         try:
@@ -159,7 +197,7 @@ def train(
     resume: bool = False,
     progress: bool | None = None,
     callback: Callable[[Step], object] | None = None,
-    **settings: Any,
+    **settings: Unpack[TrainSettings],
 ) -> TrainingRun:
     """Trains a model on a task of tasks(), or on "text" or "pictures" of your own in `data`. Gives the TrainingRun.
 
@@ -178,10 +216,11 @@ def train(
     where a loss is not finite, or the directory cannot be written.
     """
     place = pathlib.Path(directory if directory is not None else f"qkv-{task}")
-    _require_place(place, resume, settings)
+    words: dict[str, Any] = {**settings}
+    _require_place(place, resume, words)
     if data is not None:
-        settings["data"] = os.fspath(data)
-    bar = _Bar(task, _models.planned_steps(task, os.fspath(place), settings, resume), progress)
+        words["data"] = os.fspath(data)
+    bar = _Bar(task, _models.planned_steps(task, os.fspath(place), words, resume), progress)
 
     def stepped(row: tuple[Any, ...]) -> None:
         step = Step(*row)
@@ -190,10 +229,10 @@ def train(
             callback(step)
 
     try:
-        report = _models.train(task, os.fspath(place), settings, resume, stepped)
+        report = _models.train(task, os.fspath(place), words, resume, stepped)
     finally:
         bar.close()
-    return TrainingRun(place, json.loads(report))
+    return TrainingRun(place, None if report is None else json.loads(report))
 
 
 def _require_place(place: pathlib.Path, resume: bool, settings: dict[str, Any]) -> None:

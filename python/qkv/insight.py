@@ -7,7 +7,8 @@ and qkv.Error for a model that cannot be opened.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from qkv import _models
 from qkv._findings import Change, Finding, Heads, Lens, LossChange, Rollout, Sweep
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-def _engine_model(model: Model | str) -> Any:
+def _engine_model(model: Model | str) -> _models.Model:
     if isinstance(model, str):
         return _models.Model.open(model)
     return model._model
@@ -62,7 +63,9 @@ def heads(
     sites: "tokens", "source" and "cross", all that the model has by default. importance: texts by which the loss
     without each head is measured; 0: not. seed: of the random tokens that come twice.
     """
-    return Heads(_models.heads(_engine_model(model), _texts(texts), count, list(sites), importance, seed))
+    engine, lines = _engine_model(model), _texts(texts)
+    report = _models.heads(engine, lines, count, list(sites), importance, seed)
+    return Heads(report, {"model": engine.name, "texts": None if lines is None else "\n".join(lines)})
 
 
 def change(
@@ -84,7 +87,11 @@ def change(
     query: a token or its number, where it is looked at; token: the answer; against: what it is held against.
     """
     look = (text, example, query, token, against)
-    return Change(_models.change(_engine_model(model), look, _changes(changes), from_text, from_example))
+    engine, written = _engine_model(model), _changes(changes)
+    report = _models.change(engine, look, written, from_text, from_example)
+    place = {"text": text, "example": example, "query": query, "token": token, "from_text": from_text}
+    shown = {"model": engine.name, **place, "changes": "; ".join(written)} if from_example is None else None
+    return Change(report, shown)
 
 
 def change_texts(

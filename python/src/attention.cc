@@ -2,26 +2,29 @@
 
 #include "inputs.h"
 #include "options.h"
+#include "score_mod.h"
 #include "signals.h"
 
 namespace qkv::python {
 namespace {
 
+AttentionResult computed(const Inputs& inputs, const Tensor& k, const Tensor& v, const OptionArguments& given) {
+  AttentionOptions options = options_of("attention", given, inputs.shape(k));
+  options.watch = signal_watch();
+  const nb::gil_scoped_release free;
+  return attention(inputs.q(), k, v, options);
+}
+
 nb::object attention_of(nb::handle q, nb::handle k, nb::handle v, const nb::object& mask, const nb::object& bias,
                         std::optional<double> scale, std::optional<double> softcap, const nb::object& dropout,
                         const nb::object& sinks, const nb::object& ragged, std::optional<int> threads,
-                        const nb::object& target, bool return_lse) {
+                        const nb::object& target, bool return_lse, const nb::object& score_mod) {
   const Inputs inputs("attention", q);
   const Tensor keys = inputs.read(k, "k");
   const Tensor values = inputs.read(v, "v");
-  AttentionOptions options = options_of(
-      "attention", {mask, bias, scale, softcap, dropout, sinks, ragged, threads, target}, inputs.shape(keys));
-  options.watch = signal_watch();
-  AttentionResult result;
-  {
-    const nb::gil_scoped_release free;
-    result = attention(inputs.q(), keys, values, options);
-  }
+  const OptionArguments given = {mask, bias, scale, softcap, dropout, sinks, ragged, threads, target};
+  AttentionResult result = score_mod.is_none() ? computed(inputs, keys, values, given)
+                                               : attention_with(score_mod, inputs, keys, values, given);
   nb::object out = inputs.give(std::move(result.out));
   if (!return_lse) return out;
   static const nb::handle kType = nb::object(nb::module_::import_("qkv._results").attr("AttentionResult")).release();
@@ -62,6 +65,11 @@ sinks     one logit for each query head.
 ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
 threads   how many; qkv.threads() if None. Results do not depend on it.
 target    "avx2", "avx512", "amx", "neon" or "reference"; the best of this machine if None.
+score_mod a function of (score, b, h, q_idx, k_idx) that gives the score to use after scale, softcap and bias, before the
+          mask; or a pair of it and its derivative by the score, for attention_backward(). It is called for blocks of
+          queries of one head with NumPy arrays: score float64 [n, Tk], b and h of no axes, q_idx [n, 1], k_idx [1, Tk].
+          Computed by the reference on one thread, in O(Tq * Tk) time and blocks of 16 MB: thousands of times slower
+          than a fused kernel. Not with dropout or ragged.
 
 Returns out [B, Hq, Tq, Dv] of the library, type and axes of q; with return_lse an AttentionResult (out, lse), lse
 [B, Hq, Tq] the natural logarithm of each row's sum, float64 if q is, else float32.
@@ -81,7 +89,7 @@ void add_attention(nb::module_& module) {
              nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
              nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(),
              nb::arg("ragged") = nb::none(), nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(),
-             nb::arg("return_lse") = false, kAttention);
+             nb::arg("return_lse") = false, nb::arg("score_mod") = nb::none(), kAttention);
   module.def("attention_stage", &stage_as_array, nb::arg("stage"), nb::arg("q"), nb::arg("k"), nb::kw_only(),
              nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
              nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(), kStage);

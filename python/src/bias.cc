@@ -47,30 +47,43 @@ void add_bias(nb::module_& module) {
       "form, Bias(array) takes an array that broadcasts to [B, H, Tq, Tk].")
       .def(
           "__init__", [](Bias* self, nb::handle source) { new (self) Bias(bias_of("Bias", source, nullptr)); },
-          nb::arg("source") = nb::none())
-      .def("__add__", [](const Bias& a, nb::handle b) { return sum_of(a, b, false); })
-      .def("__radd__", [](const Bias& a, nb::handle b) { return sum_of(a, b, true); })
+          nb::arg("source") = nb::none(),
+          nb::sig("def __init__(self, source: qkv._types.BiasValue | None = None) -> None"),
+          "A bias of a text, an array or another bias; of nothing the one that adds nothing.")
+      .def(
+          "__add__", [](const Bias& a, nb::handle b) { return sum_of(a, b, false); },
+          nb::sig("def __add__(self, other: Bias | str) -> Bias"), "The sum.")
+      .def(
+          "__radd__", [](const Bias& a, nb::handle b) { return sum_of(a, b, true); },
+          nb::sig("def __radd__(self, other: str) -> Bias"), "The sum.")
       .def("__str__", &Bias::to_string)
       .def("__repr__", [](const Bias& a) { return "qkv.Bias(\"" + a.to_string() + "\")"; })
       .def("terms", &Bias::terms, "The summands, left to right; none for zero.")
       .def("array", &array_of, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+           nb::sig("def array(self, Tq: int, Tk: int, B: int = 1, H: int = 1) -> qkv._types.Float64Array"),
            "The bias over a shape as a NumPy array of float64, [B, H, Tq, Tk].")
       .def(
           "picture",
           [](nb::handle self, std::int64_t Tq, std::int64_t Tk, std::int64_t H) {
             return nb::module_::import_("qkv._pictures").attr("bias_picture")(self, Tq, Tk, H);
           },
-          nb::arg("Tq"), nb::arg("Tk"), nb::arg("H") = 1, "A Picture of what is added, a map a head.")
+          nb::arg("Tq"), nb::arg("Tk"), nb::arg("H") = 1,
+          nb::sig("def picture(self, Tq: int, Tk: int, H: int = 1) -> qkv._pictures.Picture"),
+          "A Picture of what is added, a map a head.")
       .def_static(
           "zero", [] { return Bias(); }, "Nothing is added.")
-      .def_static("alibi", &alibi_of, nb::arg("slopes"), nb::kw_only(), align,
-                  "-slopes[h] * |p - j|, one slope for each head; without slopes those of Press et al. 2022.")
+      .def_static(
+          "alibi", &alibi_of, nb::arg("slopes"), nb::kw_only(), align,
+          nb::sig("def alibi(*slopes: float | qkv._types.Numbers, align: qkv._types.Align = \"bottom_right\") -> Bias"),
+          "-slopes[h] * |p - j|, one slope for each head; without slopes those of Press et al. 2022.")
       .def_static("t5", &t5_of, nb::arg("table"), nb::kw_only(), nb::arg("max_distance") = 128,
                   nb::arg("bidirectional") = true, align,
+                  nb::sig("def t5(table: qkv._types.AnyArray, *, max_distance: int = 128, bidirectional: bool = True, "
+                          "align: qkv._types.Align = \"bottom_right\") -> Bias"),
                   "table[bucket(j - p), h], a float array [buckets, H] (Raffel et al. 2020).")
       .def_static(
           "dense", [](nb::handle values) { return dense_bias(tensor_of(values, {"dense", "values"})); },
-          nb::arg("values"),
+          nb::arg("values"), nb::sig("def dense(values: qkv._types.AnyArray) -> Bias"),
           "A float array that broadcasts to [B, H, Tq, Tk]; -inf hides a pair. The elements are copied.")
       .def_static(
           "from_function",
@@ -79,6 +92,7 @@ void add_bias(nb::module_& module) {
             return bias_of("from_function", rule, &shape);
           },
           nb::arg("rule"), nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+          nb::sig("def from_function(rule: qkv._types.BiasRule, Tq: int, Tk: int, B: int = 1, H: int = 1) -> Bias"),
           "rule(b, h, i, j), called once with index arrays that broadcast against each other; what is added to the "
           "score.");
 }

@@ -29,38 +29,50 @@ empty range, a probability outside of [0, 1] or another dtype.)doc";
 void add_generator(nb::module_& module) {
   const auto dtype = nb::arg("dtype") = "float32";
   nb::class_<Generator>(module, "Generator", kGenerator)
-      .def(nb::init<std::uint64_t>(), nb::arg("seed"))
+      .def(nb::init<std::uint64_t>(), nb::arg("seed"), "As torch.manual_seed(seed).")
       .def(
           "randn",
           [](Generator& self, const Extents& shape, const std::string& type) {
             return numpy_array(self.randn(shape_of(shape), dtype_of("randn", type)));
           },
-          nb::arg("shape"), nb::kw_only(), dtype, "Standard normal numbers.")
+          nb::arg("shape"), nb::kw_only(), dtype,
+          nb::sig("def randn(self, shape: collections.abc.Sequence[int], *, dtype: typing.Literal[\"float32\", "
+                  "\"float64\"] = \"float32\") -> qkv._types.FloatArray"),
+          "Standard normal numbers.")
       .def(
           "rand",
           [](Generator& self, const Extents& shape, const std::string& type) {
             return numpy_array(self.rand(shape_of(shape), dtype_of("rand", type)));
           },
-          nb::arg("shape"), nb::kw_only(), dtype, "Uniform numbers of [0, 1).")
+          nb::arg("shape"), nb::kw_only(), dtype,
+          nb::sig("def rand(self, shape: collections.abc.Sequence[int], *, dtype: typing.Literal[\"float32\", "
+                  "\"float64\"] = \"float32\") -> qkv._types.FloatArray"),
+          "Uniform numbers of [0, 1).")
       .def(
           "randint",
           [](Generator& self, std::int64_t low, std::int64_t high, const Extents& shape) {
             return numpy_array(self.randint(low, high, shape_of(shape)));
           },
-          nb::arg("low"), nb::arg("high"), nb::arg("shape"), "Uniform integers of [low, high), int64.")
+          nb::arg("low"), nb::arg("high"), nb::arg("shape"),
+          nb::sig("def randint(self, low: int, high: int, shape: collections.abc.Sequence[int]) -> qkv._types.Places"),
+          "Uniform integers of [low, high), int64.")
       .def(
           "randperm", [](Generator& self, std::int64_t n) { return numpy_array(self.randperm(n)); }, nb::arg("n"),
-          "A permutation of 0 to n - 1, int64 [n].")
+          nb::sig("def randperm(self, n: int) -> qkv._types.Places"), "A permutation of 0 to n - 1, int64 [n].")
       .def(
           "bernoulli",
           [](Generator& self, double p, const Extents& shape, const std::string& type) {
             return numpy_array(self.bernoulli(p, shape_of(shape), dtype_of("bernoulli", type)));
           },
-          nb::arg("p"), nb::arg("shape"), nb::kw_only(), dtype, "1 with probability p, else 0.")
+          nb::arg("p"), nb::arg("shape"), nb::kw_only(), dtype,
+          nb::sig("def bernoulli(self, p: float, shape: collections.abc.Sequence[int], *, dtype: "
+                  "typing.Literal[\"float32\", \"float64\"] = \"float32\") -> qkv._types.FloatArray"),
+          "1 with probability p, else 0.")
       .def(
           "bernoulli",
           [](Generator& self, nb::handle p) { return numpy_array(self.bernoulli(tensor_of(p, {"bernoulli", "p"}))); },
-          nb::arg("p"), "1 with the probability at the same place of an array, else 0, in its shape and type.");
+          nb::arg("p"), nb::sig("def bernoulli(self, p: qkv._types.AnyArray) -> qkv._types.FloatArray"),
+          "1 with the probability at the same place of an array, else 0, in its shape and type.");
 }
 
 }  // namespace qkv::python

@@ -95,15 +95,30 @@ void add_gradient_probe(nb::module_& module) {
           nb::arg("d_out"), nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("out"), nb::arg("lse"), nb::kw_only(),
           nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
           nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(),
-          nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(), nb::arg("d_lse") = nb::none())
+          nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(), nb::arg("d_lse") = nb::none(),
+          nb::sig("def __init__(self, d_out: qkv._types.AnyArray, q: qkv._types.AnyArray, k: qkv._types.AnyArray, v: "
+                  "qkv._types.AnyArray, out: qkv._types.AnyArray, lse: qkv._types.AnyArray, *, " QKV_PROBE_OPTIONS
+                  ", d_lse: qkv._types.AnyArray | None = None) -> None"),
+          "As attention_backward() takes them.")
       .def_prop_ro(
-          "shape", [](const OwningGradientProbe& self) { return given(self.probe.shape()); }, "(B, Hq, Tq, Tk)")
+          "shape", [](const OwningGradientProbe& self) { return given(self.probe.shape()); },
+          nb::sig("def shape(self) -> tuple[int, int, int, int]"), "(B, Hq, Tq, Tk)")
       .def("__repr__", [](const OwningGradientProbe& self) { return said_of("GradientProbe", self.probe.shape()); })
       .def("tile", &tile_as_array, h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
-           stage, "A part of the gradient, [queries, keys]: slices or pairs (begin, end), all if None.")
-      .def("row", &row_as_array, nb::arg("i"), h, b, nb::kw_only(), stage, "That of query i, [Tk].")
+           stage,
+           nb::sig("def tile(self, h: int = 0, b: int = 0, *, queries: qkv._types.Part | None = None, keys: "
+                   "qkv._types.Part | None = None, stage: qkv._types.Stage = \"biased\") -> qkv._types.FloatArray"),
+           "A part of the gradient, [queries, keys]: slices or pairs (begin, end), all if None.")
+      .def("row", &row_as_array, nb::arg("i"), h, b, nb::kw_only(), stage,
+           nb::sig("def row(self, i: int, h: int = 0, b: int = 0, *, stage: qkv._types.Stage = \"biased\") -> "
+                   "qkv._types.FloatArray"),
+           "That of query i, [Tk].")
       .def("map", &map_as_arrays, nb::arg("rows"), nb::arg("columns"), b, nb::kw_only(), nb::arg("heads") = nb::none(),
            nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(), nb::arg("of") = "each", stage,
+           nb::sig("def map(self, rows: int, columns: int, b: int = 0, *, heads: collections.abc.Sequence[int] | None "
+                   "= None, queries: qkv._types.Part | None = None, keys: qkv._types.Part | None = None, of: "
+                   "typing.Literal[\"each\", \"mean\"] = \"each\", stage: qkv._types.Stage = \"biased\") -> "
+                   "qkv._results.CellMaps"),
            "CellMaps of the sizes of the gradients, as Probe.map() has those of weights.");
 }
 

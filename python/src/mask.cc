@@ -50,10 +50,14 @@ void add_words(nb::class_<Mask>& mask) {
       .def_static("none", &none, "Nothing is visible.")
       .def_static(
           "causal", &causal_of, nb::arg("offset") = 0, align,
+          nb::sig("def causal(offset: int | qkv._types.WholeNumbers = 0, align: qkv._types.Align = \"bottom_right\") "
+                  "-> Mask"),
           "j <= p + offset. p is the query's position: i + Tk - Tq, or i with align=\"top_left\". A list of offsets "
           "has one for each batch entry.")
       .def_static("window", &window_of, nb::arg("width") = nb::none(), nb::kw_only(), nb::arg("left") = nb::none(),
                   nb::arg("right") = nb::none(), align,
+                  nb::sig("def window(width: int | None = None, *, left: int | None = None, right: int | None = None, "
+                          "align: qkv._types.Align = \"bottom_right\") -> Mask"),
                   "p - width < j < p + width; or p - left <= j <= p + right, where a side not given has no bound.")
       .def_static("prefix", &prefix, nb::arg("length"), "j < length: the first keys are open to all.")
       .def_static(
@@ -61,34 +65,43 @@ void add_words(nb::class_<Mask>& mask) {
           [](const nb::args& lengths, const std::string& word) {
             return documents(lengths_of("documents", lengths), align_of("documents", word));
           },
-          nb::arg("lengths"), nb::kw_only(), align, "Query and key lie in the same document; the lengths sum to Tk.")
+          nb::arg("lengths"), nb::kw_only(), align,
+          nb::sig("def documents(*lengths: int | qkv._types.WholeNumbers, align: qkv._types.Align = \"bottom_right\") "
+                  "-> Mask"),
+          "Query and key lie in the same document; the lengths sum to Tk.")
       .def_static(
           "keys", [](const nb::args& lengths) { return key_lengths(lengths_of("keys", lengths)); }, nb::arg("lengths"),
+          nb::sig("def keys(*lengths: int | qkv._types.WholeNumbers) -> Mask"),
           "j < length: padding at the end. One length, or one for each batch entry.")
       .def_static(
           "strided",
           [](std::int64_t stride, const std::string& word) { return strided(stride, align_of("strided", word)); },
-          nb::arg("stride"), align, "(p - j) mod stride == 0 (Child et al. 2019).")
+          nb::arg("stride"), align,
+          nb::sig("def strided(stride: int, align: qkv._types.Align = \"bottom_right\") -> Mask"),
+          "(p - j) mod stride == 0 (Child et al. 2019).")
       .def_static(
           "dilated",
           [](std::int64_t width, std::int64_t dilation, const std::string& word) {
             return dilated(width, dilation, align_of("dilated", word));
           },
           nb::arg("width"), nb::arg("dilation"), align,
+          nb::sig("def dilated(width: int, dilation: int, align: qkv._types.Align = \"bottom_right\") -> Mask"),
           "|p - j| < width * dilation and (p - j) mod dilation == 0 (Beltagy et al. 2020).")
       .def_static("global_tokens", &global_of, nb::arg("count") = nb::none(), nb::kw_only(), nb::arg("at") = nb::none(),
                   align,
+                  nb::sig("def global_tokens(count: int | None = None, *, at: qkv._types.WholeNumbers | None = None, "
+                          "align: qkv._types.Align = \"bottom_right\") -> Mask"),
                   "The word `global` of the text form: the first `count` tokens, or those at positions `at`, see all "
                   "and are seen by all.")
       .def_static(
           "blocks",
           [](std::int64_t size, nb::handle kept) { return block_sparse(size, tensor_of(kept, {"blocks", "kept"})); },
-          nb::arg("size"), nb::arg("kept"),
+          nb::arg("size"), nb::arg("kept"), nb::sig("def blocks(size: int, kept: qkv._types.AnyArray) -> Mask"),
           "Block (i / size, j / size) of the bool array [ceil(Tq / size), ceil(Tk / size)], or with leading [H] or [B, "
           "H].")
       .def_static(
           "dense", [](nb::handle visible) { return dense(tensor_of(visible, {"dense", "visible"})); },
-          nb::arg("visible"),
+          nb::arg("visible"), nb::sig("def dense(visible: qkv._types.AnyArray) -> Mask"),
           "A bool or uint8 array that broadcasts to [B, H, Tq, Tk]; nonzero is visible. The elements are copied.");
 }
 
@@ -121,19 +134,39 @@ void add_mask(nb::module_& module) {
       "Mask(\"causal & window(512)\") reads the text form, Mask(array) takes a bool array.");
   mask.def(
           "__init__", [](Mask* self, nb::handle source) { new (self) Mask(mask_of("Mask", source, nullptr)); },
-          nb::arg("source") = nb::none())
-      .def("__and__", [](const Mask& a,
-                         nb::handle b) { return combined(a, b, [](const Mask& x, const Mask& y) { return x & y; }); })
-      .def("__rand__", [](const Mask& a,
-                          nb::handle b) { return combined(a, b, [](const Mask& x, const Mask& y) { return y & x; }); })
-      .def("__or__", [](const Mask& a,
-                        nb::handle b) { return combined(a, b, [](const Mask& x, const Mask& y) { return x | y; }); })
-      .def("__ror__", [](const Mask& a,
-                         nb::handle b) { return combined(a, b, [](const Mask& x, const Mask& y) { return y | x; }); })
-      .def("__invert__", [](const Mask& a) { return !a; })
+          nb::arg("source") = nb::none(),
+          nb::sig("def __init__(self, source: qkv._types.MaskValue | None = None) -> None"),
+          "A mask of a text, an array or another mask; of nothing the one that hides nothing.")
+      .def(
+          "__and__",
+          [](const Mask& a, nb::handle b) {
+            return combined(a, b, [](const Mask& x, const Mask& y) { return x & y; });
+          },
+          nb::sig("def __and__(self, other: Mask | str) -> Mask"), "Both.")
+      .def(
+          "__rand__",
+          [](const Mask& a, nb::handle b) {
+            return combined(a, b, [](const Mask& x, const Mask& y) { return y & x; });
+          },
+          nb::sig("def __rand__(self, other: str) -> Mask"), "Both.")
+      .def(
+          "__or__",
+          [](const Mask& a, nb::handle b) {
+            return combined(a, b, [](const Mask& x, const Mask& y) { return x | y; });
+          },
+          nb::sig("def __or__(self, other: Mask | str) -> Mask"), "Either.")
+      .def(
+          "__ror__",
+          [](const Mask& a, nb::handle b) {
+            return combined(a, b, [](const Mask& x, const Mask& y) { return y | x; });
+          },
+          nb::sig("def __ror__(self, other: str) -> Mask"), "Either.")
+      .def(
+          "__invert__", [](const Mask& a) { return !a; }, "What the mask hides.")
       .def("__str__", &Mask::to_string)
       .def("__repr__", [](const Mask& a) { return "qkv.Mask(\"" + a.to_string() + "\")"; })
       .def("array", &array_of, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+           nb::sig("def array(self, Tq: int, Tk: int, B: int = 1, H: int = 1) -> qkv._types.BoolArray"),
            "The mask over a shape as a NumPy array of bool, [B, H, Tq, Tk].")
       .def(
           "coverage",
@@ -155,8 +188,20 @@ void add_mask(nb::module_& module) {
             return nb::module_::import_("qkv._pictures").attr("mask_picture")(self, Tq, Tk, B, H);
           },
           nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+          nb::sig("def picture(self, Tq: int, Tk: int, B: int = 1, H: int = 1) -> qkv._pictures.Picture"),
           "A Picture of the mask over a shape: pairs up to 64 queries and keys, beyond the share that is visible in "
           "each cell.")
+      .def(
+          "show",
+          [](nb::handle self, std::int64_t Tq, std::int64_t Tk, std::int64_t height, const nb::object& live) {
+            return nb::module_::import_("qkv._pictures").attr("mask_page")(self, Tq, Tk, height, live);
+          },
+          nb::arg("Tq") = 512, nb::arg("Tk") = 512, nb::kw_only(), nb::arg("height") = 720,
+          nb::arg("live") = nb::none(),
+          nb::sig("def show(self, Tq: int = 512, Tk: int = 512, *, height: int = 720, live: bool | None = None) -> "
+                  "qkv._pictures.Page | qkv._widget.Live"),
+          "The studio's page of masks in the cell, as Model.show() has pages: who sees whom, and which tiles are "
+          "computed. The mask goes as its text; a file (live=False) has 512 queries and keys.")
       .def_static(
           "from_function",
           [](const nb::callable& rule, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {
@@ -164,6 +209,7 @@ void add_mask(nb::module_& module) {
             return mask_of("from_function", rule, &shape);
           },
           nb::arg("rule"), nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+          nb::sig("def from_function(rule: qkv._types.MaskRule, Tq: int, Tk: int, B: int = 1, H: int = 1) -> Mask"),
           "rule(b, h, i, j), called once with index arrays that broadcast against each other; true: query i sees key "
           "j.");
   add_words(mask);

@@ -6,6 +6,12 @@
 #include "python.h"
 #include "qkv/attention.h"
 
+// How the options of a probe are written in its stub.
+#define QKV_PROBE_OPTIONS                                                                                 \
+  "mask: qkv._types.MaskSource | None = None, bias: qkv._types.BiasSource | None = None, "                \
+  "scale: float | None = None, softcap: float | None = None, dropout: qkv._types.Dropout | None = None, " \
+  "sinks: qkv._types.Numbers | None = None, threads: int | None = None, target: qkv._types.Target | None = None"
+
 namespace qkv::python {
 
 /// As attention() of Python has them; each may be None.

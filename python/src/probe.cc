@@ -80,6 +80,8 @@ void add_parts(nb::class_<OwningProbe>& probe) {
   probe
       .def("tile", &tile_as_array, h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
            nb::arg("stage") = "weights",
+           nb::sig("def tile(self, h: int = 0, b: int = 0, *, queries: qkv._types.Part | None = None, keys: "
+                   "qkv._types.Part | None = None, stage: qkv._types.Stage = \"weights\") -> qkv._types.FloatArray"),
            "A part of an intermediate, [queries, keys]: slices or pairs (begin, end), all if None. stage is one of "
            "those of "
            "attention_stage().")
@@ -89,6 +91,8 @@ void add_parts(nb::class_<OwningProbe>& probe) {
             return tile_as_array(self, head, entry, queries, keys, "weights");
           },
           h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
+          nb::sig("def weights(self, h: int = 0, b: int = 0, *, queries: qkv._types.Part | None = None, keys: "
+                  "qkv._types.Part | None = None) -> qkv._types.FloatArray"),
           "The weights of a head, or a part of them, [queries, keys]; slices or pairs (begin, end), all if None.")
       .def(
           "row",
@@ -96,13 +100,17 @@ void add_parts(nb::class_<OwningProbe>& probe) {
             const Stage wanted = stage_of("row", stage);
             return numpy_array(freely([&] { return self.probe.row({.b = entry, .h = head}, i, wanted); }));
           },
-          nb::arg("i"), h, b, nb::kw_only(), nb::arg("stage") = "weights", "The weights of query i, [Tk].")
+          nb::arg("i"), h, b, nb::kw_only(), nb::arg("stage") = "weights",
+          nb::sig("def row(self, i: int, h: int = 0, b: int = 0, *, stage: qkv._types.Stage = \"weights\") -> "
+                  "qkv._types.FloatArray"),
+          "The weights of query i, [Tk].")
       .def(
           "lse",
           [](const OwningProbe& self, std::int64_t head, std::int64_t entry) {
             return numpy_array(freely([&] { return self.probe.lse({.b = entry, .h = head}, signal_watch()); }));
           },
-          h, b, "The lse of a head, float64 [Tq]: as given, or computed.");
+          h, b, nb::sig("def lse(self, h: int = 0, b: int = 0) -> qkv._types.Float64Array"),
+          "The lse of a head, float64 [Tq]: as given, or computed.");
 }
 
 void add_passes(nb::class_<OwningProbe>& probe) {
@@ -120,18 +128,25 @@ void add_passes(nb::class_<OwningProbe>& probe) {
           },
           nb::arg("rows"), nb::arg("columns"), b, nb::kw_only(), nb::arg("heads") = nb::none(),
           nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(), nb::arg("of") = "each",
+          nb::sig("def map(self, rows: int, columns: int, b: int = 0, *, heads: collections.abc.Sequence[int] | None = "
+                  "None, queries: qkv._types.Part | None = None, keys: qkv._types.Part | None = None, of: "
+                  "typing.Literal[\"each\", \"mean\"] = \"each\") -> qkv._results.CellMaps"),
           "CellMaps of the weights in rows x columns cells: of each head (all, or those in `heads`), or of=\"mean\" of "
           "them. "
           "queries and keys name a part: slices or pairs (begin, end).")
       .def("top_keys", &top_keys_as_arrays, nb::arg("count"), h, b,
+           nb::sig("def top_keys(self, count: int, h: int = 0, b: int = 0) -> qkv._results.TopKeys"),
            "TopKeys: the `count` keys of largest weight for each query.")
       .def(
           "key_totals",
           [](const OwningProbe& self, std::int64_t head, std::int64_t entry) {
             return numpy_array(freely([&] { return self.probe.key_totals({.b = entry, .h = head}, signal_watch()); }));
           },
-          h, b, "The sum over queries of the weight on each key, float64 [Tk].")
+          h, b, nb::sig("def key_totals(self, h: int = 0, b: int = 0) -> qkv._types.Float64Array"),
+          "The sum over queries of the weight on each key, float64 [Tk].")
       .def("statistics", &statistics_as_arrays, h, b, nb::kw_only(), nb::arg("align") = "bottom_right",
+           nb::sig("def statistics(self, h: int = 0, b: int = 0, *, align: qkv._types.Align = \"bottom_right\") -> "
+                   "qkv._results.RowStatistics"),
            "RowStatistics of a head. align gives the positions of the queries, for distance and diagonal.");
 }
 
@@ -150,9 +165,13 @@ void add_probe(nb::module_& module) {
           nb::arg("q"), nb::arg("k"), nb::arg("lse") = nb::none(), nb::kw_only(), nb::arg("mask") = nb::none(),
           nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(), nb::arg("softcap") = nb::none(),
           nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(), nb::arg("threads") = nb::none(),
-          nb::arg("target") = nb::none())
+          nb::arg("target") = nb::none(),
+          nb::sig("def __init__(self, q: qkv._types.AnyArray, k: qkv._types.AnyArray, lse: qkv._types.AnyArray | None "
+                  "= None, *, " QKV_PROBE_OPTIONS ") -> None"),
+          "As attention() takes them.")
       .def_prop_ro(
-          "shape", [](const OwningProbe& self) { return given(self.probe.shape()); }, "(B, Hq, Tq, Tk)")
+          "shape", [](const OwningProbe& self) { return given(self.probe.shape()); },
+          nb::sig("def shape(self) -> tuple[int, int, int, int]"), "(B, Hq, Tq, Tk)")
       .def("__repr__", [](const OwningProbe& self) { return said_of("Probe", self.probe.shape()); })
       .def("_repr_html_",
            [](nb::handle self) { return nb::module_::import_("qkv._pictures").attr("probe_html")(self); })
@@ -172,6 +191,7 @@ void add_probe(nb::module_& module) {
             return nb::module_::import_("qkv._pictures").attr("plot_probe")(self, head, entry, ax);
           },
           nb::arg("h") = 0, nb::arg("b") = 0, nb::arg("ax") = nb::none(),
+          nb::sig("def plot(self, h: int = 0, b: int = 0, ax: typing.Any = None) -> typing.Any"),
           "A map of a head's weights on matplotlib's axes: those given, or new ones. Gives the axes.")
       .def(
           "of_queries",
@@ -181,7 +201,7 @@ void add_probe(nb::module_& module) {
                 .viewed = self.viewed,
                 .probe = self.probe.of_queries({.begin = range.begin, .end = range.end, .step = range.step})};
           },
-          nb::arg("queries"),
+          nb::arg("queries"), nb::sig("def of_queries(self, queries: qkv._types.Part) -> Probe"),
           "A probe of some of the queries, slice(begin, end, step) or (begin, end). They keep their places in mask and "
           "bias.");
   add_parts(probe);

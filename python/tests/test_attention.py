@@ -1,9 +1,9 @@
 """attention() and attention_backward() against NumPy."""
 
 import numpy
-import numpy_attention
 import pytest
 
+import numpy_attention
 import qkv
 
 Tq, Tk = 16, 20
@@ -87,7 +87,7 @@ def test_gradients_are_those_of_numpy(inputs):
     d_out = numpy.random.default_rng(1).standard_normal((2, 4, Tq, 5))
     out, lse = qkv.attention(*inputs, mask="causal", return_lse=True)
     gradients = qkv.attention_backward(d_out, *inputs, out, lse, mask="causal")
-    for given, expected in zip(gradients, numpy_attention.gradients(d_out, *inputs, mask=CAUSAL)):
+    for given, expected in zip(gradients[:3], numpy_attention.gradients(d_out, *inputs, mask=CAUSAL), strict=True):
         numpy.testing.assert_allclose(given, expected, rtol=1e-10, atol=1e-13)
     assert gradients.d_bias == [] and gradients.d_sinks is None
 
@@ -126,7 +126,11 @@ def test_a_stage_is_an_array(inputs):
         (ValueError, "target", lambda q, k, v: qkv.attention(q, k, v, target="avx1")),
         (ValueError, "whole numbers", lambda q, k, v: qkv.attention(q, k, v, ragged=([0, 0.5], [0, 20]))),
         (ValueError, "expected a mask or bias whose shape", lambda q, k, v: qkv.Mask(lambda b, h, i, j: j <= i)),
-        (ValueError, "wants: expected q, k, v", lambda q, k, v: qkv.attention_backward(q, q, k, v, q, q[..., 0], wants=["x"])),
+        (
+            ValueError,
+            "wants: expected q, k, v",
+            lambda q, k, v: qkv.attention_backward(q, q, k, v, q, q[..., 0], wants=["x"]),
+        ),
     ],
 )
 def test_errors_name_the_argument(inputs, error, message, call):

@@ -2,11 +2,11 @@
 
 import ml_dtypes
 import numpy
-import numpy_attention
 import pytest
-import qkv_cases_of_python as cases
 
+import numpy_attention
 import qkv
+import qkv_cases_of_python as cases
 
 ROWS = cases.rows()
 

@@ -50,7 +50,7 @@ def test_heads_say_what_is_wrong():
         insight.heads("induction", sites=["keys"])
     with pytest.raises(TypeError, match="expected a list of texts"):
         insight.heads("induction", TEXT)
-    with pytest.raises(qkv.Error, match="no model \"absent\" in the box"):
+    with pytest.raises(qkv.Error, match='no model "absent" in the box'):
         insight.heads("absent")
     heads = insight.heads("induction", count=2, importance=0)
     with pytest.raises(ValueError, match="grid: measure: expected one of .*entropy.*, got colour"):

@@ -1,9 +1,9 @@
 """Masks, biases and probes as values."""
 
 import numpy
-import numpy_attention
 import pytest
 
+import numpy_attention
 import qkv
 
 WORDS = {

@@ -12,6 +12,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 import qkv
 
 TEXT = "abcxyzab"

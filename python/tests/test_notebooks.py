@@ -12,11 +12,12 @@ ROOT = pathlib.Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "python" / "notebooks").glob("*.ipynb"))
 OTHERS = ("torch", "transformers")  # libraries that some notebooks are about
 
-# The figures of the notebook "attention from scratch" beside PyTorch's, which tests/seeds/make_scratch_notebook.py wrote.
+# The figures of the notebook "attention from scratch" beside PyTorch's, of tests/seeds/make_scratch_notebook.py.
 SCRATCH = f"""
 ours = {{
-    "embedding": embedding, "positions": positions, "x": x, "scores": scores, "scaled": scaled_scores, "weights": attn_weights,
-    "out": attn_output, "causal_weights": weights_masked, "head0_weights": head_weights[0], "head1_weights": head_weights[1],
+    "embedding": embedding, "positions": positions, "x": x, "scores": scores, "scaled": scaled_scores,
+    "weights": attn_weights, "out": attn_output, "causal_weights": weights_masked,
+    "head0_weights": head_weights[0], "head1_weights": head_weights[1],
     "multi_head_output": multi_head_output, "packed_weights": mha_weights, "packed_output": mha_output,
 }}
 for line in open({str(ROOT / "tests" / "seeds" / "scratch_notebook.txt")!r}):

@@ -30,7 +30,9 @@ def test_names_and_numbers_are_drawn():
 
 
 def test_several_maps_share_a_scale_and_have_titles(tmp_path):
-    picture = qkv.heatmap(numpy.eye(3)[None].repeat(2, 0), titles=["one", "two"], axes=("token", "column"), low=0, high=2)
+    picture = qkv.heatmap(
+        numpy.eye(3)[None].repeat(2, 0), titles=["one", "two"], axes=("token", "column"), low=0, high=2
+    )
     for title in ("one", "two"):
         assert f"{title}: 3 rows (token) by 3 columns (column), value from 0.00 to 2.00" in described(picture)
     picture.save(str(tmp_path / "map.svg"))
@@ -49,7 +51,9 @@ def test_masks_and_biases_have_pictures():
         qkv.Mask.keys([4, 2]).picture(4, 4, B=2)
     )
     assert "share of pairs kept" in described(qkv.Mask.causal().picture(4096, 4096))
-    assert "head 1: 4 rows (query) by 4 columns (key), added to the score" in described(qkv.Bias.alibi().picture(4, 4, H=2))
+    assert "head 1: 4 rows (query) by 4 columns (key), added to the score" in described(
+        qkv.Bias.alibi().picture(4, 4, H=2)
+    )
 
 
 def test_a_probe_has_a_picture_with_names():

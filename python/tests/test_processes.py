@@ -118,6 +118,8 @@ def test_ten_thousand_calls_leave_nothing():
 
 
 def test_import_brings_no_other_library():
-    script = "import sys, qkv; print([m for m in ('numpy', 'torch', 'jax', 'matplotlib', 'IPython') if m in sys.modules])"
+    script = (
+        "import sys, qkv; print([m for m in ('numpy', 'torch', 'jax', 'matplotlib', 'IPython') if m in sys.modules])"
+    )
     said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert said == "[]\n"

@@ -99,7 +99,7 @@ def test_a_mask_that_repeats_itself_is_read_once():
 @pytest.mark.parametrize("axes", [3, 4, 5])
 def test_grouped_heads(heads, axes):
     batch = (2,) * (axes - 3)
-    q, k, v = (draw(*batch, h, T, 8, seed=h) for h, T in zip(heads, (5, 7, 7)))
+    q, k, v = (draw(*batch, h, T, 8, seed=h) for h, T in zip(heads, (5, 7, 7), strict=True))
     assert_same([q, k, v], enable_gqa=True)
 
 
@@ -117,7 +117,14 @@ def test_a_row_that_sees_nothing_is_zero(value):
     assert not ours(q, k, v, attn_mask=mask)[:, :, 2].any()
 
 
-EMPTY = [(0, 2, 5, 7, 4, 4), (2, 0, 5, 7, 4, 4), (2, 2, 0, 7, 4, 4), (2, 2, 5, 0, 4, 4), (2, 2, 5, 7, 4, 0), (2, 2, 5, 7, 0, 4)]
+EMPTY = [
+    (0, 2, 5, 7, 4, 4),
+    (2, 0, 5, 7, 4, 4),
+    (2, 2, 0, 7, 4, 4),
+    (2, 2, 5, 0, 4, 4),
+    (2, 2, 5, 7, 4, 0),
+    (2, 2, 5, 7, 0, 4),
+]
 
 
 @pytest.mark.parametrize("B, H, Tq, Tk, D, Dv", EMPTY)
@@ -268,8 +275,8 @@ class TestGradients:
             torch.manual_seed(0)
             return tuple(
                 qkv.torch.attention(
-                    q, k, v, mask="causal | prefix(2)", bias=["alibi", bias], scale=0.7, softcap=2.0, dropout=0.2, sinks=sinks,
-                    return_lse=True,
+                    q, k, v, mask="causal | prefix(2)", bias=["alibi", bias], scale=0.7, softcap=2.0, dropout=0.2,
+                    sinks=sinks, return_lse=True,
                 )
             )  # fmt: skip
 
@@ -301,7 +308,9 @@ class TestGradients:
 
     def test_checkpoints_recompute(self):
         x = draw(1, 2, 5, 4, grad=True)
-        torch.utils.checkpoint.checkpoint(lambda y: ours(y, y, y, dropout_p=0.3), x, use_reentrant=False).sum().backward()
+        torch.utils.checkpoint.checkpoint(
+            lambda y: ours(y, y, y, dropout_p=0.3), x, use_reentrant=False
+        ).sum().backward()
         assert x.grad.abs().sum() > 0
 
 
@@ -320,14 +329,18 @@ class TestOperator:
         torch.testing.assert_close(given, expected)
 
     def test_compile_of_other_lengths(self):
-        compiled = torch.compile(lambda x: ours(x, x, x, is_causal=True), backend="aot_eager", fullgraph=True, dynamic=True)
+        compiled = torch.compile(
+            lambda x: ours(x, x, x, is_causal=True), backend="aot_eager", fullgraph=True, dynamic=True
+        )
         for T in (5, 9, 17):
             x = draw(2, 3, T, 8)
             torch.testing.assert_close(compiled(x), ours(x, x, x, is_causal=True))
 
     def test_compile_of_every_option(self):
         def step(q, bias, sinks):
-            return qkv.torch.attention(q, q, q, mask="causal & window(4)", bias=["alibi", bias], softcap=3.0, sinks=sinks)
+            return qkv.torch.attention(
+                q, q, q, mask="causal & window(4)", bias=["alibi", bias], softcap=3.0, sinks=sinks
+            )
 
         inputs = draw(2, 3, 9, 8, grad=True), draw(9, 9, grad=True), draw(3, grad=True)
         compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
@@ -348,7 +361,9 @@ class TestOperator:
     def test_vmap_is_served(self):
         q, k, mask = draw(3, 2, 4, 5, 8), draw(2, 4, 7, 8), draw(3, 5, 7)
         given = torch.vmap(lambda q, mask: ours(q, k, k, attn_mask=mask))(q, mask)
-        torch.testing.assert_close(given, torch.stack([ours(a, k, k, attn_mask=b) for a, b in zip(q, mask)]))
+        torch.testing.assert_close(
+            given, torch.stack([ours(a, k, k, attn_mask=b) for a, b in zip(q, mask, strict=True)])
+        )
 
     def test_gradients_of_a_transformed_function(self):
         x, mask = draw(3, 2, 4, 5, 8), draw(5, 5)

@@ -18,7 +18,9 @@ def bert():
 
 
 def gpt2():
-    return transformers.GPT2LMHeadModel(transformers.GPT2Config(**SMALL, n_embd=32, n_layer=2, n_head=4, n_positions=32))
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(**SMALL, n_embd=32, n_layer=2, n_head=4, n_positions=32)
+    )
 
 
 def llama():
@@ -31,7 +33,9 @@ def gemma2():
 
 
 def t5():
-    config = transformers.T5Config(**SMALL, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0)
+    config = transformers.T5Config(
+        **SMALL, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0
+    )
     return transformers.T5ForConditionalGeneration(config)
 
 
@@ -77,7 +81,10 @@ def answers(model, inputs):
     if visible is not None and "decoder_input_ids" not in inputs:
         logits = logits[visible.bool()]
     logits.square().mean().backward()
-    return {"logits": logits.detach(), **{name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}}
+    return {
+        "logits": logits.detach(),
+        **{name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None},
+    }
 
 
 def assert_same(given, expected):

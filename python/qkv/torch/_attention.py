@@ -1,8 +1,13 @@
 """attention with all of qkv's options, differentiable by PyTorch."""
 
+# PyTorch leaves some types of its own open.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 import torch
 from torch import Tensor
@@ -11,11 +16,20 @@ import qkv
 from qkv import _functions
 from qkv.torch._operator import call
 
-MaskOption = str | qkv.Mask | Tensor | Callable
-BiasOption = str | qkv.Bias | Tensor | Callable
+if TYPE_CHECKING:
+    from qkv._types import BiasRule, MaskRule
+
+MaskOption: TypeAlias = "str | qkv.Mask | Tensor | MaskRule"
+BiasOption: TypeAlias = "str | qkv.Bias | Tensor | BiasRule"
 
 
-def _text_and_tensor(word, kind, given, q, k):
+def _text_and_tensor(
+    word: Literal["mask", "bias"],
+    kind: type[qkv.Mask] | type[qkv.Bias],
+    given: MaskOption | BiasOption,
+    q: Tensor,
+    k: Tensor,
+) -> tuple[str, Tensor | None]:
     """(text, tensor) of a mask or bias, as an operator of PyTorch can take it: the text is empty or the tensor None."""
     if isinstance(given, str):
         return given, None
@@ -34,7 +48,7 @@ def _text_and_tensor(word, kind, given, q, k):
     )
 
 
-def _says_all(text, kind):
+def _says_all(text: str, kind: type[qkv.Mask] | type[qkv.Bias]) -> bool:
     """Whether a Mask or Bias of this text is the one that it was written of."""
     try:
         return str(kind(text)) == text
@@ -42,28 +56,82 @@ def _says_all(text, kind):
         return False
 
 
-def _mask(mask, q, k):
+def _mask(mask: MaskOption | None, q: Tensor, k: Tensor) -> tuple[str, Tensor | None]:
     return ("", None) if mask is None else _text_and_tensor("mask", qkv.Mask, mask, q, k)
 
 
-def _bias(bias, q, k):
+def _terms(bias: BiasOption | Sequence[BiasOption] | None) -> list[BiasOption]:
+    if bias is None:
+        return []
+    if isinstance(bias, (list, tuple)):
+        return list(cast("Sequence[BiasOption]", bias))
+    return [cast("BiasOption", bias)]
+
+
+def _bias(bias: BiasOption | Sequence[BiasOption] | None, q: Tensor, k: Tensor) -> tuple[str, Tensor | None]:
     """(the text, the tensor) of a sum of biases."""
-    terms = () if bias is None else bias if isinstance(bias, (list, tuple)) else (bias,)
-    pairs = [_text_and_tensor("bias", qkv.Bias, term, q, k) for term in terms]
+    pairs = [_text_and_tensor("bias", qkv.Bias, term, q, k) for term in _terms(bias)]
     tensors = [x for _, x in pairs if x is not None]
-    return " + ".join(text for text, _ in pairs if text), sum(tensors[1:], tensors[0]) if tensors else None
+    total = functools.reduce(operator.add, tensors) if tensors else None
+    return " + ".join(text for text, _ in pairs if text), total
 
 
-def _same_axes(q, k, v):
+def _same_axes(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, Tensor):
             raise TypeError(f"attention: {name}: expected a torch.Tensor, got {type(x).__name__}")
         if x.dim() != q.dim() or not 2 <= q.dim() <= 4:
             raise ValueError(
-                f"attention: {name}: expected [B, H, T, D], [H, T, D] or [T, D], the same for q, k and v, got {tuple(x.shape)}"
+                f"attention: {name}: expected [B, H, T, D], [H, T, D] or [T, D], the same for q, k and v, "
+                f"got {tuple(x.shape)}"
             )
 
 
+@overload
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: MaskOption | None = None,
+    bias: BiasOption | Sequence[BiasOption] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    dropout: float = 0.0,
+    sinks: Tensor | None = None,
+    ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    return_lse: Literal[False] = False,
+) -> Tensor: ...
+@overload
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: MaskOption | None = None,
+    bias: BiasOption | Sequence[BiasOption] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    dropout: float = 0.0,
+    sinks: Tensor | None = None,
+    ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    return_lse: Literal[True],
+) -> qkv.AttentionResult[Tensor, Tensor]: ...
+@overload
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: MaskOption | None = None,
+    bias: BiasOption | Sequence[BiasOption] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    dropout: float = 0.0,
+    sinks: Tensor | None = None,
+    ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    return_lse: bool,
+) -> Tensor | qkv.AttentionResult[Tensor, Tensor]: ...
 def attention(
     q: Tensor,
     k: Tensor,
@@ -77,19 +145,20 @@ def attention(
     sinks: Tensor | None = None,
     ragged: tuple[Sequence[int], Sequence[int]] | None = None,
     return_lse: bool = False,
-) -> Tensor | qkv.AttentionResult:
+) -> Tensor | qkv.AttentionResult[Tensor, Tensor]:
     """qkv.attention() of tensors, with gradients by PyTorch of q, k, v, of a bias that is a tensor, and of sinks.
 
-    Shapes: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv]; Hq a multiple of Hk. All three may leave out B, or B and H.
+    Shapes: q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv]; Hq a multiple of Hk. All three may leave out B, or B
+    and H.
 
-    mask      a Mask, a text ("causal & window(512)"), a bool tensor that broadcasts to [B, Hq, Tq, Tk], or a function of
-              (b, h, i, j). True: query i sees key j.
+    mask      a Mask, a text ("causal & window(512)"), a bool tensor that broadcasts to [B, Hq, Tq, Tk], or a function
+              of (b, h, i, j). True: query i sees key j.
     bias      a Bias, a text ("alibi"), a float tensor, a function, or a list of these, which are added.
     dropout   the share of weights that become 0; the seed is drawn from PyTorch's generator.
     sinks     a tensor with one logit for each query head.
     ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
 
-    Returns out [B, Hq, Tq, Dv]; with return_lse an AttentionResult (out, lse), lse [B, Hq, Tq], which is differentiable too.
+    Returns out [B, Hq, Tq, Dv]; with return_lse an AttentionResult (out, lse), lse [B, Hq, Tq], differentiable too.
     Raises ValueError naming the argument, as qkv.attention() does.
     """
     _same_axes(q, k, v)
@@ -99,7 +168,7 @@ def attention(
     mask_text, visible = _mask(mask, q, k)
     bias_text, dense = _bias(bias, q, k)
     if ragged is not None:
-        ragged = tuple([int(n) for n in offsets] for offsets in ragged)
+        ragged = ([int(n) for n in ragged[0]], [int(n) for n in ragged[1]])
     out, lse = call(
         q, k, v, visible=visible, bias=dense, sinks=sinks, mask_text=mask_text, bias_text=bias_text,
         scale=scale, softcap=softcap, dropout=float(dropout), ragged=ragged,
@@ -107,4 +176,7 @@ def attention(
     )  # fmt: skip
     for _ in range(missing):
         out, lse = out.squeeze(0), lse if lse is None else lse.squeeze(0)
-    return qkv.AttentionResult(out, lse) if return_lse else out
+    if not return_lse:
+        return out
+    assert lse is not None  # it was wanted
+    return qkv.AttentionResult(out, lse)

@@ -1,5 +1,7 @@
 """scaled_dot_product_attention, by PyTorch's signature and meaning."""
 
+# PyTorch leaves some types of its own open.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 import torch
@@ -12,13 +14,13 @@ from qkv.torch._operator import TOP_LEFT, Simple, call, is_watched, mask_of_text
 _CAUSAL = mask_of_text(TOP_LEFT)
 
 
-def _cast_by_autocast(*tensors):
+def _cast_by_autocast(x: Tensor) -> Tensor:
     """PyTorch's own function is of those that autocast casts: float32 becomes the type of the region."""
     dtype = torch.get_autocast_dtype("cpu")
-    return (x.to(dtype) if isinstance(x, Tensor) and x.dtype == torch.float32 and x.is_cpu else x for x in tensors)
+    return x.to(dtype) if isinstance(x, Tensor) and x.dtype == torch.float32 and x.is_cpu else x
 
 
-def _is_plain(query, key, value):
+def _is_plain(query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Four axes, as many heads and batch entries each, numbers and no more: the engine can read them at once."""
     if is_watched(query, key, value) or torch.is_autocast_enabled("cpu"):
         return False
@@ -41,10 +43,10 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention, computed by qkv: forward and backward in O(T) memory.
 
-    Shapes: query [..., Tq, D], key [..., Tk, D], value [..., Tk, Dv], leading axes broadcast; with enable_gqa the number of
-    query heads, the third last axis, is a multiple of those of key and value. attn_mask broadcasts to [..., Tq, Tk]: bool,
-    true sees, or float, added to the scores, with a gradient of its own. is_causal is aligned top-left. dropout draws its
-    seed from PyTorch's generator.
+    Shapes: query [..., Tq, D], key [..., Tk, D], value [..., Tk, Dv], leading axes broadcast; with enable_gqa the
+    number of query heads, the third last axis, is a multiple of those of key and value. attn_mask broadcasts to
+    [..., Tq, Tk]: bool, true sees, or float, added to the scores, with a gradient of its own. is_causal is aligned
+    top-left. dropout draws its seed from PyTorch's generator.
 
     Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
     """
@@ -59,7 +61,8 @@ def scaled_dot_product_attention(
             _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
             raise
     if torch.is_autocast_enabled("cpu"):
-        query, key, value, attn_mask = _cast_by_autocast(query, key, value, attn_mask)
+        query, key, value = _cast_by_autocast(query), _cast_by_autocast(key), _cast_by_autocast(value)
+        attn_mask = None if attn_mask is None else _cast_by_autocast(attn_mask)
     _inputs.check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
         _inputs.refuse("explicit attn_mask should not be set when is_causal=True")

@@ -1,8 +1,12 @@
 """What PyTorch's function takes, checked in its words and brought to four axes."""
 
+# PyTorch leaves some types of its own open.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NoReturn
 
 import torch
 from torch import Tensor
@@ -11,11 +15,11 @@ NAME = "scaled_dot_product_attention"
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
-def refuse(message):
+def refuse(message: str) -> NoReturn:
     raise RuntimeError(f"{NAME}: {message}")
 
 
-def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None):
+def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
     """Raises as PyTorch does: TypeError for what is no tensor, RuntimeError otherwise."""
     for name, x in (("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask)):
         if not isinstance(x, Tensor) and not (x is None and name == "attn_mask"):
@@ -35,7 +39,9 @@ def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None):
     if query.device.type not in ("cpu", "meta"):
         refuse(f"qkv computes on the CPU, but query is on {query.device}: copy it there with query.cpu()")
     if any(x.layout != torch.strided or x.is_nested for x in (query, key, value)):
-        refuse("expected dense strided tensors; of nested ones give each part by itself, or qkv.torch.attention(ragged=…)")
+        refuse(
+            "expected dense strided tensors; of nested ones give each part by itself, or qkv.torch.attention(ragged=…)"
+        )
     if min(query.dim(), key.dim(), value.dim()) < 2:
         refuse(
             "expected query, key, and value to all be at least 2 dimensional, but got query.dim: "
@@ -52,7 +58,7 @@ def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None):
         )
 
 
-def _with_heads_of_query(query, key, value):
+def _with_heads_of_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """enable_gqa: groups of query heads share a key head; key and value may have numbers of heads of their own."""
     if min(query.dim(), key.dim(), value.dim()) < 3:
         refuse("enable_gqa=True: expected at least 3 dimensions, the third last of which counts heads")
@@ -68,7 +74,7 @@ def _with_heads_of_query(query, key, value):
     return key, value
 
 
-def _heads_last(x, batch, heads):
+def _heads_last(x: Tensor, batch: Sequence[int], heads: int) -> Tensor:
     """x as [B, heads or 1 or its own number, T, D], its batch axes broadcast."""
     while x.dim() < 3 + len(batch):
         x = x.unsqueeze(0)
@@ -76,7 +82,9 @@ def _heads_last(x, batch, heads):
     return x.reshape(math.prod(batch), *x.shape[-3:])
 
 
-def four_axes(query, key, value, enable_gqa):
+def four_axes(
+    query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool
+) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
     """query [B, Hq, Tq, D], key and value [B, Hk, Tk, …], and the leading axes of the result."""
     if query.dim() == key.dim() == value.dim() == 4 and query.shape[0] == key.shape[0] == value.shape[0]:
         if query.shape[1] == key.shape[1] == value.shape[1]:
@@ -96,14 +104,17 @@ def four_axes(query, key, value, enable_gqa):
     return q, k, v, leading
 
 
-def _broadcast(*shapes):
+def _broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     try:
         return tuple(torch.broadcast_shapes(*shapes))
     except RuntimeError as error:
-        refuse(f"the leading sizes of query, key and value do not broadcast: {', '.join(str(tuple(s)) for s in shapes)}: {error}")
+        refuse(
+            "the leading sizes of query, key and value do not broadcast: "
+            f"{', '.join(str(tuple(s)) for s in shapes)}: {error}"
+        )
 
 
-def mask_of_four_axes(mask: Tensor, leading, Tq, Tk):
+def mask_of_four_axes(mask: Tensor, leading: Sequence[int], Tq: int, Tk: int) -> Tensor:
     """attn_mask broadcast as PyTorch does, but for axes that it only repeats: they stay 1 and are read once."""
     full = (*leading, Tq, Tk)
     given = (1,) * (len(full) - mask.dim()) + tuple(mask.shape)

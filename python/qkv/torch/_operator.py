@@ -1,9 +1,12 @@
 """qkv::attention and qkv::attention_backward: operators of PyTorch, which torch.compile keeps whole."""
 
+# PyTorch leaves some types of its own open.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 import torch
 from torch import Tensor
@@ -12,9 +15,12 @@ from torch.autograd import forward_ad
 import qkv
 from qkv.torch._watch import tell, watching
 
+if TYPE_CHECKING:
+    from qkv._types import Want
+
 INPUTS = ("q", "k", "v", "visible", "bias", "sinks")  # of the operator, in its order
 TOP_LEFT = "causal(top_left)"
-DIFFERENTIABLE = ("q", "k", "v", "bias", "sinks")
+DIFFERENTIABLE: tuple[Want, ...] = ("q", "k", "v", "bias", "sinks")
 
 mask_of_text = functools.lru_cache(maxsize=64)(qkv.Mask)
 bias_of_text = functools.lru_cache(maxsize=64)(qkv.Bias)
@@ -27,23 +33,46 @@ def plain(x: Tensor) -> Tensor:
     return x.resolve_neg() if x.is_neg() else x
 
 
-def _options(visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets):
-    options = {"scale": scale, "softcap": softcap, "threads": torch.get_num_threads()}
+class _Options(TypedDict, total=False):
+    scale: float | None
+    softcap: float | None
+    threads: int
+    mask: qkv.Mask
+    bias: qkv.Bias
+    sinks: Tensor
+    dropout: tuple[float, int]
+    ragged: tuple[Sequence[int], Sequence[int]]
+
+
+def _options(
+    visible: Tensor | None,
+    bias: Tensor | None,
+    sinks: Tensor | None,
+    seed: Tensor | None,
+    mask_text: str,
+    bias_text: str,
+    scale: float | None,
+    softcap: float | None,
+    dropout: float,
+    q_offsets: Sequence[int] | None,
+    k_offsets: Sequence[int] | None,
+) -> _Options:
+    options: _Options = {"scale": scale, "softcap": softcap, "threads": torch.get_num_threads()}
     if mask_text:
         options["mask"] = mask_of_text(mask_text)
     if visible is not None:
-        dense = qkv.Mask.dense(plain(visible))
-        options["mask"] = options["mask"] & dense if mask_text else dense
+        shown = qkv.Mask.dense(plain(visible))
+        options["mask"] = mask_of_text(mask_text) & shown if mask_text else shown
     if bias_text:
         options["bias"] = bias_of_text(bias_text)
     if bias is not None:
-        dense = qkv.Bias.dense(plain(bias))
-        options["bias"] = options["bias"] + dense if bias_text else dense
+        added = qkv.Bias.dense(plain(bias))
+        options["bias"] = bias_of_text(bias_text) + added if bias_text else added
     if sinks is not None:
         options["sinks"] = plain(sinks)
     if seed is not None:
         options["dropout"] = (dropout, int(seed))
-    if q_offsets is not None:
+    if q_offsets is not None and k_offsets is not None:
         options["ragged"] = (q_offsets, k_offsets)
     return options
 
@@ -64,9 +93,7 @@ def compute(
     q_offsets: Sequence[int] | None,
     k_offsets: Sequence[int] | None,
 ) -> tuple[Tensor, Tensor]:
-    options = _options(
-        visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets
-    )
+    options = _options(visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets)
     q, k = plain(q), plain(k)
     out, lse = qkv.attention(q, k, plain(v), return_lse=True, **options)
     tell(q, k, lse, options)
@@ -95,21 +122,32 @@ def differentiate(
     wants: str,
 ) -> list[Tensor]:
     """The gradients that wants names ("q bias"), in the order of DIFFERENTIABLE."""
-    options = _options(
-        visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets
-    )
+    options = _options(visible, bias, sinks, seed, mask_text, bias_text, scale, softcap, dropout, q_offsets, k_offsets)
     gradients = qkv.attention_backward(
         plain(d_out),
-        *(plain(x) for x in (q, k, v, out, lse)),
+        plain(q),
+        plain(k),
+        plain(v),
+        plain(out),
+        plain(lse),
         d_lse=None if d_lse is None else plain(d_lse),
-        wants=wants.split(),
+        wants=_named(wants),
         **options,
     )
     found = {"q": gradients.d_q, "k": gradients.d_k, "v": gradients.d_v, "sinks": gradients.d_sinks}
     if "bias" in wants:
         found["bias"] = gradients.d_bias[-1]  # the tensor is the last summand
     inputs = {"q": q, "k": k, "v": v, "bias": bias, "sinks": sinks}
-    return [found[name].to(inputs[name].dtype) for name in wants.split()]
+    return [_there(found[name]).to(_there(inputs[name]).dtype) for name in _named(wants)]
+
+
+def _named(wants: str) -> list[Want]:
+    return [name for name in DIFFERENTIABLE if name in wants.split()]
+
+
+def _there(x: Tensor | None) -> Tensor:
+    assert x is not None  # what is wanted was given
+    return x
 
 
 attention = torch.library.custom_op("qkv::attention", compute, mutates_args=(), device_types="cpu")
@@ -119,24 +157,37 @@ attention_backward = torch.library.custom_op(
 
 
 @attention.register_fake
-def _(q, k, v, *others):
+def _attention_shapes(q: Tensor, k: Tensor, v: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
     lse_type = torch.float64 if q.dtype == torch.float64 else torch.float32
     return q.new_empty(*q.shape[:-1], v.shape[-1]), q.new_empty(q.shape[:-1], dtype=lse_type)
 
 
 @attention_backward.register_fake
-def _(d_out, d_lse, q, k, v, visible, bias, sinks, *others):
+def _gradient_shapes(
+    d_out: Tensor,
+    d_lse: Tensor | None,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    visible: Tensor | None,
+    bias: Tensor | None,
+    sinks: Tensor | None,
+    *others: Any,
+) -> list[Tensor]:
     inputs = {"q": q, "k": k, "v": v, "bias": bias, "sinks": sinks}
-    return [torch.empty_like(inputs[name], memory_format=torch.contiguous_format) for name in others[-1].split()]
+    wanted = [_there(inputs[name]) for name in _named(others[-1])]
+    return [torch.empty_like(x, memory_format=torch.contiguous_format) for x in wanted]
 
 
-def _setup_context(ctx, inputs, output):
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(*inputs[:7], *output)
     ctx.others = inputs[7:]
 
 
-def _gradients(ctx, d_out, d_lse, backward):
+def _gradients(
+    ctx: Any, d_out: Tensor | None, d_lse: Tensor | None, backward: Callable[..., Sequence[Tensor]]
+) -> tuple[Any, ...]:
     *inputs, out, lse = ctx.saved_tensors
     needed = {name: ctx.needs_input_grad[n] for n, name in enumerate(INPUTS)}
     wants = [name for name in DIFFERENTIABLE if needed[name]]
@@ -147,14 +198,14 @@ def _gradients(ctx, d_out, d_lse, backward):
     return *(found.get(name) for name in INPUTS), None, *(None for _ in ctx.others)
 
 
-def _backward(ctx, d_out, d_lse):
+def _backward(ctx: Any, d_out: Tensor | None, d_lse: Tensor | None) -> tuple[Any, ...]:
     return _gradients(ctx, d_out, d_lse, attention_backward)
 
 
 attention.register_autograd(_backward, setup_context=_setup_context)
 
 
-def _refuse_second_derivatives(ctx, *gradients):
+def _refuse_second_derivatives(ctx: Any, *gradients: Any) -> NoReturn:
     raise NotImplementedError(
         "qkv.torch: second derivatives are not there: the gradients of attention have no gradients of their own. "
         "Take torch.nn.functional.scaled_dot_product_attention under sdpa_kernel(SDPBackend.MATH) for these"
@@ -164,11 +215,11 @@ def _refuse_second_derivatives(ctx, *gradients):
 attention_backward.register_autograd(_refuse_second_derivatives)
 
 
-def _one_by_one(operator):
+def _one_by_one(operator: Callable[..., Sequence[Tensor]]) -> Callable[..., Any]:
     """vmap of the operator: one call for each place of the batch, as sinks and seeds are those of a whole call."""
 
-    def batched(info, in_dims, *args):
-        def one(n):
+    def batched(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        def one(n: int) -> Sequence[Tensor]:
             return operator(*(x if dim is None else x.select(dim, n) for x, dim in zip(args, in_dims, strict=True)))
 
         answers = [one(n) for n in range(info.batch_size)]
@@ -184,7 +235,7 @@ attention.register_vmap(_one_by_one(attention))
 attention_backward.register_vmap(_one_by_one(attention_backward))
 
 
-def refuse_tangents(*tensors):
+def refuse_tangents(*tensors: Tensor | None) -> None:
     """Forward-mode differentiation would get no tangent from the operator, and no word of it."""
     if forward_ad._current_level < 0:
         return
@@ -196,8 +247,8 @@ def refuse_tangents(*tensors):
             )
 
 
-def is_watched(*tensors):
-    """True where more than the numbers is asked for: a probe, a trace, a transformation, a mode, a class of another's."""
+def is_watched(*tensors: Tensor | None) -> bool:
+    """True where more than the numbers is asked for: a probe, a trace, a transformation, a mode, another's class."""
     if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or watching:
         return True
     if torch._C._len_torch_dispatch_stack() > 0 or torch._C._get_tracing_state() is not None:
@@ -212,16 +263,17 @@ PLAIN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 class Recorded(torch.autograd.Function):
-    """The operator's function and formula without PyTorch's dispatcher in between, which takes ten times as long as they."""
+    """The operator's function and formula without PyTorch's dispatcher between them, which takes ten times as long."""
 
     @staticmethod
-    def forward(ctx, *inputs):
+    def forward(ctx: Any, *inputs: Any) -> tuple[Tensor, Tensor]:
         output = compute(*inputs)
         _setup_context(ctx, inputs, output)
         return output
 
     @staticmethod
-    def backward(ctx, d_out, d_lse):
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
+        d_out, d_lse = gradients
         # With create_graph the operator records who asks for second derivatives, and refuses them.
         return _gradients(ctx, d_out, d_lse, attention_backward if torch.is_grad_enabled() else differentiate)
 
@@ -232,8 +284,13 @@ class Simple(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, q, k, v, mask_text, bias_text, scale, softcap):
-        options = {"mask": mask_of_text(mask_text) if mask_text else None, "scale": scale, "softcap": softcap}
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        q, k, v, mask_text, bias_text, scale, softcap = inputs
+        options: dict[str, Any] = {
+            "mask": mask_of_text(mask_text) if mask_text else None,
+            "scale": scale,
+            "softcap": softcap,
+        }
         if bias_text:
             options["bias"] = bias_of_text(bias_text)
         out, lse = qkv.attention(
@@ -245,10 +302,13 @@ class Simple(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx, d_out):
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
+        (d_out,) = gradients
         q, k, v, out, lse = ctx.saved_tensors
         needed = ctx.needs_input_grad[:3]
-        wants = _ALL if all(needed) else [name for name, is_needed in zip("qkv", needed, strict=True) if is_needed]
+        wants: list[Want] = (
+            _ALL if all(needed) else [name for name, is_needed in zip(_ALL, needed, strict=True) if is_needed]
+        )
         if torch.is_grad_enabled():  # as in Recorded
             scale, softcap = ctx.options["scale"], ctx.options["softcap"]
             settings = (*ctx.texts, scale, softcap, 0.0, None, None, " ".join(wants))
@@ -261,7 +321,7 @@ class Simple(torch.autograd.Function):
         return found.d_q, found.d_k, found.d_v, None, None, None, None
 
 
-_ALL = ["q", "k", "v"]
+_ALL: list[Want] = ["q", "k", "v"]
 
 
 class Transformed(torch.autograd.Function):
@@ -270,13 +330,14 @@ class Transformed(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(*inputs):
+    def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
         return attention(*inputs)
 
     setup_context = staticmethod(_setup_context)
 
     @staticmethod
-    def backward(ctx, d_out, d_lse):
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
+        d_out, d_lse = gradients
         return _gradients(ctx, d_out, d_lse, TransformedGradients.apply)
 
 
@@ -284,28 +345,39 @@ class TransformedGradients(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(*inputs):
+    def forward(*inputs: Any) -> tuple[Tensor, ...]:
         return tuple(attention_backward(*inputs))
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         pass
 
     backward = staticmethod(_refuse_second_derivatives)
 
 
-def records(q, k, v):
+def records(q: Tensor, k: Tensor, v: Tensor) -> bool:
     """True where a result is to have gradients with respect to one of them."""
     return torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
 
 
 def call(
-    q, k, v, visible=None, bias=None, sinks=None, mask_text="", bias_text="", scale=None, softcap=None, dropout=0.0, ragged=None,
-    wants_lse=False,
-):
-    """(out, lse) of the operator, by the shortest way that serves; lse may be None where it is not wanted. dropout draws
-    its seed from PyTorch.
-    """  # fmt: skip
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    visible: Tensor | None = None,
+    bias: Tensor | None = None,
+    sinks: Tensor | None = None,
+    mask_text: str = "",
+    bias_text: str = "",
+    scale: float | None = None,
+    softcap: float | None = None,
+    dropout: float = 0.0,
+    ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    wants_lse: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """(out, lse) of the operator, by the shortest way that serves; lse may be None where it is not wanted. dropout
+    draws its seed from PyTorch.
+    """
     seed = torch.randint(2**63 - 1, (), device="cpu") if dropout > 0 else None
     q_offsets, k_offsets = ragged or (None, None)
     tensors = (q, k, v, visible, bias, sinks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from qkv.torch._inputs import mask_of_four_axes
@@ -9,7 +11,7 @@ from qkv.torch._operator import TOP_LEFT, call
 
 
 def attention_forward(
-    module,
+    module: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -20,7 +22,7 @@ def attention_forward(
     position_bias: Tensor | None = None,
     softcap: float | None = None,
     s_aux: Tensor | None = None,
-    **others,
+    **others: Any,
 ) -> tuple[Tensor, None]:
     """query [B, Hq, Tq, D], key and value [B, Hk, Tk, …], grouped as they are. Gives [B, Tq, Hq, Dv] and no weights.
 

@@ -170,7 +170,10 @@ void add_insight(nb::module_& module) {
   module.def("sweep", &swept, nb::arg("model"), nb::arg("of"), nb::arg("look"), nb::arg("changes"),
              nb::arg("from_text"), nb::arg("from_example"));
   module.def("lens", &lens_of, nb::arg("model"), nb::arg("look"));
-  module.def("rollout", &rollout_of, nb::arg("model"), nb::arg("text"), nb::arg("way"));
+  module.def(
+      "rollout", &rollout_of, nb::arg("model"), nb::arg("text"), nb::arg("way"),
+      nb::sig(
+          "def rollout(model: Model, text: str, way: str) -> tuple[list[str], list[qkv._types.Float64Array], Report]"));
 }
 
 }  // namespace qkv::python

@@ -117,22 +117,31 @@ void add_model(nb::module_& module) {
       .def_prop_ro("task", [](const LoadedModel& self) { return self.trained.task().info().name; })
       .def_prop_ro("layers",
                    [](const LoadedModel& self) { return layers_of(self.trained.model(), AttentionSite::tokens); })
-      .def_prop_ro("config",
-                   [](const LoadedModel& self) {
-                     nb::dict words;
-                     for (const auto& [name, value] : self.trained.model().config()) words[name.c_str()] = value;
-                     return words;
-                   })
+      .def_prop_ro(
+          "config",
+          [](const LoadedModel& self) {
+            nb::dict words;
+            for (const auto& [name, value] : self.trained.model().config()) words[name.c_str()] = value;
+            return words;
+          },
+          nb::sig("def config(self) -> dict[str, str]"))
       .def_prop_ro("parameter_count", [](const LoadedModel& self) { return self.trained.model().parameter_count(); })
-      .def("parameters", &parameters_of)
+      .def("parameters", &parameters_of, nb::sig("def parameters(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def_prop_ro("tokenizer",
                    [](const SharedModel& self) {
                      return OwnedTokenizer{.owner = self, .tokenizer = &self->trained.task().vocabulary()};
                    })
       .def("call", &call_of, nb::arg("text"), nb::arg("ids").none(), nb::arg("example"), nb::arg("image").none(),
-           nb::arg("answer"))
-      .def("embed", &embedded, nb::arg("texts"), nb::arg("pooling"), nb::arg("normalised"), nb::arg("dtype"))
-      .def("match", &matched, nb::arg("images"), nb::arg("texts"))
+           nb::arg("answer"),
+           nb::sig("def call(self, text: str | None, ids: object, example: int | None, image: object, answer: int | "
+                   "None) -> numpy.typing.NDArray[typing.Any]"))
+      .def("embed", &embedded, nb::arg("texts"), nb::arg("pooling"), nb::arg("normalised"), nb::arg("dtype"),
+           nb::sig("def embed(self, texts: collections.abc.Sequence[str], pooling: str | None, normalised: bool | "
+                   "None, dtype: str) -> numpy.typing.NDArray[numpy.float32]"))
+      .def("match", &matched, nb::arg("images"), nb::arg("texts"),
+           nb::sig("def match(self, images: list[typing.Any], texts: collections.abc.Sequence[str]) -> "
+                   "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], "
+                   "qkv._types.Float64Array, qkv._types.Float64Array, qkv._types.Float64Array]"))
       .def("fill", &filled, nb::arg("text"), nb::arg("count"));
 }
 

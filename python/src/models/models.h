@@ -42,6 +42,7 @@ auto stoppably(const Call& call) {
 void add_heatmaps(nb::module_& module);
 void add_insight(nb::module_& module);
 void add_report(nb::module_& module);
+void add_studio(nb::module_& module);
 void add_train(nb::module_& module);
 void add_tokenizer(nb::module_& module);
 void add_model(nb::module_& module);

@@ -18,5 +18,6 @@ NB_MODULE(_models, module) {
   qkv::python::add_trace(module);
   qkv::python::add_train(module);
   qkv::python::add_report(module);
+  qkv::python::add_studio(module);
   qkv::python::add_insight(module);
 }

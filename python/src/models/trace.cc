@@ -109,13 +109,15 @@ void add_trace(nb::module_& module) {
                    [](const ModelPass& self) {
                      return shown(self.model->trained.task().source_vocabulary(), self.example.source);
                    })
-      .def("contains", [](const ModelPass& self, const std::string& name) { return self.trace.contains(name); })
+      .def(
+          "contains", [](const ModelPass& self, const std::string& name) { return self.trace.contains(name); },
+          nb::arg("name"))
       .def(
           "value",
           [](const ModelPass& self, const std::string& name) {
             return numpy_array(stoppably([&] { return self.trace[name]; }));
           },
-          nb::arg("name"))
+          nb::arg("name"), nb::sig("def value(self, name: str) -> numpy.typing.NDArray[typing.Any]"))
       .def(
           "probe",
           [](const SharedPass& self, const std::string& name) {

@@ -194,11 +194,16 @@ std::string drawn_losses(const std::string& directory) {
 void add_train(nb::module_& module) {
   module.def("tasks", &names_of_tasks);
   module.def("train", &trained, nb::arg("task"), nb::arg("directory"), nb::arg("words"), nb::arg("resumes"),
-             nb::arg("stepped"));
-  module.def("planned_steps", &planned_steps, nb::arg("task"), nb::arg("directory"), nb::arg("words"),
-             nb::arg("resumes"));
+             nb::arg("stepped"),
+             nb::sig("def train(task: str, directory: str, words: dict[str, typing.Any], resumes: bool, stepped: "
+                     "collections.abc.Callable[[tuple[typing.Any, ...]], object]) -> str | None"));
+  module.def(
+      "planned_steps", &planned_steps, nb::arg("task"), nb::arg("directory"), nb::arg("words"), nb::arg("resumes"),
+      nb::sig("def planned_steps(task: str, directory: str, words: dict[str, typing.Any], resumes: bool) -> int"));
   module.def("loss_chart", &drawn_losses, nb::arg("directory"));
-  module.def("read_log", &logged, nb::arg("directory"));
+  module.def("read_log", &logged, nb::arg("directory"),
+             nb::sig("def read_log(directory: str) -> list[tuple[int, float, float, float, int, float, float | None, "
+                     "float | None]]"));
   module.def("kept_steps", [](const std::string& directory) { return kept_steps({.directory = directory}); });
   module.def("kept_model", [](const std::string& directory, std::int64_t step) {
     return TrainPlace{.directory = directory}.kept(step);

@@ -1,0 +1,42 @@
+#include "qkv/view/studio.h"
+
+#include "models.h"
+#include "qkv/view/asking.h"
+
+namespace qkv::python {
+namespace {
+
+// Answers by calls of hear(frames): bytes, and False once nobody waits any more.
+bool asked(Studio& self, const std::string& name, const std::string& request, const nb::object& hear) {
+  const Ask ask = [&self](std::string_view question, std::string_view fields, const StudioWatch& watch) {
+    return self.ask(question, fields, watch);
+  };
+  const Listener listener{.is_there =
+                              [&] {
+                                const nb::gil_scoped_acquire gil;
+                                return nb::cast<bool>(hear(nb::none()));
+                              },
+                          .hear =
+                              [&](std::string_view frame) {
+                                const nb::gil_scoped_acquire gil;
+                                return nb::cast<bool>(hear(nb::bytes(frame.data(), frame.size())));
+                              }};
+  return freely([&] { return answer_in_frames(ask, name, request, listener); });
+}
+
+}  // namespace
+
+void add_studio(nb::module_& module) {
+  nb::class_<Studio>(module, "Studio")
+      .def(
+          "__init__",
+          [](Studio* self, const std::string& model, const std::string& text) {
+            new (self) Studio({.model = model, .text = text});
+          },
+          nb::arg("model"), nb::arg("text"))
+      .def("ask", &asked, nb::arg("name"), nb::arg("request"), nb::arg("hear"),
+           nb::sig("def ask(self, name: str, request: str, hear: collections.abc.Callable[[bytes | None], bool]) -> "
+                   "bool"));
+}
+
+}  // namespace qkv::python
