@@ -21,7 +21,9 @@ class Grouping {
     };
     std::erase_if(sequences,
                   [&](std::int64_t b) { return call_.cache.length(b) < (begin + kFewestColumns) * kernels::kTile; });
-    std::ranges::stable_sort(sequences, before);
+    // libstdc++'s stable_sort calls what Clang calls deprecated.
+    std::ranges::sort(sequences,
+                      [&](std::int64_t a, std::int64_t b) { return before(a, b) || (!before(b, a) && a < b); });
     for (auto first = sequences.begin(); first != sequences.end();) {
       const auto end = std::find_if(first, sequences.end(), [&](std::int64_t b) { return before(*first, b); });
       if (end - first > 1) share(std::vector<std::int64_t>(first, end), begin);
