@@ -18,23 +18,23 @@ def arguments():
         prog="bench-peers",
         description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
     )
-    parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; training is a whole step, models are embeddings, prompts and tokens)")
-    parser.add_argument("--shapes", help="letters (default: ABCDEFGHI; of these the backward takes B, C, D, G)")
+    parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; calls are so short that setting them up counts, training is a whole step, models are embeddings, prompts and tokens)")
+    parser.add_argument("--shapes", help="letters (default: ABCDEFGHIJ; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
     parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s; the backward takes f32, bf16)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/llama-bench in it, to time beside models")
-    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, one thread, 3 rounds; no training, no models, nothing further")
+    parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, J, one thread, 3 rounds; no training, no models, nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
     parser.add_argument("--ceilings", help="takes them from this file, which `make ceilings` wrote")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    defaults = ("ACEF", "1", 3) if options.quick else ("ABCDEFGHI", "1,2", 7)
-    options.directions = options.directions or ",".join(shapes.DIRECTIONS[:2] if options.quick else shapes.DIRECTIONS)
+    defaults = ("ACEFJ", "1", 3) if options.quick else ("ABCDEFGHIJ", "1,2", 7)
+    options.directions = options.directions or ",".join(shapes.DIRECTIONS[:3] if options.quick else shapes.DIRECTIONS)
     options.shapes = options.shapes or defaults[0]
     options.threads = options.threads or defaults[1]
     options.rounds = options.rounds or defaults[2]
@@ -100,8 +100,9 @@ def report(options, machine, results, further, memory, training, models):
         if not own:
             return []
         refused = table.refusals(own)
-        parts = [f"{direction.capitalize()}:", draw(table.HEADINGS, table.all_cells(own, ceilings))]
-        parts.append("\n".join(item + line for line in notes(own, options.rounds)))
+        cells = table.call_cells(own) if direction == "calls" else table.all_cells(own, ceilings)
+        parts = [f"{direction.capitalize()}:", draw(table.CALLS if direction == "calls" else table.HEADINGS, cells)]
+        parts.append("\n".join(item + line for line in [table.summary(own), *notes(own, options.rounds)]))
         return parts + (["Refused:\n" + "\n".join(item + line for line in refused)] if refused else [])
 
     def whole(draw, item):
@@ -109,6 +110,7 @@ def report(options, machine, results, further, memory, training, models):
         parts.append(draw(table.ROOFLINE, roofline(options, machine)))
         parts.append("\n".join(item + line for line in ["(batch, q heads, kv heads, Tq, Tk, D):", *shape_lines]))
         parts += one_direction(draw, item, "forward", table.notes)
+        parts += one_direction(draw, item, "calls", table.call_notes)
         parts += one_direction(draw, item, "backward", table.backward_notes)
         if "onednn" in options.peers and not options.onednn and "forward" in options.directions:
             parts.append("oneDNN was not installed, and is missing above.")
@@ -151,7 +153,7 @@ def main():
         models += found.get("models", [])
     if not options.ceilings:
         machine = higher(machine, measure_ceilings(options, threads))
-    results.sort(key=lambda result: (result["shape"], result["threads"]))
+    results.sort(key=lambda result: (list(shapes.ALL).index(result["shape"]), result["threads"]))
     whole = {**machine, "results": results, "further": further, "memory": memory, "training": training, "models": models}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
     report(options, machine, results, further, memory, training, models)

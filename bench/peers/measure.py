@@ -17,7 +17,7 @@ def arguments():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
-    parser.add_argument("--directions", required=True, help="of forward, backward, training, models; with commas")
+    parser.add_argument("--directions", required=True, help="of forward, calls, backward, training, models; with commas")
     parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, qkv; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
@@ -46,7 +46,7 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (int(available * 0.75),) * 2)
 
 
-def candidates(options, direction):
+def candidates(options, direction, shape):
     """Every peer that was asked for, whatever it can do. PyTorch and qkv have a backward."""
     from . import onnx_peers, served, shapes, torch_peer
 
@@ -54,12 +54,12 @@ def candidates(options, direction):
     found = []
     if "pytorch" in wanted:
         found += torch_peer.peers(threads, direction)
-    if "onnxruntime" in wanted and direction == "forward":
+    if "onnxruntime" in wanted and direction != "backward":
         found += onnx_peers.peers(threads)
-    if "onednn" in wanted and options.onednn and direction == "forward":
+    if "onednn" in wanted and options.onednn and direction != "backward":
         found += served.onednn_peers(threads, options.build, options.onednn)
     if "qkv" in wanted:
-        found += served.qkv_peers(threads, options.build, options.targets, direction)
+        found += served.qkv_peers(threads, options.build, options.targets, direction, shape)
     return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","))]
 
 
@@ -117,7 +117,7 @@ def measure_shape(shape, direction, options):
 
     inputs = shape.inputs() + ((shape.d_out(),) if direction == "backward" else ())
     oracles = {}
-    entries, running = [Entry(peer) for peer in candidates(options, direction)], []
+    entries, running = [Entry(peer) for peer in candidates(options, direction, shape)], []
     for entry in entries:
         dtype = entry.peer.dtype
         if dtype not in oracles:

@@ -83,7 +83,11 @@ class Attention(OnnxPeer):
     operator, domain = "Attention", ""
 
     def feed(self, inputs):
-        return dict(zip(("q", "k", "v"), map(self.value_of, inputs)))
+        values = dict(zip(("q", "k", "v"), map(self.value_of, inputs)))
+        if self.shape.lengths:
+            visible = self.shape.visible()[:, None, None]
+            values["mask"] = self.value_of(np.broadcast_to(visible, (self.shape.b, 1, self.shape.tq, self.shape.tk)))
+        return values
 
     def attributes(self):
         return {"is_causal": int(self.shape.causal)}
@@ -106,7 +110,13 @@ class MultiHeadAttention(OnnxPeer):
     def feed(self, inputs):
         if self.shape.hq != self.shape.hk:
             raise Refused("has no grouped heads")
-        return dict(zip(("q", "k", "v"), (self.value_of(packed(x)) for x in inputs)))
+        values = dict(zip(("q", "k", "v"), (self.value_of(packed(x)) for x in inputs)))
+        if self.shape.lengths:
+            values["lengths"] = self.value_of(np.array(self.shape.lengths, np.int32))
+        return values
+
+    def input_names(self):
+        return ["q", "k", "v", "", "lengths"]  # the fourth is a bias of the projections
 
     def attributes(self):
         return {"num_heads": self.shape.hq, "unidirectional": int(self.shape.causal)}
@@ -130,6 +140,8 @@ class GroupQueryAttention(OnnxPeer):
 
     def feed(self, inputs):
         s = self.shape
+        if s.lengths:
+            raise Refused("takes padding at the ends of keys alone, under a causal mask")
         q, k, v = inputs
         new = s.tk - s.tq
         self.values = {

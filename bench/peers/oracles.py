@@ -15,15 +15,15 @@ class ForwardOracle:
     def __init__(self, shape, q, k, v):
         self.shape = shape
         heads = shape.b * shape.hq
-        rows_of_a_head = min(shape.tq, math.ceil(self.ROWS / heads))
         random = np.random.default_rng(SEED + 1)
         self.places, self.rows = [], []
         for head in range(heads):
             b, h = divmod(head, shape.hq)
-            i = np.sort(random.choice(shape.tq, rows_of_a_head, replace=False))
+            queries, keys = (shape.lengths[b],) * 2 if shape.lengths else (shape.tq, shape.tk)
+            i = np.sort(random.choice(queries, min(queries, math.ceil(self.ROWS / heads)), replace=False))
             self.places.append((b, h, i))
             key_head = h // (shape.hq // shape.hk)
-            self.rows.append(self._rows(q[b, h, i], k[b, key_head], v[b, key_head], i))
+            self.rows.append(self._rows(q[b, h, i], k[b, key_head, :keys], v[b, key_head, :keys], i))
 
     def _rows(self, q, k, v, i):
         scores = q.astype(np.float64) @ k.astype(np.float64).T / math.sqrt(self.shape.d)
@@ -101,4 +101,4 @@ class BackwardOracle:
         return largest, max(math.sqrt((error**2).sum() / (exact**2).sum()) for error, exact in errors)
 
 
-ORACLES = {"forward": ForwardOracle, "backward": BackwardOracle}
+ORACLES = {"forward": ForwardOracle, "calls": ForwardOracle, "backward": BackwardOracle}

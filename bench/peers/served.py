@@ -46,11 +46,12 @@ class Server:
 
 
 class ServedPeer:
-    """`call` is forward, backward, or both: a backward and the forward before it."""
+    """`call` is forward, backward, or both: a backward and the forward before it. A ragged peer takes padded texts without
+    their padding, end to end."""
 
-    def __init__(self, name, dtype, threads, program, environment=None, call="forward"):
+    def __init__(self, name, dtype, threads, program, environment=None, call="forward", ragged=False):
         self.name, self.dtype, self.threads = name, dtype, threads
-        self.program, self.environment, self.call = program, environment, call
+        self.program, self.environment, self.call, self.ragged = program, environment, call, ragged
 
     def prepare(self, shape, inputs, **options):
         self.server = Server(self.program, self.environment)
@@ -60,8 +61,8 @@ class ServedPeer:
             for name, array in zip(names, inputs, strict=True):
                 np.save(files[name], array)
             self.server.ask("load", dtype=self.dtype, **files)
-        request = {"call": self.call, "mask": shape.mask, "threads": self.threads, **options}
-        self.server.ask("prepare", **request)
+        texts = {"mask": "all()", "lengths": shape.lengths} if self.ragged and shape.lengths else {"mask": shape.mask}
+        self.server.ask("prepare", **{"call": self.call, "threads": self.threads, **texts, **options})
 
     def seconds(self, repeats):
         return self.server.ask("time", repeats=repeats)["seconds"]
@@ -91,14 +92,18 @@ class ServedPeer:
 def qkv_peer(dtype, threads, build, target=None, call="forward"):
     name = f"qkv ({target})" if target else "qkv"
     environment = {"QKV_FORCE_TARGET": target} if target else None
-    return ServedPeer(name, dtype, threads, f"{build}/bench/server/qkv_server", environment, call)
+    return ServedPeer(name, dtype, threads, f"{build}/bench/server/qkv_server", environment, call, ragged=True)
 
 
-def qkv_peers(threads, build, targets, direction):
-    """One for each type, and in f32 one more for each forced target."""
-    chosen = [qkv_peer(dtype, threads, build, call=direction) for dtype in DTYPES]
-    forced = [target for target in targets.split(",") if target]
-    return chosen + [qkv_peer("f32", threads, build, target, direction) for target in forced]
+def qkv_peers(threads, build, targets, direction, shape):
+    """One for each type, and in f32 one more for each forced target. At a padded shape one of each type that takes the
+    padding along under a mask, as the others do."""
+    call = "backward" if direction == "backward" else "forward"
+    found = [qkv_peer(dtype, threads, build, call=call) for dtype in DTYPES]
+    found += [qkv_peer("f32", threads, build, target, call) for target in targets.split(",") if target]
+    if shape.lengths:
+        found += [ServedPeer("qkv, padded", dtype, threads, f"{build}/bench/server/qkv_server", call=call) for dtype in DTYPES]
+    return found
 
 
 def onednn_peers(threads, build, installed):

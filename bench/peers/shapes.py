@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 
 SEED = 0
-DIRECTIONS = ("forward", "backward", "training", "models")
+DIRECTIONS = ("forward", "calls", "backward", "training", "models")
 WITHOUT_SHAPES = ("training", "models")
-PRODUCTS = {"forward": 2, "backward": 5}
+PRODUCTS = {"forward": 2, "calls": 2, "backward": 5}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,17 +20,31 @@ class Shape:
     tk: int
     d: int
     causal: bool = False
+    lengths: tuple[int, ...] = ()  # of texts that are padded to Tq = Tk at their ends; none: without padding
 
     def __str__(self):
         text = f"({self.b},{self.hq},{self.hk},{self.tq},{self.tk},{self.d})"
-        return text + (" causal" if self.causal else "")
+        ragged = f" padded, {min(self.lengths)} to {max(self.lengths)} of them kept" if self.lengths else ""
+        return text + (" causal" if self.causal else "") + ragged
 
     @property
     def mask(self):
+        if self.lengths:
+            return f"keys({', '.join(map(str, self.lengths))})"
         return "causal()" if self.causal else "all()"
 
+    def visible(self):
+        """Of a padded shape: true where there is a token, [B, T]."""
+        return np.arange(self.tk) < np.array(self.lengths)[:, None]
+
+    def tokens(self):
+        """Queries over the batch, without padding."""
+        return sum(self.lengths) or self.b * self.tq
+
     def scores(self):
-        """Pairs that the mask lets see each other, over all heads. Causal shapes have Tq = Tk."""
+        """Pairs of tokens that the mask lets see each other, over all heads. Causal shapes have Tq = Tk."""
+        if self.lengths:
+            return self.hq * sum(length * length for length in self.lengths)
         pairs = self.tq * (self.tq + 1) // 2 if self.causal else self.tq * self.tk
         return self.b * self.hq * pairs
 
@@ -39,11 +53,12 @@ class Shape:
         return 2 * PRODUCTS[direction] * self.d * self.scores()
 
     def kv_bytes(self, element_bytes):
-        return 2 * self.b * self.hk * self.tk * self.d * element_bytes
+        keys = sum(self.lengths) or self.b * self.tk
+        return 2 * keys * self.hk * self.d * element_bytes
 
     def traffic_bytes(self, element_bytes):
         """q, k and v read once, out written once."""
-        return self.kv_bytes(element_bytes) + 2 * self.b * self.hq * self.tq * self.d * element_bytes
+        return self.kv_bytes(element_bytes) + 2 * self.tokens() * self.hq * self.d * element_bytes
 
     def inputs(self):
         """q, k, v in f32, standard normal, the same for every peer."""
@@ -59,6 +74,12 @@ class Shape:
         return random.standard_normal((self.b, self.hq, self.tq, self.d), dtype=np.float32)
 
 
+def lengths_of_texts(count, shortest, longest):
+    """As many texts of each length as of any other, in random order."""
+    lengths = np.linspace(shortest, longest, count).round().astype(int)
+    return tuple(np.random.default_rng(SEED).permutation(lengths).tolist())
+
+
 SHAPES = {
     shape.name: shape
     for shape in (
@@ -71,8 +92,12 @@ SHAPES = {
         Shape("G", 1, 8, 8, 16384, 16384, 64, causal=True),
         Shape("H", 1, 32, 8, 1, 65536, 128),  # from memory
         Shape("I", 8, 32, 8, 1, 8192, 128),  # the same bytes for a batch
+        Shape("J", 256, 12, 12, 64, 64, 64, lengths=lengths_of_texts(256, 16, 64)),
     )
 }
+# Calls so short that setting them up counts.
+CALLS = {shape.name: shape for shape in (Shape(f"T={t}", 1, 8, 8, t, t, 64) for t in (1, 4, 16, 64))}
+ALL = SHAPES | CALLS
 
 BACKWARD_SHAPES = "BCDG"
 BACKWARD_DTYPES = ("f32", "bf16")
@@ -80,9 +105,11 @@ BACKWARD_DTYPES = ("f32", "bf16")
 
 def timed(direction, names):
     """Of the shapes called so, those that are timed in this direction. A training step has its own."""
+    if direction == "calls":
+        return list(CALLS.values())
     chosen = {"forward": SHAPES, "backward": BACKWARD_SHAPES}.get(direction, "")
     return [SHAPES[name] for name in names if name in chosen]
 
 
 def timed_dtypes(direction, dtypes):
-    return [dtype for dtype in dtypes if direction == "forward" or dtype in BACKWARD_DTYPES]
+    return [dtype for dtype in dtypes if direction != "backward" or dtype in BACKWARD_DTYPES]

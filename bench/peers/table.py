@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from .shapes import SHAPES
+from .shapes import ALL
 
 HEADINGS = ["shape", "threads", "type", "kernel", "ms", "max error", "rms error", "share of", "ceiling", "times the fastest peer"]
 ELEMENT_BYTES = {"f32": 4, "bf16": 2, "f16": 2}
@@ -90,24 +90,64 @@ def speedup(row, other):
     return statistics.median(theirs / ours for theirs, ours in zip(other["rounds"], row["rounds"]))
 
 
+def times_fastest(result, row):
+    other = fastest_peer(result["rows"], row["dtype"])
+    if not row["peer"].startswith("qkv") or not other or "rounds" not in row:
+        return ""
+    return f"{speedup(row, other):.2f} ({other['peer']})"
+
+
+def summary(results):
+    """On how many rows qkv, by its own choice of target, is ahead of the fastest of the others."""
+    found = []
+    for result in results:
+        for row in result["rows"]:
+            other = fastest_peer(result["rows"], row["dtype"])
+            if row["peer"] == "qkv" and other and "rounds" in row:
+                place = f"{result['shape']}, {row['dtype']}, {result['threads']} thread(s)"
+                found.append((speedup(row, other), f"{place}, beside {other['peer']}"))
+    if not found:
+        return "qkv was not timed beside others."
+    ahead = sum(times > 1 for times, _ in found)
+    middle = statistics.median(times for times, _ in found)
+    (worst, at_worst), (best, at_best) = min(found), max(found)
+    return (
+        f"qkv is ahead of the fastest peer on {ahead} of {len(found)} rows, {middle:.2f} times at the median; "
+        f"best {best:.2f} ({at_best}), worst {worst:.2f} ({at_worst})."
+    )
+
+
+CALLS = ["shape", "threads", "type", "kernel", "µs", "µs beyond qkv's", "rms error", "times the fastest peer"]
+
+
+def call_cells(results):
+    def cells_of(result, row):
+        start = [result["shape"], str(result["threads"]), row["dtype"], row["peer"]]
+        if "refused" in row:
+            return start + ["-", "-", "-", "refused: see below"]
+        ours = next((r for r in result["rows"] if (r["peer"], r["dtype"]) == ("qkv", row["dtype"]) and "rounds" in r), None)
+        beyond = ""
+        if ours and ours is not row and "rounds" in row:
+            beyond = f"{1e6 * statistics.median(a - b for a, b in zip(row['rounds'], ours['rounds'])):.1f}"
+        return start + [f"{row['seconds'] * 1e6:.2f}", beyond, f"{row['error_rms']:.1e}", times_fastest(result, row)]
+
+    return [cells_of(result, row) for result in results for row in result["rows"]]
+
+
 def cells(result, row, ceilings):
-    shape, threads = SHAPES[result["shape"]], result["threads"]
+    shape, threads = ALL[result["shape"]], result["threads"]
     start = [shape.name, str(threads), row["dtype"], row["peer"]]
     if "refused" in row:
         return start + ["-", "-", "-", "-", "-", "refused: see below"]
     target = forced_target(row["peer"])
     bound, bound_by = ceilings.bound(result["direction"], shape, row["dtype"], threads, target)
-    times = ""
-    other = fastest_peer(result["rows"], row["dtype"])
-    if row["peer"].startswith("qkv") and other and "rounds" in row:
-        times = f"{speedup(row, other):.2f} ({other['peer']})"
     return start + [
-        f"{row['seconds'] * 1e3:.3f}" + (" (one call)" if "note" in row else ""),
+        f"{row['seconds'] * 1e3:.4g}" + (" (one call)" if "note" in row else ""),
         f"{row['error_max']:.1e}",
         f"{row['error_rms']:.1e}",
         f"{100 * bound / row['seconds']:.0f} %" if bound else "",
         bound_by.strip(),
-        times,
+        times_fastest(result, row),
     ]
 
 
@@ -157,6 +197,15 @@ def backward_notes(results, rounds):
         f"and the root mean square over that of the gradient; of one key head and its query heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken, for five products (10 D operations a score, visible pairs only).",
         "f32: at the FMA rate; bf16: the longer of them on tiles and exp, where the machine has tiles.",
+        TIMES,
+    ]
+
+
+def call_notes(results, rounds):
+    return how_timed(rounds) + [
+        "(batch, q heads, kv heads, Tq, Tk, D): " + ", ".join(f"{name} {shape}" for name, shape in ALL.items() if name in {r["shape"] for r in results}) + ".",
+        "µs: of a whole call. PyTorch and ONNX Runtime are called from Python, which is part of what their users wait for; qkv and",
+        "oneDNN from C++. oneDNN's graph is compiled before, and its memory bound; qkv validates, plans and takes scratch in the call.",
         TIMES,
     ]
 

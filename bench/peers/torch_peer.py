@@ -22,6 +22,12 @@ def has_fused_gradients(result):
     return all(name.startswith("ScaledDotProduct") for name in graph_of(result))
 
 
+def options_of(shape):
+    """The mask of padded texts is [B, 1, 1, T], true where there is a token."""
+    padding = torch.from_numpy(shape.visible())[:, None, None] if shape.lengths else None
+    return {"is_causal": shape.causal, "enable_gqa": shape.hq != shape.hk, "attn_mask": padding}
+
+
 def attend(tensors, options):
     return torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
 
@@ -35,7 +41,7 @@ class TorchPeer:
 
     def prepare(self, shape, inputs):
         self.tensors = [torch.from_numpy(x).to(DTYPES[self.dtype]) for x in inputs]
-        self.options = {"is_causal": shape.causal, "enable_gqa": shape.hq != shape.hk}
+        self.options = options_of(shape)
 
     def seconds(self, repeats):
         with torch.inference_mode():
@@ -81,5 +87,5 @@ def rounded(inputs, dtype):
 
 
 def peers(threads, direction):
-    kind = TorchPeer if direction == "forward" else TorchBackwardPeer
+    kind = TorchBackwardPeer if direction == "backward" else TorchPeer
     return [kind(dtype, threads) for dtype in DTYPES]

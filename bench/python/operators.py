@@ -7,6 +7,7 @@ import sys
 
 import torch
 from peers.shapes import SHAPES
+from peers.torch_peer import options_of
 from torch.nn.functional import scaled_dot_product_attention
 
 import qkv
@@ -23,7 +24,7 @@ class Call:
     def __init__(self, operator, shape, dtype, direction):
         self.operator = OPERATORS[operator]
         *self.inputs, self.d_out = (torch.from_numpy(x).to(DTYPES[dtype]) for x in (*shape.inputs(), shape.d_out()))
-        self.options = {"is_causal": shape.causal, "enable_gqa": shape.hq != shape.hk}
+        self.options = options_of(shape)
         self.is_forward = direction == "forward"
         for x in self.inputs:
             x.requires_grad_(not self.is_forward)

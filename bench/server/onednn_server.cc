@@ -1,5 +1,5 @@
 // serve.h, answered by oneDNN's Graph API: scaled dot product attention as the one partition that its documentation
-// describes, with grouped heads as a fifth axis. Causal is a mask that is added: its
+// describes, with grouped heads as a fifth axis. A mask is added, a causal one too: its
 // implicit form (GenIndex, GreaterEqual, Select) took six times as long in 3.13.
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "qkv/mask.h"
 #include "server/serve.h"
 
 namespace {
@@ -46,7 +47,7 @@ struct Attention {
     const logical_tensor scaled = scores(Type::f32);
     add(op::kind::Multiply, {raw, scale}, {scaled});
     const logical_tensor weights = scores(type);
-    op& softmax = add(op::kind::SoftMax, {problem.mask == "causal()" ? with_mask(scaled) : scaled}, {weights});
+    op& softmax = add(op::kind::SoftMax, {problem.mask == "all()" ? scaled : with_mask(scaled, problem)}, {weights});
     softmax.set_attr<std::int64_t>(op::attr::axis, -1);
     softmax.set_attr<std::string>(op::attr::mode, "inf_as_zero");
     add(op::kind::MatMul, {weights, v}, {out});
@@ -67,8 +68,9 @@ struct Attention {
     return ops.emplace_back(id, kind, inputs, outputs, "op" + std::to_string(id));
   }
 
-  logical_tensor with_mask(const logical_tensor& scaled) {
+  logical_tensor with_mask(const logical_tensor& scaled, const Problem& problem) {
     logical_tensor::dims shape(score_shape.size(), 1);
+    if (qkv::parse_mask(problem.mask).varies_by_batch()) shape[0] = score_shape[0];
     shape.end()[-2] = score_shape.end()[-2];
     shape.end()[-1] = score_shape.end()[-1];
     mask = edge(type, shape);
@@ -82,13 +84,18 @@ struct Attention {
 };
 
 // 0 where a query sees a key, -inf where not.
-qkv::Tensor causal_mask(const Problem& problem) {
-  const std::int64_t tq = problem.q.dim(2);
-  const std::int64_t tk = problem.k.dim(2);
-  qkv::Tensor mask(qkv::DType::f32, {tq, tk});
-  const auto values = mask.values<float>();
-  for (std::int64_t i = 0; i < tq; ++i) {
-    for (std::int64_t j = i + 1; j < tk; ++j) values[i * tk + j] = -std::numeric_limits<float>::infinity();
+qkv::Tensor added_mask(const Problem& problem) {
+  const qkv::Mask rule = qkv::parse_mask(problem.mask);
+  const qkv::MaskShape shape = {problem.q.dim(0), 1, problem.q.dim(2), problem.k.dim(2)};
+  const std::int64_t B = rule.varies_by_batch() ? shape.B : 1;
+  qkv::Tensor mask(qkv::DType::f32, {B, shape.Tq, shape.Tk});
+  float* value = mask.values<float>().data();
+  for (std::int64_t b = 0; b < B; ++b) {
+    for (std::int64_t i = 0; i < shape.Tq; ++i) {
+      for (std::int64_t j = 0; j < shape.Tk; ++j) {
+        *value++ = rule.allows({b, 0, i, j}, shape) ? 0 : -std::numeric_limits<float>::infinity();
+      }
+    }
   }
   return mask.to(problem.q.dtype());
 }
@@ -108,7 +115,7 @@ class OneDnn : public qkv::bench::Engine {
     }
     out_ = qkv::Tensor(problem.q.dtype(), problem.q.shape());
     scale_ = qkv::Tensor(std::vector<float>{1 / std::sqrt(static_cast<float>(problem.q.dim(3)))}, {1}).to(out_.dtype());
-    if (problem.mask == "causal()") mask_ = causal_mask(problem);
+    if (problem.mask != "all()") mask_ = added_mask(problem);
     const std::unordered_map<std::size_t, void*> places = {{attention.q.get_id(), const_cast<void*>(problem.q.data())},
                                                            {attention.k.get_id(), const_cast<void*>(problem.k.data())},
                                                            {attention.v.get_id(), const_cast<void*>(problem.v.data())},

@@ -1,4 +1,9 @@
 // serve.h, answered by qkv.
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
 #include "qkv/attention.h"
 #include "qkv/backward.h"
 #include "server/serve.h"
@@ -12,6 +17,52 @@ std::int64_t bytes_of(const qkv::TensorView& x) {
   return x.size() * static_cast<std::int64_t>(qkv::size_of(x.dtype()));
 }
 
+// Rows of a batch [B, H, T, D], so many of each entry, end to end: [1, H, sum, D]; and back, with zeros for the others.
+class Joined {
+ public:
+  explicit Joined(const std::vector<std::int64_t>& lengths) : lengths_(lengths) {}
+
+  [[nodiscard]] qkv::Tensor join(const qkv::TensorView& batch) const {
+    qkv::Tensor joined(batch.dtype(), {1, batch.dim(1), offsets().back(), batch.dim(3)});
+    for_each_row(batch, [&](const auto& padded, const auto& packed, std::span<double> row) {
+      batch.load_row(padded, row);
+      joined.store_row(packed, row);
+    });
+    return joined;
+  }
+
+  [[nodiscard]] qkv::Tensor split(const qkv::TensorView& joined, const qkv::Shape& shape) const {
+    qkv::Tensor batch(joined.dtype(), shape);
+    for_each_row(batch, [&](const auto& padded, const auto& packed, std::span<double> row) {
+      joined.load_row(packed, row);
+      batch.store_row(padded, row);
+    });
+    return batch;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> offsets() const {
+    std::vector<std::int64_t> all = {0};
+    for (const std::int64_t length : lengths_) all.push_back(all.back() + length);
+    return all;
+  }
+
+ private:
+  template <class Copy>
+  void for_each_row(const qkv::TensorView& batch, const Copy& copy) const {
+    std::vector<double> row(static_cast<std::size_t>(batch.dim(3)));
+    std::int64_t begin = 0;
+    for (std::size_t b = 0; b < lengths_.size(); begin += lengths_[b++]) {
+      for (std::int64_t h = 0; h < batch.dim(1); ++h) {
+        for (std::int64_t t = 0; t < lengths_[b]; ++t) {
+          copy(std::array{static_cast<std::int64_t>(b), h, t}, std::array{std::int64_t{0}, h, begin + t}, row);
+        }
+      }
+    }
+  }
+
+  const std::vector<std::int64_t>& lengths_;
+};
+
 class Qkv : public qkv::bench::Engine {
  public:
   void prepare(const Problem& problem) override {
@@ -22,25 +73,32 @@ class Qkv : public qkv::bench::Engine {
     }
     if (problem.dropout != 0) options_.dropout = qkv::Dropout{.p = problem.dropout, .seed = kSeed};
     gradients_ = {};
+    q_ = problem.q;
+    k_ = problem.k;
+    v_ = problem.v;
+    if (!problem.lengths.empty()) join(problem);
     if (problem.call == Call::both) return;
-    const qkv::Shape rows = {problem.q.dim(0), problem.q.dim(1), problem.q.dim(2)};
-    forward_.out = qkv::Tensor(problem.q.dtype(), rows.inserted(3, problem.v.dim(3)));
+    const qkv::Shape rows = {q_.dim(0), q_.dim(1), q_.dim(2)};
+    forward_.out = qkv::Tensor(q_.dtype(), rows.inserted(3, v_.dim(3)));
     forward_.lse = qkv::Tensor(qkv::DType::f32, rows);
-    if (problem.call == Call::backward) attend(problem);
+    if (problem.call == Call::backward) attend();
   }
 
   // Makes the plan of the mask, and its scratch, in each call.
   void run(const Problem& problem) override {
-    if (problem.call == Call::forward) return attend(problem);
-    if (problem.call == Call::both) forward_ = qkv::attention(problem.q, problem.k, problem.v, options_);
-    gradients_ =
-        qkv::attention_backward(problem.d_out, problem.q, problem.k, problem.v, forward_.out, forward_.lse, options_);
+    if (problem.call == Call::forward) return attend();
+    if (problem.call == Call::both) forward_ = qkv::attention(q_, k_, v_, options_);
+    gradients_ = qkv::attention_backward(problem.d_out, q_, k_, v_, forward_.out, forward_.lse, options_);
     allocated_ = bytes_of(gradients_.d_q) + bytes_of(gradients_.d_k) + bytes_of(gradients_.d_v);
     for (const qkv::Tensor& gradient : gradients_.d_bias) allocated_ += bytes_of(gradient);
     if (problem.call == Call::both) allocated_ += bytes_of(forward_.out) + bytes_of(forward_.lse);
   }
 
   [[nodiscard]] std::vector<qkv::TensorView> results(const Problem& problem) const override {
+    if (!problem.lengths.empty()) {
+      batch_ = Joined(problem.lengths).split(forward_.out, problem.q.shape());
+      return {batch_};
+    }
     if (problem.call == Call::forward) return {forward_.out};
     return {gradients_.d_q, gradients_.d_k, gradients_.d_v};
   }
@@ -49,16 +107,25 @@ class Qkv : public qkv::bench::Engine {
 
   [[nodiscard]] std::int64_t scratch_bytes(const Problem& problem) const override {
     if (problem.call != Call::forward) return 0;
-    return static_cast<std::int64_t>(qkv::attention_scratch_bytes(problem.q, problem.k, problem.v, options_));
+    return static_cast<std::int64_t>(qkv::attention_scratch_bytes(q_, k_, v_, options_));
   }
 
  private:
-  void attend(const Problem& problem) {
-    qkv::attention_into(forward_.out, forward_.lse, problem.q, problem.k, problem.v, options_);
+  void attend() { qkv::attention_into(forward_.out, forward_.lse, q_, k_, v_, options_); }
+
+  void join(const Problem& problem) {
+    if (problem.call != Call::forward) throw std::invalid_argument("no gradients of texts end to end here");
+    const Joined joined(problem.lengths);
+    q_ = joined.join(problem.q);
+    k_ = joined.join(problem.k);
+    v_ = joined.join(problem.v);
+    options_.ragged = qkv::Ragged{.q_offsets = joined.offsets(), .k_offsets = joined.offsets()};
   }
 
+  qkv::Tensor q_, k_, v_;  // shared with the problem, or its texts end to end
   qkv::AttentionOptions options_;
   qkv::AttentionResult forward_;
+  mutable qkv::Tensor batch_;  // a ragged result as a batch
   qkv::AttentionGradients gradients_;
   std::int64_t allocated_ = 0;
 };

@@ -73,6 +73,7 @@ class Session {
     problem_.mask = request.at("mask");
     problem_.dense_bias = request.value("dense_bias", false);
     problem_.dropout = request.value("dropout", 0.0);
+    problem_.lengths = request.value("lengths", std::vector<std::int64_t>());
     problem_.threads = request.at("threads");
     engine_.prepare(problem_);
     return Json::object();

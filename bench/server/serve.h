@@ -3,7 +3,9 @@
 //   {"do": "load", "q": FILE, "k": FILE, "v": FILE, "dtype": "bf16"}
 //       reads f32 .npy files and rounds them; "d_out": FILE as well where gradients are to be timed
 //   {"do": "prepare", "call": "backward", "mask": "causal()", "dense_bias": false, "dropout": 0.1, "threads": 1}
-//       call: forward, backward, or both: a backward and the forward before it; no bias and no dropout if left out
+//       call: forward, backward, or both: a backward and the forward before it; no bias and no dropout if left out;
+//       "lengths": [16, 64, …]: only so many rows of each batch entry are there, and the engine may take them end to
+//       end
 //   {"do": "time", "repeats": 3}
 //       {"seconds": of one call, the mean over the repeats}
 //   {"do": "save", "files": [FILE, …]}
@@ -34,6 +36,7 @@ struct Problem {
   std::string mask = "all()";
   bool dense_bias = false;  // [Tq, Tk] of random numbers
   double dropout = 0;
+  std::vector<std::int64_t> lengths;  // of each batch entry; none: all of it
   int threads = 1;
 };
 
