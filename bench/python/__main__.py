@@ -1,16 +1,16 @@
-"""python -m python: the Python package beside C++ and PyTorch, as tables of Markdown and as JSON."""
+"""python -m python: the Python package beside C++, PyTorch and BertViz, as tables of Markdown and as JSON."""
 
 import argparse
 import json
 import os
 import pathlib
 
-PARTS = ("calls", "small", "operators", "tuning")
+PARTS = ("calls", "small", "operators", "tuning", "pages")
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench-python")
-    parser.add_argument("--parts", default=",".join(PARTS), help="of calls, small, operators, tuning; with commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="of calls, small, operators, tuning, pages; with commas")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: for a busy machine, one thread")
     parser.add_argument("--rounds", type=int, default=7)
@@ -67,6 +67,10 @@ def parts(options):
             from . import tuning
 
             yield part, "A step of fine-tuning MiniLM, 8 texts of up to 512 tokens", tuning.rows(options.rounds, options.clock)
+        elif part == "pages":
+            from . import pages
+
+            yield part, "A page of MiniLM's attention, from a fresh process", pages.rows(options.rounds)
         else:
             raise SystemExit(f"bench-python: --parts: expected {', '.join(PARTS)}, got {part}")
 
