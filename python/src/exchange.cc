@@ -32,7 +32,7 @@ bool holds(nb::handle array, nb::handle name) {
 }
 
 bool negates(nb::handle array, nb::handle name) {
-  nb::object value = nb::steal(PyObject_CallMethodNoArgs(array.ptr(), name.ptr()));
+  nb::object value = nb::steal(PyObject_CallMethodObjArgs(array.ptr(), name.ptr(), nullptr));
   if (!value.is_valid()) {
     PyErr_Clear();
     return false;
