@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { Engine } from "../engine/engine";
-import { InHost } from "../engine/in_host";
+import { goInside, InHost } from "../engine/in_host";
 import { transportOf } from "../engine/of_page";
 import { address, followAddress, plainFragment, type Address } from "./address";
 import "./colours.css";
@@ -20,6 +20,7 @@ async function start(): Promise<void> {
   const [first] = pages;
   if (!root || !first) throw new Error("the page has no element #studio");
   applyTheme();
+  if (location.protocol === "blob:") followLinks();
   listenForKeys();
   const transport = await transportOf(document, location.href);
   const engine = new Engine(transport);
@@ -35,6 +36,16 @@ async function start(): Promise<void> {
   rememberPages();
   if (transport instanceof InHost) effect(() => transport.tell(plainFragment(address.value)));
   render(<Frame engine={engine} />, root);
+}
+
+/** Links of a page that may not go to its own address: in a cell of a notebook. */
+function followLinks(): void {
+  addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+    if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    goInside(link.getAttribute("href")!.slice(1));
+  });
 }
 
 /** The page itself says what is wrong with the engine. */

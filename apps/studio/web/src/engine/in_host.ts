@@ -87,10 +87,16 @@ export class InHost implements Transport {
   }
 }
 
+/** A blob in a frame that is cut off may write its address, but not go to it. */
+export function goInside(fragment: string): void {
+  history.pushState(null, "", `#${fragment}`);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
 /** The host of this page; null if it names none. */
 export function inHost(page: Document): InHost | null {
   const text = page.getElementById("host")?.textContent;
   if (!text || parent === self) return null;
   const { where } = JSON.parse(text) as { where: string };
-  return new InHost(where, parent, window, (fragment) => (location.hash = fragment));
+  return new InHost(where, parent, window, goInside);
 }
