@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "qkv/bias.h"
 #include "qkv/cancel.h"
 #include "qkv/mask.h"
+#include "qkv/mask_plans.h"
 #include "qkv/random.h"
 #include "qkv/stage.h"
 #include "qkv/tensor.h"
@@ -42,6 +44,7 @@ struct AttentionOptions {                        // name members in this order: 
   std::span<std::byte> scratch = {};          // at least attention_scratch_bytes(); if empty, the call allocates it
   std::string_view target = {};               // one of cpu_targets(); if empty, the chosen one
   const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to reuse
+  std::shared_ptr<MaskPlans> plans = {};      // where plans are kept for other calls, ragged ones too; not by decode()
   CallWatch watch = {};                       // may stop the call; a probe takes one of its own for each pass
 };
 
@@ -64,7 +67,7 @@ struct AttentionResult {
 ///
 /// f64 runs on the reference: sums in f64, in the order of the keys, rounded once. Other dtypes run on a fused target:
 /// sums in f32 in a fixed order, so the same bits for any number of threads; never T x T numbers at once. Safe to call
-/// from several threads. Allocates the result, the plan of the mask and scratch, unless they are given. Throws
+/// from several threads. Allocates the result, the plan of the mask and scratch, unless they are given or kept. Throws
 /// InvalidArgument naming the argument or option before anything is written.
 /// Vaswani et al. 2017, section 3.2.
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
@@ -80,7 +83,7 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
 
 /// The size of options.scratch for a call with these arguments; 0 for the reference, which allocates a few rows of Tk.
 /// Grows with the number of threads that have work. With scratch and options.plan, attention_into() allocates only a
-/// copy of the sinks; ragged batches always make their own plans.
+/// copy of the sinks. Ragged batches take no options.plan; options.plans keeps theirs.
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 

@@ -56,7 +56,7 @@ struct AttentionGradients {
 /// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. Other dtypes run on a fused
 /// target: sums in f32 in a fixed order, so the same bits for any number of threads. The gradients of sinks
 /// and of each term of the bias take a separate pass over tiles that are recomputed in f32, and are summed in f64.
-/// options.plan is used, options.scratch is not.
+/// options.plan and options.plans are used, options.scratch is not.
 ///
 /// Allocates the gradients, the plan of the mask, and, for each thread, d_q of one key head's queries in f32 and less
 /// than 4 MiB; never T x T at once unless a bias is as large. Safe to call from several threads. Throws InvalidArgument

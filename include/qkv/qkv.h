@@ -19,6 +19,7 @@
 #include "qkv/kv_cache.h"
 #include "qkv/linear_attention.h"
 #include "qkv/mask.h"
+#include "qkv/mask_plans.h"
 #include "qkv/materialized_attention.h"
 #include "qkv/nearest_word.h"
 #include "qkv/norm_kind.h"

@@ -59,6 +59,7 @@ void Plans::give(Segment& segment) {
 
 const TilePlan& Plans::of_batch() {
   if (call_.options.plan != nullptr) return *call_.options.plan;
+  if (call_.options.plans != nullptr) return call_.options.plans->of(call_.problem.mask, call_.problem.shape);
   if (made_.empty()) made_.emplace_back(call_.problem.mask, call_.problem.shape, kTiles);
   return made_.front();
 }
@@ -67,7 +68,10 @@ const TilePlan& Plans::of_document(const Segment& segment) {
   const Mask& mask = call_.problem.mask;
   const MaskShape one = {.B = 1, .H = segment.shape.H, .Tq = segment.shape.Tq, .Tk = segment.shape.Tk};
   const TilePlan*& shared = by_lengths_[{one.Tq, one.Tk}];
-  if (shared == nullptr || mask.varies_by_batch()) {
+  if (shared != nullptr && !mask.varies_by_batch()) return *shared;
+  if (call_.options.plans != nullptr) {
+    shared = &call_.options.plans->of_entry(mask, segment.b, segment.shape);
+  } else {
     shared = &made_.emplace_back(batch_entry(mask, segment.b, segment.shape.B), one, kTiles);
   }
   return *shared;

@@ -34,6 +34,11 @@ class Chain : public Node {
   [[nodiscard]] const std::vector<Mask>& parts() const { return parts_; }
 
  protected:
+  [[nodiscard]] bool has_same_parts(const Chain& other) const {
+    return std::ranges::equal(parts_, other.parts_,
+                              [](const Mask& a, const Mask& b) { return a.node().is_same(b.node()); });
+  }
+
   [[nodiscard]] std::string joined(std::string_view sign) const {
     std::string text;
     for (const Mask& part : parts_) {
@@ -79,6 +84,10 @@ class Both final : public Chain {
     }
     return range;
   }
+  [[nodiscard]] bool is_same(const Node& other) const override {
+    const auto* both = dynamic_cast<const Both*>(&other);
+    return both != nullptr && has_same_parts(*both);
+  }
   [[nodiscard]] Binding binding() const override { return Binding::both; }
   [[nodiscard]] std::string to_string() const override { return joined(" & "); }
 };
@@ -115,6 +124,10 @@ class Either final : public Chain {
       range = {std::min(range.begin, one.begin), std::max(range.end, one.end)};
     }
     return range;
+  }
+  [[nodiscard]] bool is_same(const Node& other) const override {
+    const auto* either = dynamic_cast<const Either*>(&other);
+    return either != nullptr && has_same_parts(*either);
   }
   [[nodiscard]] Binding binding() const override { return Binding::either; }
   [[nodiscard]] std::string to_string() const override { return joined(" | "); }

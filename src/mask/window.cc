@@ -19,6 +19,11 @@ class Window final : public mask_detail::IntervalNode {
             right_ ? mask_detail::saturating_add(p + 1, *right_) : kHighest};
   }
 
+  [[nodiscard]] bool is_same(const Node& other) const override {
+    const auto* window = dynamic_cast<const Window*>(&other);
+    return window != nullptr && window->left_ == left_ && window->right_ == right_ && window->align_ == align_;
+  }
+
   [[nodiscard]] std::string to_string() const override {
     std::vector<std::string> arguments;
     if (left_ && left_ == right_ && *left_ < kHighest) {

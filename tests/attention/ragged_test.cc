@@ -71,6 +71,22 @@ TEST_P(RaggedBatch, IsALoopOverItsDocuments) {
   }
 }
 
+TEST_P(RaggedBatch, KeepsItsPlans) {
+  const Inputs inputs = packed(DType::f32);
+  const std::size_t documents = kDocuments.q_offsets.size() - 1;
+  const std::vector<Mask> masks = {causal(), key_lengths(std::vector<std::int64_t>(documents, 0))};
+  for (const Mask& mask : masks) {
+    AttentionOptions options = {.mask = mask, .plans = std::make_shared<MaskPlans>()};
+    const AttentionResult first = run(inputs, options, GetParam());
+    const std::int64_t made = options.plans->made();
+    const std::int64_t plans = mask.varies_by_batch() ? static_cast<std::int64_t>(documents) : 1;
+    EXPECT_GE(made, GetParam() == "reference" ? 0 : plans);
+    EXPECT_EQ(run(inputs, options, GetParam()).out.to_vector(), first.out.to_vector());
+    EXPECT_EQ(options.plans->made(), made);
+    EXPECT_EQ(run(inputs, {.mask = mask}, GetParam()).out.to_vector(), first.out.to_vector());
+  }
+}
+
 // What varies by batch entry varies by document.
 TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
   const Inputs inputs = packed(DType::f32);

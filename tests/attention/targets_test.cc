@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "attention/fused_call.h"
 #include "core/error_message.h"
 #include "qkv/attention.h"
+#include "qkv/backward.h"
 #include "qkv/info.h"
 
 namespace qkv::testing_attention::targets_test {
@@ -106,6 +108,25 @@ TEST_P(EachTarget, UsesAPlanThatIsHandedToIt) {
   const AttentionResult result =
       attention(inputs.q, inputs.k, inputs.v, {.mask = mask, .target = GetParam(), .plan = &plan});
   EXPECT_EQ(result.out.to_vector(), expected.out.to_vector());
+}
+
+TEST_P(EachTarget, PlansAMaskOnceForTheCallsThatKeepPlansTogether) {
+  const Inputs inputs = inputs_of({.B = 2, .H = 2, .Tq = 100, .Tk = 90}, {.Hk = 1, .D = 8, .Dv = 8}, DType::f32);
+  std::int64_t asked = 0;
+  const Mask mask = predicate("thirds", [&](const Place& place, const MaskShape&) {
+    ++asked;
+    return (place.i + place.j) % 3 != 0;
+  });
+  const AttentionOptions options = {.mask = mask, .target = GetParam(), .plans = std::make_shared<MaskPlans>()};
+  const AttentionResult first = attention(inputs.q, inputs.k, inputs.v, options);
+  EXPECT_EQ(asked, 2 * 2 * 100 * 90);
+  const AttentionResult second = attention(inputs.q, inputs.k, inputs.v, options);
+  static_cast<void>(attention_backward(first.out, inputs.q, inputs.k, inputs.v, first.out, first.lse, options));
+  EXPECT_EQ(asked, 2 * 2 * 100 * 90);
+  EXPECT_EQ(options.plans->made(), 1);
+  EXPECT_EQ(second.out.to_vector(), first.out.to_vector());
+  const AttentionOptions alone = {.mask = mask, .target = GetParam()};
+  EXPECT_EQ(attention(inputs.q, inputs.k, inputs.v, alone).out.to_vector(), first.out.to_vector());
 }
 
 TEST(Targets, F64RunsOnTheReference) {

@@ -95,6 +95,7 @@ Gradients run_backward_on(std::string_view target, const Case& one, const Inputs
   options.target = target;
   std::optional<TilePlan> plan;
   if (one.seed % 2 == 1) options.plan = &plan.emplace(options.mask, one.shape(), TileSize{64, 64});
+  if (one.seed % 4 == 2) options.plans = std::make_shared<MaskPlans>();
   BackwardOptions backward;
   if (upstream.has_d_lse) backward.d_lse = upstream.d_lse.view();
   return named(attention_backward(upstream.d_out.view(), inputs.q.view(), inputs.k.view(), inputs.v.view(),

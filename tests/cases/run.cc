@@ -1,6 +1,7 @@
 #include "cases/run.h"
 
 #include <bit>
+#include <memory>
 #include <optional>
 
 #include "qkv/info.h"
@@ -44,6 +45,7 @@ Written run_on(std::string_view target, const Case& one, const Inputs& inputs, i
   const TensorView v = inputs.v.view();
   std::optional<TilePlan> plan;
   if (one.seed % 2 == 1) options.plan = &plan.emplace(options.mask, one.shape(), TileSize{64, 64});
+  if (one.seed % 4 == 2) options.plans = std::make_shared<MaskPlans>();
   std::vector<std::byte> scratch(attention_scratch_bytes(q, k, v, options), std::byte{0xFF});
   options.scratch = scratch;
   attention_into(run.out.view(), run.lse.view(), q, k, v, options);

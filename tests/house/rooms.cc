@@ -142,6 +142,7 @@ std::string_view room_of_public(std::string_view header) {
       {"watched", "core"},
       {"bias", "mask"},
       {"mask", "mask"},
+      {"mask_plans", "mask"},
       {"tile_plan", "mask"},
       {"stage", "kernels"},
       {"feature_map", "kernels"},

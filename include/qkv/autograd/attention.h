@@ -36,8 +36,8 @@ struct LearnedTerms {
 /// attention() of the engine with all its options:
 /// q [B, Hq, Tq, D], k [B, Hk, Tk, D], v [B, Hk, Tk, Dv] of one dtype -> [B, Hq, Tq, Dv], laid out so that
 /// merge_heads() shares it. Keeps q, k, v, the result and a number per query for attention_backward().
-/// options.plan and options.scratch serve the forward call alone. Throws as the engine does, naming attention, and for
-/// a learned term that does not fit.
+/// options.plan and options.scratch serve the forward call alone; options.plans serves the backward pass, too. Throws
+/// as the engine does, naming attention, and for a learned term that does not fit.
 [[nodiscard]] Variable attention(const Variable& q, const Variable& k, const Variable& v,
                                  const AttentionOptions& options = {}, const LearnedTerms& learned = {});
 
