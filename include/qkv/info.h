@@ -33,8 +33,8 @@ struct CpuTarget {
 [[nodiscard]] std::vector<std::string> cpu_instructions();
 
 /// Every target that qkv knows, slowest first. The best that is compiled and runs here is chosen, unless the
-/// environment variable QKV_FORCE_TARGET names another. Throws InvalidArgument if it names one that is unknown, not
-/// compiled in or not possible on this machine.
+/// environment variable QKV_FORCE_TARGET, which is read once, names another. Throws InvalidArgument if it names one
+/// that is unknown, not compiled in or not possible on this machine.
 [[nodiscard]] std::vector<CpuTarget> cpu_targets();
 
 }  // namespace qkv

@@ -83,12 +83,18 @@ std::size_t place_of(std::string_view function, std::string_view argument, std::
   return static_cast<std::size_t>(found - surveyed().begin());
 }
 
-std::size_t chosen_place() {
+std::size_t find_chosen_place() {
   const char* wanted = std::getenv("QKV_FORCE_TARGET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   if (wanted != nullptr && *wanted != '\0') return place_of("cpu_targets", "QKV_FORCE_TARGET", wanted);
   // `reference` is always usable, so one is found.
   const auto last = std::find_if(surveyed().rbegin(), surveyed().rend(), usable);
   return static_cast<std::size_t>(std::distance(last, surveyed().rend())) - 1;
+}
+
+// Looked for once: the environment has many variables.
+std::size_t chosen_place() {
+  static const std::size_t kPlace = find_chosen_place();
+  return kPlace;
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ struct TilePlan::Head {
 // Makes the plan of one head.
 class TilePlan::Builder {
  public:
-  Builder(const Mask& mask, const TilePlan& plan)
-      : mask_(mask), plan_(plan), tile_bits_(as_index(plan.size_.queries * plan.words_per_row())) {}
+  Builder(const Mask& mask, const TilePlan& plan) : mask_(mask), plan_(plan) {}
 
   // The number of tiles inside the mask's hulls; stops counting beyond kMostTiles.
   [[nodiscard]] std::int64_t count_candidates(std::int64_t b, std::int64_t h) const {
@@ -101,7 +100,7 @@ class TilePlan::Builder {
   }
 
   [[nodiscard]] Head build(std::int64_t b, std::int64_t h, const Watch& watch) {
-    Head head{{}, {}, Patterns(static_cast<std::int64_t>(tile_bits_.size())), {}};
+    Head head{{}, {}, Patterns(words_per_tile()), {}};
     head.rows.reserve(as_index(plan_.rows_));
     for (std::int64_t row = 0; row < plan_.rows_; ++row) {
       add_row(head, plan_.extent(b, h, row, {0, plan_.columns_}));
@@ -150,7 +149,7 @@ class TilePlan::Builder {
 
   // Evaluates each pair into tile_bits_.
   TileClass evaluate(const Tile& tile) {
-    std::ranges::fill(tile_bits_, 0);
+    tile_bits_.assign(as_index(words_per_tile()), 0);
     bool any = false;
     bool every = true;
     for (std::int64_t i = tile.i_begin; i < tile.i_end; ++i) {
@@ -166,9 +165,11 @@ class TilePlan::Builder {
     return every ? TileClass::full : TileClass::partial;
   }
 
+  [[nodiscard]] std::int64_t words_per_tile() const { return plan_.size_.queries * plan_.words_per_row(); }
+
   const Mask& mask_;
   const TilePlan& plan_;
-  std::vector<std::uint64_t> tile_bits_;
+  std::vector<std::uint64_t> tile_bits_;  // empty until a tile is evaluated
 };
 
 double TileCounts::coverage() const noexcept { return share(pairs_kept, pairs_total); }

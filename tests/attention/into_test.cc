@@ -76,15 +76,17 @@ TEST_P(Into, TakesScratchOfTheSizeThatIsAskedFor) {
 }
 
 TEST_P(Into, TakesNoScratchForThreadsWithoutWork) {
-  const Tensor x(DType::f32, {1, 2, 64, 8});  // a task for each head
-  const auto bytes = [&](int threads) {
+  const Tensor long_enough(DType::f32, {1, 2, 64, 64});  // a task for each head
+  const Tensor too_short(DType::f32, {1, 2, 16, 64});    // to wake a thread would take longer
+  const auto bytes = [&](int threads, const Tensor& x) {
     AttentionOptions own = options();
     own.threads = threads;
     return attention_scratch_bytes(x, x, x, own);
   };
-  if (bytes(1) == 0) GTEST_SKIP() << "this target needs no scratch";
-  EXPECT_GT(bytes(2), bytes(1));
-  EXPECT_EQ(bytes(64), bytes(2));
+  if (bytes(1, long_enough) == 0) GTEST_SKIP() << "this target needs no scratch";
+  EXPECT_GT(bytes(2, long_enough), bytes(1, long_enough));
+  EXPECT_EQ(bytes(64, long_enough), bytes(2, long_enough));
+  EXPECT_EQ(bytes(64, too_short), bytes(1, too_short));
 }
 
 TEST_P(Into, SaysHowMuchScratchIsMissing) {

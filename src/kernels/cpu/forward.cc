@@ -168,9 +168,23 @@ class TaskList {
   float* partials_ = nullptr;
 };
 
-// At most as many as there are tasks.
-int workers_of(const TaskList& tasks, int threads) {
-  return static_cast<int>(std::clamp<std::int64_t>(tasks.count(), 1, threads));
+// Multiply-adds of the call if every pair were visible, up to `most`.
+std::int64_t work_of(const Forward& call, std::int64_t most) {
+  const double of_a_pair = static_cast<double>(call.Hq) * static_cast<double>(call.D + call.Dv);
+  double work = 0;
+  for (const Segment& segment : call.segments) {
+    work += static_cast<double>(segment.shape.Tq) * static_cast<double>(segment.shape.Tk) * of_a_pair;
+    if (work >= static_cast<double>(most)) return most;
+  }
+  return static_cast<std::int64_t>(work);
+}
+
+// At most as many as there are tasks, and as the work is worth: to wake a thread takes longer than a short call.
+int workers_of(const Forward& call, const TaskList& tasks, int threads) {
+  constexpr std::int64_t kWorthAThread = std::int64_t{1} << 18;  // multiply-adds of some ten microseconds
+  const std::int64_t wanted = std::clamp<std::int64_t>(tasks.count(), 1, threads);
+  if (wanted == 1) return 1;
+  return static_cast<int>(std::clamp<std::int64_t>(work_of(call, wanted * kWorthAThread) / kWorthAThread, 1, wanted));
 }
 
 std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
@@ -217,14 +231,15 @@ const Target* find_target(std::string_view name) {
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
   const TaskList tasks(call, target.blocks_a_task(call));
   return core::checked_sum(
-      "attention", {core::checked_bytes("attention", {workers_of(tasks, threads)}, padded_worker_bytes(target, call)),
-                    core::checked_bytes("attention", {tasks.list_floats() + tasks.partial_floats()}, sizeof(float))});
+      "attention",
+      {core::checked_bytes("attention", {workers_of(call, tasks, threads)}, padded_worker_bytes(target, call)),
+       core::checked_bytes("attention", {tasks.list_floats() + tasks.partial_floats()}, sizeof(float))});
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call);
   TaskList tasks(call, target.blocks_a_task(call));
-  const int workers = workers_of(tasks, threads);
+  const int workers = workers_of(call, tasks, threads);
   const std::size_t bytes = padded_worker_bytes(target, call);
   const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
   tasks.keep_in(reinterpret_cast<float*>(scratch_of(workers)));
