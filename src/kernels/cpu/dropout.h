@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/lanes.h"
+#include "kernels/cpu/reach.h"
 
 namespace qkv::kernels::cpu {
 
@@ -40,9 +41,10 @@ template <class S>
   return counter;
 }
 
-/// Weights of the keys `j` to j + keys become 0 or weight / (1 - p). `j` is a multiple of 4.
+/// Weights of the keys in reach from key `j` on become 0 or weight / (1 - p). `j` is a multiple of 4.
 template <class S, std::int64_t kWidth>
-void drop(const DropoutRule& rule, std::int64_t b, const Lanes& lanes, std::int64_t j, std::int64_t keys, float* s) {
+void drop(const DropoutRule& rule, std::int64_t b, const Lanes& lanes, std::int64_t j, const Reach<S, kWidth>& reach,
+          float* s) {
   alignas(64) std::uint32_t queries[kTile] = {};
   alignas(64) std::uint32_t heads[kTile] = {};
   for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
@@ -52,12 +54,12 @@ void drop(const DropoutRule& rule, std::int64_t b, const Lanes& lanes, std::int6
   const typename S::F kept_scale = S::splat(rule.kept_scale);
   for (std::int64_t lane = 0; lane < lanes.count(); lane += S::kLanes) {
     float* first = s + lane / kWidth * kWidth * kTile + lane % kWidth;
-    for (std::int64_t c = 0; c < keys; c += 4) {
+    for (std::int64_t c = reach[lane].begin / 4 * 4; c < reach[lane].end; c += 4) {
       const PhiloxWords<S> words =
           philox<S>({{S::splat_u32(static_cast<std::uint32_t>((j + c) / 4)), S::load_u32(queries + lane),
                       S::load_u32(heads + lane), S::splat_u32(static_cast<std::uint32_t>(b))}},
                     rule.seed_low, rule.seed_high);
-      for (std::int64_t n = 0; n < 4 && c + n < keys; ++n) {
+      for (std::int64_t n = 0; n < 4 && c + n < reach[lane].end; ++n) {
         float* weights = first + (c + n) * kWidth;
         const auto kept = S::at_least(words.word[n], S::splat_u32(rule.least));
         S::store(weights, S::select(kept, S::mul(S::load(weights), kept_scale), S::zero()));

@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/product.h"
+#include "kernels/cpu/reach.h"
 #include "kernels/cpu/rows.h"
 
 namespace qkv::kernels::cpu {
@@ -36,11 +37,12 @@ class FmaProducts {
     return kTile * (round_up(D, S::kLanes) + round_up(Dv, S::kLanes));
   }
 
-  /// rows[lane] points at D elements; null for lanes that stand for no query. `stage` holds kLanes rows.
+  /// rows[lane] points at D elements; null for lanes that stand for no query, which are the last ones. `stage` holds
+  /// kLanes rows.
   static void pack_queries(const std::byte* const* rows, DType dtype, std::int64_t D, float sign, float* stage,
                            float* q) {
     const std::int64_t padded = round_up(D, S::kLanes);
-    for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
+    for (std::int64_t lane = 0; lane < kTile && rows[lane] != nullptr; lane += S::kLanes) {
       for (std::int64_t n = 0; n < S::kLanes; ++n) {
         float* row = stage + n * padded;
         if (rows[lane + n] != nullptr) {
@@ -69,21 +71,29 @@ class FmaProducts {
     return tile;
   }
 
-  /// s[strip][key][lane] = k . q
-  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
+  /// s[strip][key][lane] = k . q of the keys in reach
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes,
+                     const Reach<S, kWidth>& reach, float* s) {
     const std::int64_t padded = round_up(D, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
-      product_across<S, Sum::fresh>(strip_of(lanes, lane), tile.keys, tile.k, q + lane * padded, D, s + lane * kTile,
-                                    kWidth);
+      const auto [begin, end] = reach[lane];
+      Broadcast k = tile.k;
+      k.data += begin * k.row_stride;
+      product_across<S, Sum::fresh>(strip_of(lanes, lane), end - begin, k, q + lane * padded, D,
+                                    s + lane * kTile + begin * kWidth, kWidth);
     }
   }
 
-  /// sums[strip][d][lane] += sum over keys of v[key][d] * w[strip][key][lane]
-  static void accumulate(const Tile& tile, const float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
+  /// sums[strip][d][lane] += sum over keys in reach of v[key][d] * w[strip][key][lane]
+  static void accumulate(const Tile& tile, const float* w, std::int64_t Dv, std::int64_t lanes,
+                         const Reach<S, kWidth>& reach, float* sums) {
     const std::int64_t padded = round_up(Dv, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
-      product_across<S, Sum::onto>(strip_of(lanes, lane), Dv, tile.v, w + lane * kTile, tile.keys, sums + lane * padded,
-                                   kWidth);
+      const auto [begin, end] = reach[lane];
+      Broadcast v = tile.v;
+      v.data += begin * v.step_stride;
+      product_across<S, Sum::onto>(strip_of(lanes, lane), Dv, v, w + lane * kTile + begin * kWidth, end - begin,
+                                   sums + lane * padded, kWidth);
     }
   }
 

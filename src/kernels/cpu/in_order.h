@@ -20,40 +20,69 @@ class InOrder {
 
   void add(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t /*slot*/,
            TileClass tile_class) {
-    const Forward& call = steps_.call();
-    const std::int64_t lanes = block.lanes.count();
-    // Step 1: scores = k . q, then softcap, bias and mask.
-    Products::scores(tile, block.q, call.D, lanes, scores_);
-    steps_.shape(block, tile.keys, column, tile_class, scores_);
-    // Steps 2 and 3 with the old maxima, if they are high enough; else the scores are computed again.
-    if constexpr (!Products::kChecksSums) {
-      if (tile.finite && steps_.may_settle(block)) {
-        if (steps_.weigh_settled(block, tile.keys, scores_, InPlace<S, Products::kWidth>{scores_})) {
-          return Products::accumulate(tile, scores_, call.Dv, lanes, block.sums);
-        }
-        Products::scores(tile, block.q, call.D, lanes, scores_);
-        steps_.shape(block, tile.keys, column, tile_class, scores_);
-      }
-    }
-    // Step 2: online softmax: raise the maxima, rescale the sums, turn scores into weights.
-    // Step 3: sums += weights . values.
-    alignas(64) float factors[kTile];
-    if (steps_.raise(scores_, tile.keys, block, factors)) steps_.rescale(factors, block);
     if constexpr (Products::kChecksSums) {
-      steps_.weigh_in_place(block, tile.keys, column, scores_);
-      if (!Products::accumulate(tile, scores_, call.Dv, lanes, block.sums)) again(block, tile, column, tile_class);
+      add_checked(block, tile, column, tile_class);
     } else {
-      std::uint64_t visible[kTile];
-      if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, visible);
-      steps_.weigh_in_place(block, tile.keys, column, scores_);
-      Products::accumulate(tile, scores_, call.Dv, lanes, block.sums);
-      if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, visible, scores_);
+      add_in_reach(block, tile, column, tile_class);
     }
   }
 
   void finish(Block& /*block*/) {}
 
  private:
+  using Reach = typename TileSteps<Products>::Reach;
+
+  // Of a partial tile only what each strip may see. Values that are not finite are added where scores show that they
+  // are visible, so that all scores are then made.
+  void add_in_reach(Block& block, const typename Products::Tile& tile, std::int64_t column, TileClass tile_class) {
+    const Forward& call = steps_.call();
+    const std::int64_t lanes = block.lanes.count();
+    std::uint64_t bits[kTile];
+    const std::uint64_t* visible = nullptr;
+    Reach reach(tile.keys);
+    if (tile_class == TileClass::partial) {
+      steps_.find_visible(block, column, bits);
+      visible = bits;
+      if (tile.finite) reach = Reach::of(visible, tile.keys);
+    }
+    // Step 1: scores = k . q, then softcap, bias and mask.
+    Products::scores(tile, block.q, call.D, lanes, reach, scores_);
+    steps_.shape(block, reach, column, visible, scores_);
+    // Steps 2 and 3 with the old maxima, if they are high enough; else the scores are computed again.
+    if (tile.finite && steps_.may_settle(block)) {
+      if (steps_.weigh_settled(block, reach, scores_, InPlace<S, Products::kWidth>{scores_})) {
+        return Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
+      }
+      Products::scores(tile, block.q, call.D, lanes, reach, scores_);
+      steps_.shape(block, reach, column, visible, scores_);
+    }
+    // Step 2: online softmax: raise the maxima, rescale the sums, turn scores into weights.
+    // Step 3: sums += weights . values.
+    raise(block, reach);
+    if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);
+    steps_.weigh_in_place(block, reach, column, scores_);
+    Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
+    if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, bits, scores_);
+  }
+
+  // The same of all of the tile. accumulate() refuses values that are not finite.
+  void add_checked(Block& block, const typename Products::Tile& tile, std::int64_t column, TileClass tile_class) {
+    const Forward& call = steps_.call();
+    const std::int64_t lanes = block.lanes.count();
+    Products::scores(tile, block.q, call.D, lanes, scores_);
+    steps_.shape(block, tile.keys, column, tile_class, scores_);
+    raise(block, tile.keys);
+    steps_.weigh_in_place(block, tile.keys, column, scores_);
+    if (!Products::accumulate(tile, scores_, call.Dv, lanes, block.sums)) again(block, tile, column, tile_class);
+  }
+
+  void raise(Block& block, const Reach& reach) {
+    alignas(64) float factors[kTile];
+    const bool raised = steps_.raise(scores_, reach, block, factors);
+    if (raised && block.begun) steps_.rescale(factors, block);
+    block.begun = true;
+  }
+
   // After accumulate() refused: computes the weights again, with the visible keys of each lane.
   void again(Block& block, const typename Products::Tile& tile, std::int64_t column, TileClass tile_class) {
     const Forward& call = steps_.call();

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/forward.h"
+#include "kernels/cpu/reach.h"
 #include "kernels/cpu/rows.h"
 
 namespace qkv::kernels::cpu {
@@ -44,23 +45,24 @@ class TileSoftmax {
   using F = typename S::F;
 
  public:
+  using Reach = cpu::Reach<S, kWidth>;
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
   static constexpr float kLargestFused = 0x1p20F;
 
-  static void shape(const Shaping& shaping, std::int64_t keys, std::int64_t lanes, float* s) {
+  static void shape(const Shaping& shaping, const Reach& reach, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
       float* first = s + offset_of(lane);
       const float* biases = shaping.biases == nullptr ? nullptr : shaping.biases + offset_of(lane);
       if (scaled) {
         if (shaping.softcap > 0) {
-          cap(shaping, biases, keys, first);
+          cap(shaping, biases, reach[lane], first);
         } else {
-          add_biases(shaping, biases, keys, first);
+          add_biases(shaping, biases, reach[lane], first);
         }
       }
-      if (shaping.visible != nullptr) hide(shaping.visible, lane, keys, first);
+      if (shaping.visible != nullptr) hide(shaping.visible, lane, reach[lane], first);
     }
   }
 
@@ -79,11 +81,11 @@ class TileSoftmax {
 
   /// Raises a lane's maximum where the tile's is above it by more than `slack`. Writes the factor that makes up for it
   /// to `factors`; false if all are 1.
-  static bool raise(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, float slack, Running& running,
-                    float* factors) {
+  static bool raise(const float* s, const Reach& reach, std::int64_t lanes, float to_log2, float slack,
+                    Running& running, float* factors) {
     bool raised = false;
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
-      const F top = maximum(s + offset_of(lane), keys);
+      const F top = maximum(s + offset_of(lane), reach[lane]);
       const F old = S::load(running.maximum + lane);
       const auto higher = S::less(S::splat(slack), S::sub(top, old));
       F factor = S::splat(1.0F);
@@ -100,7 +102,7 @@ class TileSoftmax {
 
   /// Weights of the scores go to `to`, two keys at a time, and into the running sums.
   template <class To>
-  static void weigh(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
+  static void weigh(const float* s, const Reach& reach, std::int64_t lanes, float to_log2, Running& running,
                     const To& to) {
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
       const F top = S::load(running.maximum + lane);
@@ -108,6 +110,7 @@ class TileSoftmax {
       const F factor = S::splat(to_log2);
       const F scaled = S::mul(shift, factor);
       const float* first = s + offset_of(lane);
+      const KeyRange& keys = reach[lane];
       F total;
       if (S::any(S::less(S::splat(kLargestFused), S::abs(scaled)))) {
         total = weigh_lanes(first, lane, keys, to, [&](F x) { return S::mul(S::sub(x, shift), factor); });
@@ -122,15 +125,15 @@ class TileSoftmax {
   /// As weigh(), with maxima that may lie below these scores: false if a lane's weights then become larger than `to`
   /// takes, or NaN, so that they must be made again from raised maxima. Running sums are only changed where it is true.
   template <class To>
-  static bool weigh_settled(const float* s, std::int64_t keys, std::int64_t lanes, float to_log2, Running& running,
+  static bool weigh_settled(const float* s, const Reach& reach, std::int64_t lanes, float to_log2, Running& running,
                             const To& to) {
     const F factor = S::splat(to_log2);
     alignas(64) float totals[kTile];
     bool fits = may_fuse(running, to_log2);
     for (std::int64_t lane = 0; lane < lanes && fits; lane += S::kLanes) {
       const F minus = negated_shift(running, lane, factor);
-      const F total =
-          weigh_lanes(s + offset_of(lane), lane, keys, to, [&](F x) { return saturated(S::fma(x, factor, minus)); });
+      const F total = weigh_lanes(s + offset_of(lane), lane, reach[lane], to,
+                                  [&](F x) { return saturated(S::fma(x, factor, minus)); });
       S::store(totals + lane, total);
       fits = S::to_bits(S::less(total, S::splat(To::kLargestTotal))) == S::kAllLanes;
     }
@@ -207,47 +210,47 @@ class TileSoftmax {
     return S::select(S::equal(bias, S::splat(-kInfinity)), bias, S::add(x, bias));
   }
 
-  static void cap(const Shaping& shaping, const float* biases, std::int64_t keys, float* s) {
+  static void cap(const Shaping& shaping, const float* biases, const KeyRange& keys, float* s) {
     const F inner = S::splat(shaping.scale / shaping.softcap);
     const F outer = S::splat(shaping.softcap);
-    for (std::int64_t c = 0; c < keys; ++c) {
+    for (std::int64_t c = keys.begin; c < keys.end; ++c) {
       F x = S::mul(tanh<S>(S::mul(S::load(s + c * kWidth), inner)), outer);
       if (biases != nullptr) x = biased(x, S::load(biases + c * kWidth));
       S::store(s + c * kWidth, x);
     }
   }
 
-  static void add_biases(const Shaping& shaping, const float* biases, std::int64_t keys, float* s) {
+  static void add_biases(const Shaping& shaping, const float* biases, const KeyRange& keys, float* s) {
     const F scale = S::splat(shaping.scale);
-    for (std::int64_t c = 0; c < keys; ++c) {
+    for (std::int64_t c = keys.begin; c < keys.end; ++c) {
       S::store(s + c * kWidth, biased(S::mul(S::load(s + c * kWidth), scale), S::load(biases + c * kWidth)));
     }
   }
 
-  static void hide(const std::uint64_t* visible, std::int64_t lane, std::int64_t keys, float* s) {
-    for (std::int64_t c = 0; c < keys; ++c) {
+  static void hide(const std::uint64_t* visible, std::int64_t lane, const KeyRange& keys, float* s) {
+    for (std::int64_t c = keys.begin; c < keys.end; ++c) {
       const auto seen = S::from_bits(visible[c] >> lane);
       S::store(s + c * kWidth, S::select(seen, S::load(s + c * kWidth), S::splat(-kInfinity)));
     }
   }
 
-  [[gnu::always_inline]] static F maximum(const float* s, std::int64_t keys) {
+  [[gnu::always_inline]] static F maximum(const float* s, const KeyRange& keys) {
     F a = S::splat(-kInfinity);
     F b = a;
-    std::int64_t c = 0;
-    for (; c + 2 <= keys; c += 2) {
+    std::int64_t c = keys.begin;
+    for (; c + 2 <= keys.end; c += 2) {
       a = S::max(a, S::load(s + c * kWidth));
       b = S::max(b, S::load(s + (c + 1) * kWidth));
     }
-    if (c < keys) a = S::max(a, S::load(s + c * kWidth));
+    if (c < keys.end) a = S::max(a, S::load(s + c * kWidth));
     return S::max(a, b);
   }
 
   template <class To, class Exponent>
-  [[gnu::always_inline]] static F weigh_lanes(const float* s, std::int64_t lane, std::int64_t keys, const To& to,
+  [[gnu::always_inline]] static F weigh_lanes(const float* s, std::int64_t lane, const KeyRange& keys, const To& to,
                                               const Exponent& exponent) {
     Total total;
-    weigh_keys(s, lane, {0, keys}, to, exponent, total);
+    weigh_keys(s, lane, keys, to, exponent, total);
     return S::add(total.even, total.odd);
   }
 };

@@ -19,6 +19,7 @@ struct Block {
   float* sums;  // of weighted values, as the products lay it
   Running running;
   bool settled = false;  // every lane has seen a score
+  bool begun = false;    // there may be sums other than 0
 };
 
 template <class Products>
@@ -26,6 +27,7 @@ class TileSteps {
  public:
   using S = typename Products::Simd;
   using Softmax = TileSoftmax<S, Products::kWidth>;
+  using Reach = typename Softmax::Reach;
 
   static std::int64_t floats(const Forward& call) { return 2 * kTile * kTile + round_up(call.Dv, S::kLanes); }
 
@@ -47,18 +49,34 @@ class TileSteps {
 
   /// Applies softcap, biases and mask, if there are any.
   void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
-    if (tile_class == TileClass::partial || settings_.softcap > 0 || call_.bias != nullptr) {
-      shape_scores(block, keys, column, tile_class, scores);
+    if (tile_class != TileClass::partial) return shape(block, keys, column, nullptr, scores);
+    std::uint64_t visible[kTile];
+    visible_bits(segment_, block.lanes, column, visible);
+    shape(block, keys, column, visible, scores);
+  }
+
+  /// The same of the keys in reach. `visible` is null where every lane sees every key.
+  void shape(const Block& block, const Reach& reach, std::int64_t column, const std::uint64_t* visible, float* scores) {
+    if (visible == nullptr && settings_.softcap == 0 && call_.bias == nullptr) return;
+    Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap, .visible = visible};
+    if (call_.bias != nullptr) {
+      turn_biases(block, column);
+      shaping.biases = biases_;
     }
+    Softmax::shape(shaping, reach, block.lanes.count(), scores);
+  }
+
+  void find_visible(const Block& block, std::int64_t column, std::uint64_t* visible) const {
+    visible_bits(segment_, block.lanes, column, visible);
   }
 
   /// Raises the block's maxima to those of the scores. True if the block's sums must be multiplied by `factors`.
-  [[nodiscard]] bool raise(const float* scores, std::int64_t keys, Block& block, float* factors) const {
+  [[nodiscard]] bool raise(const float* scores, const Reach& reach, Block& block, float* factors) const {
     // A maximum is raised only if exp2 of a score above it would reach 2^8.
     constexpr float kSlack = 8;
     const std::int64_t lanes = block.lanes.count();
     const bool raised =
-        Softmax::raise(scores, keys, lanes, settings_.to_log2, kSlack / settings_.to_log2, block.running, factors);
+        Softmax::raise(scores, reach, lanes, settings_.to_log2, kSlack / settings_.to_log2, block.running, factors);
     block.settled = block.settled || Softmax::settled(block.running, lanes);
     return raised;
   }
@@ -69,8 +87,8 @@ class TileSteps {
 
   /// Writes the weights of the scores to `to`.
   template <class To>
-  void weigh(Block& block, std::int64_t keys, const float* scores, const To& to) const {
-    Softmax::weigh(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
+  void weigh(Block& block, const Reach& reach, const float* scores, const To& to) const {
+    Softmax::weigh(scores, reach, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
   /// True if weigh_settled() may be tried: every lane has a maximum, and there is no dropout.
@@ -78,16 +96,16 @@ class TileSteps {
 
   /// Like weigh(), with the old maxima: they are rarely too low. False if one was, or if may_settle() is false.
   template <class To>
-  [[nodiscard]] bool weigh_settled(Block& block, std::int64_t keys, const float* scores, const To& to) const {
+  [[nodiscard]] bool weigh_settled(Block& block, const Reach& reach, const float* scores, const To& to) const {
     return may_settle(block) &&
-           Softmax::weigh_settled(scores, keys, block.lanes.count(), settings_.to_log2, block.running, to);
+           Softmax::weigh_settled(scores, reach, block.lanes.count(), settings_.to_log2, block.running, to);
   }
 
   /// Turns scores into weights in place, with dropout.
-  void weigh_in_place(Block& block, std::int64_t keys, std::int64_t column, float* scores) const {
-    weigh(block, keys, scores, InPlace<S, Products::kWidth>{scores});
+  void weigh_in_place(Block& block, const Reach& reach, std::int64_t column, float* scores) const {
+    weigh(block, reach, scores, InPlace<S, Products::kWidth>{scores});
     if (!call_.dropout) return;
-    drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, keys, scores);
+    drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, reach, scores);
   }
 
   /// Adds NaN and infinite values for the rows that see them. The product left them out, since there 0 times such a
@@ -109,24 +127,15 @@ class TileSteps {
   }
 
  private:
-  void shape_scores(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
-    Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap};
-    std::uint64_t visible[kTile];
-    if (tile_class == TileClass::partial) {
-      visible_bits(segment_, block.lanes, column, visible);
-      shaping.visible = visible;
-    }
-    if (call_.bias != nullptr) {
-      write_biases(*call_.bias, segment_, block.lanes, column, bias_rows_);
-      for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
-        for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
-          transpose_block<S>(bias_rows_ + lane * kTile + c, kTile,
-                             biases_ + Softmax::offset_of(lane) + c * Products::kWidth, Products::kWidth);
-        }
+  // Writes a tile's biases to biases_, [strip][key][lane].
+  void turn_biases(const Block& block, std::int64_t column) {
+    write_biases(*call_.bias, segment_, block.lanes, column, bias_rows_);
+    for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
+      for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
+        transpose_block<S>(bias_rows_ + lane * kTile + c, kTile,
+                           biases_ + Softmax::offset_of(lane) + c * Products::kWidth, Products::kWidth);
       }
-      shaping.biases = biases_;
     }
-    Softmax::shape(shaping, keys, block.lanes.count(), scores);
   }
 
   const Settings& settings_;

@@ -101,7 +101,8 @@ class Worker {
                               bytes;
     }
     Products::pack_queries(rows, call_.dtype, call_.D, settings_.query_sign, stage_, block.q);
-    for (std::int64_t n = 0; n < Products::sum_floats(call_.Dv); n += S::kLanes) S::store(block.sums + n, S::zero());
+    const std::int64_t sums = Products::sum_floats(call_.Dv);  // read once: a store might change it
+    for (std::int64_t n = 0; n < sums; n += S::kLanes) S::store(block.sums + n, S::zero());
     for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
       S::store(block.running.maximum + lane, S::splat(-INFINITY));
       S::store(block.running.sum + lane, S::zero());
