@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
+.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms test-sanitize-python differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -92,6 +92,13 @@ test-sanitize-rooms:
 	scripts/onnx-vectors
 	scripts/quietly cmake --preset sanitize
 	scripts/test-rooms sanitize $(MINUTES) $(ROOMS)
+
+test-sanitize-python:
+	scripts/install-packages build test python sanitize
+	scripts/environment build/python-environment python/requirements.txt
+	scripts/quietly cmake --preset sanitize-python -D Python_EXECUTABLE=$(PYTHON)
+	cmake --build --preset sanitize-python
+	scripts/test-sanitize-python $(PYTHON)
 
 fuzz:
 	scripts/install-packages build sanitize
