@@ -182,7 +182,7 @@ def notes(results, rounds):
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
         f"that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
-        "the product on bf16 tiles and exp, where the machine has tiles; E, H and I: reading as many bytes again and again. Causal counts visible pairs only.",
+        "the product on bf16 tiles and exp, where the machine has tiles; E, I and J: reading as many bytes again and again. Causal counts visible pairs only.",
         TIMES,
     ]
 
