@@ -1,5 +1,6 @@
 #include "qkv/nn/stack.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,9 @@ Variable TransformerStack::run(const Variable& x, const BlockCall& call, const R
   BlockCall inner = call;
   inner.trace = nullptr;
   if (kind_ == StackKind::decoder) inner.attention.mask = call.attention.mask & causal();
+  // All blocks see the same masks: each is planned once, for the backward pass, too.
+  if (inner.attention.plans == nullptr) inner.attention.plans = std::make_shared<MaskPlans>();
+  if (inner.cross_attention.plans == nullptr) inner.cross_attention.plans = inner.attention.plans;
   add_to_seed(inner.cross_attention.dropout, 1);
   Variable state = x;
   for (std::size_t n = 0; n < blocks_.size(); ++n) {

@@ -185,6 +185,20 @@ TEST(TransformerStack, KeepsTheCallersMaskBesideCausal) {
   EXPECT_GT(weights.at({0, 0, 3, 2}), 0);
 }
 
+TEST(TransformerStack, PlansTheMaskOfItsBlocksOnce) {
+  const TransformerStack stack = made({.kind = StackKind::decoder, .layers = 3, .block = small()}, DType::f32);
+  std::int64_t asked = 0;
+  const Mask mask = predicate("thirds", [&](const Place& place, const MaskShape&) {
+    ++asked;
+    return (place.i + place.j) % 3 != 1;
+  });
+  const Variable x(normal({2, 5, 6}, 3, DType::f32));
+  const Variable out = stack.forward(x, {.attention = {.mask = mask, .target = "scalar"}});
+  EXPECT_EQ(asked, 2 * 2 * 5 * 5);
+  backward(sum(out));
+  EXPECT_EQ(asked, 2 * 2 * 5 * 5);
+}
+
 TEST(TransformerStack, IsItsBlocksOneAfterAnother) {
   const TransformerStack stack = made({.layers = 2, .block = small(NormOrder::post)});
   const Variable x(normal({2, 3, 6}, 1));
