@@ -114,7 +114,8 @@ TEST_P(EachModel, ShowsTheBlocksThatRan) {
     }
     const Section& section = step(explanation, id);
     const auto last = std::ranges::find(section.heatmaps, id + "-resid_post", &NamedHeatmap::id);
-    EXPECT_EQ(last->heatmap.values.to_vector(), sum) << name;
+    // A later pass has the weights laid out, whose products may be rounded otherwise.
+    EXPECT_THAT(last->heatmap.values.to_vector(), testing::Pointwise(testing::DoubleNear(1e-4), sum)) << name;
   }
   EXPECT_GE(blocks, 2U);
 }

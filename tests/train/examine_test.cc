@@ -129,8 +129,10 @@ TEST_P(EveryKind, ShowsATraceItsWeights) {
   ASSERT_TRUE(scope.has_value());
   Trace trace({scope->name(1)});
   model_.run(input_of(batch), trace);
-  EXPECT_EQ(trace[scope->name(1, "weights")].to_vector(),
-            model_.weights(input_of(batch), AttentionSite::tokens)[1].to_vector());
+  // A later pass has the weights laid out, whose products may be rounded otherwise.
+  EXPECT_THAT(trace[scope->name(1, "weights")].to_vector(),
+              testing::Pointwise(testing::DoubleNear(kWeightError),
+                                 model_.weights(input_of(batch), AttentionSite::tokens)[1].to_vector()));
 }
 
 TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
