@@ -99,7 +99,8 @@ TEST(MatchPairs, OfSiglipPadsTextsAndTakesEachPairByItself) {
     EXPECT_NEAR(match.probabilities.at({0, n}), 1 / (1 + std::exp(-match.scores.at({0, n}))), 1e-12);
   }
   const std::vector<double> alone = embed_texts(siglip.model(), texts).to_vector();
-  EXPECT_EQ(alone, match.texts.to_vector());
+  // A later pass has the weights laid out, whose products may be rounded otherwise.
+  EXPECT_THAT(alone, testing::Pointwise(testing::DoubleNear(1e-5), match.texts.to_vector()));
 }
 
 TEST(MatchPairs, NamesWhatItCannotRead) {
