@@ -40,6 +40,8 @@ class OverHttp : public testing::Test {
 TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
   for (const Question& question : Studio::questions()) {
     for (const std::string& example : question.examples) {
+      // A model's first pass may be rounded otherwise than those after its weights were laid out.
+      static_cast<void>(studio_.ask(question.name, example));
       const StudioReply direct = studio_.ask(question.name, example);
       std::vector<Frame> frames = ask(question.name, example);
       std::erase_if(frames, [](const Frame& frame) { return frame.kind == 1; });
