@@ -71,9 +71,10 @@ std::optional<double> bound(const Json& measured, const Case& one, Direction dir
     if (tiles && exp2) return std::max(flops_of(one, direction) / *tiles, scores_of(one) / *exp2);
     return std::nullopt;
   }
-  const auto fma = ceiling(measured, "fma", std::string(serving), threads);
-  if (!fma) return std::nullopt;
-  return flops_of(one, direction) / *fma;
+  const std::string products = serving == "avx512bf16" ? "pairs" : "fma";
+  const auto rate = ceiling(measured, products, std::string(serving), threads);
+  if (!rate) return std::nullopt;
+  return flops_of(one, direction) / *rate;
 }
 
 }  // namespace qkv::bench

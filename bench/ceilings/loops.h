@@ -32,6 +32,16 @@ namespace avx512 {
 VectorLoops vector_loops();
 }
 
+namespace pairs {
+
+inline constexpr int kSums = 12;
+inline constexpr std::int64_t kStepFlops = std::int64_t{kSums} * 64;  // 16 sums of two products
+
+/// `steps` steps of multiply-adds of pairs of bf16 on registers alone.
+void registers(std::int64_t steps);
+
+}  // namespace pairs
+
 namespace amx {
 
 inline constexpr std::int64_t kTileBytes = 1024;                      // 16 rows of 64 bytes

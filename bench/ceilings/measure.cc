@@ -129,6 +129,12 @@ void read_all(const Target& target, int threads, std::vector<Ceiling>& into) {
 
 #if defined(__x86_64__)
 
+Ceiling pairs_on_registers(int threads) {
+  constexpr std::int64_t kSteps = 10'000;
+  const double rate = median_rate(threads, kSteps * pairs::kStepFlops, [](int) { pairs::registers(kSteps); });
+  return {"pairs", "avx512bf16", "multiply-add of pairs of bf16 on registers", "GFLOP/s", threads, rate / kGiga};
+}
+
 Ceiling tiles(int threads) {
   constexpr std::int64_t kSteps = 1000;
   const double rate = median_rate(threads, kSteps * amx::kStepFlops, [](int) {
@@ -169,6 +175,10 @@ Ceiling softmax_row(int threads) {
   return {"softmax row", "amx", "scale, exp2, sum, store as bf16, in L1", "G/s", threads, rate / kGiga};
 }
 
+bool has_pairs() { return offers({"avx512f", "avx512bw", "avx512vl", "avx512bf16"}); }
+
+void measure_pairs(int threads, std::vector<Ceiling>& into) { into.push_back(pairs_on_registers(threads)); }
+
 bool has_tiles() {
   return offers({"avx512f", "avx512bw", "avx512vl", "avx512bf16", "amx-tile", "amx-bf16"}) && amx::ask_permission();
 }
@@ -182,6 +192,8 @@ void measure_tiles(int threads, std::vector<Ceiling>& into) {
 
 #else
 
+bool has_pairs() { return false; }
+void measure_pairs(int, std::vector<Ceiling>&) {}
 bool has_tiles() { return false; }
 void measure_tiles(int, std::vector<Ceiling>&) {}
 
@@ -201,6 +213,7 @@ std::vector<Ceiling> measure_ceilings(const std::vector<int>& thread_counts) {
       measured.push_back(matmul(target, threads));
       measured.push_back(exp2(target, threads));
     }
+    if (has_pairs()) measure_pairs(threads, measured);
     if (tiles_here) measure_tiles(threads, measured);
     read_all(found.back(), threads, measured);
   }

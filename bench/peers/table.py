@@ -48,8 +48,11 @@ class Ceilings:
             matrix = shape.flops(direction) / 1e9 / tiles
             exp = shape.scores() / 1e9 / self.value("exp2", threads)
             return (matrix, "tiles") if matrix >= exp else (exp, "exp")
-        rate = self.value("fma", threads, target)
-        return (shape.flops(direction) / 1e9 / rate, "FMA " + (target or "")) if rate else (None, "")
+        rate, what = self.value("fma", threads, target), "FMA " + (target or "")
+        pairs = self.value("pairs", threads) if dtype == "bf16" and target is None else None
+        if pairs and rate and pairs > rate:
+            rate, what = pairs, "pairs of bf16"
+        return (shape.flops(direction) / 1e9 / rate, what) if rate else (None, "")
 
 
 ROOFLINE = ["shape", "type", "GFLOP", "G exp", "MiB", "product ms", "exp ms", "memory ms", "longest ms", "sum ms"]
@@ -60,8 +63,8 @@ def roofline_cells(chosen, ceilings):
     rows = []
     for shape in chosen:
         for dtype in ("f32", "bf16"):
-            rate = None if dtype == "f32" else ceilings.value("tiles streamed", 1)
-            rate = rate or ceilings.value("fma", 1)
+            products = ("fma",) if dtype == "f32" else ("tiles streamed", "pairs", "fma")
+            rate = max(filter(None, (ceilings.value(name, 1) for name in products)))
             mebibytes = shape.traffic_bytes(ELEMENT_BYTES[dtype]) / MEBI
             read = ceilings.read_of_about(mebibytes, 1)
             parts = [
@@ -182,7 +185,7 @@ def notes(results, rounds):
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
         f"that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
-        "the product on bf16 tiles and exp, where the machine has tiles; E, I and J: reading as many bytes again and again. Causal counts visible pairs only.",
+        "the product on bf16 tiles and exp, where the machine has tiles, in pairs of bf16 where those are faster than FMA; E, I and J: reading as many bytes again and again. Causal counts visible pairs only.",
         TIMES,
     ]
 
@@ -196,7 +199,7 @@ def backward_notes(results, rounds):
         "Errors are against float64 on the inputs as the type holds them, of the worst of d_q, d_k and d_v: the largest absolute one,",
         f"and the root mean square over that of the gradient; of one key head and its query heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken, for five products (10 D operations a score, visible pairs only).",
-        "f32: at the FMA rate; bf16: the longer of them on tiles and exp, where the machine has tiles.",
+        "f32: at the FMA rate; bf16: the longer of them on tiles and exp where the machine has tiles, in pairs where those are faster than FMA.",
         TIMES,
     ]
 

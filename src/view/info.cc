@@ -52,7 +52,7 @@ std::string info_as_text(int width) {
   add("runs", fmt::format("{}", fmt::join(types, ", ")));
   return text + "\n" +
          view_detail::prose(
-             "QKV_FORCE_TARGET=NAME forces a target that is ready; amx leaves to avx512 what its tiles cannot "
+             "QKV_FORCE_TARGET=NAME forces a target that is ready; amx and avx512bf16 leave to avx512 what they do not "
              "multiply.",
              width);
 }

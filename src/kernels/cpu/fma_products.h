@@ -12,6 +12,7 @@
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/reach.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/softmax.h"
 
 namespace qkv::kernels::cpu {
 
@@ -22,6 +23,7 @@ class FmaProducts {
   static constexpr std::int64_t kWidth = S::kLanes * S::kVectors;
   static constexpr std::int64_t kMostLanes = kTile;
   static constexpr bool kChecksSums = false;
+  using Weights = InPlace<S, kWidth>;
 
   /// The loaded keys and values of a tile.
   struct Tile {

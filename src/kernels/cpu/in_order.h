@@ -50,7 +50,7 @@ class InOrder {
     steps_.shape(block, reach, column, visible, scores_);
     // Steps 2 and 3 with the old maxima, if they are high enough; else the scores are computed again.
     if (tile.finite && steps_.may_settle(block)) {
-      if (steps_.weigh_settled(block, reach, scores_, InPlace<S, Products::kWidth>{scores_})) {
+      if (steps_.weigh_settled(block, reach, scores_, typename Products::Weights{scores_})) {
         return Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
       }
       Products::scores(tile, block.q, call.D, lanes, reach, scores_);
@@ -59,10 +59,17 @@ class InOrder {
     // Step 2: online softmax: raise the maxima, rescale the sums, turn scores into weights.
     // Step 3: sums += weights . values.
     raise(block, reach);
-    if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);
-    steps_.weigh_in_place(block, reach, column, scores_);
+    if (tile.finite && !call.dropout) {
+      steps_.weigh(block, reach, scores_, typename Products::Weights{scores_});
+    } else {
+      if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);
+      steps_.weigh_in_place(block, reach, column, scores_);
+      if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, bits, scores_);
+      if constexpr (requires { Products::pack_weights(reach, lanes, scores_); }) {
+        Products::pack_weights(reach, lanes, scores_);
+      }
+    }
     Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
-    if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, bits, scores_);
   }
 
   // The same of all of the tile. accumulate() refuses values that are not finite.

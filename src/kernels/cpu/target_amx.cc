@@ -1,7 +1,7 @@
 #include "kernels/cpu/amx_engine.h"
 #include "kernels/cpu/amx_gradients.h"
 #include "kernels/cpu/amx_row_products.h"
-#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/beside_avx512.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
@@ -16,13 +16,6 @@ namespace {
 using ManyBf16 = Worker<Engine<Bf16Tiles>>;
 using ManyF16 = Worker<Engine<F16Tiles>>;
 using FewI8 = Worker<InOrder<I8RowProducts>>;
-
-bool holds(const Forward& call, DType dtype) {
-  for (const Segment& segment : call.segments) {
-    if (segment.k.first.dtype != dtype || segment.v.first.dtype != dtype) return false;
-  }
-  return true;
-}
 
 bool multiplies(const Forward& call) {
   if (!tiles_multiply(call.dtype) || !holds(call, call.dtype)) return false;
@@ -65,57 +58,7 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   run_here(settings, task, scratch);
 }
 
-void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
-  kAvx512.merge(settings, task, kept, scratch);
-}
-
-void multiply_tile(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
-                   float* scores) {
-  kAvx512.multiply(q, k, queries, keys, D, scores);
-}
-
-void weigh_tile(const float* shift, const float* factor, std::int64_t keys, const float* scores, float* weights) {
-  kAvx512.weigh(shift, factor, keys, scores, weights);
-}
-
-using BackwardBf16 = BackwardWorker<Gradients>;
-
-bool is_bf16(const Forward& call) { return call.dtype == DType::bf16; }
-
-std::int64_t backward_columns(const Forward& call) {
-  return is_bf16(call) ? BackwardBf16::columns_a_task(call) : kAvx512.backward.columns_a_task(call);
-}
-
-std::int64_t backward_d_q_floats(const Forward& call) {
-  return is_bf16(call) ? BackwardBf16::d_q_floats(call) : kAvx512.backward.d_q_floats(call);
-}
-
-std::size_t backward_worker_bytes(const Forward& call) {
-  return is_bf16(call) ? BackwardBf16::worker_bytes(call) : kAvx512.backward.worker_bytes(call);
-}
-
-void backward_largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
-  kAvx512.backward.largest_key(settings, task, largest);
-}
-
-void sum_backward_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
-                       RowSums& sums, std::byte* scratch) {
-  if (!is_bf16(*settings.call)) {
-    return kAvx512.backward.sum_rows(settings, task, block, largest_key, sums, scratch);
-  }
-  const TileUnit tiles;
-  BackwardBf16::sum_rows(settings, task, block, largest_key, sums, scratch);
-}
-
-void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
-  if (!is_bf16(*settings.call)) return kAvx512.backward.run(settings, task, scratch);
-  const TileUnit tiles;
-  BackwardBf16::run(settings, task, scratch);
-}
-
-void finish_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
-  (is_bf16(*settings.call) ? BackwardBf16::finish : kAvx512.backward.finish)(settings, task, scratch);
-}
+using Beside = BesideAvx512<Gradients, TileUnit>;
 
 }  // namespace
 }  // namespace amx
@@ -125,15 +68,9 @@ const Target kAmx = {.name = "amx",
                      .blocks_a_task = amx::blocks_a_task,
                      .worker_bytes = amx::worker_bytes,
                      .run = amx::run,
-                     .merge = amx::merge,
-                     .multiply = amx::multiply_tile,
-                     .weigh = amx::weigh_tile,
-                     .backward = {.columns_a_task = amx::backward_columns,
-                                  .d_q_floats = amx::backward_d_q_floats,
-                                  .worker_bytes = amx::backward_worker_bytes,
-                                  .largest_key = amx::backward_largest_key,
-                                  .sum_rows = amx::sum_backward_rows,
-                                  .run = amx::run_backward,
-                                  .finish = amx::finish_backward}};
+                     .merge = amx::Beside::merge,
+                     .multiply = amx::Beside::multiply,
+                     .weigh = amx::Beside::weigh,
+                     .backward = amx::Beside::backward()};
 
 }  // namespace qkv::kernels::cpu

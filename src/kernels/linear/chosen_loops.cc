@@ -10,7 +10,7 @@ const Loops<T>& chosen_loops() {
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<T, float>) {
     const std::string_view name = target_for("linear_attention", DType::f32, {});
-    if (name == "amx" || name == "avx512") return avx512::loops(T{});
+    if (has_avx512(name)) return avx512::loops(T{});
     if (name == "avx2") return avx2::loops(T{});
   }
 #endif

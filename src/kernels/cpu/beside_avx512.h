@@ -1,0 +1,89 @@
+// What a target leaves to AVX-512 that multiplies bf16 in a way of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/backward_worker.h"
+#include "kernels/cpu/targets.h"
+
+namespace qkv::kernels::cpu {
+
+/// True if all keys and values of the call are of `dtype`.
+[[gnu::always_inline]] inline bool holds(const Forward& call, DType dtype) {
+  for (const Segment& segment : call.segments) {
+    if (segment.k.first.dtype != dtype || segment.v.first.dtype != dtype) return false;
+  }
+  return true;
+}
+
+/// The backward pass of bf16 is that of `Gradients`, done while a `Unit` lives.
+template <class Gradients, class Unit>
+class BesideAvx512 {
+  using Own = BackwardWorker<Gradients>;
+
+ public:
+  static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
+    kAvx512.merge(settings, task, kept, scratch);
+  }
+
+  static void multiply(const float* q, const float* k, std::int64_t queries, std::int64_t keys, std::int64_t D,
+                       float* scores) {
+    kAvx512.multiply(q, k, queries, keys, D, scores);
+  }
+
+  static void weigh(const float* shift, const float* factor, std::int64_t keys, const float* scores, float* weights) {
+    kAvx512.weigh(shift, factor, keys, scores, weights);
+  }
+
+  static constexpr BackwardTarget backward() {
+    return {.columns_a_task = columns_a_task,
+            .d_q_floats = d_q_floats,
+            .worker_bytes = worker_bytes,
+            .largest_key = largest_key,
+            .sum_rows = sum_rows,
+            .run = run,
+            .finish = finish};
+  }
+
+ private:
+  static bool is_own(const Forward& call) { return call.dtype == DType::bf16; }
+
+  static std::int64_t columns_a_task(const Forward& call) {
+    return (is_own(call) ? Own::columns_a_task : kAvx512.backward.columns_a_task)(call);
+  }
+
+  static std::int64_t d_q_floats(const Forward& call) {
+    return (is_own(call) ? Own::d_q_floats : kAvx512.backward.d_q_floats)(call);
+  }
+
+  static std::size_t worker_bytes(const Forward& call) {
+    return (is_own(call) ? Own::worker_bytes : kAvx512.backward.worker_bytes)(call);
+  }
+
+  static void largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
+    kAvx512.backward.largest_key(settings, task, largest);
+  }
+
+  static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
+                       RowSums& sums, std::byte* scratch) {
+    if (!is_own(*settings.call)) {
+      return kAvx512.backward.sum_rows(settings, task, block, largest_key, sums, scratch);
+    }
+    [[maybe_unused]] const Unit unit;
+    Own::sum_rows(settings, task, block, largest_key, sums, scratch);
+  }
+
+  static void run(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    if (!is_own(*settings.call)) return kAvx512.backward.run(settings, task, scratch);
+    [[maybe_unused]] const Unit unit;
+    Own::run(settings, task, scratch);
+  }
+
+  static void finish(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    (is_own(*settings.call) ? Own::finish : kAvx512.backward.finish)(settings, task, scratch);
+  }
+};
+
+}  // namespace qkv::kernels::cpu
