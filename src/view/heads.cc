@@ -1,15 +1,13 @@
 #include "qkv/view/heads.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "explain/numbers.h"
 #include "insight/asked_text.h"
 #include "insight/call_places.h"
 #include "view/head_weights.h"
+#include "view/head_words.h"
 #include "view/model_run.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
@@ -17,31 +15,18 @@
 namespace qkv {
 namespace {
 
+using view_detail::class_shown;
 using view_detail::HeadWeights;
 using view_detail::ModelRun;
+using view_detail::put_words;
+using view_detail::require_head;
+using view_detail::require_short;
 using view_detail::RunSite;
+using view_detail::shown_text_of;
+using view_detail::statistics_of;
 using view_detail::StudioState;
 
 constexpr std::int64_t kMapCells = 64;
-
-HeadsClass class_shown(const HeadStatistics& head, std::int64_t layer) {
-  return {.layer = layer,
-          .head = head.head,
-          .word = head.shown.word,
-          .evidence = head.shown.evidence,
-          .evenness = head.evenness};
-}
-
-std::vector<HeadStatistics> statistics_of(const ModelRun& run, const RunSite& site, std::int64_t layer,
-                                          const Tensor& weights) {
-  LayerHeads heads(weights.dim(0));
-  const Tensor hidden = insight::hidden_places(run.call(site, layer), 0);
-  heads.add(weights, insight::pattern_tokens(run.text(), site.site, weights.dim(1), weights.dim(2)),
-            hidden.empty() ? TensorView() : hidden.view());
-  std::vector<HeadStatistics> all = heads.statistics();
-  for (HeadStatistics& head : all) head.shown = class_of(head);
-  return all;
-}
 
 /// The largest weight of each cell of [H, Tq, Tk] in [H, rows, columns].
 void put_maps(const Tensor& weights, float* out, std::int64_t rows, std::int64_t columns) {
@@ -62,12 +47,6 @@ void put_maps(const Tensor& weights, float* out, std::int64_t rows, std::int64_t
       }
     }
   }
-}
-
-void require_short(const RunSite& site) {
-  if (std::ssize(site.queries) <= kWholeHead && std::ssize(site.keys) <= kWholeHead) return;
-  view_detail::refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", kWholeHead),
-                      std::to_string(std::max(site.queries.size(), site.keys.size())));
 }
 
 HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch& watch) {
@@ -141,19 +120,8 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
-view_detail::ShownText shown_text(const HeadsRequest& request) {
-  return {.model = request.model, .text = request.text, .second = request.second, .example = request.example};
-}
-
-view_detail::ShownText shown_text(const HeadRequest& request) {
-  view_detail::ShownText shown = shown_text(static_cast<const HeadsRequest&>(request));
-  shown.changes = request.changes;
-  shown.from_text = request.from_text;
-  return shown;
-}
-
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
-  const auto run = state.run(shown_text(request));
+  const auto run = state.run(shown_text_of(request));
   HeadsReply reply{.title = request.model,
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
@@ -166,26 +134,14 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
   return reply;
 }
 
-std::string title_of(const HeadRequest& request, const RunSite& site) {
-  return fmt::format("{}, {} {}.{}", request.model, name_of(site.site), request.layer, request.head);
-}
-
-void require_head(std::int64_t head, std::int64_t heads) {
-  if (head >= heads) view_detail::refuse("head", "0 to " + std::to_string(heads - 1), std::to_string(head));
-}
-
 HeadReply answer_head(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run(shown_text(request));
+  const auto run = state.run(shown_text_of(request));
   const RunSite& site = run->site(request.site);
   require_short(site);
-  require_head(request.head, run->call(site, request.layer).q.value().dim(1));
+  require_head(*run, site, request);
   const Tensor all = run->weights(site, request.layer);
   HeadReply reply;
-  reply.title = title_of(request, site);
-  reply.queries = site.queries;
-  reply.keys = site.keys;
-  reply.roles = view_detail::roles_of_keys(*run, site);
-  reply.second_from = run->second_from();
+  put_words(*run, site, request, all, reply);
   HeadWeights shown =
       view_detail::head_weights(all, request.head, insight::hidden_places(run->call(site, request.layer), 0));
   if (request.hide_special) view_detail::hide_special(shown, reply.roles, reply.keys);
@@ -197,31 +153,11 @@ HeadReply answer_head(StudioState& state, const HeadRequest& request, const Stud
   reply.weights = std::move(shown.weights);
   reply.hidden = std::move(shown.hidden);
   reply.hidden_special = std::move(shown.hidden_special);
-  const HeadStatistics head = statistics_of(*run, site, request.layer, all)[static_cast<std::size_t>(request.head)];
-  reply.shown = class_shown(head, request.layer);
-  for (std::size_t n = 0; n < head.shares.size(); ++n) {
-    const TextPattern& pattern = text_patterns()[n];
-    if (head.shares[n].rows == 0) continue;
-    reply.patterns.push_back(
-        {std::string(pattern.word), std::string(pattern.name), head.shares[n].mean(), head.shares[n].rows});
-  }
   return reply;
 }
 
 Tensor row_of(const TensorView& tensor, std::int64_t head, std::int64_t place) {
   return {tensor.select(0, 0).select(0, head).select(0, place), DType::f64};
-}
-
-std::string pair_sentence(const PairReply& reply) {
-  const auto said = [](double value, int decimals = 4) {
-    return explain_detail::with_minus(explain_detail::said(value, decimals));
-  };
-  if (!reply.score) return fmt::format("The mask hides “{}” from “{}”: the weight is 0.", reply.key, reply.query);
-  return fmt::format(
-      "q of “{}” times k of “{}”, number by number, adds up to {}; times {} it is {}, and softmax makes {} of the "
-      "score {}.",
-      reply.query, reply.key, said(reply.dot, 3), said(reply.scale, 3), said(reply.dot * reply.scale, 3),
-      said(reply.weight), said(*reply.score, 3));
 }
 
 /// The query's row, without special tokens where they are hidden: weights and hidden are [1, Tk].
@@ -240,11 +176,11 @@ HeadWeights row_of_pair(const ModelRun& run, const RunSite& site, const PairRequ
 }
 
 PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run(shown_text(request));
+  const auto run = state.run(shown_text_of(request));
   const RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   const TensorView& q = call.q.value();
-  require_head(request.head, q.dim(1));
+  require_head(*run, site, request);
   const auto require_place = [](std::string_view field, std::int64_t place, std::size_t count) {
     if (place >= static_cast<std::int64_t>(count)) {
       view_detail::refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
@@ -278,7 +214,6 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   if (request.hide_special) reply.weight_left = row.weights.at({0, request.key});
   const double score = at(Stage::masked);
   if (std::isfinite(score)) reply.score = score;
-  reply.sentence = pair_sentence(reply);
   return reply;
 }
 

@@ -108,25 +108,46 @@ const Members<HeadPattern>& members_of(const HeadPattern* /*type*/) {
   return kMembers;
 }
 
-const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
+const Members<HeadWords>& members_of(const HeadWords* /*type*/) {
   static const auto kMembers =
-      Members<HeadReply>("HeadReply")
-          .add(&HeadReply::title, "title", "Model, layer and head")
-          .add(&HeadReply::queries, "queries", "Tokens at the queries")
-          .add(&HeadReply::keys, "keys", "Tokens at the keys")
-          .add(&HeadReply::roles, "roles", "Of the keys: word, punctuation or separator")
-          .add(&HeadReply::second_from, "second_from", "Of a pair of texts: the place where the second begins")
-          .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
-          .add(&HeadReply::times_uniform, "times_uniform",
-               "f32 [queries, keys]: each weight times the keys that its query can read")
-          .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
-          .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
-          .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
-          .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
-          .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
-          .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats")
-          .add(&HeadReply::shown, "shown", "What the head does")
-          .add(&HeadReply::patterns, "patterns", "Mean weight on each pattern's keys");
+      Members<HeadWords>("HeadWords")
+          .add(&HeadWords::title, "title", "Model, layer and head")
+          .add(&HeadWords::queries, "queries", "Tokens at the queries")
+          .add(&HeadWords::keys, "keys", "Tokens at the keys")
+          .add(&HeadWords::roles, "roles", "Of the keys: word, punctuation or separator")
+          .add(&HeadWords::second_from, "second_from", "Of a pair of texts: the place where the second begins")
+          .add(&HeadWords::shown, "shown", "What the head does")
+          .add(&HeadWords::patterns, "patterns", "Mean weight on each pattern's keys");
+  return kMembers;
+}
+
+const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
+  static const auto kMembers = Members<HeadReply>("HeadReply")
+                                   .add(members_of(static_cast<const HeadWords*>(nullptr)))
+                                   .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
+                                   .add(&HeadReply::times_uniform, "times_uniform",
+                                        "f32 [queries, keys]: each weight times the keys that its query can read")
+                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
+                                   .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
+                                   .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
+                                   .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
+                                   .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
+                                   .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats");
+  return kMembers;
+}
+
+const Members<HeadPartsReply>& members_of(const HeadPartsReply* /*type*/) {
+  static const auto kMembers =
+      Members<HeadPartsReply>("HeadPartsReply")
+          .add(members_of(static_cast<const HeadWords*>(nullptr)))
+          .add(&HeadPartsReply::q, "q", "f32 [queries, D], after rotation")
+          .add(&HeadPartsReply::k, "k", "f32 [keys, D]")
+          .add(&HeadPartsReply::lse, "lse", "f64 [queries]: log of the sum of exp of a row's scores")
+          .add(&HeadPartsReply::scale, "scale", "What q.k is multiplied by")
+          .add(&HeadPartsReply::softcap, "softcap", "c of c tanh(x / c)")
+          .add(&HeadPartsReply::bias, "bias", "f32 [queries, keys]: added to the scores")
+          .add(&HeadPartsReply::hidden, "hidden", "b8 [queries, keys]: what the mask hides")
+          .add(&HeadPartsReply::hidden_special, "hidden_special", "What hide_special would do");
   return kMembers;
 }
 
@@ -142,8 +163,7 @@ const Members<PairReply>& members_of(const PairReply* /*type*/) {
                                    .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
                                    .add(&PairReply::weight, "weight", "What comes of it")
                                    .add(&PairReply::weight_left, "weight_left", "Its share without special tokens")
-                                   .add(&PairReply::uniform, "uniform", "The weight if all visible keys had the same")
-                                   .add(&PairReply::sentence, "sentence", "All of it in words");
+                                   .add(&PairReply::uniform, "uniform", "The weight if all visible keys had the same");
   return kMembers;
 }
 

@@ -18,15 +18,16 @@ using view_detail::StudioState;
 
 const std::vector<Answerer>& answerers() {
   static const std::vector<Answerer> kAll = {
-      view_detail::about_question(),      //
-      view_detail::explain_question(),    //
-      view_detail::bench_question(),      //
-      view_detail::number_question(),     //
-      view_detail::heads_question(),      //
-      view_detail::head_question(),       //
-      view_detail::pair_question(),       //
-      view_detail::mask_question(),       //
-      view_detail::positions_question(),  //
+      view_detail::about_question(),       //
+      view_detail::explain_question(),     //
+      view_detail::bench_question(),       //
+      view_detail::number_question(),      //
+      view_detail::heads_question(),       //
+      view_detail::head_question(),        //
+      view_detail::head_parts_question(),  //
+      view_detail::pair_question(),        //
+      view_detail::mask_question(),        //
+      view_detail::positions_question(),   //
       view_detail::cost_question(),
       view_detail::roles_question(),
       view_detail::change_question(),

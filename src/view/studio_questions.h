@@ -74,6 +74,7 @@ Answerer answerer(std::string name, std::string meaning, const Fields<Request>& 
 [[nodiscard]] Answerer number_question();
 [[nodiscard]] Answerer heads_question();
 [[nodiscard]] Answerer head_question();
+[[nodiscard]] Answerer head_parts_question();
 [[nodiscard]] Answerer pair_question();
 [[nodiscard]] Answerer mask_question();
 [[nodiscard]] Answerer positions_question();

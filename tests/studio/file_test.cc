@@ -125,6 +125,34 @@ TEST(PageFile, HoldsWhatAStepIsMadeOf) {
   EXPECT_THAT(packed, AllOf(HasSubstr("pictures {}"), HasSubstr(R"(pictures {"key":2,"query":0})")));
 }
 
+TEST(PageFile, HoldsWhatEachHeadFollowsFromAndNoMatrix) {
+  Studio studio;
+  Frozen frozen(studio);
+  const Request reading{{"model", "translation"}, {"example", 0}};
+  freeze_heads(frozen, reading, {{"site", "cross"}, {"layer", 1}, {"head", 2}});
+  const std::string packed = gunzipped(frozen.packed());
+  EXPECT_THAT(packed,
+              AllOf(HasSubstr(R"(head_parts {"example":0,"head":2,"layer":1,"model":"translation","site":"cross"})"),
+                    HasSubstr(R"("site":"source"})"), HasSubstr(R"("site":"tokens"})")));
+  EXPECT_THAT(packed, AllOf(Not(HasSubstr("head {")), Not(HasSubstr("pair {"))));
+  Frozen small(studio);
+  freeze_heads(small, reading, {{"site", "cross"}, {"layer", 1}, {"head", 2}}, {.replies = 4});
+  EXPECT_EQ(small.size(), 4U);
+  EXPECT_THAT(gunzipped(small.packed()), HasSubstr(R"("head":2,"layer":1)"));
+}
+
+TEST(Encodings, KnowAboutHowManyBytesGzipMakes) {
+  PackedSize size;
+  std::string all;
+  for (int n = 0; n < 100'000; ++n) {
+    const std::string line = std::to_string(n * 7919) + "\n";
+    size.add(line);
+    all += line;
+  }
+  const auto expected = static_cast<double>(gzipped(all).size());
+  EXPECT_NEAR(static_cast<double>(size.bytes()), expected, 0.2 * expected);
+}
+
 TEST(PageFile, StopsAtItsBounds) {
   Studio studio;
   Frozen frozen(studio);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "ask.h"
@@ -54,6 +55,35 @@ TEST(HeadsQuestion, TakesTheLargestWeightOfEachCell) {
   const auto heads_count = shape[1].get<std::ptrdiff_t>();
   const auto from = maps.begin() + (heads_count + 2) * per_head;
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), from));
+}
+
+// docs/semantics.md: the weight of a pair is exp(score - lse).
+TEST(HeadPartsQuestion, HasWhatTheWeightsOfAHeadFollowFrom) {
+  for (const std::string& request :
+       {kInduction + R"(, "layer": 1)", std::string(R"({"model": "english", "example": 0, "head": 2)"),
+        std::string(R"({"model": "translation", "example": 0, "site": "cross", "head": 1)")}) {
+    const Answer head = ask("head", request + "}");
+    const Answer parts = ask("head_parts", request + "}");
+    for (const char* const words : {"title", "queries", "keys", "roles", "shown", "patterns"}) {
+      EXPECT_EQ(parts.json[words], head.json[words]) << request;
+    }
+    const auto q = parts.numbers<float>(parts.json["q"]);
+    const auto k = parts.numbers<float>(parts.json["k"]);
+    const auto lse = parts.numbers<double>(parts.json["lse"]);
+    const auto weights = head.numbers<float>(head.json["weights"]);
+    const std::size_t columns = head.json["keys"].size();
+    const std::size_t width = parts.json["q"]["shape"][1];
+    EXPECT_EQ(parts.json["hidden"].is_null(), head.json["hidden"].is_null());
+    for (std::size_t at = 0; at < weights.size(); ++at) {
+      const Json& hidden = parts.json["hidden"];
+      const bool is_hidden = !hidden.is_null() && parts.blocks[hidden["at"].get<std::size_t>() + at] != std::byte{0};
+      const auto* const query = &q[at / columns * width];
+      const double dot = std::inner_product(query, query + width, &k[at % columns * width], 0.0);
+      const double weight = std::exp(dot * parts.json["scale"].get<double>() - lse[at / columns]);
+      EXPECT_NEAR(is_hidden ? 0 : weight, weights[at], 1e-5) << request << " at " << at;
+    }
+    EXPECT_EQ(parts.json["hidden_special"], ask("head", request + R"(, "hide_special": true})").json["hidden_special"]);
+  }
 }
 
 TEST(HeadsQuestion, HasTheSitesOfATranslation) {

@@ -70,6 +70,27 @@ std::string gunzipped(std::string_view bytes) {
   return stream.run_through([](z_stream* at) { return inflate(at, Z_NO_FLUSH); });
 }
 
+PackedSize::PackedSize()
+    : stream_(std::make_unique<z_stream>().release(), [](z_stream* stream) {
+        const int result = deflateEnd(stream);
+        delete stream;
+        return result;
+      }) {
+  if (deflateInit(stream_.get(), Z_DEFAULT_COMPRESSION) != Z_OK) throw std::bad_alloc();
+}
+
+void PackedSize::add(std::string_view bytes) {
+  std::array<unsigned char, kPart> part{};
+  stream_->next_in = bytes_of(bytes);
+  stream_->avail_in = static_cast<uInt>(bytes.size());
+  do {
+    stream_->next_out = part.data();
+    stream_->avail_out = static_cast<uInt>(part.size());
+    deflate(stream_.get(), Z_NO_FLUSH);
+    bytes_ += part.size() - stream_->avail_out;
+  } while (stream_->avail_out == 0);
+}
+
 std::string base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that is written after it
   const int count =

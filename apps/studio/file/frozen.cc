@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "encodings.h"
 #include "qkv/error.h"
 
 namespace qkv::studio {
@@ -27,8 +26,12 @@ std::string frames_of(const StudioReply& reply) {
 Request Frozen::add(std::string_view question, const Request& request) {
   StudioReply reply = studio_.ask(question, request.dump());
   Request json = Request::parse(reply.json);
-  bytes_ += reply.json.size() + reply.blocks.size();
-  replies_.insert_or_assign(name_of(question, request), std::move(reply));
+  const std::string name = name_of(question, request);
+  if (!replies_.contains(name)) {
+    packed_.add(name);
+    packed_.add(frames_of(reply));
+  }
+  replies_.insert_or_assign(name, std::move(reply));
   return json;
 }
 
@@ -59,7 +62,6 @@ bool Frozen::add_if_answered(std::string_view question, const Request& request) 
 
 std::string Frozen::packed() const {
   std::string all;
-  all.reserve(bytes_);
   for (const auto& [name, reply] : replies_) {
     const std::string frames = frames_of(reply);
     put(all, name.size());

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "file/encodings.h"
 #include "qkv/view/studio.h"
 
 namespace qkv::studio {
@@ -30,7 +31,8 @@ class Frozen {
   /// What the requests give for a field: the models that are shown, for "model".
   [[nodiscard]] std::set<std::string> values_of(std::string_view field) const;
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// About as many bytes as packed() has.
+  [[nodiscard]] std::size_t bytes() const noexcept { return packed_.bytes(); }
   [[nodiscard]] std::size_t size() const noexcept { return replies_.size(); }
   /// Of each reply u32 little-endian the bytes of its name and of its frames, then both; gzip.
   [[nodiscard]] std::string packed() const;
@@ -38,7 +40,7 @@ class Frozen {
  private:
   Studio& studio_;
   std::map<std::string, StudioReply> replies_;  // by the question and its request
-  std::size_t bytes_ = 0;
+  PackedSize packed_;
 };
 
 }  // namespace qkv::studio

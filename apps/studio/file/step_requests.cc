@@ -13,7 +13,7 @@ constexpr std::int64_t kUsualQuery = 1;  // BenchRequest's
 class StepRequests {
  public:
   StepRequests(Frozen& frozen, Request base, const FileBounds& bounds)
-      : frozen_(frozen), base_(std::move(base)), bounds_(bounds) {
+      : frozen_(frozen), base_(std::move(base)), room_(frozen, bounds) {
     base_.erase("query");
   }
 
@@ -21,7 +21,7 @@ class StepRequests {
     const Request first = frozen_.add("bench", asking(query));  // refused here, it throws
     const auto queries = static_cast<std::int64_t>(first["queries"].size());
     add_numbers(asking(query), first);
-    for (std::int64_t other = 0; other < queries && has_room(); ++other) {
+    for (std::int64_t other = 0; other < queries && room_.is_left(); ++other) {
       add_numbers(asking(other), frozen_.add("bench", asking(other)));
     }
     for (std::int64_t other = 0; other < queries; ++other) add_mistakes(other);
@@ -42,14 +42,12 @@ class StepRequests {
     return request;
   }
 
-  [[nodiscard]] bool has_room() const { return frozen_.size() < bounds_.replies && frozen_.bytes() < bounds_.bytes; }
-
   void add_numbers(Request request, const Request& bench) {
     for (const Request& matrix : bench["matrices"]) {
       const std::int64_t from = matrix["first_row"];
       const std::int64_t rows = matrix["values"]["shape"][0];
       const std::int64_t columns = matrix["values"]["shape"][1];
-      for (std::int64_t cell = 0; cell < rows * columns && has_room(); ++cell) {
+      for (std::int64_t cell = 0; cell < rows * columns && room_.is_left(); ++cell) {
         const std::string name = matrix["name"];
         request["of"] = name + ":" + std::to_string(from + cell / columns) + "," + std::to_string(cell % columns);
         frozen_.add("number", request);
@@ -61,7 +59,7 @@ class StepRequests {
     for (const std::string& id : bench_mistakes()) {
       Request request = asking(query);
       request["wrong"] = id;
-      if (has_room()) frozen_.add_if_answered("bench", request);
+      if (room_.is_left()) frozen_.add_if_answered("bench", request);
     }
   }
 
@@ -69,15 +67,15 @@ class StepRequests {
   void add_pictures(std::int64_t query, std::size_t keys) {
     constexpr std::size_t kMostChips = 12;
     Request request = asking(query);
-    if (!has_room() || !frozen_.add_if_answered("pictures", request)) return;
-    for (std::size_t key = 0; key < keys && keys <= kMostChips && has_room(); ++key) {
+    if (!room_.is_left() || !frozen_.add_if_answered("pictures", request)) return;
+    for (std::size_t key = 0; key < keys && keys <= kMostChips && room_.is_left(); ++key) {
       request["key"] = key;
       frozen_.add("pictures", request);
     }
   }
 
   void add_backward(std::int64_t query, std::int64_t row, std::int64_t column) {
-    if (!has_room()) return;
+    if (!room_.is_left()) return;
     Request request = asking(query);
     request["move"] = std::to_string(row) + "," + std::to_string(column);
     add_numbers(request, frozen_.add("bench", request));
@@ -85,15 +83,16 @@ class StepRequests {
 
   Frozen& frozen_;
   Request base_;
-  FileBounds bounds_;
+  Room room_;
 };
 
 }  // namespace
 
 void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bounds) {
+  StepRequests step(frozen, request, bounds);
   frozen.add("about", Request::object());
   frozen.add_if_answered("operations", Request::object());
-  StepRequests(frozen, request, bounds).add_all(request.value("query", kUsualQuery));
+  step.add_all(request.value("query", kUsualQuery));
 }
 
 }  // namespace qkv::studio

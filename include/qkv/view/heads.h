@@ -72,10 +72,16 @@ struct HeadPattern {
   std::int64_t rows = 0;
 };
 
-struct HeadReply {
+/// What is said of a head, beside its numbers.
+struct HeadWords {
   std::string title;
   std::vector<std::string> queries, keys, roles;
   std::optional<std::int64_t> second_from;
+  HeadsClass shown;
+  std::vector<HeadPattern> patterns;
+};
+
+struct HeadReply : HeadWords {
   Tensor weights;                // f32 [Tq, Tk]
   Tensor times_uniform;          // f32 [Tq, Tk]: each weight times the keys that its query can read
   std::optional<Tensor> hidden;  // b8 [Tq, Tk]: by the mask, or as special tokens
@@ -84,8 +90,19 @@ struct HeadReply {
   Tensor query_totals;           // f64 [Tq]
   Tensor seen;                   // i64 [Tq]: keys that each query can read
   Tensor entropy;                // f64 [Tq], in nats
-  HeadsClass shown;
-  std::vector<HeadPattern> patterns;
+};
+
+/// What the replies `head` and `pair` follow from, in O(Tq + Tk) numbers: a file carries it in their place. The weight
+/// of a pair is exp(score - lse), its score softcap(scale q.k) + bias.
+struct HeadPartsReply : HeadWords {
+  Tensor q;    // f32 [Tq, D]
+  Tensor k;    // f32 [Tk, D]
+  Tensor lse;  // f64 [Tq]
+  double scale = 0;
+  std::optional<double> softcap;
+  std::optional<Tensor> bias;    // f32 [Tq, Tk]
+  std::optional<Tensor> hidden;  // b8 [Tq, Tk]: by the mask
+  std::string hidden_special;    // what `head` says if special tokens are left out
 };
 
 struct PairRequest : HeadRequest {
@@ -102,7 +119,6 @@ struct PairReply {
   double weight = 0;
   std::optional<double> weight_left;  // of hide_special: the share of what is left
   double uniform = 0;                 // what it would be if all keys that the query sees had the same
-  std::string sentence;
 };
 
 /// A head is shown whole up to so many tokens; longer texts are for the page Far.
@@ -117,7 +133,9 @@ inline constexpr std::int64_t kWholeHead = 1024;
 [[nodiscard]] const Members<HeadsSite>& members_of(const HeadsSite* site);
 [[nodiscard]] const Members<HeadsReply>& members_of(const HeadsReply* reply);
 [[nodiscard]] const Members<HeadPattern>& members_of(const HeadPattern* pattern);
+[[nodiscard]] const Members<HeadWords>& members_of(const HeadWords* words);
 [[nodiscard]] const Members<HeadReply>& members_of(const HeadReply* reply);
+[[nodiscard]] const Members<HeadPartsReply>& members_of(const HeadPartsReply* reply);
 [[nodiscard]] const Members<PairReply>& members_of(const PairReply* reply);
 
 }  // namespace qkv

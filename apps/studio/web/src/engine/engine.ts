@@ -88,6 +88,7 @@ export class Engine {
   /** What there is to be replied without asking: "NAME {request}" and the frames of the reply. */
   get replies(): [string, Uint8Array][] {
     const all = new Map(this.transport.replies ?? []);
+    if (!this.isLive) return [...all]; // what was asked is in there, or follows from it
     for (const [key, { frames }] of this.kept) all.set(key, frames);
     return [...all];
   }

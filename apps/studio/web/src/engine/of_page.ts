@@ -2,6 +2,7 @@
 
 import type { Transport } from "./engine";
 import { FirstOf } from "./first_of";
+import { FromParts } from "./from_parts";
 import { Frozen, frozenReplies } from "./frozen";
 import { inHost } from "./in_host";
 import { inPage } from "./in_page";
@@ -11,7 +12,7 @@ export async function transportOf(page: Document, address: string): Promise<Tran
   const host = inHost(page);
   if (host) return host;
   const text = page.getElementById("frozen")?.textContent;
-  const frozen = text ? new Frozen(await frozenReplies(text)) : null;
+  const frozen = text ? new FromParts(new Frozen(await frozenReplies(text))) : null;
   const own = inPage(page);
   if (frozen && own) return new FirstOf(frozen, own);
   return frozen ?? own ?? new OverHttp(baseOf(address));

@@ -1,5 +1,7 @@
 // Tensors as replies carry them: a description in the JSON, the values in the block of bytes behind it.
 
+import { joined } from "./frames";
+
 export type Values = Float64Array | Float32Array | Uint8Array | Uint16Array | BigInt64Array;
 
 export interface Tensor {
@@ -35,6 +37,21 @@ export function withTensors(json: unknown, block: Uint8Array): unknown {
   if (json === null || typeof json !== "object") return json;
   if (isDescribed(json)) return tensorAt(json, block);
   return Object.fromEntries(Object.entries(json).map(([name, part]) => [name, withTensors(part, block)]));
+}
+
+/** The counterpart of withTensors: values lie in `block` as they are, so f16 and bf16 are not for it. */
+export function withoutTensors(reply: unknown): { json: unknown; block: Uint8Array } {
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  const json: unknown = JSON.parse(JSON.stringify(reply, (_, part: unknown) => {
+    if (part === null || typeof part !== "object" || !("values" in part) || !ArrayBuffer.isView(part.values)) return part;
+    const { dtype, shape, values } = part as Tensor;
+    const described: Described = { dtype, shape, at };
+    parts.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    at += values.byteLength;
+    return described;
+  }));
+  return { json, block: joined(parts) };
 }
 
 function tensorAt({ dtype, shape, at }: Described, block: Uint8Array): Tensor {

@@ -4,6 +4,7 @@ import { shown } from "../../drawing/numbers";
 import type { HeadReply, HeadsReply } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
 import type { Desk } from "./desk";
+import { pairSentence } from "./pair_words";
 import { isHidden } from "./row";
 
 export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
@@ -33,7 +34,7 @@ export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
         {known && <small>{shown(known.uniform, 3)} if it read all alike</small>}
       </p>
       {known && known.weight_left !== null && <p class="note">Of all keys, special tokens too: {shown(known.weight, 3)}.</p>}
-      <p class="pair-why">{known?.sentence ?? "\u00a0"}</p>
+      <p class="pair-why">{known ? pairSentence(known) : "\u00a0"}</p>
       <div class="pair-buttons">
         {desk.canBench(query) && (
           <button type="button" class="main" onClick={() => desk.bench(query)}>

@@ -6,6 +6,7 @@ import { coloured, textColourOn, type Scale } from "../../drawing/colour";
 import { shown } from "../../drawing/numbers";
 import type { PairReply } from "../../engine/messages";
 import { rowOf, valueAt, type Tensor } from "../../engine/tensor";
+import { pairSentence } from "./pair_words";
 import { aboutZero } from "./row";
 
 const largestTerms = 6;
@@ -67,7 +68,7 @@ export function Pair({ reply }: { reply: PairReply | null }) {
           ))}
         </tbody>
       </table>
-      <p class="pair-sentence">{reply.sentence}</p>
+      <p class="pair-sentence">{pairSentence(reply)}</p>
     </div>
   );
 }

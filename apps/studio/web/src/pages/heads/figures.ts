@@ -16,6 +16,7 @@ import { headMapsMarks, mapSheets } from "../../parts/head_maps_marks";
 import { shadeOf } from "../../parts/shade";
 import type { Desk } from "./desk";
 import { lineMarks, linesLayout, sideMarks, strongest } from "./lines";
+import { pairSentence } from "./pair_words";
 import { cellShown, pictureMarks, pixelBytes } from "./picture_marks";
 import { aboutZero, readsOf } from "./row";
 import { thresholdOf, viewOf } from "./state";
@@ -129,7 +130,7 @@ function pairFigure(reply: PairReply, ground: Ground): Figure {
       if (cell >= 34) marks.push({ kind: "label", x: x + cell / 2, y: y + 17, text: shown(value, 1), anchor: "middle", size: 11, fill: textColourOn(colour) });
     });
   });
-  const words = inLines(reply.sentence, 96);
+  const words = inLines(pairSentence(reply), 96);
   words.forEach((text, n) => marks.push({ kind: "label", x: 0, y: 152 + n * 20, text, fill: "soft" }));
   return { marks, width: wide, height: 156 + words.length * 20 };
 }
