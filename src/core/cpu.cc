@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "core/processor.h"
 #include "qkv/info.h"
 
 #if defined(__x86_64__)
@@ -90,6 +91,18 @@ std::vector<std::string> cpu_instructions() {
   found.emplace_back("simd128");  // a module that has them runs nowhere else
 #endif
   return found;
+}
+
+bool core::is_amd() {
+#if defined(__x86_64__)
+  static const bool kIs = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_is("amd") != 0;
+  }();
+  return kIs;
+#else
+  return false;
+#endif
 }
 
 }  // namespace qkv

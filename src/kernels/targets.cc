@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "core/processor.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/tile_types.h"
 #include "qkv/error.h"
@@ -19,14 +20,7 @@ struct Known {
 };
 
 // AMD's processors multiply a vector of pairs as fast as one of floats; Intel's take four times as long.
-bool multiplies_pairs_fast() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  return __builtin_cpu_is("amd") != 0;
-#else
-  return false;
-#endif
-}
+bool multiplies_pairs_fast() { return core::is_amd(); }
 
 constexpr std::string_view kReference = "reference";
 

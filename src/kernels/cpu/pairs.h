@@ -11,6 +11,7 @@ namespace qkv::kernels::cpu {
 
 /// Two bf16 in the place of a float.
 using Pair [[gnu::may_alias]] = float;
+inline constexpr std::int64_t kPairBytes = 4;
 
 /// The operand of a product whose pairs are broadcast: pair (row, step) lies at data[row * row_stride + step].
 struct PairRows {
@@ -44,7 +45,6 @@ template <class S>
 inline PairRows pair_rows(const KvRows& rows, std::int64_t j, std::int64_t count, std::int64_t width, float* buffer) {
   // Rows a page apart would share one set of the cache.
   constexpr std::int64_t kPage = 4096;
-  constexpr std::int64_t kPairBytes = sizeof(Pair);
   const std::byte* first = rows.row(j);
   const bool in_place = width % 2 == 0 && rows.run(j) >= count && rows.row_stride_bytes > 0 &&
                         rows.row_stride_bytes % kPage != 0 && rows.row_stride_bytes % kPairBytes == 0 &&

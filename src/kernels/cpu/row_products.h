@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/processor.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/rows.h"
 
@@ -59,15 +60,16 @@ class RowProducts {
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
 
-  /// Rows from one to that prefetched when it is read.
+  static constexpr bool kReadsWide = S::kLanes == 16;
+  /// Rows from one to that asked for when it is read.
   static constexpr std::int64_t kNear = 8;
-  /// The same long before, where that helps: on Xeons with AVX-512 it does, AVX2 on Zen 3 is a fifth slower with it.
-  static constexpr std::int64_t kFar = S::kLanes == 16 ? 32 : 0;
+  /// The same long before, where that helps: AVX2 on Zen 3 is a fifth slower with it.
+  static constexpr std::int64_t kFar = kReadsWide ? 32 : kNear;
 
   /// The memory of a tile's rows, and of those that come after them.
   struct Rows {
-    const std::byte* k[kTile + kNear];
-    const std::byte* v[kTile + kNear];
+    const std::byte* k[kTile + kFar];
+    const std::byte* v[kTile + kFar];
     float k_scales[kTile];
     float v_scales[kTile];
   };
@@ -79,8 +81,7 @@ class RowProducts {
     bool scaled;
     bool finite;  // as far as is known
     std::int64_t keys;
-    std::int64_t k_far;  // bytes from a row to those prefetched long before; 0 if the rows so far on are not contiguous
-    std::int64_t v_far;
+    bool by_line;   // every line of a row is asked for long before
     float* buffer;  // for sums over the tile, then for a copy of its values
   };
 
@@ -114,8 +115,7 @@ class RowProducts {
     tile.keys = keys;
     tile.rows = new (buffer) Rows;
     tile.buffer = buffer + kRowsFloats;
-    tile.k_far = far_of(k, j);
-    tile.v_far = far_of(v, j);
+    tile.by_line = kReadsWide && core::is_amd();
     find_rows(k, j, keys, tile.rows->k);
     find_rows(v, j, keys, tile.rows->v);
     look_ahead(tile, k, v, j + keys, 0);
@@ -131,10 +131,10 @@ class RowProducts {
 
   /// Says how many keys come after the tile's, which are from j on.
   static void look_ahead(const Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
-    const std::int64_t near = keys < kNear ? keys : kNear;
-    find_rows(k, j, near, tile.rows->k + tile.keys);
-    find_rows(v, j, near, tile.rows->v + tile.keys);
-    for (std::int64_t c = tile.keys + near; c < tile.keys + kNear; ++c) {
+    const std::int64_t found = keys < kFar ? keys : kFar;
+    find_rows(k, j, found, tile.rows->k + tile.keys);
+    find_rows(v, j, found, tile.rows->v + tile.keys);
+    for (std::int64_t c = tile.keys + found; c < tile.keys + kFar; ++c) {
       tile.rows->k[c] = tile.rows->k[c - 1];
       tile.rows->v[c] = tile.rows->v[c - 1];
     }
@@ -219,22 +219,24 @@ class RowProducts {
     return true;
   }
 
-  // Rows soon to be read are asked into the first-level cache. That alone is bound by how many lines the core waits
-  // for; two neighbouring lines of each KiB, asked for long before, make the second-level cache's prefetcher run ahead.
-  // An address beyond the rows does no harm.
-  [[gnu::always_inline]] static void fetch_row(const std::byte* const* row, std::int64_t bytes, std::int64_t far) {
+  // Asks for rows that are soon to be read. On Xeons those of kNear go into the first-level cache; that alone is bound
+  // by how many lines the core waits for, and two neighbouring lines of each KiB, asked for long before, make the
+  // second-level cache's prefetcher run ahead. AMD's does not: there each line is asked for long before.
+  [[gnu::always_inline]] static void fetch_row(const Tile& tile, const std::byte* const* row, std::int64_t bytes) {
     constexpr int kRead = 0;
     constexpr int kFirst = 3;  // level of the cache
     constexpr int kSecond = 2;
-    const std::byte* next = row[kNear];
-    for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(next + byte, kRead, kFirst);
-    if (far == 0) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(*row);
-    for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
-      const std::uintptr_t line = address + static_cast<std::uintptr_t>(byte);
-      if (line / kLine % 16 >= 2) continue;
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer may not leave its array, an address may
-      __builtin_prefetch(reinterpret_cast<const void*>(line + static_cast<std::uintptr_t>(far)), kRead, kSecond);
+    if (tile.by_line) {
+      for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row[kFar] + byte, kRead, kSecond);
+      return;
+    }
+    for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row[kNear] + byte, kRead, kFirst);
+    if constexpr (kReadsWide) {
+      constexpr std::uintptr_t kLines = 16;  // of a KiB
+      for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
+        const std::byte* line = row[kFar] + byte;
+        if (reinterpret_cast<std::uintptr_t>(line) / kLine % kLines < 2) __builtin_prefetch(line, kRead, kSecond);
+      }
     }
   }
 
@@ -253,10 +255,6 @@ class RowProducts {
       default:
         return body.template operator()<DType::f32>();
     }
-  }
-
-  static std::int64_t far_of(const KvRows& rows, std::int64_t j) {
-    return rows.run(j) < 2 * kTile ? 0 : kFar * rows.row_stride_bytes;
   }
 
   static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
@@ -298,7 +296,7 @@ class RowProducts {
     for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n < tile.keys ? c + n : tile.keys - 1];
     const std::int64_t row_bytes = vectors.count * bytes_of(kType);
     for (int n = 0; n < Keys; ++n) {
-      fetch_row(tile.rows->k + (c + n < tile.keys ? c + n : tile.keys - 1), row_bytes, tile.k_far);
+      fetch_row(tile, tile.rows->k + (c + n < tile.keys ? c + n : tile.keys - 1), row_bytes);
     }
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
@@ -358,7 +356,7 @@ class RowProducts {
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) weights[n][r] = S::splat(w[(c + n) * kWidth + r]);
     }
-    for (int n = 0; n < Keys; ++n) fetch_row(tile.rows->v + c + n, vectors.count * bytes_of(kType), tile.v_far);
+    for (int n = 0; n < Keys; ++n) fetch_row(tile, tile.rows->v + c + n, vectors.count * bytes_of(kType));
     const auto step = [&](std::int64_t d, const auto& value) __attribute__((always_inline)) {
       typename S::F values[Keys];
 #pragma GCC unroll 4

@@ -2,6 +2,7 @@
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/pair_gradients.h"
 #include "kernels/cpu/pair_products.h"
+#include "kernels/cpu/pair_row_products.h"
 #include "kernels/cpu/simd_avx512bf16.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/workers.h"
@@ -13,6 +14,7 @@ namespace avx512bf16 {
 namespace {
 
 using Many = Worker<InOrder<PairProducts<Simd, Dots>>>;
+using Few = Worker<InOrder<PairRowProducts>>;
 
 bool multiplies(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::bf16); }
 
@@ -21,18 +23,17 @@ std::int64_t blocks_a_task(const Forward& call) {
 }
 
 std::size_t worker_bytes(const Forward& call) {
-  const std::size_t few = kAvx512.worker_bytes(call);
-  if (!multiplies(call)) return few;
-  const std::size_t many = Many::worker_bytes(call);
-  return few > many ? few : many;
+  std::size_t bytes = kAvx512.worker_bytes(call);
+  if (!multiplies(call)) return bytes;
+  for (const std::size_t own : {Many::worker_bytes(call), Few::worker_bytes(call)}) bytes = own > bytes ? own : bytes;
+  return bytes;
 }
 
-// Up to this many queries rows are faster, as they are for AVX-512.
-constexpr std::int64_t kMostFewLanes = 12;
-
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
-  const bool few = lanes_of(settings, task).value_or(kTile) <= kMostFewLanes;
-  (few || !multiplies(*settings.call) ? kAvx512.run : Many::run)(settings, task, scratch);
+  const Forward& call = *settings.call;
+  if (!multiplies(call)) return kAvx512.run(settings, task, scratch);
+  const bool few = lanes_of(settings, task).value_or(kTile) <= Few::kMostLanes;
+  (!few ? Many::run : PairRowProducts::takes(call) ? Few::run : kAvx512.run)(settings, task, scratch);
 }
 
 struct NoUnit {};
