@@ -70,6 +70,9 @@ class BiasEntry final : public bias_detail::TermNode {
   void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const override {
     term_.write_tile(entry_.whole(tile), rows, row_stride, entry_.whole(shape));
   }
+  [[nodiscard]] bias_detail::FloatRows tile_rows(const Tile& tile) const override {
+    return term_.tile_rows(entry_.whole(tile));
+  }
   void validate(const MaskShape& shape) const override {
     entry_.require_single("bias", shape);
     bias_.validate(entry_.whole(shape));

@@ -79,6 +79,8 @@ void bias_detail::Node::write_tile(const Tile& tile, float* rows, std::int64_t r
   }
 }
 
+bias_detail::FloatRows bias_detail::Node::tile_rows(const Tile& /*tile*/) const { return {}; }
+
 void bias_detail::Node::validate(const MaskShape& /*shape*/) const {}
 
 std::vector<const bias_detail::TermNode*> bias_detail::term_nodes(const Bias& bias) {

@@ -12,6 +12,12 @@ namespace qkv::bias_detail {
 /// Nodes get tiles of at most kBlock queries and keys, none of them empty.
 inline constexpr std::int64_t kBlock = 64;
 
+/// Rows of floats, row_stride apart; none where `first` is null.
+struct FloatRows {
+  const float* first = nullptr;
+  std::int64_t row_stride = 0;
+};
+
 class Node {
  public:
   Node() = default;
@@ -26,6 +32,8 @@ class Node {
   virtual void add_tile(const Tile& tile, double* rows, std::int64_t row_stride, const MaskShape& shape) const;
   /// Bias::write_tile. The default rounds what add_tile() adds to zeros.
   virtual void write_tile(const Tile& tile, float* rows, std::int64_t row_stride, const MaskShape& shape) const;
+  /// What write_tile() would write, where it lies in memory as it is. The default: nowhere.
+  [[nodiscard]] virtual FloatRows tile_rows(const Tile& tile) const;
   virtual void validate(const MaskShape& shape) const;
   [[nodiscard]] virtual std::string to_string() const = 0;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <type_traits>
 
 #include "mask/array_text.h"
 #include "mask/bias_node.h"
@@ -54,6 +55,14 @@ class DenseBias final : public bias_detail::TermNode {
         std::transform(source, source + keys, row, [](T value) { return static_cast<float>(value); });
       }
     });
+  }
+  [[nodiscard]] bias_detail::FloatRows tile_rows(const Tile& tile) const override {
+    if constexpr (std::is_same_v<T, float>) {
+      if (layout_.column_stride() == 1) {
+        return {.first = address({tile.b, tile.h, tile.i_begin, tile.j_begin}), .row_stride = layout_.row_stride()};
+      }
+    }
+    return {};
   }
   void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
   [[nodiscard]] std::string to_string() const override { return "dense(" + printed_ + ")"; }

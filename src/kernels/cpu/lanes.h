@@ -55,7 +55,13 @@ class LaneBlocks {
 /// visible[c] gets bit n where lane n sees key c of the column.
 void visible_bits(const Segment& segment, const Lanes& lanes, std::int64_t column, std::uint64_t* visible);
 
-/// biases[lane * kTile + c], in f32, of a column's keys; other lanes and keys are left alone.
-void write_biases(const Bias& bias, const Segment& segment, const Lanes& lanes, std::int64_t column, float* biases);
+/// Rows of a column's biases, a lane each: kTile lanes and keys where they lie, or what was written to `buffer`,
+/// [kTile][kTile], where other lanes and keys are left alone.
+struct BiasRows {
+  const float* first;
+  std::int64_t stride;
+};
+[[nodiscard]] BiasRows bias_rows(const Bias& bias, const Segment& segment, const Lanes& lanes, std::int64_t column,
+                                 float* buffer);
 
 }  // namespace qkv::kernels::cpu

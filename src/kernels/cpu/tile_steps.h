@@ -129,10 +129,10 @@ class TileSteps {
  private:
   // Writes a tile's biases to biases_, [strip][key][lane].
   void turn_biases(const Block& block, std::int64_t column) {
-    write_biases(*call_.bias, segment_, block.lanes, column, bias_rows_);
+    const BiasRows rows = bias_rows(*call_.bias, segment_, block.lanes, column, bias_rows_);
     for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
       for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
-        transpose_block<S>(bias_rows_ + lane * kTile + c, kTile,
+        transpose_block<S>(rows.first + lane * rows.stride + c, rows.stride,
                            biases_ + Softmax::offset_of(lane) + c * Products::kWidth, Products::kWidth);
       }
     }
