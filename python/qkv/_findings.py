@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Finding:
     """What the engine said of a question: `data` as `qkv … --json` prints it, `table` in words, `pictures` by name.
 
-    print() shows the table, a notebook the first picture, or the table where there is none.
+    print() shows the table, a notebook the first picture with the table folded below it.
     """
 
     def __init__(self, report: _models.Report) -> None:
@@ -43,9 +43,10 @@ class Finding:
         return self.table
 
     def _repr_html_(self) -> str:
-        if self.pictures:
-            return _pictures.shown(self.svg())
-        return f"<pre>{html.escape(self.table)}</pre>"
+        table = f"<pre>{html.escape(self.table)}</pre>"
+        if not self.pictures:
+            return table
+        return f"{_pictures.shown(self.svg())}<details><summary>in numbers</summary>{table}</details>"
 
 
 def draw_map(ax: Any, values: Any, rows: list[str], columns: list[str], **how: Any) -> Any:

@@ -173,10 +173,14 @@ def _maps_svg(
     )
 
 
-def probe_picture(probe: Probe, title: str, rows: list[str], columns: list[str]) -> Picture:
+def require_names(call: str, probe: Probe, rows: list[str], columns: list[str]) -> None:
     for name, labels, length in (("rows", rows, probe.shape[2]), ("columns", columns, probe.shape[3])):
         if labels and len(labels) != length:
-            raise ValueError(f"picture: {name}: expected {length} names, got {len(labels)}")
+            raise ValueError(f"{call}: {name}: expected {length} names, got {len(labels)}")
+
+
+def probe_picture(probe: Probe, title: str, rows: list[str], columns: list[str]) -> Picture:
+    require_names("picture", probe, rows, columns)
     return Picture(title, heads_svg(probe, title, rows, columns))
 
 
@@ -293,6 +297,17 @@ def live_page(
 
     named = {"model": model or None, **fields}
     return module.Live(_models.Studio(model, ""), module.address_of(page, named), height, saved)
+
+
+def probe_page(probe: Probe, h: int, rows: list[str], columns: list[str], title: str, height: int) -> Live:
+    require_names("show", probe, rows, columns)
+    if not 0 <= h < probe.shape[1]:
+        raise ValueError(f"show: h: expected 0 to {probe.shape[1] - 1}, got {h}")
+    module = widgets(True)
+    from qkv import _models
+
+    studio = _models.Studio(probe, title, rows, columns)
+    return module.Live(studio, module.address_of("far", {"head": f"tokens.0.{h}"}), height)
 
 
 def mask_page(mask: Any, Tq: int, Tk: int, height: int, live: bool | None) -> Page | Live:

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "qkv/mask.h"
 #include "qkv/probe.h"
 
 namespace qkv::python {
@@ -11,6 +12,7 @@ namespace qkv::python {
 struct OwningProbe {
   std::shared_ptr<const void> viewed;
   Probe probe;
+  Mask mask;
 };
 
 }  // namespace qkv::python

@@ -33,7 +33,7 @@ OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb
   const AttentionOptions options = options_of(
       "Probe", {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target}, inputs.shape(viewed->k));
   Probe probe(viewed->q, viewed->k, options, known);
-  return {.viewed = std::move(viewed), .probe = std::move(probe)};
+  return {.viewed = std::move(viewed), .probe = std::move(probe), .mask = options.mask};
 }
 
 // Calls without the GIL.
@@ -194,12 +194,28 @@ void add_probe(nb::module_& module) {
           nb::sig("def plot(self, h: int = 0, b: int = 0, ax: typing.Any = None) -> typing.Any"),
           "A map of a head's weights on matplotlib's axes: those given, or new ones. Gives the axes.")
       .def(
+          "show",
+          [](nb::handle self, std::int64_t head, const std::vector<std::string>& rows,
+             const std::vector<std::string>& columns, const std::string& title, int height) {
+            return nb::module_::import_("qkv._pictures").attr("probe_page")(self, head, rows, columns, title, height);
+          },
+          nb::arg("h") = 0, nb::kw_only(), nb::arg("rows") = nb::list(), nb::arg("columns") = nb::list(),
+          nb::arg("title") = "a probe", nb::arg("height") = 720,
+          nb::sig("def show(self, h: int = 0, *, rows: collections.abc.Sequence[str] = [], columns: "
+                  "collections.abc.Sequence[str] = [], title: str = 'a probe', height: int = 720) -> "
+                  "qkv._widget.Live"),
+          "The studio's page Far of this probe, live in the cell: its map from afar and from near, rows, and places. "
+          "rows "
+          "and columns name the queries and the keys; height is in pixels. Of a batch the first entry is shown. Needs "
+          "anywidget: raises ImportError without it, and ValueError for another number of names.")
+      .def(
           "of_queries",
           [](const OwningProbe& self, nb::handle queries) {
             const Range range = range_of("of_queries", "queries", queries, self.probe.shape().Tq);
             return OwningProbe{
                 .viewed = self.viewed,
-                .probe = self.probe.of_queries({.begin = range.begin, .end = range.end, .step = range.step})};
+                .probe = self.probe.of_queries({.begin = range.begin, .end = range.end, .step = range.step}),
+                .mask = self.mask};
           },
           nb::arg("queries"), nb::sig("def of_queries(self, queries: qkv._types.Part) -> Probe"),
           "A probe of some of the queries, slice(begin, end, step) or (begin, end). They keep their places in mask and "

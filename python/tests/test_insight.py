@@ -1,5 +1,6 @@
 """qkv.insight against what the command says of the same questions."""
 
+import html
 import json
 import os
 import pathlib
@@ -101,6 +102,8 @@ def test_lens_is_that_of_the_command():
     assert lens.data == said("lens", "induction", TEXT)
     frame = lens.to_pandas()
     assert list(frame["layer"]) == ["input", "0", "1"] and frame["rank"][2] == 1
+    shown = lens._repr_html_()
+    assert "<svg" in shown and html.escape(lens.table) in shown
 
 
 def test_rollout_passes_all_attention_down():

@@ -85,6 +85,28 @@ def test_the_engine_of_this_process_answers(live, induction):
     numpy.testing.assert_allclose(given, wanted, rtol=1e-6, atol=1e-9)
 
 
+def test_a_probe_is_shown_from_afar():
+    random = numpy.random.default_rng(0)
+    q, k = random.standard_normal((2, 1, 3, 700, 16), dtype=numpy.float32)
+    probe = qkv.Probe(q, k, mask="causal")
+    names = [f"w{n}" for n in range(700)]
+    live = probe.show(h=2, rows=names, columns=names, title="mine")
+    assert live.address == "/far?head=tokens.0.2"
+    del probe, q, k  # the page keeps what it reads
+    frame = Frame(live)
+    opened = json.loads(dict(frame.ask(1, "far_open", head=2)[0])[REPLY])
+    assert (opened["title"], opened["heads"], opened["keys"], opened["mask"]) == ("mine, head 2", 3, 700, "causal")
+    row = json.loads(dict(frame.ask(2, "far_row", head=2, query=500, count=1)[0])[REPLY])
+    q, k = numpy.random.default_rng(0).standard_normal((2, 1, 3, 700, 16), dtype=numpy.float32)
+    weights = qkv.Probe(q, k, mask="causal").row(500, 2)
+    assert row["top"][0]["word"] == f"w{weights.argmax()}"
+    assert row["top"][0]["weight"] == pytest.approx(float(weights.max()), rel=1e-5)
+    with pytest.raises(ValueError, match="show: rows: expected 700 names, got 1"):
+        qkv.Probe(q, k).show(rows=["one"])
+    with pytest.raises(ValueError, match="show: h: expected 0 to 2, got 3"):
+        qkv.Probe(q, k).show(3)
+
+
 def test_what_is_wrong_is_said_as_a_frame(live):
     frames, end = Frame(live).ask(1, "head", model="induction", text="abc", layer=7)
     assert [kind for kind, _ in frames] == [ERROR] and end["done"]

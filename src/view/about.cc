@@ -47,6 +47,7 @@ AboutReply about(view_detail::StudioState& state, const AboutRequest& /*asks for
           .text = options.text,
           .mask = options.mask,
           .file = options.file,
+          .probe = options.probe ? options.probe->title : "",
           .models = models_of_the_box(),
           .light = colours_on(Ground::light),
           .dark = colours_on(Ground::dark)};
@@ -97,6 +98,7 @@ const Members<AboutReply>& members_of(const AboutReply* /*type*/) {
                                    .add(&AboutReply::text, "text", "The text that it named")
                                    .add(&AboutReply::mask, "mask", "The mask that it named")
                                    .add(&AboutReply::file, "file", "The long text that it named")
+                                   .add(&AboutReply::probe, "probe", "The title of the probe that it shows")
                                    .add(&AboutReply::models, "models", "Those in the box")
                                    .add(&AboutReply::light, "light", "Colours for a light ground")
                                    .add(&AboutReply::dark, "dark", "Colours for a dark ground");

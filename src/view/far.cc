@@ -153,7 +153,7 @@ const Fields<FarRequest>& far_fields() {
     add(fields, &FarRequest::layer, "layer", "Which layer", kAny);
     add(fields, &FarRequest::head, "head", "Which head", kAny);
     fields.add(&FarRequest::tokens, {.name = "tokens",
-                                     .meaning = "Without a model: how many tokens are made up",
+                                     .meaning = "Without a model or a probe: how many tokens are made up",
                                      .least = kLeastTokens,
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});

@@ -28,7 +28,8 @@ std::string long_text(const StudioState& state, const FarRequest& request) {
 }
 
 // Everything that makes a head another one.
-std::string key_of(const FarRequest& request) {
+std::string key_of(const FarRequest& request, bool has_probe) {
+  if (request.model.empty() && has_probe) return std::to_string(request.head);
   if (request.model.empty()) return fmt::format("{}|{}|{}", request.tokens, request.seed, request.mask);
   return fmt::format("{}|{}|{}|{}|{}", request.model, request.site, request.layer, request.head, request.text);
 }
@@ -58,10 +59,12 @@ std::string_view made_at(std::int64_t level, std::int64_t base) {
 }  // namespace
 
 FarHead::FarHead(StudioState& state, const FarRequest& request) : h_(request.head) {
-  if (request.model.empty()) {
-    take_planted(request);
-  } else {
+  if (!request.model.empty()) {
     take_model(state, request);
+  } else if (state.options().probe) {
+    take_shown(*state.options().probe);
+  } else {
+    take_planted(request);
   }
   if (h_ < 0 || h_ >= probe_->shape().H) {
     refuse("head", "0 to " + std::to_string(probe_->shape().H - 1), std::to_string(h_));
@@ -81,6 +84,16 @@ void FarHead::take_model(StudioState& state, const FarRequest& request) {
   described_.layers = site.scope.layers;
   described_.site = name_of(site.site);
   for (const RunSite& one : run_->sites()) described_.sites.emplace_back(name_of(one.site));
+}
+
+void FarHead::take_shown(const ShownProbe& shown) {
+  probe_ = std::make_unique<Probe>(shown.probe.of_queries({.begin = 0, .end = shown.probe.shape().Tq}));
+  mask_ = shown.mask;
+  queries_ = shown.queries;
+  keys_ = shown.keys;
+  described_.title = fmt::format("{}, head {}", shown.title, h_);
+  described_.site = name_of(AttentionSite::tokens);
+  described_.sites = {described_.site};
 }
 
 void FarHead::take_planted(const FarRequest& request) {
@@ -103,7 +116,8 @@ void FarHead::take_planted(const FarRequest& request) {
 
 std::string FarHead::word(const std::vector<std::string>& words, std::int64_t place) const {
   const auto at = static_cast<std::size_t>(place);
-  return planted_.empty() ? words[at] : keys_[planted_[at]];
+  if (!planted_.empty()) return keys_[planted_[at]];
+  return words.empty() ? std::to_string(place) : words[at];
 }
 
 void FarHead::describe() {
@@ -164,7 +178,7 @@ std::size_t FarHead::bytes() const {
 
 std::shared_ptr<FarHead> FarHeads::head(StudioState& state, const FarRequest& request) {
   constexpr std::size_t kMostBytes = std::size_t{512} << 20U;
-  const std::string key = key_of(request);
+  const std::string key = key_of(request, state.options().probe != nullptr);
   const std::scoped_lock lock(mutex_);
   auto found = std::ranges::find(heads_, key, &std::pair<std::string, std::shared_ptr<FarHead>>::first);
   if (found == heads_.end()) {

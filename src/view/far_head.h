@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "qkv/view/far.h"
+#include "qkv/view/studio.h"
 #include "view/far_pyramid.h"
 #include "view/model_run.h"
 
@@ -44,6 +45,7 @@ class FarHead {
  private:
   [[nodiscard]] std::string word(const std::vector<std::string>& words, std::int64_t place) const;
   void take_model(StudioState& state, const FarRequest& request);
+  void take_shown(const ShownProbe& shown);
   void take_planted(const FarRequest& request);
   void describe();
 

@@ -200,6 +200,28 @@ TEST(FarPyramid, StopsAWalkAndGoesOnLater) {
   EXPECT_GT(first, last.total / 4) << "bands that were done are not walked again";
 }
 
+TEST(FarQuestions, ShowAProbeThatTheStudioWasOpenedWith) {
+  const PlantedText text = view_detail::planted_text(2048, 1);
+  const auto options = AttentionOptions{.mask = causal() & window(600)};
+  Studio studio({.text = {},
+                 .probe = std::make_shared<ShownProbe>(
+                     ShownProbe{.title = "mine", .mask = options.mask, .probe = Probe(text.q, text.k, options)})});
+  const auto told = [&](const std::string& question, const std::string& request) {
+    return Json::parse(studio.ask(question, request).json);
+  };
+  EXPECT_EQ(told("about", "{}")["probe"], "mine");
+  const Json opened = told("far_open", "{}");
+  EXPECT_EQ(opened["title"], "mine, head 0");
+  EXPECT_EQ(opened["keys"], 2048);
+  EXPECT_EQ(opened["mask"], options.mask.to_string());
+  const Json row = told("far_row", R"({"query": 1000, "at": "999,5"})");
+  const Tensor weights = Probe(text.q, text.k, options).row({}, 1000);
+  EXPECT_EQ(row["at"][0]["weight"], weights.at({999}));
+  EXPECT_EQ(row["at"][1]["weight"], 0);
+  EXPECT_EQ(row["word"], "1000");
+  EXPECT_THROW(studio.ask("far_open", R"({"head": 1})"), InvalidArgument);
+}
+
 TEST(FarQuestions, FindTheNeedle) {
   Studio studio;
   const auto told = [&](const std::string& question, const std::string& request) {

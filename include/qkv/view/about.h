@@ -44,6 +44,7 @@ struct AboutReply {
   std::string target;
   std::int64_t threads = 1;
   std::string model, text, mask, file;  // what the command named; empty where it named none
+  std::string probe;                    // the title of StudioOptions::probe; empty if there is none
   std::vector<AboutModel> models;
   AboutColours light, dark;
 };

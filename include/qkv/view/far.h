@@ -12,8 +12,8 @@
 
 namespace qkv {
 
-/// Which head: of a model over a long text, or, without a model, of drawn numbers in which a few queries have one key
-/// of high weight planted far away, under words that are made up.
+/// Which head: of a model over a long text; without a model, of the probe that the studio was opened with; else of
+/// drawn numbers in which a few queries have one key of high weight planted far away, under words that are made up.
 struct FarRequest {
   std::string model, text;  // without a text, the file that the studio was opened with
   std::string site;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/mask.h"
 #include "qkv/probe.h"
 #include "qkv/view/field.h"
 #include "qkv/view/member.h"
@@ -36,12 +37,22 @@ struct Question {
   std::vector<std::string> examples;  // requests, as JSON
 };
 
+/// One call of attention, which the page Far shows where it names no model. Of its batch the first entry is shown.
+struct ShownProbe {
+  std::string title;
+  std::vector<std::string> queries = {}, keys = {};  // their words; numbers if there are none
+  Mask mask = {};                                    // of the call
+  Probe probe;
+  std::shared_ptr<const void> viewed = {};  // what the probe reads, if it is to live as long
+};
+
 /// What a studio opens with.
 struct StudioOptions {
   std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
   std::string text;        // what it reads first
   std::string mask = {};   // shown first on the page of masks
   std::string file = {};   // a long text, for the page Far; a path
+  std::shared_ptr<const ShownProbe> probe = {};
 };
 
 /// Answers questions, and keeps the models that it opened. Several threads may ask at once.

@@ -1,5 +1,6 @@
 #include "qkv/view/studio.h"
 
+#include "../owning_probe.h"
 #include "models.h"
 #include "qkv/view/asking.h"
 
@@ -34,6 +35,20 @@ void add_studio(nb::module_& module) {
             new (self) Studio({.model = model, .text = text});
           },
           nb::arg("model"), nb::arg("text"))
+      .def(
+          "__init__",
+          [](Studio* self, const OwningProbe& probe, const std::string& title, const std::vector<std::string>& queries,
+             const std::vector<std::string>& keys) {
+            const QueryRange all{.begin = 0, .end = probe.probe.shape().Tq};
+            new (self) Studio({.text = {},
+                               .probe = std::make_shared<ShownProbe>(ShownProbe{.title = title,
+                                                                                .queries = queries,
+                                                                                .keys = keys,
+                                                                                .mask = probe.mask,
+                                                                                .probe = probe.probe.of_queries(all),
+                                                                                .viewed = probe.viewed})});
+          },
+          nb::arg("probe"), nb::arg("title"), nb::arg("queries"), nb::arg("keys"))
       .def("ask", &asked, nb::arg("name"), nb::arg("request"), nb::arg("hear"),
            nb::sig("def ask(self, name: str, request: str, hear: collections.abc.Callable[[bytes | None], bool]) -> "
                    "bool"));

@@ -121,7 +121,8 @@ void add_trace(nb::module_& module) {
       .def(
           "probe",
           [](const SharedPass& self, const std::string& name) {
-            return OwningProbe{.viewed = self, .probe = self->trace.probe(name)};
+            return OwningProbe{
+                .viewed = self, .probe = self->trace.probe(name), .mask = self->trace.attention(name).options.mask};
           },
           nb::arg("name"));
 }

@@ -10,7 +10,7 @@ export const siteFolder = process.env["STUDIO_SITE"];
 const address = "http://studio.test/";
 
 const files = process.env["STUDIO_FILES"];
-const hasEngine = files !== undefined && readFileSync(`${files}/live.html`).toString("utf8").includes('id="engine">');
+const hasEngine = files !== undefined && /^<script type="text\/plain" id="engine">/m.test(readFileSync(`${files}/live.html`).toString("utf8"));
 /** Undefined where `make web` had not made the engine when qkv was built. */
 export const liveFile = hasEngine ? `${files}/live.html` : undefined;
 

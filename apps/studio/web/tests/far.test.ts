@@ -10,7 +10,7 @@ import { bounded, centreOf, onTheWay, panned, spotAt, wholeView, zoomed } from "
 import { amount, ordinal } from "../src/pages/far/WalkLine";
 import { duration, isWalked } from "../src/pages/far/walk";
 
-const about = { model: "", text: "", file: "", mask: "", models: [{ name: "gpt", task: "", examples: [{ text: "The cat" }] }] } as unknown as AboutReply;
+const about = { model: "", text: "", file: "", mask: "", probe: "", models: [{ name: "gpt", task: "", examples: [{ text: "The cat" }] }] } as unknown as AboutReply;
 const reply = { queries: 131072, keys: 131072, needles: [{ query: 100000, key: 99120, word: "Paris" }], site: "tokens" } as unknown as FarReply;
 const matrix = { queries: 131072, keys: 131072, levels: 10, base: 5 };
 const size = { width: 640, height: 512 };
@@ -28,6 +28,13 @@ describe("what the address says", () => {
     expect(farRequest({}, { ...about, file: "/tmp/book.txt" }, null)).toEqual({ model: "gpt", layer: 0, head: 0 });
     expect(farRequest({ head: "tokens.2.5" }, { ...about, model: "induction", file: "/tmp/book.txt" }, null)).toEqual({ model: "induction", site: "tokens", layer: 2, head: 5 });
     expect(farRequest({ model: "none" }, { ...about, file: "/tmp/book.txt" }, null)).toMatchObject({ tokens: 131072 });
+  });
+
+  it("opens the probe that is shown, and prints no command for it", () => {
+    const shown = { ...about, probe: "of attention" };
+    expect(farRequest({ head: "tokens.0.3" }, shown, null)).toEqual({ head: 3 });
+    expect(probeCommand({ head: 3 }, shown, null, 7)).toBeUndefined();
+    expect(farRequest({ model: "gpt", text: "mine" }, shown, null)).toMatchObject({ model: "gpt", text: "mine" });
   });
 
   it("asks for the file that an address names before it asks the engine", () => {

@@ -1,4 +1,4 @@
-// Whose matrix: of a model over a long text, or of numbers that are made up; and which of its heads.
+// Whose matrix: of a model over a long text, of the probe that is shown, or of numbers that are made up; and which of its heads.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -23,11 +23,11 @@ export function Source({ desk, about }: { desk: Desk; about: AboutReply }) {
           about={about}
           model={model}
           label="Matrix of"
-          none="numbers that are made up"
+          none={about.probe || "numbers that are made up"}
           hint="/path/to/gpt2"
           onChoose={(chosen) => desk.apply(modelChanges(chosen))}
         />
-        {model === "" ? <MadeUp desk={desk} about={about} /> : <Read desk={desk} about={about} model={model} />}
+        {model === "" ? about.probe === "" && <MadeUp desk={desk} about={about} /> : <Read desk={desk} about={about} model={model} />}
       </div>
       {error && <p class="problem">{error.message}</p>}
     </form>

@@ -75,7 +75,7 @@ function Heading({ desk, here }: { desk: Desk; here: Opened }) {
   return (
     <div>
       <h2>
-        {request.model === undefined ? "Numbers that are made up" : `${request.model}, layer ${request.layer}, head ${request.head}`}:{" "}
+        {request.tokens === undefined ? reply.title : "Numbers that are made up"}:{" "}
         {grouped(reply.queries)} × {grouped(reply.keys)} weights <small>never stored</small>
       </h2>
       <p class="look">
@@ -197,9 +197,10 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const file = mark === undefined ? null : fileName(mark);
   useEffect(() => {
     if (!here || !about) return;
+    const command = probeCommand(here.request, about, file, query);
     takings.value = {
       name: "far",
-      command: probeCommand(here.request, about, file, query),
+      ...(command === undefined ? {} : { command }),
       png: () => pngOf(desk, here),
       table: { name: "weights", csv: () => tableOf(desk, here) },
     };

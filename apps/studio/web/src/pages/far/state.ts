@@ -88,6 +88,7 @@ export function maskOf(fields: Fields, about: AboutReply): string {
 /** Null while the file that the address names is not here. */
 export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile | null, usual = usualTokens): FarOpenRequest | null {
   const model = modelOf(fields, about);
+  if (model === "" && about.probe !== "") return { head: headOf(fields).head };
   if (model === "") return { tokens: tokensOf(fields, usual), mask: maskOf(fields, about), seed: count(fields["seed"]) ?? 1 };
   const text = textOf(fields, about, model, opened);
   if (text === null) return null;
@@ -156,8 +157,9 @@ export function spotOf(query: number, key: number): Spot {
 
 const shell = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** The command that prints the chosen row; of all, where none is chosen. */
-export function probeCommand(request: FarOpenRequest, about: AboutReply, fileName: string | null, query: number | null): string {
+/** The command that prints the chosen row; of all, where none is chosen. Undefined for a probe: it is in no file. */
+export function probeCommand(request: FarOpenRequest, about: AboutReply, fileName: string | null, query: number | null): string | undefined {
+  if (request.model === undefined && request.tokens === undefined) return undefined;
   const what = query === null ? "--top-k 8" : `--row ${query}`;
   if (request.model === undefined) {
     const mask = request.mask ? ` --mask ${shell(request.mask)}` : "";
