@@ -3,6 +3,9 @@
 #include "core/processor.h"
 #include "qkv/info.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 #if defined(__x86_64__)
 #include <cpuid.h>
 #if defined(__linux__)
@@ -87,6 +90,10 @@ std::vector<std::string> cpu_instructions() {
   }
 #elif defined(__aarch64__)
   found.emplace_back("neon");  // part of the base architecture
+#if defined(__linux__)
+  constexpr unsigned long kBf16 = 1UL << 14;  // HWCAP2_BF16
+  if ((getauxval(AT_HWCAP2) & kBf16) != 0) found.emplace_back("bf16");
+#endif
 #elif defined(__wasm_simd128__)
   found.emplace_back("simd128");  // a module that has them runs nowhere else
 #endif

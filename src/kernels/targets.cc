@@ -31,6 +31,7 @@ std::vector<Known> known_targets() {
       {"scalar", {}},
       {"simd128", {"simd128"}},
       {"neon", {"neon"}},
+      {"neonbf16", {"neon", "bf16"}},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
       {"avx512bf16", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"}, multiplies_pairs_fast()},
@@ -121,6 +122,7 @@ std::string_view kernels::target_for(std::string_view function, DType dtype, std
 std::string_view kernels::serving_target(std::string_view target, DType dtype) {
   const bool leaves =
       (target == "amx" && !cpu::tiles_multiply(dtype)) || (target == "avx512bf16" && dtype != DType::bf16);
+  if (target == "neonbf16" && dtype != DType::bf16) return "neon";
   return leaves ? "avx512" : target;
 }
 

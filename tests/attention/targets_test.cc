@@ -29,10 +29,11 @@ TEST_P(EachTarget, IsTheOneInUse) {
   EXPECT_EQ(attention_target(DType::bf16, {.target = GetParam()}), GetParam());
   EXPECT_EQ(attention_target(DType::f64, {.target = GetParam()}), "reference");
   const bool amx = GetParam() == "amx";
-  const bool pairs = GetParam() == "avx512bf16";
-  EXPECT_EQ(attention_target(DType::f32, {.target = GetParam()}), amx || pairs ? "avx512" : GetParam());
+  const bool pairs = GetParam().ends_with("bf16");
+  const std::string vectors = GetParam() == "neonbf16" ? "neon" : amx || pairs ? "avx512" : GetParam();
+  EXPECT_EQ(attention_target(DType::f32, {.target = GetParam()}), vectors);
   const bool tiles_take_f16 = std::ranges::count(cpu_instructions(), "amx-fp16") > 0;
-  EXPECT_EQ(attention_target(DType::f16, {.target = GetParam()}), (amx && !tiles_take_f16) || pairs ? "avx512" : GetParam());
+  EXPECT_EQ(attention_target(DType::f16, {.target = GetParam()}), amx && tiles_take_f16 ? "amx" : vectors);
 }
 
 TEST_P(EachTarget, AgreesWithTheReference) {

@@ -1,5 +1,5 @@
 # cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D fmt_DIR=… -D utf8cpp_DIR=… -P aarch64.cmake: builds the engine and
-# test_kernels for 64-bit Arm and runs them under qemu. FOLDER is kept, so that a second run builds what changed.
+# test_kernels for 64-bit Arm and runs them under qemu, and looks for functions that a set of instructions shares. FOLDER is kept, so that a second run builds what changed.
 find_program(COMPILER aarch64-linux-gnu-g++)
 find_program(QEMU qemu-aarch64)
 find_path(GOOGLETEST CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH)
@@ -18,3 +18,7 @@ execute_process(
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target test_kernels COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/kernels/test_kernels --gtest_brief=1
                 COMMAND_ERROR_IS_FATAL ANY)
+find_program(NM aarch64-linux-gnu-nm REQUIRED)
+file(GLOB OBJECTS ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/cpu/target_neonbf16.cc.o)
+set(BUILD_TYPE Release)
+include(${CMAKE_CURRENT_LIST_DIR}/own_symbols.cmake)

@@ -107,7 +107,7 @@ TEST(FusedTargets, AreThoseOfTheProcessor) {
 #if defined(__x86_64__)
   const std::vector<std::string_view> wanted = {"scalar", "avx2", "avx512", "avx512bf16", "amx"};
 #elif defined(__aarch64__)
-  const std::vector<std::string_view> wanted = {"scalar", "neon"};
+  const std::vector<std::string_view> wanted = {"scalar", "neon", "neonbf16"};
 #else
   const std::vector<std::string_view> wanted = {"scalar"};
 #endif

@@ -216,7 +216,7 @@ const Target* find_target(std::string_view name) {
 #if defined(__x86_64__)
   const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAvx512Bf16, &kAmx};
 #elif defined(__aarch64__)
-  const Target* const targets[] = {&kScalar, &kNeon};
+  const Target* const targets[] = {&kScalar, &kNeon, &kNeonBf16};
 #elif defined(__wasm_simd128__)
   const Target* const targets[] = {&kScalar, &kSimd128};
 #else

@@ -87,6 +87,9 @@ class RowProducts {
 
   static constexpr std::int64_t kRowsFloats = sizeof(Rows) / sizeof(float);
 
+  /// True if there are products for the call's rows.
+  static bool takes(const Forward& /*call*/) { return true; }
+
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kHeldLanes; }
   static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kHeldLanes; }
   static std::int64_t tile_floats(std::int64_t /*D*/, std::int64_t Dv) {

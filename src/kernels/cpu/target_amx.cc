@@ -1,7 +1,7 @@
 #include "kernels/cpu/amx_engine.h"
 #include "kernels/cpu/amx_gradients.h"
 #include "kernels/cpu/amx_row_products.h"
-#include "kernels/cpu/beside_avx512.h"
+#include "kernels/cpu/beside.h"
 #include "kernels/cpu/in_order.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
@@ -58,7 +58,7 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   run_here(settings, task, scratch);
 }
 
-using Beside = BesideAvx512<Gradients, TileUnit>;
+using Rest = Beside<kAvx512, Gradients, TileUnit>;
 
 }  // namespace
 }  // namespace amx
@@ -68,9 +68,9 @@ const Target kAmx = {.name = "amx",
                      .blocks_a_task = amx::blocks_a_task,
                      .worker_bytes = amx::worker_bytes,
                      .run = amx::run,
-                     .merge = amx::Beside::merge,
-                     .multiply = amx::Beside::multiply,
-                     .weigh = amx::Beside::weigh,
-                     .backward = amx::Beside::backward()};
+                     .merge = amx::Rest::merge,
+                     .multiply = amx::Rest::multiply,
+                     .weigh = amx::Rest::weigh,
+                     .backward = amx::Rest::backward()};
 
 }  // namespace qkv::kernels::cpu

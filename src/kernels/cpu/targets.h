@@ -13,6 +13,7 @@ extern const Target kAvx512Bf16;
 extern const Target kAmx;
 #elif defined(__aarch64__)
 extern const Target kNeon;
+extern const Target kNeonBf16;
 #elif defined(__wasm_simd128__)
 extern const Target kSimd128;
 #endif
