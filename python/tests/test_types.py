@@ -18,7 +18,7 @@ import qkv
 HERE = pathlib.Path(__file__).parent
 PACKAGE = pathlib.Path(qkv.__file__).parent
 DOCUMENT = HERE.parents[1] / "docs" / "python.md"
-# How strictly. Matplotlib, and functions of an array that a cell writes without types, are not known well enough for "strict".
+# How strictly: of matplotlib, and of functions that a cell writes without types, "strict" wants to know too much.
 NOTEBOOKS = {
     "1-attention-step-by-step": "standard",
     "2-masks-and-biases": "standard",

@@ -15,6 +15,7 @@ def tensors(q: Tensor, bias: Tensor) -> None:
     assert_type(qkv.attention_backward(q, q, q, q, q, q).d_q, Tensor)
     assert_type(qkv.torch.attention(q, q, q, mask="causal", bias=["alibi", bias], sinks=torch.zeros(4)), Tensor)
     assert_type(qkv.torch.attention(q, q, q, return_lse=True).lse, Tensor)
+    assert_type(qkv.torch.attention(q, q, q, score_mod=lambda score, b, h, i, j: score - bias[h] * (i - j)), Tensor)
     assert_type(qkv.torch.scaled_dot_product_attention(q, q, q, is_causal=True), Tensor)
     with qkv.torch.patch():
         pass

@@ -14,7 +14,8 @@ from torch import Tensor
 
 import qkv
 from qkv import _functions
-from qkv.torch._operator import call
+from qkv.torch._operator import call, plain
+from qkv.torch._score import ScoreFunction, modified
 
 if TYPE_CHECKING:
     from qkv._types import BiasRule, MaskRule
@@ -87,6 +88,12 @@ def _same_axes(q: Tensor, k: Tensor, v: Tensor) -> None:
             )
 
 
+def _require_alone(given: dict[str, bool]) -> None:
+    for name, is_given in given.items():
+        if is_given:
+            raise ValueError(f"attention: {name}: expected none beside score_mod, got one")
+
+
 @overload
 def attention(
     q: Tensor,
@@ -100,6 +107,7 @@ def attention(
     dropout: float = 0.0,
     sinks: Tensor | None = None,
     ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    score_mod: ScoreFunction | None = None,
     return_lse: Literal[False] = False,
 ) -> Tensor: ...
 @overload
@@ -115,6 +123,7 @@ def attention(
     dropout: float = 0.0,
     sinks: Tensor | None = None,
     ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    score_mod: ScoreFunction | None = None,
     return_lse: Literal[True],
 ) -> qkv.AttentionResult[Tensor, Tensor]: ...
 @overload
@@ -130,6 +139,7 @@ def attention(
     dropout: float = 0.0,
     sinks: Tensor | None = None,
     ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    score_mod: ScoreFunction | None = None,
     return_lse: bool,
 ) -> Tensor | qkv.AttentionResult[Tensor, Tensor]: ...
 def attention(
@@ -144,6 +154,7 @@ def attention(
     dropout: float = 0.0,
     sinks: Tensor | None = None,
     ragged: tuple[Sequence[int], Sequence[int]] | None = None,
+    score_mod: ScoreFunction | None = None,
     return_lse: bool = False,
 ) -> Tensor | qkv.AttentionResult[Tensor, Tensor]:
     """qkv.attention() of tensors, with gradients by PyTorch of q, k, v, of a bias that is a tensor, and of sinks.
@@ -157,6 +168,11 @@ def attention(
     dropout   the share of weights that become 0; the seed is drawn from PyTorch's generator.
     sinks     a tensor with one logit for each query head.
     ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
+    score_mod a function of tensors (score, b, h, q_idx, k_idx), as FlexAttention has it, that gives the score to use
+              after scale and softcap, before the mask, each from its own score alone. PyTorch differentiates it with
+              respect to the score. It is called with blocks of some queries of one head: score float64 [n, Tk], b and
+              h without axes, q_idx [n, 1], k_idx [1, Tk]. Computed by the reference: one thread, O(Tq * Tk) time.
+              Not with bias, dropout or ragged.
 
     Returns out [B, Hq, Tq, Dv]; with return_lse an AttentionResult (out, lse), lse [B, Hq, Tq], differentiable too.
     Raises ValueError naming the argument, as qkv.attention() does.
@@ -165,15 +181,20 @@ def attention(
     missing = 4 - q.dim()
     for _ in range(missing):
         q, k, v = q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0)
-    mask_text, visible = _mask(mask, q, k)
-    bias_text, dense = _bias(bias, q, k)
-    if ragged is not None:
-        ragged = ([int(n) for n in ragged[0]], [int(n) for n in ragged[1]])
-    out, lse = call(
-        q, k, v, visible=visible, bias=dense, sinks=sinks, mask_text=mask_text, bias_text=bias_text,
-        scale=scale, softcap=softcap, dropout=float(dropout), ragged=ragged,
-        wants_lse=return_lse,
-    )  # fmt: skip
+    if score_mod is not None:
+        _require_alone({"bias": bias is not None, "dropout": dropout > 0, "ragged": ragged is not None})
+        shown = plain(mask) if isinstance(mask, Tensor) else mask
+        out, lse = modified(q, k, v, sinks, score_mod, {"mask": shown, "scale": scale, "softcap": softcap})
+    else:
+        mask_text, visible = _mask(mask, q, k)
+        bias_text, dense = _bias(bias, q, k)
+        if ragged is not None:
+            ragged = ([int(n) for n in ragged[0]], [int(n) for n in ragged[1]])
+        out, lse = call(
+            q, k, v, visible=visible, bias=dense, sinks=sinks, mask_text=mask_text, bias_text=bias_text,
+            scale=scale, softcap=softcap, dropout=float(dropout), ragged=ragged,
+            wants_lse=return_lse,
+        )  # fmt: skip
     for _ in range(missing):
         out, lse = out.squeeze(0), lse if lse is None else lse.squeeze(0)
     if not return_lse:

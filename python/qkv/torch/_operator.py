@@ -205,14 +205,14 @@ def _backward(ctx: Any, d_out: Tensor | None, d_lse: Tensor | None) -> tuple[Any
 attention.register_autograd(_backward, setup_context=_setup_context)
 
 
-def _refuse_second_derivatives(ctx: Any, *gradients: Any) -> NoReturn:
+def refuse_second_derivatives(ctx: Any, *gradients: Any) -> NoReturn:
     raise NotImplementedError(
         "qkv.torch: second derivatives are not there: the gradients of attention have no gradients of their own. "
         "Take torch.nn.functional.scaled_dot_product_attention under sdpa_kernel(SDPBackend.MATH) for these"
     )
 
 
-attention_backward.register_autograd(_refuse_second_derivatives)
+attention_backward.register_autograd(refuse_second_derivatives)
 
 
 def _one_by_one(operator: Callable[..., Sequence[Tensor]]) -> Callable[..., Any]:
@@ -352,7 +352,7 @@ class TransformedGradients(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         pass
 
-    backward = staticmethod(_refuse_second_derivatives)
+    backward = staticmethod(refuse_second_derivatives)
 
 
 def records(q: Tensor, k: Tensor, v: Tensor) -> bool:
