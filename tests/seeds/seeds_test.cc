@@ -144,6 +144,10 @@ TEST_F(Scratch, Section0And1_StatementsThatAreWrong) {
   EXPECT_EQ(claim("scratch", "the cell as it stands").agreement, Agreement::wrong);
   EXPECT_EQ(claim("scratch-order", "new order").agreement, Agreement::wrong);
   EXPECT_EQ(claim("scratch-rows", "each row").agreement, Agreement::wrong);
+  EXPECT_EQ(claim("scratch-remarks", "numbers of words").computed, "the cat and the dog: ids 3, 1, 2, 3, 4, of 4 rows");
+  EXPECT_EQ(claim("scratch-remarks", "the factor").agreement, Agreement::wrong);
+  EXPECT_EQ(claim("scratch-remarks", "d_k = 1024").agreement, Agreement::agrees);
+  EXPECT_EQ(claim("scratch-remarks", "head_0").computed, "rows of 4 numbers, 8 apart");
   const Tensor product = product_of(matrix(2, {2, -1}), matrix(3, {1, 2, 3, 10, 20, 30}));
   EXPECT_TRUE(prints(product, 0, {2 * 1 - 10, 2 * 2 - 20, 2 * 3 - 30}));
 }

@@ -15,6 +15,7 @@ struct Entry {
 [[nodiscard]] std::vector<Entry> foundations();       // 000, what it builds on
 [[nodiscard]] std::vector<Entry> before_attention();  // 003 and 004, what attention answers
 [[nodiscard]] std::vector<Entry> scratch_notebook();  // 000
+[[nodiscard]] std::vector<Entry> scratch_remarks();   // 000, in passing
 [[nodiscard]] std::vector<Entry> math_notebook();     // 001
 [[nodiscard]] std::vector<Entry> chapter();           // 002
 [[nodiscard]] std::vector<Entry> chapter_code();      // 002, its listings

@@ -11,9 +11,10 @@ namespace {
 const std::vector<worked::Entry>& entries() {
   static const std::vector<worked::Entry> kEntries = [] {
     std::vector<worked::Entry> all;
-    for (const auto& of_seed : {worked::foundations(), worked::scratch_notebook(), worked::math_notebook(),
-                                worked::chapter(), worked::chapter_code(), worked::before_attention(), worked::lab(),
-                                worked::lab_sizes(), worked::pitfalls(), worked::slides()}) {
+    for (const auto& of_seed :
+         {worked::foundations(), worked::scratch_notebook(), worked::scratch_remarks(), worked::math_notebook(),
+          worked::chapter(), worked::chapter_code(), worked::before_attention(), worked::lab(), worked::lab_sizes(),
+          worked::pitfalls(), worked::slides()}) {
       all.insert(all.end(), of_seed.begin(), of_seed.end());
     }
     return all;
