@@ -121,8 +121,7 @@ Intervention read_number(std::string_view text) {
   const std::size_t first = rest.find(':');
   const std::size_t last = rest.rfind(':');
   if (!number.at.layer || !number.at.head || first == last) refuse_text("set", expected, text);
-  const auto word =
-      std::ranges::find(kValueWords, rest.substr(0, first), [](const auto& one) { return one.first; });
+  const auto word = std::ranges::find(kValueWords, rest.substr(0, first), [](const auto& one) { return one.first; });
   const auto places = numbers_from<std::int64_t>(rest.substr(first + 1, last - first - 1), ',');
   const auto to = number_from<double>(rest.substr(last + 1));
   const bool has_place = places && places->size() == 2 && places->front() >= 0 && places->back() >= 0;

@@ -54,15 +54,15 @@ struct Answerer {
 
 /// A question whose request is read by `fields` and whose reply is what `answer` returns.
 template <class Request, class Reply>
-Answerer answerer(std::string name, std::string meaning, const Fields<Request>& fields,
+Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
                   Reply (*answer)(StudioState&, const Request&, const StudioWatch&),
-                  std::vector<std::string> examples) {
+                  const std::vector<std::string>& examples) {
   const auto& members = members_of(static_cast<const Reply*>(nullptr));
-  return {.question = {.name = std::move(name),
-                       .meaning = std::move(meaning),
+  return {.question = {.name = name,
+                       .meaning = meaning,
                        .fields = fields.infos(),
                        .reply = members.type(),
-                       .examples = std::move(examples)},
+                       .examples = examples},
           .answer = [&fields, &members, answer](StudioState& state, std::string_view request, const StudioWatch& watch,
                                                 ReplyWriter& writer) {
             members.write(writer, answer(state, fields.from_json(request), watch));

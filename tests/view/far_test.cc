@@ -219,7 +219,7 @@ TEST(FarQuestions, ShowAProbeThatTheStudioWasOpenedWith) {
   EXPECT_EQ(row["at"][0]["weight"], weights.at({999}));
   EXPECT_EQ(row["at"][1]["weight"], 0);
   EXPECT_EQ(row["word"], "1000");
-  EXPECT_THROW(studio.ask("far_open", R"({"head": 1})"), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(studio.ask("far_open", R"({"head": 1})")), InvalidArgument);
 }
 
 TEST(FarQuestions, FindTheNeedle) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-struct z_stream_s;  // zlib's
+struct z_stream_s;  // zlib's. NOLINT(readability-identifier-naming)
 
 namespace qkv::studio {
 

@@ -73,8 +73,8 @@ namespace {
 void fetch_next(const bias_detail::FloatRows& rows) {
   constexpr std::int64_t kLine = 16;  // floats
   for (std::int64_t r = 0; r < kTile; ++r) {
-    for (std::int64_t c = kTile; c < 2 * kTile; c += kLine)
-      __builtin_prefetch(rows.first + r * rows.row_stride + c, 0, 2);
+    const float* next = rows.first + r * rows.row_stride + kTile;
+    for (std::int64_t c = 0; c < kTile; c += kLine) __builtin_prefetch(next + c, 0, 2);
   }
 }
 

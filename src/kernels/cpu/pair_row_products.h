@@ -69,7 +69,7 @@ class PairRowProducts : public RowProducts<Simd> {
   template <int Rows, int Keys>
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q, std::int64_t pairs,
                                                 float* s) {
-    constexpr int kSums = Simd::kLanes / Keys;  // of a key
+    constexpr std::int64_t kSums = Simd::kLanes / Keys;  // of a key
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) {
@@ -103,7 +103,7 @@ class PairRowProducts : public RowProducts<Simd> {
     if constexpr (Rows > 1) {
       if (rows < Rows) return add_rows<Rows - 1>(rows, tile, w, Dv, sums);
     }
-    constexpr int kPairs = 4;
+    constexpr std::int64_t kPairs = 4;
     std::int64_t c = 0;
     for (; c + 2 * kPairs <= tile.keys; c += 2 * kPairs) add_keys<Rows, kPairs>(tile, c, w, Dv, sums);
     for (; c < tile.keys; c += 2) add_keys<Rows, 1>(tile, c, w, Dv, sums);

@@ -79,8 +79,9 @@ inline bool interleave_rows(const Row& row, std::int64_t count, std::int64_t wid
     return finite(tail);
   };
   for (std::int64_t n = 0; n < count; n += 2, to += padded) {
-    for (std::int64_t d = 0; d < padded; d += S::kLanes)
+    for (std::int64_t d = 0; d < padded; d += S::kLanes) {
       S::store(to + d, S::pairs(part_of_row(n, d), part_of_row(n + 1, d)));
+    }
   }
   return S::to_bits(S::equal(zeros, S::zero())) == S::kAllLanes;
 }

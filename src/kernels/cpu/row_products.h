@@ -79,9 +79,9 @@ class RowProducts {
     DType k_type;
     DType v_type;
     bool scaled;
-    bool finite;  // as far as is known
+    bool finite;   // as far as is known
+    bool by_line;  // every line of a row is asked for long before
     std::int64_t keys;
-    bool by_line;   // every line of a row is asked for long before
     float* buffer;  // for sums over the tile, then for a copy of its values
   };
 

@@ -219,8 +219,7 @@ class Worker {
   template <class Body>
   void for_each_state(const Lanes& lanes, std::int64_t lane, std::span<const KeptStates> kept, const Body& body) const {
     const std::int64_t head = lanes.head_of(lane) - task_.key_head * call_.group();
-    for (std::size_t m = 0; m < kept.size(); ++m) {
-      const KeptStates& states = kept[m];
+    for (const KeptStates& states : kept) {
       const auto place = LaneBlocks(states.Tq, call_.group()).place_of(head, states.first_query + lanes.query_of(lane));
       for (std::int64_t n = 0; n < states.pieces; ++n) {
         const float* state = states.first + n * states.piece_stride + place.block * states.block_stride;
