@@ -20,10 +20,6 @@ using kernels::cpu::Segment;
 
 static_assert(std::is_trivially_destructible_v<Segment>, "segments lie in scratch");
 
-constexpr std::size_t kAlignment = 64;
-
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 // Aligned scratch: the segments, dense copies of inputs whose last stride is not 1, then the kernels' own.
 struct Layout {
   std::size_t segments;
@@ -33,11 +29,13 @@ struct Layout {
   std::size_t kernel;
 
   [[nodiscard]] std::size_t total() const {
-    return core::checked_sum("attention", {segments, q, k, v, kernel, kAlignment});
+    return core::checked_sum("attention", {segments, q, k, v, kernel, core::kAlignment});
   }
 };
 
-std::size_t bytes_of_segments(const FusedCall& call) { return rounded(segments_of(call) * sizeof(Segment)); }
+std::size_t bytes_of_segments(const FusedCall& call) {
+  return core::aligned_bytes(segments_of(call) * sizeof(Segment));
+}
 
 int threads_of(const FusedCall& call) { return call.options.threads.value_or(threads()); }
 
@@ -49,15 +47,11 @@ Layout layout_of(const FusedCall& call, std::span<Segment> segments) {
     segments[n].v.first.dtype = call.v.dtype();
   }
   return {.segments = bytes_of_segments(call),
-          .q = rounded(bytes_of_rows(call.problem.q)),
-          .k = rounded(bytes_of_rows(call.problem.k)),
-          .v = rounded(bytes_of_rows(call.v)),
-          .kernel = rounded(kernels::cpu::scratch_bytes(call.target, forward_of(call, segments), threads_of(call)))};
-}
-
-std::byte* aligned(std::span<std::byte> scratch) {
-  const auto address = std::bit_cast<std::uintptr_t>(scratch.data());
-  return scratch.data() + (kAlignment - address % kAlignment) % kAlignment;
+          .q = core::aligned_bytes(bytes_of_rows(call.problem.q)),
+          .k = core::aligned_bytes(bytes_of_rows(call.problem.k)),
+          .v = core::aligned_bytes(bytes_of_rows(call.v)),
+          .kernel = core::aligned_bytes(
+              kernels::cpu::scratch_bytes(call.target, forward_of(call, segments), threads_of(call)))};
 }
 
 std::span<Segment> segments_in(std::byte* place, std::size_t count) {
@@ -115,11 +109,12 @@ void run_fused(std::string_view function, const FusedCall& call, const MutableTe
     std::vector<Segment> segments(segments_of(call));
     const Layout layout = layout_of(call, segments);
     const std::unique_ptr<std::byte[]> own(new std::byte[layout.total()]);  // NOLINT: left uninitialised
-    run_in(call, layout, aligned({own.get(), layout.total()}), out, lse);
+    run_in(call, layout, core::aligned({own.get(), layout.total()}).data(), out, lse);
     return;
   }
-  if (given.size() < bytes_of_segments(call) + kAlignment) require_scratch(function, scratch_bytes(call), given.size());
-  std::byte* place = aligned(given);
+  if (given.size() < bytes_of_segments(call) + core::kAlignment)
+    require_scratch(function, scratch_bytes(call), given.size());
+  std::byte* place = core::aligned(given).data();
   const Layout layout = layout_of(call, segments_in(place, segments_of(call)));
   require_scratch(function, layout.total(), given.size());
   run_in(call, layout, place, out, lse);

@@ -34,11 +34,6 @@ std::vector<Segment> segments_of(const DecodeCall& call, const TensorView& q) {
   return segments;
 }
 
-std::span<std::byte> aligned(std::span<std::byte> scratch) {
-  const auto address = std::bit_cast<std::uintptr_t>(scratch.data());
-  return scratch.subspan((kAlignment - address % kAlignment) % kAlignment);
-}
-
 }  // namespace
 
 Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) {
@@ -114,7 +109,8 @@ struct Layout {
 };
 
 std::size_t bytes_of(const Layout& layout, const DecodeCall& call, const kernels::cpu::Target& target) {
-  return core::checked_sum("decode", {kAlignment, rounded(bytes_of_rows(call.q)), layout.kernel_bytes(call, target)});
+  return core::checked_sum(
+      "decode", {core::kAlignment, core::aligned_bytes(bytes_of_rows(call.q)), layout.kernel_bytes(call, target)});
 }
 
 }  // namespace
@@ -137,9 +133,9 @@ void decode_fused(std::string_view function, const DecodeCall& call, const kerne
     throw InvalidArgument(function, "scratch", std::to_string(needed) + " bytes or more",
                           std::to_string(scratch.size()));
   }
-  const std::span<std::byte> place = aligned(scratch);
+  const std::span<std::byte> place = core::aligned(scratch);
   const TensorView q = with_rows(call.q, place.data());
-  const std::span<std::byte> rest = place.subspan(rounded(bytes_of_rows(call.q)));
+  const std::span<std::byte> rest = place.subspan(core::aligned_bytes(bytes_of_rows(call.q)));
   if (layout.shared) return layout.shared->run(target, q, out, lse, rest);
   std::vector<Segment> segments = segments_of(call, q);
   for (Segment& segment : segments) {

@@ -12,12 +12,6 @@
 
 namespace qkv {
 
-inline constexpr std::size_t kAlignment = 64;  // of what lies in scratch
-
-[[nodiscard]] constexpr std::size_t rounded(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 /// Holds references: its arguments must outlive it.
 struct DecodeCall {
   const TensorView& q;

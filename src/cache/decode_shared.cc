@@ -5,6 +5,7 @@
 #include "core/bytes.h"
 
 namespace qkv {
+
 SharedCall::SharedCall(const DecodeCall& call, const SequencePlans& plans, const std::vector<SharedRun>& runs)
     : call_(call), plans_(plans) {
   std::vector<std::int64_t> own(static_cast<std::size_t>(call.cache.B()), 0);  // each sequence's first column
@@ -57,7 +58,8 @@ std::size_t SharedCall::query_bytes() const {
   for (std::size_t n = 0; n < runs_.size(); ++n) {
     if (members_[n].size() == 1) continue;
     const MaskShape& shape = runs_[n].shape;
-    bytes += rounded(core::checked_bytes("decode", {shape.H, shape.Tq, call_.q.dim(3)}, size_of(call_.q.dtype())));
+    bytes += core::aligned_bytes(
+        core::checked_bytes("decode", {shape.H, shape.Tq, call_.q.dim(3)}, size_of(call_.q.dtype())));
   }
   return bytes;
 }
@@ -75,7 +77,7 @@ void SharedCall::run(const kernels::cpu::Target& target, const TensorView& q, co
       runs_[n].q = q.select(0, members_[n].front());
     } else {
       runs_[n].q = gathered(members_[n], q, place);
-      place += rounded(static_cast<std::size_t>(runs_[n].q.size()) * size_of(q.dtype()));
+      place += core::aligned_bytes(static_cast<std::size_t>(runs_[n].q.size()) * size_of(q.dtype()));
     }
   }
   for (kernels::cpu::SharingSequence& sequence : sequences_) {

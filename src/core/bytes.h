@@ -1,10 +1,12 @@
-// Sizes in bytes, checked before they are allocated.
+// Sizes in bytes, checked before they are allocated, and what is aligned in a block.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "qkv/tensor.h"
@@ -31,5 +33,18 @@ template <class T>
 /// `most`.
 [[nodiscard]] std::size_t checked_sum(std::string_view function, std::initializer_list<std::uint64_t> parts,
                                       std::uint64_t most = kMostBytes);
+
+inline constexpr std::size_t kAlignment = 64;  // of what lies in scratch: a line of the cache
+
+/// `bytes` rounded up to whole lines.
+[[nodiscard]] constexpr std::size_t aligned_bytes(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// The block from its first line on.
+[[nodiscard]] inline std::span<std::byte> aligned(std::span<std::byte> block) {
+  const auto address = std::bit_cast<std::uintptr_t>(block.data());
+  return block.subspan((kAlignment - address % kAlignment) % kAlignment);
+}
 
 }  // namespace qkv::core

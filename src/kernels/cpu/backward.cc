@@ -143,9 +143,8 @@ class BackwardTasks {
   float* d_q_ = nullptr;
 };
 
-std::size_t padded_worker_bytes(const Target& target, const Backward& call) {
-  return static_cast<std::size_t>(
-      round_up(static_cast<std::int64_t>(target.backward.worker_bytes(call.forward)), kTile));
+std::size_t worker_stride(const Target& target, const Backward& call) {
+  return core::aligned_bytes(target.backward.worker_bytes(call.forward));
 }
 
 }  // namespace
@@ -163,13 +162,13 @@ void end_turn(const BackwardTask& task, std::int64_t block) {
 std::size_t scratch_bytes(const Target& target, const Backward& call, int threads) {
   const BlockSums sums(call);
   return core::checked_sum("attention_backward",
-                           {core::checked_bytes("attention_backward", {threads}, padded_worker_bytes(target, call)),
+                           {core::checked_bytes("attention_backward", {threads}, worker_stride(target, call)),
                             sums.bytes(), BackwardTasks(target, call, sums, threads).shared_bytes()});
 }
 
 void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call.forward);
-  const std::size_t bytes = padded_worker_bytes(target, call);
+  const std::size_t bytes = worker_stride(target, call);
   BlockSums sums(call);
   BackwardTasks tasks(target, call, sums, threads);
   std::byte* shared = scratch.data() + bytes * static_cast<std::size_t>(threads);

@@ -100,10 +100,6 @@ class TaskList {
   }
 
  private:
-  // A piece of 2,048 keys is long enough to hide its start and its share of the merge.
-  static constexpr std::int64_t kFewestColumns = 32;
-  // How many pieces a call may have beyond one per block.
-  static constexpr std::int64_t kMostPieces = 256;
   // With fewer blocks in the call, each task has one block, and keys are split even if a key head has several blocks.
   static constexpr std::int64_t kFewTasks = 8;
 
@@ -187,10 +183,6 @@ int workers_of(const Forward& call, const TaskList& tasks, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(work_of(call, wanted * kWorthAThread) / kWorthAThread, 1, wanted));
 }
 
-std::size_t padded_worker_bytes(const Target& target, const Forward& call) {
-  return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(target.worker_bytes(call)), kTile));
-}
-
 }  // namespace
 
 Settings settings_of(const Forward& call) {
@@ -231,16 +223,15 @@ const Target* find_target(std::string_view name) {
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {
   const TaskList tasks(call, target.blocks_a_task(call));
   return core::checked_sum(
-      "attention",
-      {core::checked_bytes("attention", {workers_of(call, tasks, threads)}, padded_worker_bytes(target, call)),
-       core::checked_bytes("attention", {tasks.list_floats() + tasks.partial_floats()}, sizeof(float))});
+      "attention", {core::checked_bytes("attention", {workers_of(call, tasks, threads)}, worker_stride(target, call)),
+                    core::checked_bytes("attention", {tasks.list_floats() + tasks.partial_floats()}, sizeof(float))});
 }
 
 void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch) {
   const Settings settings = settings_of(call);
   TaskList tasks(call, target.blocks_a_task(call));
   const int workers = workers_of(call, tasks, threads);
-  const std::size_t bytes = padded_worker_bytes(target, call);
+  const std::size_t bytes = worker_stride(target, call);
   const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
   tasks.keep_in(reinterpret_cast<float*>(scratch_of(workers)));
   core::parallel_for(workers, tasks.count(),

@@ -63,10 +63,6 @@ class RunTasks {
   }
 
  private:
-  // As where keys are not shared (forward.cc).
-  static constexpr std::int64_t kFewestColumns = 32;
-  static constexpr std::int64_t kMostPieces = 256;
-
   [[nodiscard]] std::int64_t task_blocks(const RunLayout& layout) const {
     return (layout.blocks + most_blocks_ - 1) / most_blocks_;
   }
@@ -103,10 +99,6 @@ int workers_of(const RunTasks& tasks, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(tasks.count(), 1, threads));
 }
 
-std::size_t worker_bytes_of(const Target& target, const Forward& call) {
-  return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(target.worker_bytes(call)), kTile));
-}
-
 void merge(const Target& target, const Settings& settings, const SharingSequence& sequence, std::int64_t key_head,
            const RunTasks& tasks, const float* states, std::byte* scratch) {
   std::vector<KeptStates> kept;
@@ -125,7 +117,7 @@ void merge(const Target& target, const Settings& settings, const SharingSequence
 std::size_t shared_scratch_bytes(const Target& target, const SharedForward& call, int threads) {
   const RunTasks tasks(target, call);
   return core::checked_sum(
-      "decode", {core::checked_bytes("decode", {workers_of(tasks, threads)}, worker_bytes_of(target, call.forward)),
+      "decode", {core::checked_bytes("decode", {workers_of(tasks, threads)}, worker_stride(target, call.forward)),
                  core::checked_bytes("decode", {tasks.floats()}, sizeof(float))});
 }
 
@@ -133,7 +125,7 @@ void forward_shared(const Target& target, const SharedForward& call, int threads
   const Settings settings = settings_of(call.forward);
   const RunTasks tasks(target, call);
   const int workers = workers_of(tasks, threads);
-  const std::size_t bytes = worker_bytes_of(target, call.forward);
+  const std::size_t bytes = worker_stride(target, call.forward);
   const auto scratch_of = [&](int worker) { return scratch.data() + bytes * static_cast<std::size_t>(worker); };
   auto* states = reinterpret_cast<float*>(scratch_of(workers));
   const std::vector<Task> list = tasks.list(states);

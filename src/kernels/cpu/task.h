@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/bytes.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/forward.h"
 
@@ -37,6 +38,11 @@ struct KeptStates {
   std::int64_t Tq = 0;           // of that segment
   std::int64_t first_query = 0;  // the query of that segment which is query 0 of the segment to be written
 };
+
+/// A piece of 2,048 keys is long enough to hide its start and its share of the merge.
+inline constexpr std::int64_t kFewestColumns = 32;
+/// How many pieces a call may have beyond one per block.
+inline constexpr std::int64_t kMostPieces = 256;
 
 /// The options of a call as a kernel wants them.
 struct Settings {
@@ -89,5 +95,10 @@ struct Target {
                 float* weights) = nullptr;
   BackwardTarget backward = {};
 };
+
+/// Bytes of scratch from one worker to the next.
+[[nodiscard]] inline std::size_t worker_stride(const Target& target, const Forward& call) {
+  return core::aligned_bytes(target.worker_bytes(call));
+}
 
 }  // namespace qkv::kernels::cpu
