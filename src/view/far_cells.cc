@@ -95,14 +95,17 @@ FarCells far_cells(const CellMaps& maps, std::int64_t row, std::int64_t column, 
   const auto mean = cells.mean.values<Half>();
   const auto largest = cells.largest.values<Half>();
   const auto visible = cells.visible.values<std::uint8_t>();
+  const auto all_means = maps.mean.values<double>();
+  const auto all_largest = maps.largest.values<double>();
+  const auto all_visible = maps.visible.values<double>();
   bool hidden = true;
   std::size_t to = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     auto from = static_cast<std::size_t>((row + r) * width + column);
     for (std::int64_t c = 0; c < columns; ++c, ++from, ++to) {
-      mean[to] = logarithm(maps.mean.values<double>()[from]);
-      largest[to] = logarithm(maps.largest.values<double>()[from]);
-      visible[to] = share(maps.visible.values<double>()[from]);
+      mean[to] = logarithm(all_means[from]);
+      largest[to] = logarithm(all_largest[from]);
+      visible[to] = share(all_visible[from]);
       hidden = hidden && visible[to] == 0;
     }
   }
@@ -118,6 +121,10 @@ void FoldedCells::add(const FarCells& cells, std::int64_t row, std::int64_t colu
   const auto mean = sums_.mean.values<double>();
   const auto visible = sums_.visible.values<double>();
   const auto largest = sums_.largest.values<double>();
+  const bool is_hidden = cells.is_hidden();
+  const auto means = is_hidden ? std::span<const Half>() : cells.mean.values<Half>();
+  const auto most = is_hidden ? std::span<const Half>() : cells.largest.values<Half>();
+  const auto shares = is_hidden ? std::span<const std::uint8_t>() : cells.visible.values<std::uint8_t>();
   std::size_t from = 0;
   for (std::size_t r = 0; r < height.size(); ++r) {
     const std::int64_t to_row = row + static_cast<std::int64_t>(r / 2);
@@ -125,10 +132,10 @@ void FoldedCells::add(const FarCells& cells, std::int64_t row, std::int64_t colu
       const auto to = static_cast<std::size_t>(to_row * pairs_.dim(1) + column + static_cast<std::int64_t>(c / 2));
       const auto count = static_cast<double>(height[r] * width[c]);
       pairs[to] += count;
-      if (cells.is_hidden()) continue;
-      mean[to] += count * weight_of(cells.mean.values<Half>()[from]);
-      visible[to] += count * cells.visible.values<std::uint8_t>()[from] / kAll;
-      const double weight = weight_of(cells.largest.values<Half>()[from]);
+      if (is_hidden) continue;
+      mean[to] += count * weight_of(means[from]);
+      visible[to] += count * shares[from] / kAll;
+      const double weight = weight_of(most[from]);
       if (weight > largest[to] || std::isnan(weight)) largest[to] = weight;
     }
   }
@@ -136,9 +143,11 @@ void FoldedCells::add(const FarCells& cells, std::int64_t row, std::int64_t colu
 
 FarCells FoldedCells::finished() {
   const auto pairs = pairs_.values<double>();
+  const auto mean = sums_.mean.values<double>();
+  const auto visible = sums_.visible.values<double>();
   for (std::size_t n = 0; n < pairs.size(); ++n) {
-    sums_.mean.values<double>()[n] /= pairs[n];
-    sums_.visible.values<double>()[n] /= pairs[n];
+    mean[n] /= pairs[n];
+    visible[n] /= pairs[n];
   }
   return far_cells(sums_, 0, 0, pairs_.dim(0), pairs_.dim(1));
 }
