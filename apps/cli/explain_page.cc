@@ -17,7 +17,8 @@ namespace {
 
 using studio::Request;
 
-constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which the address holds
+constexpr std::int64_t kBenchNumbers = 2048;    // of each of q, k and v, which the address holds
+constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
 template <class Value>
 void set(Request& request, const char* name, const std::optional<Value>& value) {
@@ -120,6 +121,12 @@ std::string mask_text(const ExplainArguments& arguments) {
   return arguments.mask.empty() ? "causal" : "causal & (" + arguments.mask + ")";
 }
 
+// Numbers of the largest of W_Q, W_K, W_V and W_O of a model that was drawn with these options.
+std::int64_t largest_projection(const ExplainOptions& options) {
+  const std::int64_t d_k = options.d_k.value_or(options.d_model / options.heads);
+  return options.d_model * options.heads * std::max(d_k, options.d_v.value_or(d_k));
+}
+
 // The question `bench`; null for what the bench does not hold.
 Request bench_request(const ExplainArguments& arguments, const Explanation& explanation) {
   if (!arguments.worked.empty() || arguments.dropout) return nullptr;
@@ -137,6 +144,7 @@ Request bench_request(const ExplainArguments& arguments, const Explanation& expl
     }
     return request;
   }
+  if (largest_projection(arguments.options) > kDrawnNumbers) return nullptr;
   request["seed"] = seed_of(arguments.seed);
   set_drawn(request, arguments);
   return request;

@@ -191,6 +191,18 @@ TEST(ExplainCommand, WritesThePageAndThePictures) {
   EXPECT_TRUE(std::filesystem::exists(directory / "svg/why-variance.svg"));
 }
 
+TEST(ExplainCommand, WritesThePageStepWhereAProjectionHasAtMost65536Numbers) {
+  const auto page_of = [](const std::string& d_v) {
+    return explain({"The cat sat", "--d-model", "64", "--heads", "1", "--d-v", d_v, "--html", "-"});
+  };
+  const Outcome largest = page_of("1024");
+  if (has_no_studio(largest)) GTEST_SKIP() << largest.err;
+  EXPECT_THAT(largest.out, HasSubstr("#/step?"));
+  const Outcome wider = page_of("1025");
+  EXPECT_EQ(wider.code, 0) << wider.err;
+  EXPECT_THAT(wider.out, AllOf(HasSubstr("#/explain?"), Not(HasSubstr("#/step?"))));
+}
+
 TEST(ExplainCommand, PrintsBesideFilesOnlyWhatWasAskedFor) {
   const TemporaryDirectory directory;
   const std::string page = directory / "page.html";
