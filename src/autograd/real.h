@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "autograd/vectorised.h"
+#include "autograd/with_real.h"
 #include "qkv/dtype.h"
 
 namespace qkv::autograd {
@@ -70,37 +71,6 @@ QKV_INLINED inline void store(T& element, Computed<T> value) {
 /// A parameter has the dtype of x, or one of the two is f32 and the other of 16 bits: it is then converted for x.
 [[nodiscard]] inline bool may_serve(DType parameter, DType x) {
   return parameter == x || (parameter == DType::f32 && is_half(x)) || (is_half(parameter) && x == DType::f32);
-}
-
-/// body(T{}) for the C++ type of f64, f32, bf16 or f16; the dtype of a variable is one of these.
-template <class Body>
-decltype(auto) with_real(DType dtype, Body&& body) {
-  if (dtype == DType::f64) return body(double{});
-  if (dtype == DType::f32) return body(float{});
-  if (dtype == DType::f16) return body(Half{});
-  return body(BFloat16{});
-}
-
-/// body(P{}) for the C++ type of a parameter that may serve an x of T: half of the pairs that with_real() would
-/// compile.
-template <class T, class Body>
-decltype(auto) with_parameter(DType dtype, Body&& body) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (dtype == DType::f16) return body(Half{});
-    if (dtype == DType::bf16) return body(BFloat16{});
-  } else if constexpr (!std::is_same_v<T, double>) {
-    if (dtype == DType::f32) return body(float{});
-  }
-  return body(T{});
-}
-
-/// body(T{}) where `dtype` is that of T, else body(float{}).
-template <class T, class Body>
-decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
-  if constexpr (!std::is_same_v<T, float>) {
-    if (dtype == dtype_of_v<T>) return body(T{});
-  }
-  return body(float{});
 }
 
 }  // namespace qkv::autograd

@@ -1,6 +1,6 @@
 #include "qkv/view/explain.h"
 
-#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "qkv/explain/files.h"
@@ -20,8 +20,11 @@ using view_detail::StudioState;
 
 std::vector<std::string> pieces_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = rest.find(separator);
+    parts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
   return parts;
 }
 
@@ -109,7 +112,7 @@ Explanation explanation_of(StudioState& state, const ExplainRequest& request) {
 }
 
 ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
-  const Explained how = request.numbers ? Explained::in_numbers : Explained::in_pictures;
+  const Explained how = request.numbers ? Explained::in_numbers : Explained::as_shown;
   return of_fields([&] { return explained(explanation_of(state, request), how); });
 }
 
@@ -126,7 +129,7 @@ void add_texts(Fields<ExplainRequest>& fields) {
   add(&ExplainRequest::worked, "worked", "NAME", "A worked example, in place of a text");
   add(&ExplainRequest::query, "query", "WORD", "A token whose sum is written out: a word, its index, or cat@5");
   fields.add(&ExplainRequest::numbers,
-             {.name = "numbers", .meaning = "In place of pictures the numbers behind them, and all tensors"});
+             {.name = "numbers", .meaning = "Also all tensors, and every value of maps that show means of blocks"});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {

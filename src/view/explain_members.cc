@@ -32,11 +32,12 @@ const Members<ExplainedPicture>& members_of(const ExplainedPicture* /*picture*/)
           .add(&ExplainedPicture::id, "id", "A word")
           .add(&ExplainedPicture::title, "title", "Above it; may be empty")
           .add(&ExplainedPicture::text, "text", "What there is to see, for who does not see it")
-          .add(&ExplainedPicture::svg, "svg", "The picture; empty where numbers were asked for, which follow")
           .add(&ExplainedPicture::x_axis, "x_axis", "Of a chart")
           .add(&ExplainedPicture::y_axis, "y_axis", "Of a chart")
+          .add(&ExplainedPicture::logarithmic, "logarithmic", "Whether its axes are")
           .add(&ExplainedPicture::series, "series", "Of a chart: its lines")
-          .add(&ExplainedPicture::pixels, "pixels", "Of an image alone: [3, height, width], 0 to 1")
+          .add(&ExplainedPicture::diagram, "diagram", "Of a diagram: what is drawn")
+          .add(&ExplainedPicture::image, "image", "Of an image: which of the reply's")
           .add(&ExplainedPicture::weights, "weights", "Over an image: [rows, columns] of its patches")
           .add(&ExplainedPicture::marked, "marked", "Over an image: b8 [rows, columns], patches that are outlined");
   return kMembers;
@@ -47,6 +48,49 @@ const Members<ExplainedSeries>& members_of(const ExplainedSeries* /*series*/) {
                                                        .add(&ExplainedSeries::name, "name", "What it is of")
                                                        .add(&ExplainedSeries::x, "x", "Where")
                                                        .add(&ExplainedSeries::y, "y", "How much there");
+  return kMembers;
+}
+
+const Members<ExplainedStroke>& members_of(const ExplainedStroke* /*stroke*/) {
+  static const Members<ExplainedStroke> kMembers =
+      Members<ExplainedStroke>("ExplainedStroke")
+          .add(&ExplainedStroke::kind, "kind", "line, dashes, arrow or area")
+          .add(&ExplainedStroke::ink, "ink", "Whose colour it has")
+          .add(&ExplainedStroke::x, "x", "Through which places, in points")
+          .add(&ExplainedStroke::y, "y", "As many");
+  return kMembers;
+}
+
+const Members<ExplainedBox>& members_of(const ExplainedBox* /*box*/) {
+  static const Members<ExplainedBox> kMembers = Members<ExplainedBox>("ExplainedBox")
+                                                    .add(&ExplainedBox::x, "x", "Of its left edge")
+                                                    .add(&ExplainedBox::y, "y", "Of its upper edge")
+                                                    .add(&ExplainedBox::width, "width", "In points")
+                                                    .add(&ExplainedBox::height, "height", "In points")
+                                                    .add(&ExplainedBox::text, "text", "In its middle")
+                                                    .add(&ExplainedBox::ink, "ink", "Whose colour it has")
+                                                    .add(&ExplainedBox::fill, "fill", "none, faint or strong");
+  return kMembers;
+}
+
+const Members<ExplainedCaption>& members_of(const ExplainedCaption* /*caption*/) {
+  static const Members<ExplainedCaption> kMembers =
+      Members<ExplainedCaption>("ExplainedCaption")
+          .add(&ExplainedCaption::x, "x", "Where it is aligned")
+          .add(&ExplainedCaption::y, "y", "Of its baseline")
+          .add(&ExplainedCaption::text, "text", "A few words")
+          .add(&ExplainedCaption::ink, "ink", "Whose colour it has: plain, soft, query, key, value or accent")
+          .add(&ExplainedCaption::align, "align", "left, middle or right");
+  return kMembers;
+}
+
+const Members<ExplainedDiagram>& members_of(const ExplainedDiagram* /*diagram*/) {
+  static const Members<ExplainedDiagram> kMembers = Members<ExplainedDiagram>("ExplainedDiagram")
+                                                        .add(&ExplainedDiagram::width, "width", "In points")
+                                                        .add(&ExplainedDiagram::height, "height", "In points")
+                                                        .add(&ExplainedDiagram::strokes, "strokes", "Drawn first")
+                                                        .add(&ExplainedDiagram::boxes, "boxes", "Then these")
+                                                        .add(&ExplainedDiagram::captions, "captions", "And words last");
   return kMembers;
 }
 
@@ -98,6 +142,7 @@ const Members<ExplainReply>& members_of(const ExplainReply* /*reply*/) {
           .add(&ExplainReply::settings, "settings", "With which")
           .add(&ExplainReply::notes, "notes", "What else is to be said")
           .add(&ExplainReply::parts, "parts", "Steps, then the query that was asked for, then answers to why")
+          .add(&ExplainReply::images, "images", "u8 [height, width, 3] each")
           .add(&ExplainReply::tensors, "tensors", "Of numbers: what the pictures are drawn from, whole");
   return kMembers;
 }

@@ -1,9 +1,13 @@
 // An explanation as the page Explain shows it, and as the command prints it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "explain/shared_scale.h"
 #include "qkv/view/explain.h"
 #include "view/probe_parts.h"
+#include "view/shown_image.h"
 
 namespace qkv {
 namespace {
@@ -44,55 +48,75 @@ ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap
   return map;
 }
 
-ExplainedPicture in_numbers(const Image& image) {
-  ExplainedPicture picture;
-  picture.weights = if_any(image.weights);
-  picture.marked = if_any(image.marked);
-  // The pixels of an image that lies under weights stand in another section.
-  if (!picture.weights) picture.pixels = image.pixels;
-  return picture;
+std::string_view name_of(Ink ink) {
+  constexpr std::array<std::string_view, 6> kNames = {"plain", "soft", "query", "key", "value", "accent"};
+  return kNames.at(static_cast<std::size_t>(ink));
 }
 
-ExplainedPicture in_numbers(const Chart& chart) {
-  ExplainedPicture picture;
-  picture.x_axis = chart.x.name;
-  picture.y_axis = chart.y.name;
-  for (const Series& series : chart.series) picture.series.push_back({series.name, series.x, series.y});
-  return picture;
+ExplainedDiagram shown_diagram(const Diagram& diagram) {
+  constexpr std::array<const char*, 4> kKinds = {"line", "dashes", "arrow", "area"};
+  constexpr std::array<const char*, 3> kFills = {"none", "faint", "strong"};
+  constexpr std::array<const char*, 3> kAligns = {"left", "middle", "right"};
+  const auto named = [](const auto& names, auto value) { return names.at(static_cast<std::size_t>(value)); };
+  ExplainedDiagram shown{.width = diagram.width, .height = diagram.height, .strokes = {}, .boxes = {}, .captions = {}};
+  for (const Stroke& stroke : diagram.strokes) {
+    ExplainedStroke& one = shown.strokes.emplace_back(named(kKinds, stroke.kind), std::string(name_of(stroke.ink)));
+    for (const Spot& spot : stroke.through) {
+      one.x.push_back(spot.x);
+      one.y.push_back(spot.y);
+    }
+  }
+  for (const auto& [corner, width, height, text, ink, fill] : diagram.boxes) {
+    shown.boxes.push_back({corner.x, corner.y, width, height, text, std::string(name_of(ink)), named(kFills, fill)});
+  }
+  for (const auto& [at, text, ink, align] : diagram.captions) {
+    shown.captions.push_back({at.x, at.y, text, std::string(name_of(ink)), named(kAligns, align)});
+  }
+  return shown;
 }
 
-template <class Drawn>
-ExplainedPicture picture_of(const Drawn& drawn) {
-  ExplainedPicture picture;
-  picture.svg = to_svg(drawn);
-  return picture;
+/// A picture lies under the weights of many heads and tokens, and is sent once.
+std::int64_t place_of(std::vector<Tensor>& images, const TensorView& colours) {
+  Tensor pixels = view_detail::shown_image(colours);
+  const auto same = [&](const Tensor& image) {
+    return image.shape() == pixels.shape() &&
+           std::ranges::equal(image.values<std::uint8_t>(), pixels.values<std::uint8_t>());
+  };
+  const auto found = std::ranges::find_if(images, same);
+  const auto place = found - images.begin();
+  if (found == images.end()) images.push_back(std::move(pixels));
+  return place;
 }
 
-std::vector<ExplainedPicture> pictures_of(const Section& section, Explained how) {
-  const bool is_drawn = how == Explained::in_pictures;
+std::vector<ExplainedPicture> pictures_of(const Section& section, std::vector<Tensor>& images) {
   std::vector<ExplainedPicture> all;
-  const auto add = [&](ExplainedPicture picture, std::string id, std::string title, std::string text) {
+  const auto add = [&](std::string id, std::string title, std::string text) -> ExplainedPicture& {
+    ExplainedPicture& picture = all.emplace_back();
     picture.id = std::move(id);
     picture.title = std::move(title);
     picture.text = std::move(text);
-    all.push_back(std::move(picture));
+    return picture;
   };
   for (const Image& image : section.images) {
-    Image untitled = image;
-    untitled.title.clear();
-    add(is_drawn ? picture_of(Gallery{.title = "", .images = {untitled}}) : in_numbers(image),
-        fmt::format("image-{}", all.size()), image.title, "Image " + image.title);
+    ExplainedPicture& picture = add(fmt::format("image-{}", all.size()), image.title, "Image " + image.title);
+    picture.image = place_of(images, image.pixels);
+    picture.weights = if_any(image.weights);
+    picture.marked = if_any(image.marked);
   }
   for (const auto& [id, chart] : section.charts) {
-    add(is_drawn ? picture_of(chart) : in_numbers(chart), id, "", chart.title);
+    ExplainedPicture& picture = add(id, chart.title, chart.title);
+    picture.x_axis = chart.x.name;
+    picture.y_axis = chart.y.name;
+    picture.logarithmic = chart.x.scale == AxisScale::logarithmic;
+    for (const Series& series : chart.series) picture.series.push_back({series.name, series.x, series.y});
   }
   for (const auto& [id, diagram] : section.diagrams) {
-    add(is_drawn ? picture_of(diagram) : ExplainedPicture(), id, "", diagram.text);
+    add(id, diagram.title, diagram.text).diagram = shown_diagram(diagram);
   }
   return all;
 }
 
-ExplainedPart part_of(const char* kind, const Section& section, Explained how) {
+ExplainedPart part_of(const char* kind, const Section& section, Explained how, std::vector<Tensor>& images) {
   ExplainedPart part{.kind = kind,
                      .number = section.number,
                      .id = section.id,
@@ -104,7 +128,7 @@ ExplainedPart part_of(const char* kind, const Section& section, Explained how) {
                      .maps = {},
                      .is_folded = section.is_folded,
                      .tables = section.tables,
-                     .pictures = pictures_of(section, how),
+                     .pictures = pictures_of(section, images),
                      .notes = section.notes};
   // Folded maps are looked at one by one, so each has colours of its own.
   for (const NamedHeatmap& named : section.heatmaps) {
@@ -122,11 +146,15 @@ ExplainReply explained(const Explanation& explanation, Explained how) {
                      .settings = explanation.settings,
                      .notes = explanation.notes,
                      .parts = {},
+                     .images = {},
                      .tensors = {}};
-  for (const Section& step : explanation.steps) reply.parts.push_back(part_of("step", step, how));
-  if (explanation.query) reply.parts.push_back(part_of("query", *explanation.query, how));
-  for (const Section& why : explanation.whys) reply.parts.push_back(part_of("why", why, how));
-  if (how == Explained::in_pictures) return reply;
+  const auto add = [&](const char* kind, const Section& section) {
+    reply.parts.push_back(part_of(kind, section, how, reply.images));
+  };
+  for (const Section& step : explanation.steps) add("step", step);
+  if (explanation.query) add("query", *explanation.query);
+  for (const Section& why : explanation.whys) add("why", why);
+  if (how == Explained::as_shown) return reply;
   for (const auto& [name, tensor] : explanation.tensors) reply.tensors.emplace_back(name, tensor);
   return reply;
 }

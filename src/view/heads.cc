@@ -10,6 +10,7 @@
 #include "view/head_words.h"
 #include "view/model_run.h"
 #include "view/refuse.h"
+#include "view/shown_image.h"
 #include "view/studio_questions.h"
 
 namespace qkv {
@@ -102,18 +103,7 @@ void say(const ModelRun& run, HeadsReply& reply) {
 /// The image for people, and how many patches it has along a side: a class token, if any, comes before them.
 void show_image(const ModelRun& run, HeadsReply& reply) {
   if (run.text().image.empty()) return;
-  const Tensor colours = run.trained().colours_of(run.text().image);
-  const std::int64_t side = colours.dim(1);
-  Tensor pixels(DType::u8, {side, side, 3});
-  auto out = pixels.values<std::uint8_t>().begin();
-  for (std::int64_t y = 0; y < side; ++y) {
-    for (std::int64_t x = 0; x < side; ++x) {
-      for (std::int64_t c = 0; c < 3; ++c) {
-        *out++ = static_cast<std::uint8_t>(std::lround(255 * std::clamp(colours.at({c, y, x}), 0.0, 1.0)));
-      }
-    }
-  }
-  reply.image = std::move(pixels);
+  reply.image = view_detail::shown_image(run.trained().colours_of(run.text().image));
   for (const HeadsSite& site : reply.sites) {
     if (!site.reads_patches) continue;
     reply.patches = static_cast<std::int64_t>(std::sqrt(static_cast<double>(site.keys.size())));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 namespace qkv {
 namespace {
@@ -18,6 +19,10 @@ std::string table_of(const ReplyType& type) {
 }
 
 }  // namespace
+
+void view_detail::add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of) {
+  type.members.push_back({std::string(name), std::string(meaning), std::move(of)});
+}
 
 std::string view_detail::table_cell(std::string_view text) {
   std::string cell;

@@ -1,4 +1,4 @@
-// The question `explain`, in pictures and in numbers.
+// The question `explain`, as a page shows it and in numbers.
 #include "qkv/view/explain.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,6 @@
 namespace qkv::explain_test {
 namespace {
 
-using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kSentence =
@@ -58,35 +57,53 @@ TEST(ExplainQuestion, HoldsEveryStepAndEveryTensorInNumbers) {
   EXPECT_EQ(word[1]["text"], "<cat>");
 }
 
-TEST(ExplainQuestion, HasPicturesOrTheNumbersBehindThem) {
-  const auto charts = [](const Json& reply) {
-    std::vector<Json> all;
-    for (const Json& part : reply["parts"]) {
-      all.insert(all.end(), part["pictures"].begin(), part["pictures"].end());
-    }
-    return all;
-  };
-  const std::string plain = R"({"text": "The cat sat"})";
-  const std::vector<Json> drawn = charts(ask("explain", plain).json);
+std::vector<Json> pictures_of(const Json& reply) {
+  std::vector<Json> all;
+  for (const Json& part : reply["parts"]) {
+    all.insert(all.end(), part["pictures"].begin(), part["pictures"].end());
+  }
+  return all;
+}
+
+TEST(ExplainQuestion, HasTheLinesOfChartsAndAllTensorsOnlyInNumbers) {
+  const Json shown = ask("explain", R"({"text": "The cat sat"})").json;
   const Answer numbers = ask("explain", R"({"text": "The cat sat", "numbers": true})");
-  const std::vector<Json> numbered = charts(numbers.json);
-  ASSERT_EQ(drawn.size(), numbered.size());
-  ASSERT_FALSE(drawn.empty());
+  EXPECT_EQ(pictures_of(shown), pictures_of(numbers.json));
   bool has_lines = false;
-  for (std::size_t n = 0; n < drawn.size(); ++n) {
-    EXPECT_THAT(drawn[n]["svg"].get<std::string>(), HasSubstr("<svg"));
-    EXPECT_TRUE(drawn[n]["series"].empty());
-    EXPECT_EQ(numbered[n]["svg"], "");
-    EXPECT_EQ(numbered[n]["text"], drawn[n]["text"]);
-    for (const Json& line : numbered[n]["series"]) {
+  for (const Json& picture : pictures_of(shown)) {
+    EXPECT_FALSE(picture["text"].get<std::string>().empty());
+    for (const Json& line : picture["series"]) {
       has_lines = true;
+      EXPECT_TRUE(picture["logarithmic"].get<bool>());
       EXPECT_EQ(line["x"].size(), line["y"].size());
       EXPECT_FALSE(line["x"].empty());
     }
   }
   EXPECT_TRUE(has_lines);
-  EXPECT_TRUE(ask("explain", plain).json["tensors"].empty());
+  EXPECT_TRUE(shown["tensors"].empty());
   EXPECT_EQ(numbers.numbers(numbers.json["tensors"]["weights"]).size(), 2U * 3 * 3);
+}
+
+TEST(ExplainQuestion, SaysWhatADiagramIsDrawnFrom) {
+  Section section;
+  section.diagrams.push_back({"flow",
+                              {.title = "Flow",
+                               .text = "q to k",
+                               .width = 80,
+                               .height = 40,
+                               .strokes = {{{{1, 2}, {3, 4}}, Ink::query, Stroke::Kind::arrow}},
+                               .boxes = {{{5, 6}, 7, 8, "softmax", Ink::soft, Box::Fill::faint}},
+                               .captions = {{{9, 10}, "q", Ink::value, Caption::Align::right}}}});
+  Explanation explanation;
+  explanation.steps = {section};
+  const Json json = Json::parse(reply_as_json(explained(explanation, Explained::as_shown)));
+  const Json picture = pictures_of(json).at(0);
+  EXPECT_EQ(picture["title"], "Flow");
+  EXPECT_EQ(picture["text"], "q to k");
+  EXPECT_EQ(picture["diagram"], Json::parse(R"({"width": 80, "height": 40,
+    "strokes": [{"kind": "arrow", "ink": "query", "x": [1, 3], "y": [2, 4]}],
+    "boxes": [{"x": 5, "y": 6, "width": 7, "height": 8, "text": "softmax", "ink": "soft", "fill": "faint"}],
+    "captions": [{"x": 9, "y": 10, "text": "q", "ink": "value", "align": "right"}]})"));
 }
 
 TEST(ExplainQuestion, SaysOverTheWireWhatTheCommandPrints) {
@@ -111,19 +128,21 @@ TEST(ExplainQuestion, HoldsEveryWeightOfALongText) {
   EXPECT_EQ(map["whole"]["shape"], (Json{300, 300}));
 }
 
-TEST(ExplainQuestion, GivesAnImageInNumbers) {
-  const Answer answer = ask("explain", R"({"model": "shapes", "example": 0, "numbers": true})");
-  std::int64_t pixels = 0;
-  std::int64_t weights = 0;
-  for (const Json& part : answer.json["parts"]) {
-    for (const Json& picture : part["pictures"]) {
-      if (!picture["pixels"].is_null()) ++pixels;
-      if (!picture["weights"].is_null()) ++weights;
-      EXPECT_TRUE(picture["pixels"].is_null() || picture["weights"].is_null());
-    }
+TEST(ExplainQuestion, SendsAnImageOnceForAllWeightsOverIt) {
+  const Answer answer = ask("explain", R"({"model": "shapes", "example": 0})");
+  const Json& images = answer.json["images"];
+  ASSERT_FALSE(images.empty());
+  std::size_t plain = 0;
+  std::size_t weighted = 0;
+  for (const Json& picture : pictures_of(answer.json)) {
+    if (picture["image"].is_null()) continue;
+    ASSERT_LT(picture["image"].get<std::size_t>(), images.size());
+    ++(picture["weights"].is_null() ? plain : weighted);
   }
-  EXPECT_GT(pixels, 0);
-  EXPECT_GT(weights, 0);
+  EXPECT_GT(plain, 0U);
+  EXPECT_GT(weighted, images.size());
+  EXPECT_EQ(images[0]["dtype"], "u8");
+  EXPECT_EQ(images[0]["shape"][2], 3);
 }
 
 }  // namespace

@@ -23,8 +23,18 @@ function ofHalf(bits) {
 
 const areNear = (a, b, largest = Math.abs(a)) => a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= within * Math.max(1, largest);
 
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+// "6.7 × 10⁻¹⁶", how far a sum is off, is rounding itself.
+function withoutRounding(text) {
+  return text.replace(/\d+(?:\.\d+)? × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g, (whole, power) => {
+    const digits = [...power].map((digit) => superscripts.indexOf(digit)).join("");
+    return 10 ** (1 - Number(digits)) < within ? "≈0" : whole;
+  });
+}
+
 // Numbers in a sentence may differ in their last digit.
-function differInText(a, b, place) {
+function differInText(left, right, place) {
+  const [a, b] = [left, right].map(withoutRounding);
   const number = /\d+(\.\d+)?/g;
   if (a.replace(number, "#") !== b.replace(number, "#")) return `${place}: "${a}" and "${b}"`;
   const theirs = b.match(number) ?? [];

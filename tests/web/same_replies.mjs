@@ -25,7 +25,7 @@ if (!execFileSync("ninja", ["-C", build, "-n", "qkv_web"]).includes("no work to 
 // What the engine says of itself and of its machine.
 const ofTheMachine = new Set(["processor", "target", "threads", "version", "models"]);
 const inF64 = new Set(["number", "mask", "positions", "cost", "far_find", "learn", "operations"]);
-const isExact = (name, request) => inF64.has(name) || (name === "bench" && request.model === undefined);
+const isExact = (name, request) => inF64.has(name) || (["bench", "explain"].includes(name) && request.model === undefined);
 
 function compared(name, request, ours, theirs) {
   if (theirs[0].payload.includes("the engine in a page")) return null; // says what it has not
@@ -51,6 +51,13 @@ const inPieces = [
   ["change", { ...gpt, changes: "remove 1.0" }],
 ];
 
+// A block, an image and a longer tokenizer beside the examples of the question.
+const explained = [
+  ["explain", { text: "The cat sat down", block: "pre-norm", positions: "rotary", numbers: true }],
+  ["explain", { model: "shapes", example: 0 }],
+  ["explain", { ...gpt, why: true }],
+];
+
 // Refused in the same words, with the same field and column.
 const refused = [
   ["bench", { q: "1,0;x" }],
@@ -64,12 +71,13 @@ const worker = openWorker({ script, engine, models });
 const { questions } = JSON.parse(execFileSync(qkv, ["view", "--describe"], { maxBuffer: 1 << 26 }).toString());
 const asked = questions.flatMap(({ name, examples }) => examples.map((request) => [name, request]));
 let failures = 0;
-for (const [name, request] of [...asked, ...inPieces, ...refused]) {
+const all = [...asked, ...inPieces, ...explained, ...refused];
+for (const [name, request] of all) {
   const body = JSON.stringify(request);
   const fault = compared(name, request, framesOf(await server.ask(name, body)), framesOf(await worker.ask(name, body)));
   if (fault) console.log(`${name} ${body}: ${fault}`);
   if (fault) failures++;
 }
 server.close();
-console.log(`${asked.length + inPieces.length + refused.length} questions, ${failures} answered otherwise in WebAssembly`);
+console.log(`${all.length} questions, ${failures} answered otherwise in WebAssembly`);
 process.exit(failures === 0 ? 0 : 1);

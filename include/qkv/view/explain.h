@@ -57,12 +57,38 @@ struct ExplainedSeries {
   std::vector<double> x, y;
 };
 
-/// A chart, a diagram or an image: drawn, or the numbers that it is drawn from.
+/// Lines, boxes and words of a diagram, as picture/diagram.h has them: places in points, y downwards.
+struct ExplainedStroke {
+  std::string kind, ink;
+  std::vector<double> x, y;
+};
+
+struct ExplainedBox {
+  double x = 0, y = 0, width = 0, height = 0;
+  std::string text, ink, fill;
+};
+
+struct ExplainedCaption {
+  double x = 0, y = 0;
+  std::string text, ink, align;
+};
+
+struct ExplainedDiagram {
+  double width = 0, height = 0;
+  std::vector<ExplainedStroke> strokes;
+  std::vector<ExplainedBox> boxes;
+  std::vector<ExplainedCaption> captions;
+};
+
+/// What a chart, a diagram or an image is drawn from.
 struct ExplainedPicture {
-  std::string id, title, text, svg;
+  std::string id, title, text;
   std::string x_axis, y_axis;
+  bool logarithmic = false;  // both axes
   std::vector<ExplainedSeries> series;
-  std::optional<Tensor> pixels, weights, marked;
+  std::optional<ExplainedDiagram> diagram;
+  std::optional<std::int64_t> image;  // which of the reply's images
+  std::optional<Tensor> weights, marked;
 };
 
 struct ExplainedPart {
@@ -84,13 +110,14 @@ struct ExplainReply {
   std::vector<Setting> settings;
   std::vector<std::string> notes;
   std::vector<ExplainedPart> parts;
-  Named<Tensor> tensors;  // of numbers
+  std::vector<Tensor> images;  // u8 [height, width, 3]
+  Named<Tensor> tensors;       // of numbers
 };
 
 [[nodiscard]] const Fields<ExplainRequest>& explain_fields();
 
-/// How an explanation is told: with pictures for a page, or with the numbers behind them and all its tensors.
-enum class Explained : std::uint8_t { in_pictures, in_numbers };
+/// How much of an explanation is told: what a page shows, or all its tensors and every value of its maps as well.
+enum class Explained : std::uint8_t { as_shown, in_numbers };
 
 /// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
 [[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
@@ -100,6 +127,10 @@ enum class Explained : std::uint8_t { in_pictures, in_numbers };
 [[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);
 [[nodiscard]] const Members<ExplainedPicture>& members_of(const ExplainedPicture* picture);
 [[nodiscard]] const Members<ExplainedSeries>& members_of(const ExplainedSeries* series);
+[[nodiscard]] const Members<ExplainedDiagram>& members_of(const ExplainedDiagram* diagram);
+[[nodiscard]] const Members<ExplainedStroke>& members_of(const ExplainedStroke* stroke);
+[[nodiscard]] const Members<ExplainedBox>& members_of(const ExplainedBox* box);
+[[nodiscard]] const Members<ExplainedCaption>& members_of(const ExplainedCaption* caption);
 [[nodiscard]] const Members<WorkedExample>& members_of(const WorkedExample* example);
 [[nodiscard]] const Members<Setting>& members_of(const Setting* setting);
 [[nodiscard]] const Members<Table>& members_of(const Table* table);

@@ -89,6 +89,9 @@ inline constexpr bool kIsNullable<std::optional<Value>> = true;
   return type;
 }
 
+/// Out of line, as are the members' writers below: there are hundreds of members.
+void add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of);
+
 template <class Value>
 ReplyType reply_type() {
   using Kind = ReplyType::Kind;
@@ -153,10 +156,9 @@ class Members {
   }
 
   template <class Value>
-  Members& add(Value Reply::* place, std::string name, std::string meaning) {
-    type_.members.push_back({std::move(name), std::move(meaning), view_detail::reply_type<Value>()});
-    writers_.push_back(
-        [place](ReplyWriter& writer, const Reply& reply) { view_detail::write_value(writer, reply.*place); });
+  Members& add(Value Reply::* place, std::string_view name, std::string_view meaning) {
+    view_detail::add_member(type_, name, meaning, view_detail::reply_type<Value>());
+    write_by(place);
     return *this;
   }
 
@@ -164,18 +166,20 @@ class Members {
   template <class Base>
   Members& add(const Members<Base>& base) {
     for (const ReplyMember& member : base.type().members) type_.members.push_back(member);
-    for (const auto& writer : base.writers()) writers_.push_back(writer);
+    for (const auto& writer : base.writers()) {
+      writers_.push_back([writer](ReplyWriter& to, const void* reply) {
+        writer(to, static_cast<const Base*>(static_cast<const Reply*>(reply)));
+      });
+    }
     return *this;
   }
 
   /// A list of the same kind of reply: its type is the name alone, which stands for these members.
-  Members& add_own(std::vector<Reply> Reply::* place, std::string name, std::string meaning) {
+  Members& add_own(std::vector<Reply> Reply::* place, std::string_view name, std::string_view meaning) {
     ReplyType own = view_detail::type_of_kind(ReplyType::Kind::object);
     own.name = type_.name;
-    type_.members.push_back(
-        {std::move(name), std::move(meaning), view_detail::type_of_kind(ReplyType::Kind::list, std::move(own))});
-    writers_.push_back(
-        [place](ReplyWriter& writer, const Reply& reply) { view_detail::write_value(writer, reply.*place); });
+    view_detail::add_member(type_, name, meaning, view_detail::type_of_kind(ReplyType::Kind::list, std::move(own)));
+    write_by(place);
     return *this;
   }
 
@@ -186,14 +190,21 @@ class Members {
     writer.begin_object();
     for (std::size_t n = 0; n < writers_.size(); ++n) {
       writer.key(type_.members[n].name);
-      writers_[n](writer, reply);
+      writers_[n](writer, &reply);
     }
     writer.end_object();
   }
 
  private:
+  template <class Value>
+  void write_by(Value Reply::* place) {
+    writers_.push_back([place](ReplyWriter& writer, const void* reply) {
+      view_detail::write_value(writer, static_cast<const Reply*>(reply)->*place);
+    });
+  }
+
   ReplyType type_;
-  std::vector<std::function<void(ReplyWriter&, const Reply&)>> writers_;
+  std::vector<std::function<void(ReplyWriter&, const void*)>> writers_;  // of a Reply
 };
 
 /// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in

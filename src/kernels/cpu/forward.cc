@@ -210,7 +210,7 @@ const Target* find_target(std::string_view name) {
 #elif defined(__aarch64__)
   const Target* const targets[] = {&kScalar, &kNeon, &kNeonBf16};
 #elif defined(__wasm_simd128__)
-  const Target* const targets[] = {&kScalar, &kSimd128};
+  const Target* const targets[] = {&kSimd128};  // each engine has it, and a page asks for no other
 #else
   const Target* const targets[] = {&kScalar};
 #endif

@@ -96,6 +96,13 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
       await studio.page.getByText("0.982").first().waitFor();
     });
 
+    it("explains a text of the reader's own, with its charts", async () => {
+      const { page } = await open(places[name]!, "#/explain?text=a dog ran&query=dog");
+      await page.locator(".explain-body .part.query").waitFor({ timeout: slow });
+      expect(await page.locator(".explain-body .part.step").count()).toBeGreaterThan(10);
+      await page.locator(".part.why svg[aria-label='Variance of q·k']").first().waitFor();
+    }, slow);
+
     it("far: four needles in 16,384 tokens, walked to the end", async () => {
       const studio = await open(places[name]!, "#/far?tokens=16384");
       const { page } = studio;

@@ -1,17 +1,18 @@
 // One step, the query written out, or one answer to why.
 
 import { useComputed, useSignal } from "@preact/signals";
-import type { Cell, ExplainedMap, ExplainedPart, ExplainedPicture, Table } from "../../engine/messages";
+import type { Cell, ExplainedMap, ExplainedPart, Table } from "../../engine/messages";
 import type { Scale } from "../../drawing/colour";
 import { shown } from "../../drawing/numbers";
-import { valueAt } from "../../engine/tensor";
+import { valueAt, type Tensor } from "../../engine/tensor";
 import { Formula } from "../../parts/Formula";
 import { NamedHeatmap } from "../../parts/NamedHeatmap";
 import { parsedName, pointed } from "../../parts/links";
 import { MatrixTable } from "../../parts/MatrixTable";
 import { Prose } from "../../parts/Prose";
+import { Picture } from "./Picture";
 
-export function Part({ id, part }: { id: string; part: ExplainedPart }) {
+export function Part({ id, part, images }: { id: string; part: ExplainedPart; images: readonly Tensor[] }) {
   return (
     <section id={id} class={`card part ${part.kind}`}>
       <h2>
@@ -48,7 +49,7 @@ export function Part({ id, part }: { id: string; part: ExplainedPart }) {
       {part.pictures.length > 0 && (
         <div class="part-pictures">
           {part.pictures.map((picture) => (
-            <Picture key={picture.id} picture={picture} />
+            <Picture key={picture.id} picture={picture} images={images} />
           ))}
         </div>
       )}
@@ -113,15 +114,6 @@ function Pointed({ name, map }: { name: string; map: ExplainedMap }) {
   });
   return (
     <figcaption aria-hidden="true">{said}</figcaption>
-  );
-}
-
-function Picture({ picture }: { picture: ExplainedPicture }) {
-  return (
-    <figure>
-      {picture.title && <figcaption>{picture.title}</figcaption>}
-      <img src={`data:image/svg+xml,${encodeURIComponent(picture.svg)}`} alt={picture.text} />
-    </figure>
   );
 }
 

@@ -99,7 +99,7 @@ function Whole({ reply }: { reply: ExplainReply }) {
         </nav>
         <div class="explain-column">
           {reply.parts.map((part) => (
-            <Part key={nameOf(part)} id={anchorOf(nameOf(part))} part={part} />
+            <Part key={nameOf(part)} id={anchorOf(nameOf(part))} part={part} images={reply.images} />
           ))}
         </div>
       </div>

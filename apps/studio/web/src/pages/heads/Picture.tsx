@@ -4,6 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ground } from "../../app/theme";
 import { paintMarks } from "../../drawing/canvas";
 import { palettes } from "../../drawing/palette";
+import { pixelBytes } from "../../drawing/pixel_bytes";
 import { shown } from "../../drawing/numbers";
 import type { HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
 import { valueAt, type Tensor } from "../../engine/tensor";
@@ -12,7 +13,7 @@ import { sharpCanvas } from "../../parts/sharp_canvas";
 import { useWidth } from "../../parts/use_width";
 import type { Desk } from "./desk";
 import { patchAt, patchesOf, spotOf } from "./patches";
-import { cellShown, pictureMarks, pixelBytes } from "./picture_marks";
+import { cellShown, pictureMarks } from "./picture_marks";
 import { heaviestKey } from "./row";
 import type { Cell } from "./state";
 

@@ -7,6 +7,7 @@ import { heatmapDrawing } from "../../drawing/heatmap_marks";
 import { moved, type Drawing, type Mark } from "../../drawing/marks";
 import { shown } from "../../drawing/numbers";
 import type { Ground } from "../../drawing/palette";
+import { pixelBytes } from "../../drawing/pixel_bytes";
 import type { HeadReply, HeadsClass, HeadsSite, PairReply } from "../../engine/messages";
 import { rowOf, type Tensor } from "../../engine/tensor";
 import { headMap } from "../../parts/head_map";
@@ -17,7 +18,7 @@ import { shadeOf } from "../../parts/shade";
 import type { Desk } from "./desk";
 import { lineMarks, linesLayout, sideMarks, strongest } from "./lines";
 import { pairSentence } from "./pair_words";
-import { cellShown, pictureMarks, pixelBytes } from "./picture_marks";
+import { cellShown, pictureMarks } from "./picture_marks";
 import { aboutZero, readsOf } from "./row";
 import { thresholdOf, viewOf } from "./state";
 

@@ -1,0 +1,12 @@
+// Worked examples are the same for everyone and long: a page shows the one that it was made with.
+#include "qkv/error.h"
+#include "qkv/explain.h"
+#include "qkv/worked.h"
+
+namespace qkv {
+
+Explanation explain_worked(std::string_view name) {
+  throw Error(std::string(name) + ": the engine in a page has no worked examples; `qkv explain --worked` shows them");
+}
+
+}  // namespace qkv
