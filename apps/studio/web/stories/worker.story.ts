@@ -117,10 +117,11 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
     }, slow);
 
     it("a long question that is stopped frees the engine for the next", async () => {
-      const studio = await open(places[name]!, "#/far?tokens=16384");
+      const studio = await open(places[name]!, "#/far?tokens=65536");
       const { page } = studio;
       const workers = [...page.workers()];
       page.on("worker", (one) => workers.push(one));
+      await page.getByRole("button", { name: "Walk all of it" }).click();
       await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>(".walk-line progress")?.value ?? 0) > 0, null, { timeout: slow });
       await page.getByRole("button", { name: "Stop" }).evaluate((button) => (button as HTMLButtonElement).click());
       await page.getByRole("button", { name: "Go on walking" }).waitFor();
