@@ -85,7 +85,7 @@ std::string fault(const fs::path& path, const Include& include) {
 
 const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
-      {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/syscall.h", "unistd.h"}},
+      {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/auxv.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
       {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h", "wasm_simd128.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
