@@ -103,7 +103,7 @@ Request explain_request(const ExplainArguments& arguments) {
 std::string matrix_text(const TensorView& matrix) {
   std::string text;
   for (std::int64_t row = 0; row < matrix.dim(0); ++row) {
-    if (row > 0) text += ";";
+    if (row > 0) text += ';';
     const std::vector<double> numbers = matrix.select(0, row).to_vector();
     for (std::size_t column = 0; column < numbers.size(); ++column) {
       text += fmt::format("{}{}", column == 0 ? "" : ",", numbers[column]);

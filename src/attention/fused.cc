@@ -112,8 +112,8 @@ void run_fused(std::string_view function, const FusedCall& call, const MutableTe
     run_in(call, layout, core::aligned({own.get(), layout.total()}).data(), out, lse);
     return;
   }
-  if (given.size() < bytes_of_segments(call) + core::kAlignment)
-    require_scratch(function, scratch_bytes(call), given.size());
+  const std::size_t least = bytes_of_segments(call) + core::kAlignment;
+  if (given.size() < least) require_scratch(function, scratch_bytes(call), given.size());
   std::byte* place = core::aligned(given).data();
   const Layout layout = layout_of(call, segments_in(place, segments_of(call)));
   require_scratch(function, layout.total(), given.size());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "core/exact_math.h"
@@ -11,7 +12,6 @@
 namespace qkv::view_detail {
 namespace {
 
-constexpr double kLn2 = 0.69314718055994530942;
 constexpr double kAll = 255;
 
 struct Piece {
@@ -32,10 +32,12 @@ std::vector<Piece> pieces_of(std::int64_t begin, std::int64_t end, std::int64_t 
 
 Half logarithm(double weight) {
   if (weight == 0) return Half(-std::numeric_limits<float>::infinity());
-  return Half(static_cast<float>(core::log(weight) / kLn2));
+  return Half(static_cast<float>(core::log(weight) / std::numbers::ln2));
 }
 
-double weight_of(Half logarithm) { return core::exp(static_cast<double>(static_cast<float>(logarithm)) * kLn2); }
+double weight_of(Half logarithm) {
+  return core::exp(static_cast<double>(static_cast<float>(logarithm)) * std::numbers::ln2);
+}
 
 // None is 0 and all is 255, and nothing else is.
 std::uint8_t share(double visible) {

@@ -258,13 +258,13 @@ TEST(ExplainCommand, ShowsGroupedHeadsAndDroppedWeights) {
       explain({"a b c d", "--heads", "4", "--kv-heads", "2", "--dropout", "0.5", "--seed", "3", "--json"}).out);
   EXPECT_EQ(json["tensors"]["q"]["shape"], (std::vector<int>{4, 4, 2}));
   EXPECT_EQ(json["tensors"]["k"]["shape"], (std::vector<int>{2, 4, 2}));
-  for (int h = 0; h < 4; ++h) {
-    for (int i = 0; i < 4; ++i) {
-      for (int j = 0; j < 4; ++j) {
-        const double weight = json["tensors"]["weights"]["values"][static_cast<std::size_t>((h * 4 + i) * 4 + j)];
+  for (std::int64_t h = 0; h < 4; ++h) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      for (std::int64_t j = 0; j < 4; ++j) {
+        const auto place = static_cast<std::size_t>(16 * h + 4 * i + j);
+        const double weight = json["tensors"]["weights"]["values"][place];
         const double left = dropout_keeps(3, 0.5, {0, h, i, j}) ? weight / 0.5 : 0.0;
-        EXPECT_EQ(json["tensors"]["dropped"]["values"][static_cast<std::size_t>((h * 4 + i) * 4 + j)].get<double>(),
-                  left);
+        EXPECT_EQ(json["tensors"]["dropped"]["values"][place].get<double>(), left);
       }
     }
   }

@@ -1,7 +1,8 @@
 // Worked examples are the same for everyone and long: a page shows the one that it was made with.
+#include "qkv/worked.h"
+
 #include "qkv/error.h"
 #include "qkv/explain.h"
-#include "qkv/worked.h"
 
 namespace qkv {
 
