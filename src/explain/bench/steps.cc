@@ -241,9 +241,8 @@ Formula sum_formula(const Asking& asking) {
 BenchStep sum_step(const Asking& asking) {
   return {.id = "sum",
           .title = "Weighted sum",
-          .sentence = fmt::format(
-              "The output of “{}” is the values, mixed in these shares: it lies between them, nearest to the heaviest.",
-              asking.name),
+          .sentence = fmt::format("The output of “{}” is the values, mixed in these shares: it lies between them.",
+                                  asking.name),
           .formulas = {sum_formula(asking)},
           .made = {"out"},
           .used = {"weights", "v"}};
