@@ -53,8 +53,7 @@ std::string info_as_text(int width) {
   return text + "\n" +
          view_detail::prose(
              "QKV_FORCE_TARGET=NAME forces a target that is ready; amx and avx512bf16 leave to avx512, neonbf16 to "
-             "neon, what they do not "
-             "multiply.",
+             "neon, what they do not multiply.",
              width);
 }
 

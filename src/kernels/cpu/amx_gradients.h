@@ -135,11 +135,11 @@ class Gradients {
   static void add_unbounded(const Keys& keys, const Queries& queries, std::int64_t c, std::int64_t lane, float weight,
                             float d_score, std::int64_t D, std::int64_t Dv, float* d_q) {
     for (std::int64_t d = 0; d < Dv; ++d) {
-      add_if_unbounded(element(queries.d_out_rows[lane], d), weight, sum_at(keys.d_v, c, d));
+      add_if_unbounded(bf16_at(queries.d_out_rows[lane], d), weight, sum_at(keys.d_v, c, d));
     }
     for (std::int64_t d = 0; d < D; ++d) {
-      add_if_unbounded(element(queries.q_rows[lane], d) * queries.sign, d_score, sum_at(keys.d_k, c, d));
-      add_if_unbounded(element(keys.rows.row(c), d), d_score, d_q[d * kTile + lane]);
+      add_if_unbounded(bf16_at(queries.q_rows[lane], d) * queries.sign, d_score, sum_at(keys.d_k, c, d));
+      add_if_unbounded(bf16_at(keys.rows.row(c), d), d_score, d_q[d * kTile + lane]);
     }
   }
 
@@ -147,21 +147,8 @@ class Gradients {
   static std::int64_t blocked(std::int64_t width) { return round_up(width, kTile); }
   static std::int64_t pair_elements(std::int64_t width) { return round_up(width, 2 * kSide) * kTile; }
 
-  static float element(const std::byte* row, std::int64_t d) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, row + d * 2, 2);
-    const std::uint32_t wide = std::uint32_t{bits} << 16U;
-    float x = 0;
-    std::memcpy(&x, &wide, 4);
-    return x;
-  }
-
   static float& sum_at(float* sums, std::int64_t c, std::int64_t d) {
     return sums[d / kTile * kTile * kTile + c * kTile + d % kTile];
-  }
-
-  static void add_if_unbounded(float x, float factor, float& sum) {
-    if (!std::isfinite(x)) sum += x * factor;
   }
 
   // Pairs of rows interleaved, zeros beyond the last lane and element; what is not finite becomes 0.

@@ -133,10 +133,6 @@ class FmaGradients {
  private:
   static std::int64_t stride(std::int64_t width) { return round_up(width, S::kLanes); }
 
-  static void add_if_unbounded(float x, float factor, float& sum) {
-    if (!std::isfinite(x)) sum += x * factor;
-  }
-
   static Broadcast by_row(const float* rows, std::int64_t width) {
     return {.data = rows, .row_stride = stride(width), .step_stride = 1};
   }

@@ -123,11 +123,12 @@ class FmaProducts {
     }
   }
 
- private:
+  /// The lanes of the strip that begins at `lane`.
   static std::int64_t strip_of(std::int64_t lanes, std::int64_t lane) {
     return lanes - lane < kWidth ? lanes - lane : kWidth;
   }
 
+ private:
   static Broadcast rows_in_place_or_copied(const KvRows& rows, std::int64_t j, std::int64_t keys, std::int64_t count,
                                            float* buffer) {
     // Rows a page apart would share one set of the cache.

@@ -5,11 +5,11 @@
 // d_scores are rounded as they lie, and rows of d_out and q are interleaved. d_q pairs keys.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/pairs.h"
 #include "kernels/cpu/product.h"
@@ -19,6 +19,8 @@ namespace qkv::kernels::cpu {
 /// `Dots` is a Simd whose fma() multiplies pairs.
 template <class S, class Dots>
 class PairGradients {
+  using Fma = FmaGradients<S>;
+
  public:
   using Simd = S;
   static constexpr std::int64_t kWidth = kTile;  // of a row of a tile of pairs
@@ -45,7 +47,7 @@ class PairGradients {
     std::int64_t lanes;
   };
 
-  static std::int64_t d_q_floats(std::int64_t D) { return kTile * stride(D); }
+  static std::int64_t d_q_floats(std::int64_t D) { return Fma::d_q_floats(D); }
   static std::int64_t key_floats(std::int64_t D, std::int64_t Dv) {
     return kTile * (pairs_of<S>(D) + pairs_of<S>(Dv) + stride(D) + stride(Dv)) + kTile / 2 * stride(D);
   }
@@ -119,46 +121,28 @@ class PairGradients {
                                     (keys.count + 1) / 2, d_q, stride(D));
   }
 
-  /// Row `n` of d_k or d_v, times `factor`.
   static void store_row(const float* sums, std::int64_t n, std::int64_t width, float factor, DType dtype,
                         std::byte* row) {
-    cpu::store_row<S>(sums + n * stride(width), factor, width, dtype, row);
+    Fma::store_row(sums, n, width, factor, dtype, row);
   }
-
-  /// rows[n] = d_q of lane `lane` + n, for kLanes lanes; rows are round_up(D, kLanes) apart.
   static void unpack_d_q(const float* d_q, std::int64_t D, std::int64_t lane, float* rows) {
-    for (std::int64_t n = 0; n < S::kLanes * stride(D); n += S::kLanes) {
-      S::store(rows + n, S::load(d_q + lane * stride(D) + n));
-    }
+    Fma::unpack_d_q(d_q, D, lane, rows);
   }
 
   /// Adds what the products left out for one visible pair.
   static void add_unbounded(const Keys& keys, const Queries& queries, std::int64_t c, std::int64_t lane, float weight,
                             float d_score, std::int64_t D, std::int64_t Dv, float* d_q) {
     for (std::int64_t d = 0; d < Dv; ++d) {
-      add_if_unbounded(element(queries.d_out_rows[lane], d), weight, keys.d_v[c * stride(Dv) + d]);
+      add_if_unbounded(bf16_at(queries.d_out_rows[lane], d), weight, keys.d_v[c * stride(Dv) + d]);
     }
     for (std::int64_t d = 0; d < D; ++d) {
-      add_if_unbounded(element(queries.q_rows[lane], d) * queries.sign, d_score, keys.d_k[c * stride(D) + d]);
-      add_if_unbounded(element(keys.rows.row(c), d), d_score, d_q[lane * stride(D) + d]);
+      add_if_unbounded(bf16_at(queries.q_rows[lane], d) * queries.sign, d_score, keys.d_k[c * stride(D) + d]);
+      add_if_unbounded(bf16_at(keys.rows.row(c), d), d_score, d_q[lane * stride(D) + d]);
     }
   }
 
  private:
   static std::int64_t stride(std::int64_t width) { return round_up(width, S::kLanes); }
-
-  static float element(const std::byte* row, std::int64_t d) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, row + d * 2, 2);
-    const std::uint32_t wide = std::uint32_t{bits} << 16U;
-    float x = 0;
-    std::memcpy(&x, &wide, 4);
-    return x;
-  }
-
-  static void add_if_unbounded(float x, float factor, float& sum) {
-    if (!std::isfinite(x)) sum += x * factor;
-  }
 
   static void pack_across(const std::byte* const* rows, std::int64_t lanes, std::int64_t width, float sign,
                           float* stage, float* to) {

@@ -67,8 +67,8 @@ class PairProducts {
       const auto [begin, end] = reach[lane];
       PairRows k = tile.k;
       k.data += begin * k.row_stride;
-      product_across<Dots, Sum::fresh>(strip_of(lanes, lane), end - begin, k, q + lane * pairs_of<S>(D), (D + 1) / 2,
-                                       s + lane * kTile + begin * kWidth, kWidth);
+      product_across<Dots, Sum::fresh>(Fma::strip_of(lanes, lane), end - begin, k, q + lane * pairs_of<S>(D),
+                                       (D + 1) / 2, s + lane * kTile + begin * kWidth, kWidth);
     }
   }
 
@@ -79,7 +79,7 @@ class PairProducts {
     for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
       const auto [begin, end] = reach[lane];
       const Broadcast v = {.data = tile.v + begin / 2 * padded, .row_stride = 1, .step_stride = padded};
-      product_across<Dots, Sum::onto>(strip_of(lanes, lane), Dv, v, w + lane * kTile + begin / 2 * kWidth,
+      product_across<Dots, Sum::onto>(Fma::strip_of(lanes, lane), Dv, v, w + lane * kTile + begin / 2 * kWidth,
                                       (end - begin + 1) / 2, sums + lane * padded, kWidth);
     }
   }
@@ -115,11 +115,6 @@ class PairProducts {
   }
   static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
     Fma::unpack_sums(sums, Dv, lane, rows);
-  }
-
- private:
-  static std::int64_t strip_of(std::int64_t lanes, std::int64_t lane) {
-    return lanes - lane < kWidth ? lanes - lane : kWidth;
   }
 };
 

@@ -1,6 +1,7 @@
 // Rows of any storage type as f32, and back.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,6 +53,21 @@ inline void load_finite_row(const std::byte* row, DType dtype, std::int64_t coun
     const typename S::F x = S::load(to + d);
     S::store(to + d, S::select(S::equal(S::mul(x, S::zero()), S::zero()), x, S::zero()));
   }
+}
+
+/// Element d of a row of bf16.
+[[gnu::always_inline]] inline float bf16_at(const std::byte* row, std::int64_t d) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, row + d * 2, 2);
+  const std::uint32_t wide = std::uint32_t{bits} << 16U;
+  float x = 0;
+  std::memcpy(&x, &wide, 4);
+  return x;
+}
+
+/// Adds what a product left out: an x that is NaN or infinite, times `factor`.
+[[gnu::always_inline]] inline void add_if_unbounded(float x, float factor, float& sum) {
+  if (!std::isfinite(x)) sum += x * factor;
 }
 
 template <class S>
