@@ -52,9 +52,10 @@ def train_gpt(qkv: str) -> None:
     # From the tree, so that the model's file names no place of this machine.
     place = pathlib.Path("build/models")
     shutil.rmtree(ROOT / place / "gpt", ignore_errors=True)
-    subprocess.run(["scripts/prose", place / "prose.txt"], cwd=ROOT, check=True)
     tokenizer = place / "prose-tokenizer.json"
     text = place / "prose.txt"
+    (ROOT / text).unlink(missing_ok=True)
+    subprocess.run(["scripts/prose", text], cwd=ROOT, check=True)
     subprocess.run([qkv, "train", "tokenizer", text, "--size", "8000", "--out", tokenizer], cwd=ROOT, check=True)
     command = [qkv, "train", "text", text, "--tokenizer", tokenizer, *GPT, "--out", place / "gpt", "--json"]
     card = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout

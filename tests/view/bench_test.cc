@@ -1,6 +1,7 @@
 // The chapter's figure and the mistakes on it: the numbers of the studio's first ten stories.
 #include "qkv/view/bench.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,7 +143,10 @@ TEST(BenchQuestion, ShowsMistakesBesideWhatIsRight) {
   EXPECT_TRUE(std::isnan(answer.numbers(answer.json["wrong"]["wrong"])[8]));
   answer = wrong("shuffled");
   EXPECT_TRUE(answer.json["wrong"]["first"].empty());
-  EXPECT_TRUE(wrong("no-transpose").json["wrong"]["first"].empty());
+  answer = wrong("no-transpose");  // keys 1 and 3: keys 1 and 2 are a symmetric square
+  EXPECT_EQ(answer.json["wrong"]["first"], Json({0, 1}));
+  EXPECT_THAT(answer.json["wrong"]["sentence"].get<std::string>(), testing::HasSubstr("the first 1 and key 3"));
+  EXPECT_TRUE(wrong("no-transpose", R"(, "k": "1,1;1,1;1,1")").json["wrong"]["first"].empty());
   EXPECT_EQ(wrong("no-transpose", R"(, "k": "1,2;0,1;1,1")").json["wrong"]["first"], Json({0, 1}));
 }
 
