@@ -16,8 +16,12 @@ namespace {
 struct Known {
   std::string_view name;
   std::vector<std::string> needs;
-  bool pays = true;  // else it runs only where it is asked for
+  bool pays = true;              // else it runs only where it is asked for
+  bool (*own)(DType) = nullptr;  // what it multiplies itself, where that is not all
+  std::string_view beside = {};  // who does the rest
 };
+
+bool is_bf16(DType dtype) { return dtype == DType::bf16; }
 
 // AMD's processors multiply a vector of pairs as fast as one of floats; Intel's take four times as long.
 bool multiplies_pairs_fast() { return core::is_amd(); }
@@ -25,18 +29,31 @@ bool multiplies_pairs_fast() { return core::is_amd(); }
 constexpr std::string_view kReference = "reference";
 
 // Slowest first.
-std::vector<Known> known_targets() {
+std::vector<Known> list_targets() {
   return {
       {kReference, {}},
       {"scalar", {}},
       {"simd128", {"simd128"}},
       {"neon", {"neon"}},
-      {"neonbf16", {"neon", "bf16"}},
+      {"neonbf16", {"neon", "bf16"}, true, is_bf16, "neon"},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
-      {"avx512bf16", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"}, multiplies_pairs_fast()},
-      {"amx", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "amx-tile", "amx-bf16", "amx-int8"}},
+      {"avx512bf16",
+       {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"},
+       multiplies_pairs_fast(),
+       is_bf16,
+       "avx512"},
+      {"amx",
+       {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "amx-tile", "amx-bf16", "amx-int8"},
+       true,
+       kernels::cpu::tiles_multiply,
+       "avx512"},
   };
+}
+
+const std::vector<Known>& known_targets() {
+  static const std::vector<Known> kKnown = list_targets();
+  return kKnown;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -94,7 +111,7 @@ std::size_t find_chosen_place() {
   const char* wanted = std::getenv("QKV_FORCE_TARGET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   if (wanted != nullptr && *wanted != '\0') return place_of("cpu_targets", "QKV_FORCE_TARGET", wanted);
   // `reference` is always usable, so one is found.
-  const std::vector<Known> known = known_targets();
+  const std::vector<Known>& known = known_targets();
   std::size_t place = surveyed().size() - 1;
   while (!usable(surveyed()[place]) || !known[place].pays) --place;
   return place;
@@ -120,10 +137,9 @@ std::string_view kernels::target_for(std::string_view function, DType dtype, std
 }
 
 std::string_view kernels::serving_target(std::string_view target, DType dtype) {
-  const bool leaves =
-      (target == "amx" && !cpu::tiles_multiply(dtype)) || (target == "avx512bf16" && dtype != DType::bf16);
-  if (target == "neonbf16" && dtype != DType::bf16) return "neon";
-  return leaves ? "avx512" : target;
+  const auto known = std::ranges::find(known_targets(), target, &Known::name);
+  if (known == known_targets().end()) return target;
+  return known->own != nullptr && !known->own(dtype) ? known->beside : known->name;
 }
 
 bool kernels::has_avx512(std::string_view target) {

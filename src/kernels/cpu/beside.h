@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "kernels/cpu/backward_worker.h"
 #include "kernels/cpu/in_order.h"
@@ -117,5 +118,22 @@ class Bf16Forward {
  private:
   static bool is_own(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::bf16); }
 };
+
+struct NoUnit {};
+
+/// The target `name` of pairs of bf16, which leaves the other types to `kOther`.
+template <const Target& kOther, class ManyProducts, class FewProducts, class Gradients>
+constexpr Target bf16_target(std::string_view name) {
+  using Forwards = Bf16Forward<kOther, ManyProducts, FewProducts>;
+  using Rest = Beside<kOther, Gradients, NoUnit>;
+  return {.name = name,
+          .blocks_a_task = Forwards::blocks_a_task,
+          .worker_bytes = Forwards::worker_bytes,
+          .run = Forwards::run,
+          .merge = Rest::merge,
+          .multiply = Rest::multiply,
+          .weigh = Rest::weigh,
+          .backward = Rest::backward()};
+}
 
 }  // namespace qkv::kernels::cpu

@@ -6,26 +6,15 @@
 #include "kernels/cpu/targets.h"
 
 namespace qkv::kernels::cpu {
-
-// bf16, in pairs (BFDOT); NEON does the other types.
 namespace neonbf16 {
 namespace {
 
-struct NoUnit {};
-using Forwards = Bf16Forward<kNeon, PairProducts<Simd, Dots>, RowProducts<Simd>>;
-using Rest = Beside<kNeon, PairGradients<Simd, Dots>, NoUnit>;
+constexpr auto kMake = bf16_target<kNeon, PairProducts<Simd, Dots>, RowProducts<Simd>, PairGradients<Simd, Dots>>;
 
 }  // namespace
 }  // namespace neonbf16
 
-// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
-const Target kNeonBf16 = {.name = "neonbf16",
-                          .blocks_a_task = neonbf16::Forwards::blocks_a_task,
-                          .worker_bytes = neonbf16::Forwards::worker_bytes,
-                          .run = neonbf16::Forwards::run,
-                          .merge = neonbf16::Rest::merge,
-                          .multiply = neonbf16::Rest::multiply,
-                          .weigh = neonbf16::Rest::weigh,
-                          .backward = neonbf16::Rest::backward()};
+// In pairs (BFDOT); NEON does the other types.
+constinit const Target kNeonBf16 = neonbf16::kMake("neonbf16");
 
 }  // namespace qkv::kernels::cpu
