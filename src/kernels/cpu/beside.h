@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "kernels/cpu/backward_worker.h"
 #include "kernels/cpu/in_order.h"
@@ -123,7 +122,7 @@ struct NoUnit {};
 
 /// The target `name` of pairs of bf16, which leaves the other types to `kOther`.
 template <const Target& kOther, class ManyProducts, class FewProducts, class Gradients>
-constexpr Target bf16_target(std::string_view name) {
+constexpr Target bf16_target(const char* name) {
   using Forwards = Bf16Forward<kOther, ManyProducts, FewProducts>;
   using Rest = Beside<kOther, Gradients, NoUnit>;
   return {.name = name,
