@@ -95,6 +95,7 @@ void say(const ModelRun& run, HeadsReply& reply) {
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>(),
                             [&](std::size_t token) { return shares[token]; });
   reply.asked = insight::shown_tokens(trained, run.text())[place];
+  reply.asked_at = static_cast<std::int64_t>(place);
   for (std::size_t n = 0; n < count; ++n) {
     reply.says.push_back({insight::shown_token_of(trained, static_cast<std::int32_t>(order[n])), shares[order[n]]});
   }
@@ -116,6 +117,7 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
                    .asked = {},
+                   .asked_at = 0,
                    .says = {},
                    .image = {}};
   for (const RunSite& site : run->sites()) reply.sites.push_back(shown_site(*run, site, watch));

@@ -88,14 +88,16 @@ const Members<HeadsSite>& members_of(const HeadsSite* /*type*/) {
 }
 
 const Members<HeadsReply>& members_of(const HeadsReply* /*type*/) {
-  static const auto kMembers = Members<HeadsReply>("HeadsReply")
-                                   .add(&HeadsReply::title, "title", "The model")
-                                   .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
-                                   .add(&HeadsReply::sites, "sites", "Its attentions")
-                                   .add(&HeadsReply::asked, "asked", "The token at which it says something")
-                                   .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
-                                   .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
-                                   .add(&HeadsReply::patches, "patches", "Patches along a side of the picture");
+  static const auto kMembers =
+      Members<HeadsReply>("HeadsReply")
+          .add(&HeadsReply::title, "title", "The model")
+          .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
+          .add(&HeadsReply::sites, "sites", "Its attentions")
+          .add(&HeadsReply::asked, "asked", "The token at which it says something")
+          .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
+          .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
+          .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
+          .add(&HeadsReply::patches, "patches", "Patches along a side of the picture");
   return kMembers;
 }
 

@@ -24,6 +24,7 @@ TEST(HeadsQuestion, ShowsEveryHeadWithWhatItDoes) {
   EXPECT_EQ(site["classes"][0]["word"], "previous");
   EXPECT_EQ(site["classes"][1]["word"], "induction");
   EXPECT_EQ(answer.json["asked"], "b");
+  EXPECT_EQ(answer.json["asked_at"], 7);
   EXPECT_EQ(answer.json["says"][0]["token"], "c");
   EXPECT_GT(answer.json["says"][0]["share"].get<double>(), 0.9);
 }

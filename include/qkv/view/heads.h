@@ -49,7 +49,8 @@ struct HeadsReply {
   std::string title;
   std::string kind;
   std::vector<HeadsSite> sites;
-  std::string asked;  // the token after which, or at which, it is said
+  std::string asked;          // the token after which, or at which, it is said
+  std::int64_t asked_at = 0;  // its place
   std::vector<HeadsSaid> says;
   std::optional<Tensor> image;  // u8 [side, side, 3]
   std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places

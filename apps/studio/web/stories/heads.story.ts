@@ -22,6 +22,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     const studio = await open("#/heads?model=induction&text=abcxyzab");
     expect(await pair(studio)).toEqual(["b", "c", "0.982"]);
     expect(await studio.page.locator(".says-card tr").first().innerText()).toMatch(/^c\s+0\.998/);
+    expect(await studio.page.locator(".says-card h2").innerText()).toContain("@7, the last token");
     await studio.page.getByText("Put on the bench").click();
     await studio.page.waitForFunction(() => location.hash.startsWith("#/step"));
     await studio.page.locator(".desk").waitFor();
@@ -79,6 +80,7 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     await page.locator(".texts .token", { hasText: "z" }).click();
     await page.mouse.move(5, 5);
     expect((await pair(studio))[0]).toBe("z");
+    await page.locator(".says-card .note", { hasText: "asked at “b” alone; choosing “z” @5" }).waitFor();
     await studio.press("Escape");
     await page.locator(".pair-card.empty").waitFor();
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AboutReply, HeadsReply, HeadsSite } from "../src/engine/messages";
+import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsSite } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
+import { askedNote, askedPlace, classNote } from "../src/pages/heads/asked_words";
 import { keyY, lineMarks, linesLayout, queryY, sideMarks, strongest, tokenAt } from "../src/pages/heads/lines";
 import { patchAt, patchesOf, spotOf, veils } from "../src/pages/heads/patches";
 import { csvOf, heaviestKey, readsOf } from "../src/pages/heads/row";
@@ -104,6 +105,28 @@ describe("changes", () => {
     expect(benchAddress({ model: "m", example: 0 }, at, 3)).toEqual({ model: "m", example: "0", head: "tokens.1.5", q: "3" });
     expect(explainCommand({ model: "bert", text: "the cat", second: "the dog" })).toBeNull();
     expect(explainCommand({ model: "induction", text: "it's" })).toBe("qkv explain --model 'induction' 'it'\\''s'");
+  });
+});
+
+describe("what stands beside the picture", () => {
+  const [words] = reply.sites;
+  const says = { asked: "nun", asked_at: 1 } as HeadsReply;
+
+  it("says of which place the model speaks, and that another query does not change it", () => {
+    expect(askedPlace(says, words!)).toBe("@1, the last token");
+    expect(askedPlace({ ...says, asked_at: 0 }, words!)).toBe("@0");
+    expect(askedNote(says, words!, { query: 1, key: 0 })).toBeNull();
+    expect(askedNote(says, words!, null)).toBeNull();
+    expect(askedNote(says, words!, { query: 0, key: 0 })).toContain("asked at “nun” alone; choosing “the” @0");
+    expect(askedNote(says, { ...words!, site: "source" }, { query: 1, key: 0 })).not.toBeNull();
+  });
+
+  it("says that a head's class is a mean, and the example's sentence one query", () => {
+    const shown = { layer: 1, head: 5, word: "mixed", evidence: "", evenness: 0 };
+    const head = { queries: ["the", "nun"], keys: ["the", "nun"], shown } as unknown as HeadReply;
+    expect(classNote(head, null)).toBe("A mean over all 2 queries of this text.");
+    expect(classNote(head, nun as AboutExample)).toContain("about one of them, “nun”, which reads “the”");
+    expect(classNote({ ...head, shown: { ...shown, word: "-" } }, null)).toBeNull();
   });
 });
 

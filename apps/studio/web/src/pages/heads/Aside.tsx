@@ -1,11 +1,13 @@
 // Beside the picture: the pair that is pointed at, what the head does, and what the model says next.
 
 import { shown } from "../../drawing/numbers";
-import type { HeadReply, HeadsReply } from "../../engine/messages";
+import type { AboutExample, HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
+import { askedNote, askedPlace, classNote } from "./asked_words";
 import type { Desk } from "./desk";
 import { pairSentence } from "./pair_words";
 import { isHidden } from "./row";
+import type { Cell } from "./state";
 
 export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
   const cell = desk.shown.value;
@@ -53,30 +55,34 @@ export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
 
 const mostPatterns = 5;
 
-export function HeadCard({ reply }: { reply: HeadReply }) {
+export function HeadCard({ reply, example }: { reply: HeadReply; example: AboutExample | null }) {
   const { layer, head, word, evidence } = reply.shown;
+  const note = classNote(reply, example);
   const patterns = reply.patterns.filter((one) => one.rows > 1).sort((a, b) => b.share - a.share).slice(0, mostPatterns);
   return (
     <section class="card head-card" aria-label="What this head does">
       <h2>
-        What head {layer}.{head} does here
+        What head {layer}.{head} does on average
       </h2>
       <p>
         <b class="class-word">{word === "-" ? "too short to tell" : word}</b> {word === "-" ? "" : evidence}
       </p>
+      {note && <p class="note">{note}</p>}
       {patterns.length > 0 && <Bars label="Mean weight on" rows={patterns.map((one) => [one.name, one.share])} />}
     </section>
   );
 }
 
-export function SaysCard({ reply }: { reply: HeadsReply }) {
+export function SaysCard({ reply, site, cell }: { reply: HeadsReply; site: HeadsSite; cell: Cell | null }) {
   if (reply.says.length === 0) return null;
+  const note = askedNote(reply, site, cell);
   return (
     <section class="card says-card" aria-label="What the model says">
       <h2>
-        At <span class="token plain">{reply.asked}</span> the model says
+        At <span class="token plain">{reply.asked}</span> <small>{askedPlace(reply, site)}</small> the model says
       </h2>
       <Bars label="Probability" rows={reply.says.map((one) => [one.token, one.share])} />
+      {note && <p class="note">{note}</p>}
     </section>
   );
 }

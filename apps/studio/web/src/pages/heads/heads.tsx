@@ -7,7 +7,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground, narrow } from "../../app/theme";
-import type { AboutReply, HeadReply, HeadsReply, HeadsRequest, HeadsSite } from "../../engine/messages";
+import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsRequest, HeadsSite } from "../../engine/messages";
 import { headMap, saidOf, summaryOf } from "../../parts/head_map";
 import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
@@ -61,8 +61,8 @@ function HeadsPage({ engine, takings }: PageProps) {
           <Large desk={desk} all={all} site={site} head={head} zoom={zoom} />
           <div class="heads-aside">
             <PairCard desk={desk} reply={head} />
-            <HeadCard reply={head} />
-            <SaysCard reply={all} />
+            <HeadCard reply={head} example={exampleOfHead(desk)} />
+            <SaysCard reply={all} site={site} cell={desk.locked.value} />
           </div>
         </div>
       ) : (
@@ -125,19 +125,23 @@ interface LargeProps {
   zoom: Signal<number>;
 }
 
+/** The example, where the head that is shown is the one that it is about. */
+function exampleOfHead({ example: { value: example }, at: { value: at } }: Desk): AboutExample | null {
+  return example && at && headName(example) === headName(at) ? example : null;
+}
+
 function Large({ desk, all, site, head, zoom }: LargeProps) {
   const { fields } = address.value;
   const view = viewOf(fields, site);
   const least = thresholdOf(fields);
-  const example = desk.example.value;
-  const isExamples = example !== null && desk.at.value !== null && headName(example) === headName(desk.at.value);
+  const example = exampleOfHead(desk);
   return (
     <section class={`card large ${desk.head.waiting.value ? "waiting" : ""}`} aria-label="The head">
       <h2>
         Layer {head.shown.layer}, head {head.shown.head}
         {site.site !== "tokens" && <small>{site.site === "cross" ? ", cross-attention" : ", in the source"}</small>}
       </h2>
-      {isExamples && example.look && <p class="look">{example.look}</p>}
+      {example?.look && <p class="look">{example.look}</p>}
       <Toolbar desk={desk} reply={head} />
       {head.hidden_special && <p class="note">{head.hidden_special}</p>}
       {view === "all" ? (

@@ -84,7 +84,7 @@ export function siteOf(reply: HeadsReply, name: string): HeadsSite | null {
   return reply.sites.find((site) => site.site === name) ?? null;
 }
 
-const plainClasses = ["mixed", "broad", "-"];
+export const plainClasses = ["mixed", "broad", "-"];
 
 /** The head of the address; else the example's; else the first that shows a pattern. */
 export function chosenHead(fields: Fields, example: AboutExample | null, reply: HeadsReply): HeadAt | null {
