@@ -231,8 +231,38 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
       await studio.page.locator(".number-field").pressSequentially(text); // what is begun is a number
       expect(await studio.page.locator(".number-field").getAttribute("aria-invalid")).toBe("true");
       await studio.page.keyboard.press("Enter");
-      expect(await studio.number("v:1,1")).toBe("3");
+      await studio.page.locator(".number-problem", { hasText: `but got “${text}”` }).waitFor();
+      expect(await studio.number("out:1,1")).toBe("1.604");
+      expect(await studio.findings()).toEqual([]);
+      await studio.page.keyboard.press("Escape");
+      await studio.shows("v:1,1", "3");
+      expect(await studio.page.locator(".number-problem").count()).toBe(0);
     }
+  });
+
+  it("a number that cannot be read stays where it was typed, with what is wrong, when the field is left", async () => {
+    const studio = await open("#/step?step=5", { viewport: { width: 390, height: 844 } });
+    await studio.cell("v:1,1").click();
+    const field = studio.page.locator(".number-field");
+    await field.fill("three");
+    await studio.page.locator(".number-problem", { hasText: "Expected a number" }).waitFor();
+    await studio.page.locator(".board-step").first().click();
+    expect(await field.inputValue()).toBe("three");
+    expect(await studio.fits()).toBe(true);
+    await field.fill("4");
+    expect(await studio.page.locator(".number-problem").count()).toBe(0);
+    await field.press("Enter");
+    await studio.shows("v:1,1", "4");
+  });
+
+  it("a finger's field says what it expected, too", async () => {
+    const { page } = await open("#/step?model=induction&text=abcxyzab&head=tokens.1.0&q=7&pin=q:7,0");
+    const field = page.getByLabel("Change it to");
+    await field.fill("a lot");
+    await field.press("Enter");
+    await page.locator(".change .problem", { hasText: "but got “a lot”" }).waitFor();
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    expect(page.url()).not.toContain("set=");
   });
 
   it("the list of keys is closed by Esc, and no other key reaches the page below it", async () => {

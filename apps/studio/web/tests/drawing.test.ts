@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { colourAt, coloured, colourOf, contrast, textColourOn } from "../src/drawing/colour";
 import { hatch, moved, type Drawing } from "../src/drawing/marks";
-import { decimalsIn, nudged, plainNumber, shown, typedNumber } from "../src/drawing/numbers";
+import { beginsNumber, decimalsIn, nudged, numberProblem, plainNumber, shown, typedNumber } from "../src/drawing/numbers";
 import { palettes } from "../src/drawing/palette";
 import { svgFile } from "../src/drawing/svg";
 import { hullOf, type Point } from "../src/parts/hull";
@@ -49,6 +49,14 @@ describe("numbers in cells", () => {
     ["0x10", null],
   ])("typed as %j are %j", (text, value) => {
     expect(typedNumber(text)).toBe(value);
+  });
+
+  it("say what was expected where there is none", () => {
+    expect(numberProblem("−0,5")).toBeNull();
+    expect(numberProblem("1/2")).toBe("Expected a number, such as 0.5 or −2, but got “1/2”.");
+    expect(numberProblem(" ")).toContain("got nothing");
+    expect(["", "-", ".", "2e", "1e-"].every(beginsNumber)).toBe(true);
+    expect(["x", "1/", "--", "1e400"].some(beginsNumber)).toBe(false);
   });
 
   it("move by tenths without dust", () => {

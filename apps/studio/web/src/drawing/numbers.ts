@@ -35,6 +35,18 @@ export function typedNumber(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** What is wrong with a text where a number is to be typed; null for a number. */
+export function numberProblem(text: string): string | null {
+  if (typedNumber(text) !== null) return null;
+  const got = text.trim() === "" ? "nothing" : `“${text.trim()}”`;
+  return `Expected a number, such as 0.5 or −2, but got ${got}.`;
+}
+
+/** What may yet become a number as more of it is typed: "", "-", ".", "2e". */
+export function beginsNumber(text: string): boolean {
+  return typedNumber(`${text.trim()}0`) !== null;
+}
+
 /** As a matrix in an address writes it: the shortest text that reads back equal. */
 export function plainNumber(value: number): string {
   return Object.is(value, -0) ? "0" : String(value);

@@ -1,7 +1,8 @@
 // A small matrix as a table of numbers: one tab stop, arrow keys from cell to cell; editable where `edit` is given.
 
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { Fragment } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ground } from "../app/theme";
 import { coloured, textColourOn, type Scale } from "../drawing/colour";
 import { nudged, plainNumber, shown } from "../drawing/numbers";
@@ -49,6 +50,8 @@ export function MatrixTable(props: MatrixTableProps) {
   const { name, title, rows, columns, firstRow = 0, values, hidden, rowLabels = true, columnLabels = false } = props;
   const active = useSignal<readonly [number, number]>([0, 0]);
   const editing = useSignal<string | null>(null);
+  const problem = useSignal<string | null>(null); // of what is typed into the active cell
+  const problemId = useId();
   const table = useRef<HTMLTableElement>(null);
   const size = sizeOf(values);
 
@@ -103,40 +106,61 @@ export function MatrixTable(props: MatrixTableProps) {
         </thead>
         <tbody>
           {rows.map((label, row) => (
-            <tr key={row} class={props.currentRow === row ? "current" : ""}>
-              <th scope="row" class={rowLabels ? "" : "said"} title={label}>
-                {label}
-              </th>
-              {columns.map((column, at) => {
-                const isActive = row === activeRow && at === activeColumn;
-                return (
-                  <Cell
-                    key={at}
-                    {...props}
-                    decimals={isDense ? Math.min(props.decimals, 2) : props.decimals}
-                    row={row}
-                    column={at}
-                    number={nameOf(name, firstRow + row, at)}
-                    label={`${label}${column && columnLabels ? `, ${column}` : `, ${at + 1}`}`}
-                    isActive={isActive}
-                    typed={isActive ? editing.value : null}
-                    onEdit={(text) => {
-                      active.value = [row, at];
-                      editing.value = text;
-                    }}
-                    onDone={(keyboard) => {
-                      refocus.current = keyboard;
-                      editing.value = null;
-                    }}
-                  />
-                );
-              })}
-              {props.sums && <td class="sum">{shown(Number(props.sums.values[row] ?? NaN), 3)}</td>}
-            </tr>
+            <Fragment key={row}>
+              <tr class={props.currentRow === row ? "current" : ""}>
+                <th scope="row" class={rowLabels ? "" : "said"} title={label}>
+                  {label}
+                </th>
+                {columns.map((column, at) => {
+                  const isActive = row === activeRow && at === activeColumn;
+                  return (
+                    <Cell
+                      key={at}
+                      {...props}
+                      decimals={isDense ? Math.min(props.decimals, 2) : props.decimals}
+                      row={row}
+                      column={at}
+                      number={nameOf(name, firstRow + row, at)}
+                      label={`${label}${column && columnLabels ? `, ${column}` : `, ${at + 1}`}`}
+                      isActive={isActive}
+                      typed={isActive ? editing.value : null}
+                      problemId={isActive && problem.value !== null ? problemId : undefined}
+                      onProblem={(text) => (problem.value = text)}
+                      onEdit={(text) => {
+                        problem.value = null;
+                        active.value = [row, at];
+                        editing.value = text;
+                      }}
+                      onDone={(keyboard) => {
+                        refocus.current = keyboard;
+                        editing.value = null;
+                      }}
+                    />
+                  );
+                })}
+                {props.sums && <td class="sum">{shown(Number(props.sums.values[row] ?? NaN), 3)}</td>}
+              </tr>
+              {problem.value !== null && row === activeRow && (
+                <Refused id={problemId} columns={columns.length + Number(rowLabels) + (props.sums ? 1 : 0)} problem={problem.value} />
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Below the row: what is wrong with the number that is typed there. */
+function Refused({ id, columns, problem }: { id: string; columns: number; problem: string }) {
+  return (
+    <tr class="number-problem">
+      <td colSpan={columns}>
+        <p class="problem" role="alert" id={id}>
+          {problem}
+        </p>
+      </td>
+    </tr>
   );
 }
 
@@ -165,6 +189,8 @@ interface CellProps extends MatrixTableProps {
   typed: string | null;
   onEdit: (typed: string) => void;
   onDone: (keyboard: boolean) => void;
+  onProblem: (problem: string | null) => void;
+  problemId: string | undefined;
 }
 
 function Cell(props: CellProps) {
@@ -187,6 +213,8 @@ function Cell(props: CellProps) {
           label={props.label}
           onChange={(next, settled) => edit(row, column, next, settled)}
           onDone={props.onDone}
+          onProblem={props.onProblem}
+          problemId={props.problemId}
         />
       </td>
     );

@@ -1,7 +1,7 @@
 // A number being typed, and a number being dragged.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { nudged, plainNumber, typedNumber } from "../drawing/numbers";
+import { beginsNumber, nudged, numberProblem, plainNumber, typedNumber } from "../drawing/numbers";
 
 export interface NumberFieldProps {
   value: number;
@@ -11,6 +11,10 @@ export interface NumberFieldProps {
   onChange: (value: number, settled: boolean) => void;
   /** True if a key ended it: the focus then goes back to the cell. */
   onDone: (keyboard: boolean) => void;
+  /** What is wrong with what is typed; the old value stays in force, and the field open, until it is a number or given up. */
+  onProblem: (problem: string | null) => void;
+  /** The element that shows the problem, while there is one. */
+  problemId?: string | undefined;
 }
 
 export function stepOf(event: { shiftKey: boolean; altKey: boolean }): number {
@@ -18,7 +22,7 @@ export function stepOf(event: { shiftKey: boolean; altKey: boolean }): number {
   return event.altKey ? 0.01 : 0.1;
 }
 
-export function NumberField({ value, typed, label, onChange, onDone }: NumberFieldProps) {
+export function NumberField({ value, typed, label, onChange, onDone, onProblem, problemId }: NumberFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const start = useRef(value);
   const ended = useRef(false);
@@ -32,10 +36,23 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
 
   const finish = (keep: boolean, keyboard: boolean) => {
     if (ended.current) return;
+    const text = field.current?.value ?? "";
+    const problem = keep ? numberProblem(text) : null;
+    onProblem(problem);
+    if (problem !== null) {
+      field.current?.setAttribute("aria-invalid", "true");
+      onChange(start.current, true);
+      return;
+    }
     ended.current = true;
-    const typedLast = keep ? typedNumber(field.current?.value ?? "") : null;
-    onChange(typedLast ?? start.current, true);
+    onChange(keep ? (typedNumber(text) ?? start.current) : start.current, true);
     onDone(keyboard);
+  };
+  const take = (text: string) => {
+    const next = typedNumber(text);
+    field.current?.setAttribute("aria-invalid", String(next === null));
+    onProblem(beginsNumber(text) ? null : numberProblem(text));
+    onChange(next ?? start.current, false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation();
@@ -45,7 +62,7 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
       const now = typedNumber(field.current?.value ?? "") ?? value;
       const next = nudged(now, event.key === "ArrowUp" ? stepOf(event) : -stepOf(event));
       if (field.current) field.current.value = plainNumber(next);
-      onChange(next, false);
+      take(plainNumber(next));
     } else return;
     event.preventDefault();
   };
@@ -56,11 +73,8 @@ export function NumberField({ value, typed, label, onChange, onDone }: NumberFie
       inputMode="decimal"
       aria-label={label}
       onKeyDown={onKeyDown}
-      onInput={(event) => {
-        const next = typedNumber(event.currentTarget.value);
-        event.currentTarget.setAttribute("aria-invalid", String(next === null));
-        if (next !== null) onChange(next, false);
-      }}
+      aria-describedby={problemId}
+      onInput={(event) => take(event.currentTarget.value)}
       onBlur={() => finish(true, false)}
     />
   );

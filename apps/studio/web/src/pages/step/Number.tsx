@@ -1,8 +1,10 @@
 // The number that is pointed at or pinned, beside the pictures, or as a sheet from below on a phone.
 
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
 import { address } from "../../app/address";
 import { narrow } from "../../app/theme";
-import { nudged, plainNumber, shown, typedNumber } from "../../drawing/numbers";
+import { nudged, numberProblem, plainNumber, shown, typedNumber } from "../../drawing/numbers";
 import type { BenchReply } from "../../engine/messages";
 import { sizeOf, valueAt } from "../../engine/tensor";
 import { Prose } from "../../parts/Prose";
@@ -82,10 +84,6 @@ function Change({ bench, reply, name }: NumberProps & { name: string }) {
       {Math.abs(step)}
     </button>
   );
-  const set = (text: string) => {
-    const next = typedNumber(text);
-    if (next !== null) bench.edit(parts.matrix, parts.row, parts.column, next, true);
-  };
   return (
     <div class="change" role="group" aria-label="Change it">
       {by(-1)}
@@ -93,16 +91,38 @@ function Change({ bench, reply, name }: NumberProps & { name: string }) {
       {by(0.1)}
       {by(1)}
       {onRealHead(address.value.fields) && (
-        <input
-          class="change-to"
-          aria-label="Change it to"
-          value={plainNumber(Number(value.toPrecision(4)))}
-          spellcheck={false}
-          autocomplete="off"
-          onChange={(event) => set(event.currentTarget.value)}
-        />
+        <ChangeTo key={name} value={value} onChange={(next) => bench.edit(parts.matrix, parts.row, parts.column, next, true)} />
       )}
     </div>
+  );
+}
+
+function ChangeTo({ value, onChange }: { value: number; onChange: (value: number) => void }) {
+  const problem = useSignal<string | null>(null);
+  const id = useId();
+  const set = (text: string) => {
+    problem.value = numberProblem(text);
+    const next = typedNumber(text);
+    if (next !== null) onChange(next);
+  };
+  return (
+    <>
+      <input
+        class="change-to"
+        aria-label="Change it to"
+        aria-invalid={problem.value !== null}
+        aria-describedby={problem.value === null ? undefined : id}
+        value={plainNumber(Number(value.toPrecision(4)))}
+        spellcheck={false}
+        autocomplete="off"
+        onChange={(event) => set(event.currentTarget.value)}
+      />
+      {problem.value !== null && (
+        <p class="problem" role="alert" id={id}>
+          {problem.value}
+        </p>
+      )}
+    </>
   );
 }
 
