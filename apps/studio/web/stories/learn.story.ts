@@ -3,6 +3,14 @@
 import { describe, expect, it } from "vitest";
 import { reader, studioUrl } from "./browser";
 
+/** A reply as a folder without runs would give it: of the same length, so that its frames hold. */
+function withoutRuns<T extends Uint8Array>(reply: T): T {
+  const text = Array.from(reply, (byte) => String.fromCharCode(byte)).join("");
+  const empty = text.replace(/"runs":\s*\[[^\]]*\]/, (runs) => '"runs":[]'.padEnd(runs.length));
+  reply.set(Uint8Array.from(empty, (character) => character.charCodeAt(0)));
+  return reply;
+}
+
 describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv view --no-open` prints)", () => {
   const open = reader();
 
@@ -12,6 +20,24 @@ describe.skipIf(!studioUrl)("a run of qkv train (set STUDIO_URL to what `qkv vie
     await studio.page.locator(".runs", { hasText: "Step 60 of 60" }).waitFor();
     expect(studio.page.url()).toContain("run=qkv-previous");
     expect(await studio.page.locator(".plot svg").count()).toBe(2);
+  });
+
+  it("opens with something to tap where no model has learnt", async () => {
+    const studio = await open("#/step", { viewport: { width: 390, height: 844 } });
+    const { page } = studio;
+    await page.route("**/learn", async (route) => {
+      const empty = await route.fetch();
+      await route.fulfill({ response: empty, body: withoutRuns(await empty.body()) });
+    });
+    await page.goto(`${studioUrl}#/learn`);
+    const welcome = page.locator(".new-run");
+    await welcome.getByRole("heading", { name: "Watch attention heads form" }).waitFor();
+    const button = (await welcome.getByRole("button", { name: "Train it here" }).boundingBox())!;
+    expect(button.y + button.height).toBeLessThan(844);
+    expect(await welcome.locator("select").inputValue()).toBe("induction");
+    await page.locator(".command", { hasText: "qkv train makes the folder" }).waitFor();
+    expect(await studio.findings()).toEqual([]);
+    expect(await studio.fits()).toBe(true);
   });
 
   it("shows a head in each model that was kept; arrow keys go from one to the next", async () => {

@@ -22,6 +22,7 @@ export function NewRun({ engine, reply }: { engine: Engine; reply: LearnReply })
         begin(engine, task.name);
       }}
     >
+      {reply.runs.length === 0 && !reply.run && <Welcome engine={engine} />}
       <label>
         <span>A small model learns</span>
         <select value={task.name} onChange={(event) => (chosen.value = event.currentTarget.value)}>
@@ -35,6 +36,27 @@ export function NewRun({ engine, reply }: { engine: Engine; reply: LearnReply })
       </button>
       <p class="note">{task.description}</p>
     </form>
+  );
+}
+
+const learnt = { model: "induction", text: "abcxyzab" };
+
+/** Where there is no run yet: what will be seen here. */
+function Welcome({ engine }: { engine: Engine }) {
+  return (
+    <div class="welcome">
+      <h2>Watch attention heads form</h2>
+      <p>
+        Press <b>Train it here</b>: a small model learns the task, its loss falls and its accuracy rises as you watch, and a
+        strip of pictures shows one head turn from noise into a pattern.
+        {engine.answers("heads", learnt) && (
+          <>
+            {" "}
+            Or see <a href={`#/heads?model=${learnt.model}&text=${learnt.text}`}>the heads of a model that has learnt {learnt.model}</a>.
+          </>
+        )}
+      </p>
+    </div>
   );
 }
 

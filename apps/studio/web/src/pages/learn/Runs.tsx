@@ -72,7 +72,8 @@ function Command({ command }: { command: string }) {
   const copy = () => void navigator.clipboard?.writeText(command).then(() => (copied.value = true));
   return (
     <p class="command">
-      To watch heads form from the first step on: <code>{command}</code>
+      <code>qkv train</code> makes the folder of a run, and this page opens it. With a model kept every 100 steps, to watch heads
+      form: <code>{command}</code>
       <button type="button" class="plain small" onClick={copy}>
         {copied.value ? "copied" : "copy"}
       </button>

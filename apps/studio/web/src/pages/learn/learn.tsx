@@ -43,6 +43,7 @@ function RunPage({ engine, takings }: PageProps) {
   useLearnKeys(desk);
   useTakings(desk, takings);
   const reply = desk.run.value;
+  const train = reply && engine.answers("train", {}) && <NewRun engine={engine} reply={reply} />;
   return (
     <>
       {desk.error.value && (
@@ -52,11 +53,12 @@ function RunPage({ engine, takings }: PageProps) {
       )}
       {reply && (
         <>
+          {isEmpty(reply) && train}
           <Runs engine={engine} reply={reply} />
           {reply.run && <Curves desk={desk} reply={reply} />}
           {reply.run && reply.kept.length > 0 && <Film desk={desk} reply={reply} />}
-          {engine.answers("train", {}) && <NewRun engine={engine} reply={reply} />}
-          {reply.runs.length === 0 && !reply.run && engine.answers("bottleneck", {}) && (
+          {!isEmpty(reply) && train}
+          {isEmpty(reply) && engine.answers("bottleneck", {}) && (
             <p class="card">
               Two models that have learnt already:{" "}
               <a href="#/learn/bottleneck">what one vector holds of a text, and what attention changed</a>.
@@ -66,6 +68,11 @@ function RunPage({ engine, takings }: PageProps) {
       )}
     </>
   );
+}
+
+/** Nothing has learnt here yet: the page opens with something to tap. */
+function isEmpty({ run, runs }: LearnReply): boolean {
+  return !run && runs.length === 0;
 }
 
 /** Goes to the kept model before or after the one that is shown. */
