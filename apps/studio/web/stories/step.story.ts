@@ -165,6 +165,17 @@ describe.skipIf(!studioUrl)("step by step (set STUDIO_URL to what `qkv view --no
     await studio.page.locator(".beside", { hasText: "0.599" }).waitFor();
   });
 
+  it("an address without positions shows shuffled words; a mistake that is none can be left out", async () => {
+    const { page } = await open("#/step?wrong=no-positions&step=5");
+    await page.locator(".beside", { hasText: "attention does not see order" }).waitFor();
+    await page.locator(".wrong .chip[aria-pressed=true]", { hasText: "words shuffled" }).waitFor();
+    await page.evaluate(() => void (location.hash = "#/step?wrong=none&step=5"));
+    await page.locator(".wrong .problem", { hasText: "expected no-scale" }).waitFor();
+    await page.getByRole("button", { name: "Leave it out" }).click();
+    await page.locator(".wrong .problem").waitFor({ state: "detached" });
+    expect(page.url()).not.toContain("wrong=");
+  });
+
   it("without scaling, the largest of 512 numbers takes 0.933, not 0.105", async () => {
     const studio = await open("#/step?wrong=no-scale&d=512");
     await studio.page.locator(".beside", { hasText: "0.933" }).waitFor();

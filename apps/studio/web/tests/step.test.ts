@@ -78,6 +78,11 @@ describe("the bench's request", () => {
     expect(benchRequest({ wrong: "mask-after", d: "512" })).not.toHaveProperty("wrong_d");
   });
 
+  it("shows the lack of positions on shuffled words", () => {
+    expect(benchRequest({ wrong: "no-positions" })).toEqual({ wrong: "shuffled" });
+    expect(benchRequest({ wrong: "wrong-axis" })).toEqual({ wrong: "wrong-axis" });
+  });
+
   it("takes a head of a model apart", () => {
     expect(benchRequest({ model: "induction", text: "abc", head: "tokens.1.0" })).toEqual({
       model: "induction",

@@ -8,6 +8,7 @@ import { MatrixTable } from "../../parts/MatrixTable";
 import { Prose } from "../../parts/Prose";
 import type { Bench } from "./bench";
 import { isSmall, matrixOf } from "./matrices";
+import { mistakeOf } from "./state";
 
 const labels: Readonly<Record<string, string>> = {
   "no-scale": "no scaling",
@@ -17,15 +18,14 @@ const labels: Readonly<Record<string, string>> = {
   "wrong-axis": "softmax down columns",
   "no-transpose": "no transpose",
   "no-max": "max not taken out",
-  shuffled: "words shuffled",
-  "no-positions": "no positions",
+  shuffled: "no positions: words shuffled",
 };
 
 const widths = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   const { fields } = address.value;
-  const chosen = fields["wrong"] ?? "";
+  const chosen = mistakeOf(fields);
   const all = described.bench?.find((field) => field.name === "wrong")?.words?.filter(Boolean) ?? Object.keys(labels);
   const error = bench.asked.error.value;
   const offered = all.filter((id) => bench.can({ wrong: id, d: null }));
@@ -46,7 +46,14 @@ export function Wrong({ bench, reply }: { bench: Bench; reply: BenchReply }) {
           </button>
         ))}
       </div>
-      {chosen !== "" && error?.field === "wrong" && <p class="problem">{error.message}</p>}
+      {chosen !== "" && error?.field === "wrong" && (
+        <p class="problem" role="alert">
+          {error.message}{" "}
+          <button type="button" class="small" onClick={() => bench.apply({ wrong: null, d: null })}>
+            Leave it out
+          </button>
+        </p>
+      )}
       {chosen === "no-scale" && bench.isLive && <Width bench={bench} />}
       {reply.wrong && chosen === reply.wrong.id && <Beside reply={reply} wrong={reply.wrong} />}
     </section>

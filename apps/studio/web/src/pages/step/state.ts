@@ -111,12 +111,19 @@ function finite(text: string | undefined): number | undefined {
   return text !== undefined && text !== "" && Number.isFinite(value) ? value : undefined;
 }
 
+/** The mistake that the address names, "" for none. That without positions no order is seen is shown on shuffled words. */
+export function mistakeOf(fields: Fields): string {
+  const named = fields["wrong"] ?? "";
+  return named === "no-positions" ? "shuffled" : named;
+}
+
 /** What differs from the engine's own defaults: the chapter's figure is {}, which a frozen page can hold. */
 export function benchRequest(fields: Fields): BenchRequest {
   const query = queryOf(fields);
   const request: Record<string, string | number | undefined> = inputsOf(fields);
   if (query !== defaults.query) request["query"] = query;
-  for (const name of ["mask", "bias", "wrong", "nudge"]) request[name] = fields[name];
+  for (const name of ["mask", "bias", "nudge"]) request[name] = fields[name];
+  request["wrong"] = mistakeOf(fields);
   for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]) ?? fields[name]; // the engine says what is none
   if (fields["wrong"] === "no-scale") request["wrong_d"] = finite(fields["d"]);
   if (fields["dY"] !== undefined) request["d_out"] = fields["dY"];
