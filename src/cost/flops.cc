@@ -20,7 +20,7 @@ Arithmetic logits(const ModelShape& s) {
   return product({{2}, {s.batch, "batch"}, {s.tokens, "tokens"}, {s.d_model}, {s.vocab, "words"}});
 }
 
-/// The products with weights of one attention.
+/// The products with parameters of one attention.
 Count projections(const ModelShape& s) {
   return projection(s, s.heads, "", s.d_k).value + projection(s, s.kv_heads, "", s.d_k).value +
          projection(s, s.kv_heads, "", s.d_v).value + projection(s, s.heads, "", s.d_v).value;
@@ -77,7 +77,7 @@ CostGroup layer_flops_group(const ModelShape& s) {
   add_flops(group, "flops.layer.v", "V = X W_V", projection(s, s.kv_heads, "kv heads", s.d_v));
   add_flops(group, "flops.layer.scores", "Q K^T", score_product(s, s.d_k));
   add_flops(group, "flops.layer.softmax", "scale and softmax", per_score(s, kSoftmaxForward));
-  add_flops(group, "flops.layer.weighted_sum", "weights · V", score_product(s, s.d_v));
+  add_flops(group, "flops.layer.weighted_sum", "attention weights · V", score_product(s, s.d_v));
   add_flops(group, "flops.layer.output", "output projection W_O", projection(s, s.heads, "heads", s.d_v));
   add_flops(group, "flops.layer.ffn", "feed-forward", ffn(s));
   group.items.push_back(total_of("flops.layer.total", "one layer", group.items));
@@ -103,7 +103,7 @@ CostGroup model_flops_group(const CostConfig& config, const ModelShape& s) {
             multiple(s.attentions(), "layers", forward_core));
   const CostItem forward = total_of("flops.forward", "forward", group.items);
   group.items.push_back(forward);
-  add_flops(group, "flops.backward.weights", "backward of the products with weights", multiple(2, "", weights));
+  add_flops(group, "flops.backward.weights", "backward of the products with parameters", multiple(2, "", weights));
   add_flops(group, "flops.backward.core", "backward of the core", multiple(s.attentions(), "layers", backward_core));
   const CostItem backward = sum("flops.backward", "backward", group.items[group.items.size() - 2], group.items.back());
   group.items.push_back(backward);
@@ -114,7 +114,7 @@ CostGroup model_flops_group(const CostConfig& config, const ModelShape& s) {
 CostGroup tiled_flops_group(const CostConfig& config, const ModelShape& s) {
   CostGroup group{"FLOPs of the core, tiled attention",
                   "Tiles that a causal mask hides are skipped. Per score visited: 2 d_k + 2 d_v + 5 forward; 6 d_k + 4 "
-                  "d_v + 6 backward, of which 2 d_k + 3 recompute the weights from lse.",
+                  "d_v + 6 backward, of which 2 d_k + 3 recompute the attention weights from lse.",
                   {}};
   const std::int64_t causal = causal_attentions(config);
   const TiledCore hidden = tiled_core(s, true);

@@ -35,8 +35,8 @@ CostItem total_without(const CostGroup& group, std::string_view left_out, const 
 
 CostGroup scores_group(const CostConfig& config, const ModelShape& s) {
   CostGroup group{"Score matrices",
-                  "Standard inference holds one layer's at a time; standard training keeps the weights of every layer "
-                  "for the backward pass. Tiled attention keeps lse instead.",
+                  "Standard inference holds one layer's at a time; standard training keeps the attention weights of "
+                  "every layer for the backward pass. Tiled attention keeps lse instead.",
                   {}};
   if (causal_attentions(config) > 0) {
     group.note += " A causal mask keeps " + Count(static_cast<std::uint64_t>(s.tokens * (s.tokens + 1) / 2)).grouped() +

@@ -58,7 +58,7 @@ void add_ends(const CostConfig& config, std::vector<CostItem>& items) {
 }  // namespace
 
 CostGroup weights_group(const CostConfig& config, const ModelShape& s) {
-  CostGroup group{"Weights", "In parameters; the last line in bytes.", {}};
+  CostGroup group{"Parameters", "How many the model learns; the last line in bytes.", {}};
   if (config.learned_positions > 0 && config.tokens > config.learned_positions) {
     group.note += " The position table ends at " + std::to_string(config.learned_positions) +
                   " tokens: other figures are those of the same model with a longer one.";
@@ -72,22 +72,22 @@ CostGroup weights_group(const CostConfig& config, const ModelShape& s) {
   add("weights.ffn", "feed-forward", {s.ffns(), "layers"}, ffn_parameters(config, s));
   add("weights.norms", "norms of the layers", {1}, norm_parameters(config, s.attentions() + s.ffns()));
   add_ends(config, group.items);
-  group.items.push_back(total_of("weights.total", "all weights", group.items));
+  group.items.push_back(total_of("weights.total", "all parameters", group.items));
   const auto total = group.items.back().value;
-  group.items.push_back({"weights.bytes", "all weights in bytes",
+  group.items.push_back({"weights.bytes", "all parameters in bytes",
                          total.grouped() + " × " + std::to_string(s.bytes) + " B",
                          total * Count(static_cast<std::uint64_t>(s.bytes)), CostUnit::bytes});
   return group;
 }
 
 CostGroup training_state_group(const CostItem& parameters, const ModelShape& s) {
-  CostGroup group{"Training state", "Adam keeps two moments per weight, in f32.", {}};
+  CostGroup group{"Training state", "Adam keeps two moments per parameter, in f32.", {}};
   const auto add = [&](const char* key, const char* name, std::int64_t copies, std::int64_t bytes) {
     const std::string copies_text = copies == 1 ? "" : std::to_string(copies) + " × ";
     group.items.push_back({key, name, copies_text + parameters.value.grouped() + " × " + std::to_string(bytes) + " B",
                            parameters.value * Count(static_cast<std::uint64_t>(copies * bytes)), CostUnit::bytes});
   };
-  add("state.weights", "weights", 1, s.bytes);
+  add("state.weights", "parameters", 1, s.bytes);
   add("state.gradients", "gradients", 1, s.bytes);
   add("state.moments", "Adam's moments", 2, 4);
   group.items.push_back(total_of("state.total", "all of them", group.items));

@@ -35,7 +35,7 @@ const std::vector<Subject>& subjects() {
         {"activations.tiled", "activations, tiled"},
         {"scores.lse", "lse alone, tiled"},
         {"kv_cache.total", "KV cache"},
-        {"weights.bytes", "weights"}}},
+        {"weights.bytes", "parameters"}}},
       {"flops",
        "FLOPs of a forward pass",
        "FLOP",

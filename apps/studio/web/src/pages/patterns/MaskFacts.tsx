@@ -148,7 +148,7 @@ export function cellWords(reply: MaskMapReply, cell: Cell): string[] {
 }
 
 const done: Record<CellClass, string> = {
-  skip: "Never computed: neither scores nor weights of it exist.",
+  skip: "Never computed: neither scores nor attention weights of it exist.",
   full: "Computed without asking the mask.",
   partial: "Computed, and what is hidden is masked before softmax.",
 };

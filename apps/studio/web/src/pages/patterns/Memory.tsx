@@ -17,7 +17,7 @@ export function Memory({ reply }: { reply: CostShownReply }) {
         The matrix of all pairs <small>{address.value.fields["preset"] ?? reply.model.name}</small>
       </h2>
       <p class="headline">
-        <b>{shortAmount(weights)}</b> of weights, kept to train at {reply.model.tokens.toLocaleString("en")} tokens;
+        <b>{shortAmount(weights)}</b> of attention weights, kept to train at {reply.model.tokens.toLocaleString("en")} tokens;
         tiled attention keeps <b>{shortAmount(lse)}</b>
       </p>
       <Picture draw={(width) => squareDrawing(reply, width)} most={560} />

@@ -91,6 +91,6 @@ export interface KeptBar {
 
 /** What is kept of the scores of all layers, standard and tiled. */
 export const keptBars: readonly KeptBar[] = [
-  { name: "standard: the weights, T × T", key: "scores.all_layers", paint: "q" },
+  { name: "standard: the attention weights, T × T", key: "scores.all_layers", paint: "q" },
   { name: "tiled: one number a row", key: "scores.lse", paint: "v" },
 ];
