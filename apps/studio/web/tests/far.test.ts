@@ -8,7 +8,7 @@ import { csvOfSeen } from "../src/pages/far/table";
 import { cellValue, oneIn, weightText } from "../src/pages/far/values";
 import { bounded, centreOf, onTheWay, panned, spotAt, wholeView, zoomed } from "../src/pages/far/view";
 import { amount, ordinal } from "../src/pages/far/WalkLine";
-import { duration, isWalked } from "../src/pages/far/walk";
+import { duration, expectedTime, isWalked } from "../src/pages/far/walk";
 
 const about = { model: "", text: "", file: "", mask: "", probe: "", models: [{ name: "gpt", task: "", examples: [{ text: "The cat" }] }] } as unknown as AboutReply;
 const reply = { queries: 131072, keys: 131072, needles: [{ query: 100000, key: 99120, word: "Paris" }], site: "tokens" } as unknown as FarReply;
@@ -197,6 +197,12 @@ describe("colours and numbers of cells", () => {
   it("count in words that people read", () => {
     expect([1, 2, 3, 4, 11, 32, 64, 512, 1024].map(ordinal)).toEqual(["1st", "2nd", "3rd", "4th", "11th", "32nd", "64th", "512th", "1,024th"]);
     expect([900, 31_900_000, 17179869184, 1.1e12].map(amount)).toEqual(["900", "31.9 million", "17.2 billion", "1.1 trillion"]);
+  });
+
+  it("say how long a walk takes, of a server's two cores or of the page's one thread", () => {
+    expect(expectedTime(131072 ** 2, false)).toBe("two cores about 13 s");
+    expect(expectedTime(131072 ** 2, true)).toBe("one thread in this page about 57 s");
+    expect(expectedTime(1048576 ** 2, true)).toBe("one thread in this page about 61 min");
   });
 
   it("are a table of what is seen", () => {

@@ -23,6 +23,8 @@ export interface AskOptions {
 export interface Transport {
   /** Where the work is done, for the status line: "qkv on this computer". */
   readonly where: string;
+  /** True where WebAssembly in the page computes, on one thread. */
+  readonly isInPage?: boolean;
   /** True where replies that the page carries with it are all that there is. */
   readonly isFrozen?: true;
   /** What it carries with it, "NAME {request}" and frames. */

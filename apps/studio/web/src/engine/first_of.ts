@@ -12,6 +12,10 @@ export class FirstOf implements Transport {
     return this.second.where;
   }
 
+  get isInPage(): boolean {
+    return this.second.isInPage === true;
+  }
+
   get replies(): ReadonlyMap<string, Uint8Array> {
     return this.first.replies ?? new Map();
   }

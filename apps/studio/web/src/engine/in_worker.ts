@@ -25,6 +25,7 @@ interface Question {
 
 export class InWorker implements Transport {
   readonly where = "qkv in this page (WebAssembly)";
+  readonly isInPage = true;
   private worker: WorkerLike;
   /** Those that the Worker has not ended, in the order in which it answers them. */
   private readonly asked = new Map<number, Question>();

@@ -54,7 +54,7 @@ function Progress({ here }: { here: Opened }) {
       ) : (
         <span>
           From afar, every {ordinal(every)} query was looked at; from near, weights are exact.
-          {state === "waits" && ` To walk all ${amount(pairs)} pairs takes two cores about ${duration((pairs / usualPairs) * usualSeconds)}.`}
+          {state === "waits" && ` To walk all ${amount(pairs)} pairs takes ${walk.expected}.`}
         </span>
       )}
       <button type="button" class="small" onClick={walk.start}>
@@ -63,9 +63,6 @@ function Progress({ here }: { here: Opened }) {
     </p>
   );
 }
-
-const usualPairs = 131072 ** 2;
-const usualSeconds = 13; // of two cores for those
 
 /** "17.2 billion" */
 export function amount(count: number): string {

@@ -13,6 +13,16 @@ export function mostUnasked(engine: Engine): number {
   return engine.transport instanceof OverHttp ? 2e10 : 3e8;
 }
 
+const usualPairs = 131072 ** 2;
+const usualSeconds = 13; // of two cores with avx2 for those
+const slower = 2 * 2.2; // on one thread of WebAssembly: half the cores, each at 1 / 2.2 of the speed
+
+/** What a walk will take, before any of it is known: "two cores about 13 s". */
+export function expectedTime(pairs: number, isInPage: boolean): string {
+  const seconds = (pairs / usualPairs) * usualSeconds;
+  return isInPage ? `one thread in this page about ${duration(slower * seconds)}` : `two cores about ${duration(seconds)}`;
+}
+
 export type WalkState = "waits" | "walks" | "stopped" | "done" | "failed";
 
 export interface Walk {
@@ -26,6 +36,8 @@ export interface Walk {
   /** The whole matrix in the cells of the last level. */
   whole: Signal<HeldTile>;
   problem: ReadonlySignal<string | null>;
+  /** Who walks, and about how long, before the first band is there. */
+  expected: string;
   /** The first picture is there: starts what is not to be asked for. */
   begin(): void;
   start(): void;
@@ -91,6 +103,7 @@ export function openWalk(engine: Engine, request: FarOpenRequest, reply: FarRepl
     done,
     whole,
     problem,
+    expected: expectedTime(pairsOf(reply), engine.transport.isInPage === true),
     begin() {
       if (unasked && state.peek() === "waits") start();
     },
