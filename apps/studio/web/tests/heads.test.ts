@@ -125,7 +125,7 @@ describe("what stands beside the picture", () => {
     const shown = { layer: 1, head: 5, word: "mixed", evidence: "", evenness: 0 };
     const head = { queries: ["the", "nun"], keys: ["the", "nun"], shown } as unknown as HeadReply;
     expect(classNote(head, null)).toBe("A mean over all 2 queries of this text.");
-    expect(classNote(head, nun as AboutExample)).toContain("about one of them, “nun”, which reads “the”");
+    expect(classNote(head, nun as AboutExample)).toContain("that “nun” reads “the”, as said above the picture");
     expect(classNote({ ...head, shown: { ...shown, word: "-" } }, null)).toBeNull();
   });
 });

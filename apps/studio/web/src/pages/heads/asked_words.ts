@@ -24,5 +24,5 @@ export function classNote({ queries, keys, shown }: HeadReply, example: AboutExa
   const isPlain = plainClasses.includes(shown.word);
   const [query, key] = isPlain && example?.look ? [queries[example.query], keys[example.key]] : [];
   if (query === undefined || key === undefined) return all;
-  return `${all} The sentence above the picture is about one of them, “${query}”, which reads “${key}”; the others may do something else.`;
+  return `${all} Its patterns are of places and of kinds of tokens: that “${query}” reads “${key}”, as said above the picture, need not be one of them.`;
 }
