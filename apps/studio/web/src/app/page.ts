@@ -4,6 +4,7 @@ import type { Signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import type { Drawing } from "../drawing/marks";
 import type { Engine } from "../engine/engine";
+import type { Tensor } from "../engine/tensor";
 import type { Fields } from "./address";
 
 export interface PageProps {
@@ -39,5 +40,12 @@ export interface Takings {
   drawing?: () => Drawing;
   /** Of what is no drawing: pixels alone. */
   png?: () => Promise<Blob>;
-  table?: { name: string; csv: () => string };
+  table?: TakenTable;
+}
+
+export interface TakenTable {
+  name: string;
+  csv: () => string;
+  /** Where the table is one array of numbers. */
+  array?: () => Tensor;
 }

@@ -3,11 +3,13 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { pngFile } from "../drawing/canvas";
+import { npyOf } from "../drawing/npy";
 import { palettes } from "../drawing/palette";
 import { svgFile } from "../drawing/svg";
 import type { Engine } from "../engine/engine";
+import type { Tensor } from "../engine/tensor";
 import { address, fragmentOf } from "./address";
-import type { Takings } from "./page";
+import type { TakenTable, Takings } from "./page";
 import { thisPage } from "./page_file";
 import { startsWith } from "./starts";
 import { ground } from "./theme";
@@ -42,10 +44,15 @@ function entriesOf(engine: Engine, takings: Takings | null): Entry[] {
       return save(new Blob([page], { type: "text/html" }), `${name}.html`);
     },
   });
-  if (table) {
-    const csv = () => new Blob([table.csv()], { type: "text/csv" });
-    entries.push({ label: "CSV", detail: `${table.name}, all digits`, run: async () => save(csv(), `${name}-${table.name}.csv`) });
-  }
+  if (table) entries.push(...tableEntries(name, table));
+  return entries;
+}
+
+function tableEntries(page: string, { name, csv, array }: TakenTable): Entry[] {
+  const csvFile = () => new Blob([csv()], { type: "text/csv" });
+  const npyFile = (tensor: Tensor) => new Blob([npyOf(tensor)], { type: "application/octet-stream" });
+  const entries = [{ label: "CSV", detail: `${name}, all digits`, run: async () => save(csvFile(), `${page}-${name}.csv`) }];
+  if (array) entries.push({ label: ".npy", detail: `${name}, for NumPy`, run: async () => save(npyFile(array()), `${page}-${name}.npy`) });
   return entries;
 }
 

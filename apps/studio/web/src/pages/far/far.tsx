@@ -20,7 +20,7 @@ import { SampledChip, WalkLine } from "./WalkLine";
 import { openDesk, type Desk, type Opened } from "./desk";
 import { paintScene, wordsOf } from "./paint";
 import { fileName, headName, probeCommand } from "./state";
-import { csvOfSeen } from "./table";
+import { arrayOfSeen, csvOfSeen, type Seen } from "./table";
 import { centreOf, panned } from "./view";
 import "./aside.css";
 import "./far.css";
@@ -202,15 +202,16 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
       name: "far",
       ...(command === undefined ? {} : { command }),
       png: () => pngOf(desk, here),
-      table: { name: "weights", csv: () => tableOf(desk, here) },
+      table: { name: "weights", csv: () => csvOfSeen(seenOf(desk, here)), array: () => arrayOfSeen(seenOf(desk, here)) },
     };
   }, [here, about, query, file]);
   useEffect(() => () => void (takings.value = null), []);
 }
 
-function tableOf(desk: Desk, here: Opened): string {
+function seenOf(desk: Desk, here: Opened): Seen {
   const scene = sceneOf(desk, here);
-  return scene ? csvOfSeen({ ...scene, words: { query: wordsOf(scene, "queries"), key: wordsOf(scene, "keys") } }) : "";
+  if (!scene) throw new Error("there is no picture yet");
+  return { ...scene, words: { query: wordsOf(scene, "queries"), key: wordsOf(scene, "keys") } };
 }
 
 async function pngOf(desk: Desk, here: Opened): Promise<Blob> {

@@ -250,7 +250,7 @@ function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
       name: view === "all" ? "heads" : "head",
       ...(command === null ? {} : { command }),
       drawing: () => headsDrawing(desk, ground.value) ?? nothing,
-      table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights) },
+      table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights), array: () => head.weights },
     };
   }, [head, read, view]);
   useEffect(() => () => void (takings.value = null), []);

@@ -184,7 +184,7 @@ function useTakings(reply: MaskMapReply | null, given: string, takings: Signal<T
       name: "mask",
       command: maskCommand(fields, given),
       drawing: () => maskPicture(reply, 720, ground.value).drawing,
-      table: { name: "share", csv: () => csvOf(reply.share) },
+      table: { name: "share", csv: () => csvOf(reply.share), array: () => reply.share },
     };
   }, [reply, fields]);
   useEffect(() => () => void (takings.value = null), []);

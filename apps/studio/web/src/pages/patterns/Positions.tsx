@@ -86,7 +86,7 @@ function Desk({ reply, settings, takings }: DeskProps) {
     takings.value = {
       name: `positions-${kind}`,
       drawing: () => tablePicture(reply, scale, framed, 640, ground.value).drawing,
-      table: { name: "table", csv: () => csvOf(reply.table) },
+      table: { name: "table", csv: () => csvOf(reply.table), array: () => reply.table },
     };
   }, [reply, scale, framed]);
   useEffect(() => () => void (takings.value = null), []);

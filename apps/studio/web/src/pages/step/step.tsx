@@ -151,7 +151,7 @@ function useTakings(bench: Bench, takings: Signal<Takings | null>): void {
     const matrix = matrixOf(reply, parsedName(pin ?? "")?.matrix ?? "weights");
     const taken: Takings = { name: "attention", drawing: (): Drawing => stepDrawing(bench, reply, ground.value) };
     taken.command = explainCommand(fields, usesX(fields) ? made(reply) : null);
-    if (matrix) taken.table = { name: matrix.name, csv: () => csvOf(matrix) };
+    if (matrix) taken.table = { name: matrix.name, csv: () => csvOf(matrix), array: () => matrix.values };
     takings.value = taken;
   }, [reply, pin, fields]);
   useEffect(() => () => void (takings.value = null), []);
