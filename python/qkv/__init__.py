@@ -96,4 +96,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "insight"})
+    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "importlib"})

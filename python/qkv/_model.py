@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, o
 
 from qkv import _models, _pictures
 from qkv._tokenizer import Tokenizer
-from qkv._trace import Trace, edits_of
+from qkv._trace import Trace, edits_of, require_kept
 
 if TYPE_CHECKING:
     import os
@@ -167,6 +167,7 @@ class Model:
         """
         patterns = [keep] if isinstance(keep, str) else None if keep is None else list(keep)
         run = _models.run(self._model, patterns, edits_of(edit or {}), text, ids, example, image, answer)
+        require_kept(patterns or [], run)
         reading = text if text is not None else example
         return Trace(run, self, reading, bool(edit))
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qkv._qkv import Bias, Mask, Probe
+    from qkv._qkv import Bias, GradientProbe, Mask, Probe
     from qkv._widget import Live
 
 MOST_CELLS = 32  # of a side of a map
 MOST_HEADS = 16  # in one picture
+MOST_LETTERS = 48  # of names side by side under a plot
+GRADIENT = "size of gradients"  # what a number of a GradientProbe's map is
 
 
 def escaped(text: str) -> str:
@@ -125,8 +127,13 @@ def shown(svg: str) -> str:
     return f'<svg style="{style}max-width:100%;height:auto" ' + svg.partition("<svg ")[2]
 
 
-def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> str:
-    """The heads' weights in cells; rows and columns have the tokens' names where each is a cell of its own."""
+def heads_svg(
+    probe: Probe | GradientProbe, title: str, queries: list[str], keys: list[str], value: str = "weight"
+) -> str:
+    """The heads' weights in cells, or the sizes of their gradients.
+
+    Rows and columns have the tokens' names where each is a cell of its own.
+    """
     _, heads, rows, columns = probe.shape
     shown = min(heads, MOST_HEADS)
     maps = probe.map(min(rows, MOST_CELLS), min(columns, MOST_CELLS), heads=list(range(shown)))
@@ -135,7 +142,8 @@ def heads_svg(probe: Probe, title: str, queries: list[str], keys: list[str]) -> 
         title += f": the first {shown} of {heads} heads"
     row_names = queries if rows <= MOST_CELLS else []
     column_names = keys if columns <= MOST_CELLS else []
-    return _maps_svg(title, maps.mean, maps.visible == 0, names, row_names, column_names, places=(rows, columns))
+    hidden = maps.visible == 0
+    return _maps_svg(title, maps.mean, hidden, names, row_names, column_names, places=(rows, columns), value=value)
 
 
 def _maps_svg(
@@ -173,7 +181,7 @@ def _maps_svg(
     )
 
 
-def require_names(call: str, probe: Probe, rows: list[str], columns: list[str]) -> None:
+def require_names(call: str, probe: Probe | GradientProbe, rows: list[str], columns: list[str]) -> None:
     for name, labels, length in (("rows", rows, probe.shape[2]), ("columns", columns, probe.shape[3])):
         if labels and len(labels) != length:
             raise ValueError(f"{call}: {name}: expected {length} names, got {len(labels)}")
@@ -188,6 +196,15 @@ def probe_html(probe: Probe) -> str:
     return shown(heads_svg(probe, "weights", [], []))
 
 
+def gradients_picture(probe: GradientProbe, title: str, rows: list[str], columns: list[str]) -> Picture:
+    require_names("picture", probe, rows, columns)
+    return Picture(title, heads_svg(probe, title, rows, columns, GRADIENT))
+
+
+def gradients_html(probe: GradientProbe) -> str:
+    return shown(heads_svg(probe, "gradients", [], [], GRADIENT))
+
+
 def plot_matrix(weights: NDArray[Any], queries: list[str], keys: list[str], title: str, ax: Any) -> Any:
     ax = ax if ax is not None else new_axes()
     picture = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
@@ -195,12 +212,13 @@ def plot_matrix(weights: NDArray[Any], queries: list[str], keys: list[str], titl
     if queries and len(queries) <= MOST_CELLS:
         ax.set_yticks(range(len(queries)), queries)
     if keys and len(keys) <= MOST_CELLS:
-        ax.set_xticks(range(len(keys)), keys)
+        upright = len(keys) * max(map(len, keys)) > MOST_LETTERS
+        ax.set_xticks(range(len(keys)), keys, rotation=90 if upright else 0)
     ax.figure.colorbar(picture, ax=ax, label="weight")
     return ax
 
 
-def plot_probe(probe: Probe, h: int, b: int, ax: Any) -> Any:
+def plot_probe(probe: Probe | GradientProbe, h: int, b: int, ax: Any, value: str = "weight") -> Any:
     _, _, rows, columns = probe.shape
     cells = probe.map(min(rows, 512), min(columns, 512), b, heads=[h])
     ax = ax if ax is not None else new_axes()
@@ -208,7 +226,7 @@ def plot_probe(probe: Probe, h: int, b: int, ax: Any) -> Any:
         cells.mean[0], vmin=0, cmap="viridis", interpolation="nearest", extent=(0, columns, rows, 0), aspect="auto"
     )
     ax.set(title=f"head {h}", xlabel="key", ylabel="query")
-    ax.figure.colorbar(picture, ax=ax, label="mean weight of a cell")
+    ax.figure.colorbar(picture, ax=ax, label=f"mean {value} of a cell")
     return ax
 
 

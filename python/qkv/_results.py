@@ -46,6 +46,18 @@ class TopKeys(NamedTuple):
     keys: NDArray[numpy.int64]
     weights: NDArray[Any]
 
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row for each key of each query: query, rank (from 0), key, weight."""
+        queries, count = self.keys.shape
+        return _frame(
+            {
+                "query": [query for query in range(queries) for _ in range(count)],
+                "rank": [*range(count)] * queries,
+                "key": self.keys.ravel(),
+                "weight": self.weights.ravel(),
+            }
+        )
+
 
 class RowStatistics(NamedTuple):
     """Statistics of the rows of one head, each [Tq]; 0 for a row that sees nothing."""
@@ -60,6 +72,18 @@ class RowStatistics(NamedTuple):
     diagonal: NDArray[numpy.float64]  # the weight of the key at the query's own position
 
     def mean(self, column: str) -> float:
-        """The mean of a column over the rows that see something; 0 if there is none."""
+        """The mean of a column over the rows that see something; 0 if there is none. ValueError for another name."""
+        if column not in self._fields:
+            raise ValueError(f"mean: column: expected one of {', '.join(self._fields)}, got {column!r}")
         rows = self.visible > 0
         return float(getattr(self, column)[rows].mean()) if rows.any() else 0.0
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row for each query, and these columns."""
+        return _frame(self._asdict())
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    from qkv._pictures import frame
+
+    return frame(columns)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from qkv import _pictures
 from qkv._qkv import Error, Probe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from qkv import _models
     from qkv._model import Model
     from qkv._widget import Live
+
+MATRICES = ("raw", "scaled", "softcapped", "biased", "masked", "weights", "dropped")  # of an attention
 
 
 class Trace:
@@ -98,7 +101,7 @@ class Trace:
     def plot(self, name: str | None = None, *, h: int = 0, ax: Any = None) -> Any:
         """The weights of a head over the tokens, on matplotlib's axes: those given, or new ones. Gives the axes.
 
-        `name` is an attention; the first that was kept if None.
+        `name` is an attention, or its "….weights"; the first that was kept if None.
         """
         attention = self._attention(name)
         labels = self._labels(attention)
@@ -106,7 +109,8 @@ class Trace:
 
     def _attention(self, name: str | None) -> str:
         if name is not None:
-            return name
+            attention, _, matrix = name.rpartition(".")
+            return attention if matrix == "weights" and attention in self.attentions else name
         if not self.attentions:
             raise ValueError('plot: name: expected an attention that was kept, got none: keep "*.attn"')
         return self.attentions[0]
@@ -144,10 +148,22 @@ def _summary(value: NDArray[Any]) -> dict[str, Any]:
     }
 
 
+def require_kept(patterns: Sequence[str], run: _models.Pass) -> None:
+    """Raises ValueError for the first pattern that meets no value, and no matrix of an attention."""
+    matrices = [f"{name}.{stage}" for name in run.attentions for stage in MATRICES]
+    known = [*run.names, *run.attentions, *matrices]
+    for pattern in patterns:
+        wanted = re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+        if not any(wanted.fullmatch(name) for name in known):
+            raise ValueError(f"trace: keep: expected a pattern of a value that the pass computes, got {pattern!r}")
+
+
 def edits_of(
     edits: Mapping[str | tuple[str, tuple[int, ...]], Callable[[NDArray[Any]], Any]],
 ) -> list[tuple[str, list[int], Callable[[NDArray[Any]], Any]]]:
     """(name, heads, function) of each edit."""
+    if not hasattr(edits, "items"):
+        raise TypeError(f"trace: edit: expected a dict of functions by name, got {type(edits).__name__}")
     found: list[tuple[str, list[int], Callable[[NDArray[Any]], Any]]] = []
     for name, function in edits.items():
         pattern, heads = (name, []) if isinstance(name, str) else (name[0], list(name[1]))

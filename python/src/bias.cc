@@ -7,7 +7,7 @@ namespace qkv::python {
 namespace {
 
 nb::object sum_of(const Bias& bias, nb::handle other, bool other_first) {
-  if (!nb::isinstance<Bias>(other) && !nb::isinstance<nb::str>(other)) return nb::borrow(nb::handle(Py_NotImplemented));
+  if (!is_operand<Bias>(other)) return nb::borrow(nb::handle(Py_NotImplemented));
   const Bias second = bias_of("Bias", other, nullptr);
   return nb::cast(other_first ? second + bias : bias + second);
 }
@@ -41,21 +41,22 @@ Bias t5_of(nb::handle table, std::int64_t max_distance, bool bidirectional, cons
 
 void add_bias(nb::module_& module) {
   const auto align = nb::arg("align") = "bottom_right";
-  nb::class_<Bias>(
+  nb::class_<Bias> bias(
       module, "Bias",
       "Values added to the scores: an immutable value. Biases are summed with +. Bias(\"alibi\") reads the text "
-      "form, Bias(array) takes an array that broadcasts to [B, H, Tq, Tk].")
-      .def(
+      "form, Bias(array) takes an array that broadcasts to [B, H, Tq, Tk].");
+  bias.attr("__array_ufunc__") = nb::none();  // array + bias is ours, not one of each element
+  bias.def(
           "__init__", [](Bias* self, nb::handle source) { new (self) Bias(bias_of("Bias", source, nullptr)); },
           nb::arg("source") = nb::none(),
           nb::sig("def __init__(self, source: qkv._types.BiasValue | None = None) -> None"),
           "A bias of a text, an array or another bias; of nothing the one that adds nothing.")
       .def(
           "__add__", [](const Bias& a, nb::handle b) { return sum_of(a, b, false); },
-          nb::sig("def __add__(self, other: Bias | str) -> Bias"), "The sum.")
+          nb::sig("def __add__(self, other: qkv._types.BiasValue) -> Bias"), "The sum.")
       .def(
           "__radd__", [](const Bias& a, nb::handle b) { return sum_of(a, b, true); },
-          nb::sig("def __radd__(self, other: str) -> Bias"), "The sum.")
+          nb::sig("def __radd__(self, other: str | qkv._types.AnyArray) -> Bias"), "The sum.")
       .def("__str__", &Bias::to_string)
       .def("__repr__", [](const Bias& a) { return "qkv.Bias(\"" + a.to_string() + "\")"; })
       .def("terms", &Bias::terms, "The summands, left to right; none for zero.")

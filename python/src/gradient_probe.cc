@@ -104,6 +104,24 @@ void add_gradient_probe(nb::module_& module) {
           "shape", [](const OwningGradientProbe& self) { return given(self.probe.shape()); },
           nb::sig("def shape(self) -> tuple[int, int, int, int]"), "(B, Hq, Tq, Tk)")
       .def("__repr__", [](const OwningGradientProbe& self) { return said_of("GradientProbe", self.probe.shape()); })
+      .def("_repr_html_",
+           [](nb::handle self) { return nb::module_::import_("qkv._pictures").attr("gradients_html")(self); })
+      .def(
+          "picture",
+          [](nb::handle self, const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+             const std::string& title) {
+            return nb::module_::import_("qkv._pictures").attr("gradients_picture")(self, title, rows, columns);
+          },
+          nb::kw_only(), nb::arg("rows") = nb::list(), nb::arg("columns") = nb::list(), nb::arg("title") = "gradients",
+          "A Picture of the sizes of the gradients (stage \"biased\") of each head, as Probe.picture() has weights.")
+      .def(
+          "plot",
+          [](nb::handle self, std::int64_t head, std::int64_t entry, nb::handle ax) {
+            return nb::module_::import_("qkv._pictures").attr("plot_probe")(self, head, entry, ax, "size of gradients");
+          },
+          nb::arg("h") = 0, nb::arg("b") = 0, nb::arg("ax") = nb::none(),
+          nb::sig("def plot(self, h: int = 0, b: int = 0, ax: typing.Any = None) -> typing.Any"),
+          "A map of the sizes of a head's gradients on matplotlib's axes: those given, or new ones. Gives the axes.")
       .def("tile", &tile_as_array, h, b, nb::kw_only(), nb::arg("queries") = nb::none(), nb::arg("keys") = nb::none(),
            stage,
            nb::sig("def tile(self, h: int = 0, b: int = 0, *, queries: qkv._types.Part | None = None, keys: "

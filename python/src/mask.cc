@@ -40,7 +40,7 @@ Mask global_of(std::optional<std::int64_t> count, const nb::object& at, const st
 // An operand of & and |: NotImplemented for what is no mask, so that Python asks the other side.
 template <class Combine>
 nb::object combined(const Mask& mask, nb::handle other, const Combine& combine) {
-  if (!nb::isinstance<Mask>(other) && !nb::isinstance<nb::str>(other)) return nb::borrow(nb::handle(Py_NotImplemented));
+  if (!is_operand<Mask>(other)) return nb::borrow(nb::handle(Py_NotImplemented));
   return nb::cast(combine(mask, mask_of("Mask", other, nullptr)));
 }
 
@@ -132,6 +132,7 @@ void add_mask(nb::module_& module) {
       module, "Mask",
       "Which query sees which key: an immutable value. Masks combine with & (both), | (either) and ~ (not). "
       "Mask(\"causal & window(512)\") reads the text form, Mask(array) takes a bool array.");
+  mask.attr("__array_ufunc__") = nb::none();  // array & mask is ours, not one of each element
   mask.def(
           "__init__", [](Mask* self, nb::handle source) { new (self) Mask(mask_of("Mask", source, nullptr)); },
           nb::arg("source") = nb::none(),
@@ -142,25 +143,25 @@ void add_mask(nb::module_& module) {
           [](const Mask& a, nb::handle b) {
             return combined(a, b, [](const Mask& x, const Mask& y) { return x & y; });
           },
-          nb::sig("def __and__(self, other: Mask | str) -> Mask"), "Both.")
+          nb::sig("def __and__(self, other: qkv._types.MaskValue) -> Mask"), "Both.")
       .def(
           "__rand__",
           [](const Mask& a, nb::handle b) {
             return combined(a, b, [](const Mask& x, const Mask& y) { return y & x; });
           },
-          nb::sig("def __rand__(self, other: str) -> Mask"), "Both.")
+          nb::sig("def __rand__(self, other: str | qkv._types.AnyArray) -> Mask"), "Both.")
       .def(
           "__or__",
           [](const Mask& a, nb::handle b) {
             return combined(a, b, [](const Mask& x, const Mask& y) { return x | y; });
           },
-          nb::sig("def __or__(self, other: Mask | str) -> Mask"), "Either.")
+          nb::sig("def __or__(self, other: qkv._types.MaskValue) -> Mask"), "Either.")
       .def(
           "__ror__",
           [](const Mask& a, nb::handle b) {
             return combined(a, b, [](const Mask& x, const Mask& y) { return y | x; });
           },
-          nb::sig("def __ror__(self, other: str) -> Mask"), "Either.")
+          nb::sig("def __ror__(self, other: str | qkv._types.AnyArray) -> Mask"), "Either.")
       .def(
           "__invert__", [](const Mask& a) { return !a; }, "What the mask hides.")
       .def("__str__", &Mask::to_string)

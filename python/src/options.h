@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "arrays.h"
 #include "python.h"
 #include "qkv/attention.h"
 
@@ -35,6 +36,12 @@ struct OptionArguments {
 /// A mask from a Mask, a text, an array or a function; a bias likewise. For operands: no function without a shape.
 [[nodiscard]] Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape);
 [[nodiscard]] Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape);
+
+/// Whether a mask, or a bias, can be combined with `other` without a shape: another one, a text or an array.
+template <class Value>
+[[nodiscard]] bool is_operand(nb::handle other) {
+  return nb::isinstance<Value>(other) || nb::isinstance<nb::str>(other) || is_array(other);
+}
 
 [[nodiscard]] Align align_of(std::string_view function, std::string_view word);
 [[nodiscard]] Stage stage_of(std::string_view function, std::string_view word);

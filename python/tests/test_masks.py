@@ -46,6 +46,26 @@ def test_masks_combine():
     assert qkv.Mask.causal().coverage(4, 4) == 10 / 16
 
 
+def test_masks_and_biases_combine_with_arrays():
+    hidden = numpy.ones((6, 8), bool)
+    hidden[:, 3] = False
+    mask = qkv.Mask.window(2)
+    near = mask.array(6, 8)
+    for combined, expected in [
+        (mask & hidden, near & hidden),
+        (hidden & mask, near & hidden),
+        (mask | hidden, near | hidden),
+        (hidden | ~mask, hidden | ~near),
+    ]:
+        assert numpy.array_equal(combined.array(6, 8)[0, 0], expected.reshape(6, 8))
+    added = numpy.arange(48.0).reshape(6, 8)
+    alibi = qkv.Bias.alibi()
+    for total in (alibi + added, added + alibi):
+        assert numpy.array_equal(total.array(6, 8), alibi.array(6, 8) + added)
+    with pytest.raises(ValueError, match="visible: expected dtype b8 or u8, got f64"):
+        mask & added
+
+
 def test_a_function_is_called_once_with_places():
     calls = []
 

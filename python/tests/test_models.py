@@ -286,6 +286,10 @@ def test_plot(induction):
     assert trace.plot("blocks.1.attn", ax=ax) is ax
     np.testing.assert_array_equal(ax.images[0].get_array(), trace.probe("blocks.1.attn").weights())
     assert [label.get_text() for label in ax.get_xticklabels()] == list(TEXT)
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {0}
+    long = qkv.Model.open("gpt").trace("The cat sat on the mat because it was tired", keep="*.attn").plot()
+    assert {label.get_rotation() for label in long.get_xticklabels()} == {90}
+    assert trace.plot("blocks.1.attn.weights").get_title() == "blocks.1.attn, head 0"
     assert trace.probe("blocks.0.attn").plot().images
     pyplot.close("all")
 
@@ -298,6 +302,18 @@ def test_rows_and_columns_have_their_texts():
         ("decoder.blocks.0.cross", trace.tokens, trace.source),
     ]:
         assert trace._labels(name) == (rows, columns)
+
+
+@pytest.mark.parametrize("keep", ["blocks.7.attn.q", "*.wieghts", ["logits", "foo*"]])
+def test_a_pattern_that_meets_nothing_is_refused(induction, keep):
+    with pytest.raises(ValueError, match="trace: keep: expected a pattern of a value that the pass computes, got"):
+        induction.trace(TEXT, keep=keep)
+
+
+def test_a_pattern_of_a_matrix_keeps_its_attention(induction):
+    trace = induction.trace(TEXT, keep="*.1.attn.weights")
+    assert trace.attentions == ["blocks.1.attn"]
+    assert trace.names == []
 
 
 def test_to_pandas(induction):

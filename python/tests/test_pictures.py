@@ -83,3 +83,43 @@ def test_what_a_mask_costs():
 def test_what_a_heatmap_refuses(values, options, message):
     with pytest.raises(ValueError, match=message):
         qkv.heatmap(values, **options)
+
+
+def gradient_probe():
+    x = numpy.random.default_rng(0).standard_normal((2, 6, 4))
+    out, lse = qkv.attention(x, x, x, mask="causal", return_lse=True)
+    return qkv.GradientProbe(numpy.ones_like(out), x, x, x, out, lse, mask="causal")
+
+
+def test_a_gradient_probe_shows_itself():
+    probe = gradient_probe()
+    assert "head 1: 6 rows (query) by 6 columns (key), size of gradients from" in probe._repr_html_()
+    assert described(probe.picture(rows=list("abcdef"), title="dS")) == described(probe.picture())
+    with pytest.raises(ValueError, match="picture: rows: expected 6 names, got 1"):
+        probe.picture(rows=["a"])
+
+
+def test_a_gradient_probe_plots():
+    pytest.importorskip("matplotlib").use("agg")
+    axes = gradient_probe().plot(h=1)
+    assert axes.get_title() == "head 1" and axes.images[0].get_array().shape == (6, 6)
+    assert axes.images[0].colorbar.ax.get_ylabel() == "mean size of gradients of a cell"
+
+
+def test_what_a_probe_counts_becomes_tables():
+    pytest.importorskip("pandas")
+    x = numpy.eye(4, dtype=numpy.float32)
+    probe = qkv.Probe(x, x, mask="causal")
+    top = probe.top_keys(2).to_pandas()
+    assert list(top.columns) == ["query", "rank", "key", "weight"] and len(top) == 8
+    assert list(top["key"][6:]) == list(probe.top_keys(2).keys[3])
+    rows = probe.statistics().to_pandas()
+    assert list(rows["visible"]) == [1, 2, 3, 4] and list(rows["entropy"]) == list(probe.statistics().entropy)
+    with pytest.raises(ValueError, match="mean: column: expected one of visible, .*, got 'entrop'"):
+        probe.statistics().mean("entrop")
+
+
+def test_completion_offers_what_the_package_has():
+    offered = {name for name in dir(qkv) if not name.startswith("_")}
+    assert {name for name in qkv.__all__ if not name.startswith("_")} <= offered
+    assert not {"Any", "TYPE_CHECKING", "importlib"} & offered
