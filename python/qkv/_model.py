@@ -68,6 +68,11 @@ class Drawing(TypedDict, total=False):
     dtype: Literal["f32", "bf16"]
 
 
+def require_text(text: object) -> None:
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"Model: text: expected a str, got {type(text).__name__}")
+
+
 class Model:
     """A transformer that was trained: a decoder, an encoder, an encoder-decoder, a captioner or two towers.
 
@@ -142,6 +147,7 @@ class Model:
         the image, of length 1. float32, or float64 where the parameters are. Raises ValueError for what it does not
         read.
         """
+        require_text(text)
         return self._model.call(text, ids, example, image, answer)
 
     def trace(
@@ -165,6 +171,7 @@ class Model:
 
         Raises ValueError for a pattern that meets no value, and for an edit of another shape.
         """
+        require_text(text)
         patterns = [keep] if isinstance(keep, str) else None if keep is None else list(keep)
         run = _models.run(self._model, patterns, edits_of(edit or {}), text, ids, example, image, answer)
         require_kept(patterns or [], run)

@@ -57,6 +57,11 @@ void add_bias(nb::module_& module) {
       .def(
           "__radd__", [](const Bias& a, nb::handle b) { return sum_of(a, b, true); },
           nb::sig("def __radd__(self, other: str | qkv._types.AnyArray) -> Bias"), "The sum.")
+      .def(
+          "__copy__", [](nb::object self) { return self; }, nb::sig("def __copy__(self) -> Bias"))
+      .def(
+          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: typing.Any) -> Bias"))
       .def("__str__", &Bias::to_string)
       .def("__repr__", [](const Bias& a) { return "qkv.Bias(\"" + a.to_string() + "\")"; })
       .def("terms", &Bias::terms, "The summands, left to right; none for zero.")

@@ -125,6 +125,15 @@ nb::object array_of(const Mask& mask, std::int64_t Tq, std::int64_t Tk, std::int
   return numpy_array(std::move(array));
 }
 
+nb::object pickled(const Mask& mask) {
+  const std::string text = mask.to_string();
+  if (text.find('<') != std::string::npos) {
+    const std::string said = "pickle: expected a mask whose text says it all, got " + text + "; pickle its array";
+    throw nb::type_error(said.c_str());
+  }
+  return nb::make_tuple(nb::type<Mask>(), nb::make_tuple(text));
+}
+
 }  // namespace
 
 void add_mask(nb::module_& module) {
@@ -164,6 +173,12 @@ void add_mask(nb::module_& module) {
           nb::sig("def __ror__(self, other: str | qkv._types.AnyArray) -> Mask"), "Either.")
       .def(
           "__invert__", [](const Mask& a) { return !a; }, "What the mask hides.")
+      .def(
+          "__copy__", [](nb::object self) { return self; }, nb::sig("def __copy__(self) -> Mask"))
+      .def(
+          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: typing.Any) -> Mask"))
+      .def("__reduce__", &pickled, nb::sig("def __reduce__(self) -> tuple[type[Mask], tuple[str]]"))
       .def("__str__", &Mask::to_string)
       .def("__repr__", [](const Mask& a) { return "qkv.Mask(\"" + a.to_string() + "\")"; })
       .def("array", &array_of, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,

@@ -1,5 +1,8 @@
 """Masks, biases and probes as values."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -64,6 +67,17 @@ def test_masks_and_biases_combine_with_arrays():
         assert numpy.array_equal(total.array(6, 8), alibi.array(6, 8) + added)
     with pytest.raises(ValueError, match="visible: expected dtype b8 or u8, got f64"):
         mask & added
+
+
+def test_masks_and_biases_are_copied_and_masks_pickled():
+    mask = qkv.Mask.causal() & "window(3)" | qkv.Mask.documents(2, 4)
+    for value in (mask, qkv.Bias.alibi()):
+        assert copy.copy(value) is value and copy.deepcopy([value])[0] is value
+    read = pickle.loads(pickle.dumps(mask))
+    assert str(read) == str(mask) and numpy.array_equal(read.array(6, 6), mask.array(6, 6))
+    stored = qkv.Mask(numpy.eye(64, dtype=bool))
+    with pytest.raises(TypeError, match="pickle: expected a mask whose text says it all, got .*; pickle its array"):
+        pickle.dumps(stored)
 
 
 def test_a_function_is_called_once_with_places():

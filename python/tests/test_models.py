@@ -310,6 +310,12 @@ def test_a_pattern_that_meets_nothing_is_refused(induction, keep):
         induction.trace(TEXT, keep=keep)
 
 
+def test_a_text_is_one_str(induction):
+    for call in (induction, induction.trace):
+        with pytest.raises(TypeError, match="Model: text: expected a str, got list"):
+            call([TEXT, TEXT])
+
+
 def test_a_pattern_of_a_matrix_keeps_its_attention(induction):
     trace = induction.trace(TEXT, keep="*.1.attn.weights")
     assert trace.attentions == ["blocks.1.attn"]
