@@ -469,3 +469,31 @@ class TestAttention:
             qkv.torch.attention(x, x, x, **options)
         with pytest.raises(ValueError, match="attention: k: expected"):
             qkv.torch.attention(x, x[0], x)
+
+
+def with_mask(function, mask):
+    return lambda *inputs, attn_mask: function(*inputs, attn_mask=mask)
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (5, 7), (7, 5)])
+@pytest.mark.parametrize("variant", ["causal_upper_left", "causal_lower_right"])
+def test_takes_a_causal_bias_as_the_mask_that_it_stands_for(variant, sizes):
+    from torch.nn.attention import bias
+
+    if variant == "causal_lower_right" and sizes[0] > sizes[1]:
+        pytest.skip("PyTorch gives NaN where rows see nothing")
+    inputs = [draw(2, 3, sizes[at], 8, seed=at) for at in (0, 1, 1)]
+    made = getattr(bias, variant)(*sizes)
+    visible = torch.ones(sizes, dtype=torch.bool).tril(0 if variant == "causal_upper_left" else sizes[1] - sizes[0])
+    for given, expected in zip(answers(with_mask(ours, made), inputs), answers(with_mask(theirs, visible), inputs), strict=True):
+        torch.testing.assert_close(given, expected, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="CausalBias should not be used with causal=True"):
+        ours(*inputs, made, is_causal=True)
+
+
+def test_refuses_a_causal_bias_of_other_sizes():
+    from torch.nn.attention.bias import causal_lower_right
+
+    q, k = draw(1, 1, 5, 8), draw(1, 1, 7, 8)
+    with pytest.raises(RuntimeError, match="a CausalBias of 5 queries and 7 keys, but got one of \\(3, 5\\)"):
+        ours(q, k, k, causal_lower_right(3, 5))

@@ -11,8 +11,6 @@ import qkv
 from qkv.torch import _inputs
 from qkv.torch._operator import TOP_LEFT, Simple, call, is_watched, mask_of_text, records, refuse_tangents
 
-_CAUSAL = mask_of_text(TOP_LEFT)
-
 
 def _cast_by_autocast(x: Tensor) -> Tensor:
     """PyTorch's own function is of those that autocast casts: float32 becomes the type of the region."""
@@ -45,18 +43,20 @@ def scaled_dot_product_attention(
 
     Shapes: query [..., Tq, D], key [..., Tk, D], value [..., Tk, Dv], leading axes broadcast; with enable_gqa the
     number of query heads, the third last axis, is a multiple of those of key and value. attn_mask broadcasts to
-    [..., Tq, Tk]: bool, true sees, or float, added to the scores, with a gradient of its own. is_causal is aligned
+    [..., Tq, Tk]: bool, true sees, or float, added to the scores, with a gradient of its own, or a CausalBias of torch.nn.attention.bias. is_causal is aligned
     top-left. dropout draws its seed from PyTorch's generator.
 
     Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
     """
+    mask_text = TOP_LEFT if is_causal else ""
+    if attn_mask is not None and type(attn_mask).__name__ == "CausalBias":
+        attn_mask, mask_text = None, _inputs.text_of_causal_bias(attn_mask, query, key, is_causal)
     if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
         try:
             if records(query, key, value):
-                return Simple.apply(query, key, value, TOP_LEFT if is_causal else "", "", scale, None)
-            return qkv.attention(
-                query, key, value, mask=_CAUSAL if is_causal else None, scale=scale, threads=torch.get_num_threads()
-            )
+                return Simple.apply(query, key, value, mask_text, "", scale, None)
+            mask = mask_of_text(mask_text) if mask_text else None
+            return qkv.attention(query, key, value, mask=mask, scale=scale, threads=torch.get_num_threads())
         except ValueError:
             _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
             raise
@@ -65,7 +65,7 @@ def scaled_dot_product_attention(
         attn_mask = None if attn_mask is None else _cast_by_autocast(attn_mask)
     _inputs.check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
-        _inputs.refuse("explicit attn_mask should not be set when is_causal=True")
+        _inputs.refuse("Explicit attn_mask should not be set when is_causal=True")
     if not 0 <= dropout_p <= 1:
         _inputs.refuse(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     q, k, v, leading = _inputs.four_axes(query, key, value, enable_gqa)
@@ -79,7 +79,6 @@ def scaled_dot_product_attention(
         visible, bias = (mask, None) if mask.dtype == torch.bool else (None, mask)
     # All weights dropped: PyTorch multiplies them by 0, and so their gradients.
     dropout = 0.0 if dropout_p == 1 else float(dropout_p)
-    mask_text = TOP_LEFT if is_causal else ""
     out, _ = call(q, k, v, visible=visible, bias=bias, mask_text=mask_text, scale=scale, dropout=dropout)
     if dropout_p == 1:
         out = out * 0.0
