@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:  # NumPy is imported by the first call that needs it
     import numpy
@@ -12,11 +12,28 @@ _Kind = TypeVar("_Kind")  # arrays as q is one; None, too, where only some gradi
 _Other = TypeVar("_Other")  # arrays of the same library, of other axes or element types
 
 
+def said(result: Any) -> str:
+    """A line: what each array is, not what it holds."""
+    fields = ", ".join(f"{name}={_brief(getattr(result, name))}" for name in result._fields)
+    return f"qkv.{type(result).__name__}({fields})"
+
+
+def _brief(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_brief, cast('list[Any]', value)))}]"
+    return f"{str(value.dtype).rpartition('.')[2]} {[*value.shape]}"
+
+
 class AttentionResult(NamedTuple, Generic[_Kind, _Other]):
     """out [B, Hq, Tq, Dv], and lse [B, Hq, Tq]: the natural logarithm of each row's sum."""
 
     out: _Kind
     lse: _Other
+
+    def __repr__(self) -> str:
+        return said(self)
 
 
 class AttentionGradients(NamedTuple, Generic[_Kind, _Other]):
@@ -27,6 +44,9 @@ class AttentionGradients(NamedTuple, Generic[_Kind, _Other]):
     d_v: _Kind
     d_bias: list[_Other]
     d_sinks: _Other | None
+
+    def __repr__(self) -> str:
+        return said(self)
 
 
 class CellMaps(NamedTuple):
@@ -39,12 +59,18 @@ class CellMaps(NamedTuple):
     largest: NDArray[numpy.float64]
     visible: NDArray[numpy.float64]
 
+    def __repr__(self) -> str:
+        return said(self)
+
 
 class TopKeys(NamedTuple):
     """The keys of largest weight of each query, largest first: keys int64 and weights, both [Tq, count]."""
 
     keys: NDArray[numpy.int64]
     weights: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return said(self)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with a row for each key of each query: query, rank (from 0), key, weight."""
@@ -70,6 +96,9 @@ class RowStatistics(NamedTuple):
     largest: NDArray[numpy.float64]
     first: NDArray[numpy.float64]  # the weight of key 0
     diagonal: NDArray[numpy.float64]  # the weight of the key at the query's own position
+
+    def __repr__(self) -> str:
+        return said(self)
 
     def mean(self, column: str) -> float:
         """The mean of a column over the rows that see something; 0 if there is none. ValueError for another name."""

@@ -30,6 +30,7 @@ void add_generator(nb::module_& module) {
   const auto dtype = nb::arg("dtype") = "float32";
   nb::class_<Generator>(module, "Generator", kGenerator)
       .def(nb::init<std::uint64_t>(), nb::arg("seed"), "As torch.manual_seed(seed).")
+      .def("__repr__", [](const Generator&) { return "qkv.Generator(…)"; })
       .def(
           "randn",
           [](Generator& self, const Extents& shape, const std::string& type) {

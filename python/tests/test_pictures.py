@@ -123,3 +123,20 @@ def test_completion_offers_what_the_package_has():
     offered = {name for name in dir(qkv) if not name.startswith("_")}
     assert {name for name in qkv.__all__ if not name.startswith("_")} <= offered
     assert not {"Any", "TYPE_CHECKING", "importlib"} & offered
+
+
+def test_results_are_said_in_a_line():
+    x = numpy.ones((2, 3, 4), numpy.float32)
+    result = qkv.attention(x, x, x, return_lse=True)
+    assert repr(result) == "qkv.AttentionResult(out=float32 [2, 3, 4], lse=float32 [2, 3])"
+    gradients = qkv.attention_backward(x, x, x, x, *result, bias=x[:, :, :3], wants=["q", "bias"])
+    assert repr(gradients) == (
+        "qkv.AttentionGradients(d_q=float32 [2, 3, 4], d_k=None, d_v=None, d_bias=[float32 [2, 3, 3]], d_sinks=None)"
+    )
+    probe = qkv.Probe(x, x)
+    assert repr(probe.map(3, 3)) == (
+        "qkv.CellMaps(mean=float64 [2, 3, 3], largest=float64 [2, 3, 3], visible=float64 [2, 3, 3])"
+    )
+    assert repr(probe.top_keys(1)) == "qkv.TopKeys(keys=int64 [3, 1], weights=float32 [3, 1])"
+    assert "\n" not in repr(probe.statistics())
+    assert repr(qkv.Generator(7)) == "qkv.Generator(…)"
