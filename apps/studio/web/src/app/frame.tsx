@@ -90,6 +90,12 @@ function toMain(event: Event) {
   document.getElementById("main")?.focus();
 }
 
+/** Says on which sides there are links out of sight; the row fades there. */
+function showMore(row: HTMLElement): void {
+  row.classList.toggle("more-before", row.scrollLeft > 1);
+  row.classList.toggle("more-after", row.scrollLeft + row.clientWidth < row.scrollWidth - 1);
+}
+
 function PageLinks({ current, open }: { current: Page; open: readonly Page[] }) {
   const links = useRef<HTMLElement>(null);
   // On a phone they are wider than the screen: the one that is open is in sight.
@@ -97,8 +103,15 @@ function PageLinks({ current, open }: { current: Page; open: readonly Page[] }) 
     const [row, link] = [links.current, links.current?.querySelector<HTMLElement>("[aria-current]")];
     if (row && link) row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
   }, [current]);
+  useLayoutEffect(() => {
+    if (!links.current) return;
+    const row = links.current;
+    const observer = new ResizeObserver(() => showMore(row));
+    observer.observe(row);
+    return () => observer.disconnect();
+  }, []);
   return (
-    <nav class="pages" aria-label="Pages" ref={links}>
+    <nav class="pages" aria-label="Pages" ref={links} onScroll={(event) => showMore(event.currentTarget)}>
       {open.map((page) => (
         <a key={page.name} href={page === current ? startOf(page) : wayTo(page)} aria-current={page === current ? "page" : undefined}>
           {page.title}
