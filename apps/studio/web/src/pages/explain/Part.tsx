@@ -1,6 +1,7 @@
 // One step, the query written out, or one answer to why.
 
 import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Cell, ExplainedMap, ExplainedPart, Table } from "../../engine/messages";
 import type { Scale } from "../../drawing/colour";
 import { shown } from "../../drawing/numbers";
@@ -12,12 +13,32 @@ import { MatrixTable } from "../../parts/MatrixTable";
 import { Prose } from "../../parts/Prose";
 import { Picture } from "./Picture";
 
-export function Part({ id, part, images }: { id: string; part: ExplainedPart; images: readonly Tensor[] }) {
+interface PartProps {
+  id: string;
+  part: ExplainedPart;
+  images: readonly Tensor[];
+  /** The address leads to it. */
+  isAsked: boolean;
+}
+
+/** A why is closed until it is asked; on paper it is there. */
+export function Part({ id, part, images, isAsked }: PartProps) {
+  const isWhy = part.kind === "why";
+  const open = useSignal(!isWhy || isAsked);
+  useEffect(() => {
+    if (isAsked) open.value = true;
+  }, [isAsked]);
   return (
-    <section id={id} class={`card part ${part.kind}`}>
+    <section id={id} class={`card part ${part.kind} ${open.value ? "" : "folded"}`}>
       <h2>
         {part.number > 0 && <span class="part-number">{part.number}</span>}
-        {part.title}
+        {isWhy ? (
+          <button type="button" class="part-fold" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+            {part.title}
+          </button>
+        ) : (
+          part.title
+        )}
       </h2>
       {part.text && (
         <p class="part-text">

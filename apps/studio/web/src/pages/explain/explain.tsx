@@ -44,7 +44,7 @@ function ExplainPage({ engine, takings }: PageProps) {
   return (
     <div class={`explain-page ${state.reply.waiting.value ? "waiting" : ""}`} aria-busy={state.reply.waiting.value}>
       <Problem asked={state.reply} />
-      {reply ? <Whole reply={reply} /> : !state.reply.error.value && <p class="first-wait">Computing every step …</p>}
+      {reply ? <Whole reply={reply} step={step} /> : !state.reply.error.value && <p class="first-wait">Computing every step …</p>}
     </div>
   );
 }
@@ -67,7 +67,7 @@ function nameOf(part: ExplainedPart): string {
   return part.kind === "why" ? `why-${part.id}` : part.id;
 }
 
-function Whole({ reply }: { reply: ExplainReply }) {
+function Whole({ reply, step }: { reply: ExplainReply; step: string | undefined }) {
   const firstWhy = reply.parts.find((part) => part.kind === "why");
   return (
     <>
@@ -99,7 +99,7 @@ function Whole({ reply }: { reply: ExplainReply }) {
         </nav>
         <div class="explain-column">
           {reply.parts.map((part) => (
-            <Part key={nameOf(part)} id={anchorOf(nameOf(part))} part={part} images={reply.images} />
+            <Part key={nameOf(part)} id={anchorOf(nameOf(part))} part={part} images={reply.images} isAsked={nameOf(part) === step} />
           ))}
         </div>
       </div>
