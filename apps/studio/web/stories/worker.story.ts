@@ -100,6 +100,7 @@ describe.skipIf(names.length === 0)("without a server (after `make web` or `make
       const { page } = await open(places[name]!, "#/explain?text=a dog ran&query=dog");
       await page.locator(".explain-body .part.query").waitFor({ timeout: slow });
       expect(await page.locator(".explain-body .part.step").count()).toBeGreaterThan(10);
+      await page.locator(".part.why button").first().click();
       await page.locator(".part.why svg[aria-label='Variance of q·k']").first().waitFor();
     }, slow);
 

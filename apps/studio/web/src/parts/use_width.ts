@@ -8,7 +8,9 @@ export function useWidth(place: MutableRef<HTMLElement | null>, before = 0): num
   useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
-    const measure = () => (width.value = Math.floor(element.clientWidth));
+    const measure = () => {
+      if (element.clientWidth > 0) width.value = Math.floor(element.clientWidth); // what is folded has none
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);

@@ -34,10 +34,12 @@ export function Part({ id, part, images, isAsked }: PartProps) {
         {part.number > 0 && <span class="part-number">{part.number}</span>}
         {isWhy ? (
           <button type="button" class="part-fold" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {part.title}
+            <Prose text={part.title} />
           </button>
         ) : (
-          part.title
+          <span>
+            <Prose text={part.title} />
+          </span>
         )}
       </h2>
       {part.text && (
@@ -153,7 +155,7 @@ function PlainTable({ table }: { table: Table }) {
           <tr>
             {table.columns.map((column, n) => (
               <th key={n} scope="col" class={isNumber(n) ? "number" : ""}>
-                {column}
+                <Prose text={column} />
               </th>
             ))}
           </tr>

@@ -8,6 +8,7 @@ import { lastReply } from "../../app/last_reply";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { asked, type Asked } from "../../engine/asked";
 import type { ExplainedPart, ExplainReply, ExplainRequest } from "../../engine/messages";
+import { Prose } from "../../parts/Prose";
 import { Part } from "./Part";
 import { explainCommand, explainRequest, firstText } from "./state";
 import "./explain.css";
@@ -76,7 +77,9 @@ function Whole({ reply, step }: { reply: ExplainReply; step: string | undefined 
         <dl>
           {reply.settings.map(({ name, value }) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>
+                <Prose text={name} />
+              </dt>
               <dd>{value}</dd>
             </div>
           ))}
@@ -91,7 +94,10 @@ function Whole({ reply, step }: { reply: ExplainReply; step: string | undefined 
             {reply.parts.map((part) => (
               <li key={nameOf(part)} class={part === firstWhy ? "first-why" : ""}>
                 <button type="button" class="plain small" onClick={() => goTo(nameOf(part))}>
-                  <span>{part.number > 0 ? part.number : part.kind === "why" ? "why" : "·"}</span> {part.title}
+                  <span>{part.number > 0 ? part.number : part.kind === "why" ? "why" : "·"}</span>
+                  <span>
+                    <Prose text={part.title} />
+                  </span>
                 </button>
               </li>
             ))}
