@@ -25,25 +25,25 @@ def only_math_is_on() -> bool:
     return backends.math_sdp_enabled() and not (backends.flash_sdp_enabled() or backends.mem_efficient_sdp_enabled())
 
 
-class Counted:
-    """qkv's attention in the place of PyTorch's; counts the calls that each of them answers."""
+def put_in_place(math: str) -> dict[str, int]:
+    """Puts qkv's attention in the place of PyTorch's; gives how many calls each of them answers from then on."""
+    theirs = F.scaled_dot_product_attention
+    calls = {"qkv": 0, "torch": 0}
 
-    def __init__(self, math: str) -> None:
-        self.theirs = F.scaled_dot_product_attention
-        self.keeps_math = math == "torch"
-        self.calls = {"qkv": 0, "torch": 0}
+    def scaled_dot_product_attention(*args, **options):
+        kept = math == "torch" and only_math_is_on()
+        calls["torch" if kept else "qkv"] += 1
+        return (theirs if kept else qkv.torch.scaled_dot_product_attention)(*args, **options)
 
-    def __call__(self, *args, **options):
-        kept = self.keeps_math and only_math_is_on()
-        self.calls["torch" if kept else "qkv"] += 1
-        return (self.theirs if kept else qkv.torch.scaled_dot_product_attention)(*args, **options)
+    F.scaled_dot_product_attention = scaled_dot_product_attention
+    return calls
 
 
 class OfAttention:
     """Keeps the tests of attention, and says how many calls they made."""
 
-    def __init__(self, attention: Counted) -> None:
-        self.attention = attention
+    def __init__(self, calls: dict[str, int]) -> None:
+        self.calls = calls
 
     def pytest_collection_modifyitems(self, items) -> None:
         def wanted(item) -> bool:
@@ -53,8 +53,8 @@ class OfAttention:
         items[:] = [item for item in items if wanted(item)]
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
-        calls = self.attention.calls
-        terminalreporter.write_line(f"calls answered by qkv: {calls['qkv']:,}, by PyTorch: {calls['torch']:,}")
+        line = f"calls answered by qkv: {self.calls['qkv']:,}, by PyTorch: {self.calls['torch']:,}"
+        terminalreporter.write_line(line)
 
 
 def main() -> None:
@@ -64,10 +64,9 @@ def main() -> None:
     given, rest = options.parse_known_args()
     if not given.file.is_file():
         sys.exit(f"{given.file}: expected test/test_transformers.py of PyTorch's repository; there is no such file")
-    attention = Counted(given.math)
-    F.scaled_dot_product_attention = attention
+    calls = put_in_place(given.math)
     sys.path.insert(0, str(given.file.parent.resolve()))
-    sys.exit(pytest.main([str(given.file), "-p", "no:cacheprovider", *rest], plugins=[OfAttention(attention)]))
+    sys.exit(pytest.main([str(given.file), "-p", "no:cacheprovider", *rest], plugins=[OfAttention(calls)]))
 
 
 main()
