@@ -230,6 +230,10 @@ def plot_probe(probe: Probe | GradientProbe, h: int, b: int, ax: Any, value: str
     return ax
 
 
+def plot_gradients(probe: GradientProbe, h: int, b: int, ax: Any) -> Any:
+    return plot_probe(probe, h, b, ax, GRADIENT)
+
+
 def new_axes() -> Any:
     try:
         from matplotlib import pyplot

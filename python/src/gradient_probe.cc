@@ -117,7 +117,7 @@ void add_gradient_probe(nb::module_& module) {
       .def(
           "plot",
           [](nb::handle self, std::int64_t head, std::int64_t entry, nb::handle ax) {
-            return nb::module_::import_("qkv._pictures").attr("plot_probe")(self, head, entry, ax, "size of gradients");
+            return nb::module_::import_("qkv._pictures").attr("plot_gradients")(self, head, entry, ax);
           },
           nb::arg("h") = 0, nb::arg("b") = 0, nb::arg("ax") = nb::none(),
           nb::sig("def plot(self, h: int = 0, b: int = 0, ax: typing.Any = None) -> typing.Any"),

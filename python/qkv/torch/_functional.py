@@ -4,6 +4,8 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -29,6 +31,19 @@ def _is_plain(query: Tensor, key: Tensor, value: Tensor) -> bool:
     return 0 not in shape and shape[:2] == key.shape[:2] == value.shape[:2]
 
 
+def _text_of_causal_bias(bias: Any, query: Tensor, key: Tensor, is_causal: bool) -> str:
+    """The mask of a CausalBias of torch.nn.attention.bias, which is a tensor in name only: it holds no numbers."""
+    if is_causal:
+        raise ValueError("CausalBias should not be used with causal=True")
+    if bias.variant.name == "UPPER_LEFT" or bias.seq_len_q == bias.seq_len_kv:
+        return TOP_LEFT
+    told, given = (bias.seq_len_q, bias.seq_len_kv), (query.shape[-2], key.shape[-2])
+    if told != given:
+        wanted = f"a CausalBias of {given[0]} queries and {given[1]} keys"
+        _inputs.refuse(f"attn_mask: expected {wanted}, but got one of {told}")
+    return "causal"
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -43,14 +58,14 @@ def scaled_dot_product_attention(
 
     Shapes: query [..., Tq, D], key [..., Tk, D], value [..., Tk, Dv], leading axes broadcast; with enable_gqa the
     number of query heads, the third last axis, is a multiple of those of key and value. attn_mask broadcasts to
-    [..., Tq, Tk]: bool, true sees, or float, added to the scores, with a gradient of its own, or a CausalBias of torch.nn.attention.bias. is_causal is aligned
-    top-left. dropout draws its seed from PyTorch's generator.
+    [..., Tq, Tk]: bool, true sees, or float, added to the scores, with a gradient of its own, or it is a CausalBias of
+    torch.nn.attention.bias. is_causal is aligned top-left. dropout draws its seed from PyTorch's generator.
 
     Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
     """
     mask_text = TOP_LEFT if is_causal else ""
     if attn_mask is not None and type(attn_mask).__name__ == "CausalBias":
-        attn_mask, mask_text = None, _inputs.text_of_causal_bias(attn_mask, query, key, is_causal)
+        attn_mask, mask_text = None, _text_of_causal_bias(attn_mask, query, key, is_causal)
     if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
         try:
             if records(query, key, value):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import torch
 from torch import Tensor
@@ -56,18 +56,6 @@ def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -
             "expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
             f"{attn_mask.dtype} and query.dtype: {query.dtype}"
         )
-
-
-def text_of_causal_bias(bias: Any, query: Tensor, key: Tensor, is_causal: bool) -> str:
-    """The mask of a CausalBias of torch.nn.attention.bias, which is a tensor in name only: it holds no numbers."""
-    if is_causal:
-        raise ValueError("CausalBias should not be used with causal=True")
-    if bias.variant.name == "UPPER_LEFT" or bias.seq_len_q == bias.seq_len_kv:
-        return "causal(top_left)"
-    told, given = (bias.seq_len_q, bias.seq_len_kv), (query.shape[-2], key.shape[-2])
-    if told != given:
-        refuse(f"attn_mask: expected a CausalBias of {given[0]} queries and {given[1]} keys, but got one of {told}")
-    return "causal"
 
 
 def _with_heads_of_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
