@@ -41,6 +41,7 @@ class I8RowProducts : public RowProducts<Simd> {
   };
 
   static constexpr std::int64_t kMostLanes = kHeldLanes;
+  static constexpr bool kDense = false;
 
   using Base::accumulate;
 
@@ -93,9 +94,10 @@ class I8RowProducts : public RowProducts<Simd> {
     return tile;
   }
 
-  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t /*width*/,
+                     float* s) {
     const float* units = q + Base::query_floats(D);
-    if (!tile.in_registers || !all_finite<Simd>(units, 1, kSide, 0)) return Base::scores(tile, q, D, lanes, s);
+    if (!tile.in_registers || !all_finite<Simd>(units, 1, kSide, 0)) return Base::scores(tile, q, D, lanes, kWidth, s);
     const auto* registers = reinterpret_cast<const std::byte*>(units + kSide);
     auto* products = reinterpret_cast<std::int32_t*>(tile.registers);
     for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
@@ -104,16 +106,18 @@ class I8RowProducts : public RowProducts<Simd> {
     }
   }
 
-  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
+  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes,
+                                       std::int64_t /*width*/, float* sums) {
     if (!tile.in_registers || !all_finite<Simd>(tile.rows->v_scales, 1, kTile, 0)) {
-      return Base::accumulate(tile, w, Dv, lanes, sums);
+      return Base::accumulate(tile, w, Dv, lanes, kWidth, sums);
     }
     std::byte* values = tile.registers + kRegister;
     std::byte* products = values + Dv / kSide * kRegister;
     interleave_values(tile, Dv, values);
     for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
       float units[kLanesAtOnce];
-      if (!split_weights(tile, w + lane, tile.registers, units)) return Base::accumulate(tile, w, Dv, lanes, sums);
+      if (!split_weights(tile, w + lane, tile.registers, units))
+        return Base::accumulate(tile, w, Dv, lanes, kWidth, sums);
       _tile_loadd(6, tile.registers, kBytes);
       for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
         _tile_zero(0);

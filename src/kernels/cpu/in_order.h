@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/dense_softmax.h"
 #include "kernels/cpu/tile_steps.h"
 
 namespace qkv::kernels::cpu {
@@ -76,11 +77,36 @@ class InOrder {
   void add_checked(Block& block, const typename Products::Tile& tile, std::int64_t column, TileClass tile_class) {
     const Forward& call = steps_.call();
     const std::int64_t lanes = block.lanes.count();
-    Products::scores(tile, block.q, call.D, lanes, scores_);
-    steps_.shape(block, tile.keys, column, tile_class, scores_);
-    raise(block, tile.keys);
-    steps_.weigh_in_place(block, tile.keys, column, scores_);
-    if (!Products::accumulate(tile, scores_, call.Dv, lanes, block.sums)) again(block, tile, column, tile_class);
+    const std::int64_t width = width_of(lanes, tile_class);
+    Products::scores(tile, block.q, call.D, lanes, width, scores_);
+    if (width < Products::kWidth) {
+      weigh_dense(block, tile.keys, width);
+    } else {
+      steps_.shape(block, tile.keys, column, tile_class, scores_);
+      raise(block, tile.keys);
+      steps_.weigh_in_place(block, tile.keys, column, scores_);
+    }
+    if (!Products::accumulate(tile, scores_, call.Dv, lanes, width, block.sums)) again(block, tile, column, tile_class);
+  }
+
+  // Floats from one key to the next. Masks, biases and dropout want a vector for each.
+  std::int64_t width_of(std::int64_t lanes, TileClass tile_class) const {
+    if constexpr (Products::kDense) {
+      const std::int64_t dense = Products::dense_width(lanes);
+      if (dense < Products::kWidth && tile_class == TileClass::full && steps_.is_plain()) return dense;
+    }
+    return Products::kWidth;
+  }
+
+  void weigh_dense(Block& block, std::int64_t keys, std::int64_t width) {
+    const Settings& settings = steps_.settings();
+    const DenseSoftmax<S> softmax(width, settings.to_log2);
+    softmax.pad(keys, scores_);
+    alignas(64) float factors[S::kLanes];
+    const bool raised = softmax.raise(scores_, keys, TileSteps<Products>::kSlack, block.running, factors);
+    if (raised && block.begun) steps_.rescale(factors, block);
+    block.begun = true;
+    softmax.weigh(keys, block.running, scores_);
   }
 
   void raise(Block& block, const Reach& reach) {
@@ -94,7 +120,7 @@ class InOrder {
   void again(Block& block, const typename Products::Tile& tile, std::int64_t column, TileClass tile_class) {
     const Forward& call = steps_.call();
     const std::int64_t lanes = block.lanes.count();
-    Products::scores(tile, block.q, call.D, lanes, scores_);
+    Products::scores(tile, block.q, call.D, lanes, Products::kWidth, scores_);
     steps_.shape(block, tile.keys, column, tile_class, scores_);
     std::uint64_t visible[kTile];
     TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, visible);
@@ -102,7 +128,7 @@ class InOrder {
     steps_.weigh_in_place(block, tile.keys, column, scores_);
     block.running = counted;
     const auto part = Products::finite_part(tile, steps_.values(), column * kTile, call.Dv);
-    static_cast<void>(Products::accumulate(part, scores_, call.Dv, lanes, block.sums));
+    static_cast<void>(Products::accumulate(part, scores_, call.Dv, lanes, Products::kWidth, block.sums));
     steps_.add_unbounded(block, tile.keys, column, visible, scores_);
   }
 

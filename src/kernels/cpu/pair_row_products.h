@@ -31,25 +31,23 @@ class PairRowProducts : public RowProducts<Simd> {
     for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) copy_pairs<Simd>(rows[lane], D, sign, q + lane * D / 2);
   }
 
-  /// s[key][lane] = k . q
-  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
-    for (std::int64_t c = 0; c < tile.keys; ++c) Simd::store(s + c * kWidth, Simd::zero());
+  /// s[key][lane] = k . q, as that of Base.
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
+                     float* s) {
+    clear_other_lanes(lanes, width, s);
     for (std::int64_t lane = 0; lane < lanes; lane += kRowsAtOnce) {
-      score_rows<kRowsAtOnce>(lanes - lane, tile, q + lane * D / 2, D / 2, s + lane);
+      score_rows<kRowsAtOnce>(lanes - lane, tile, q + lane * D / 2, D / 2, width, s + lane);
     }
   }
 
   /// As that of Base, with the weights rounded. They are of no use after it.
-  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
-    if (tile.v_type != DType::bf16) return Base::accumulate(tile, w, Dv, lanes, sums);
-    for (std::int64_t c = 0; c < tile.keys; c += 2) {
-      const float* even = w + c * kWidth;
-      const F odd = c + 1 < tile.keys ? Simd::load(even + kWidth) : Simd::zero();
-      Simd::store(w + c / 2 * kWidth, Simd::pairs(Simd::load(even), odd));
-    }
+  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes,
+                                       std::int64_t width, float* sums) {
+    if (tile.v_type != DType::bf16) return Base::accumulate(tile, w, Dv, lanes, width, sums);
+    pair_weights(tile.keys, width, w);
     for (std::int64_t d = 0; d < lanes * Dv; d += Simd::kLanes) Simd::store(tile.buffer + d, Simd::zero());
     for (std::int64_t lane = 0; lane < lanes; lane += kRowsAtOnce) {
-      add_rows<kRowsAtOnce>(lanes - lane, tile, w + lane, Dv, tile.buffer + lane * Dv);
+      add_rows<kRowsAtOnce>(lanes - lane, tile, w + lane, width, Dv, tile.buffer + lane * Dv);
     }
     return add_if_finite(tile, lanes * Dv, sums);
   }
@@ -57,25 +55,40 @@ class PairRowProducts : public RowProducts<Simd> {
  private:
   using F = Simd::F;
 
+  // w[key / 2][lane] becomes the pair of the weights of two keys.
+  static void pair_weights(std::int64_t keys, std::int64_t width, float* w) {
+    const std::int64_t end = round_up(keys * width, 2 * Simd::kLanes);
+    for (std::int64_t n = keys * width; n < end; ++n) w[n] = 0;
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i first = _mm512_set1_epi32(static_cast<int>(-width));
+    const __m512i even = _mm512_add_epi32(lane, _mm512_and_si512(lane, first));
+    const __m512i odd = _mm512_sub_epi32(even, first);
+    for (std::int64_t n = 0; n < end; n += 2 * Simd::kLanes) {
+      const F a = Simd::load(w + n);
+      const F b = Simd::load(w + n + Simd::kLanes);
+      Simd::store(w + n / 2, Simd::pairs(_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b)));
+    }
+  }
+
   template <int Rows>
-  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, std::int64_t pairs, float* s) {
+  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, std::int64_t pairs, std::int64_t width,
+                         float* s) {
     if constexpr (Rows > 1) {
-      if (rows < Rows) return score_rows<Rows - 1>(rows, tile, q, pairs, s);
+      if (rows < Rows) return score_rows<Rows - 1>(rows, tile, q, pairs, width, s);
     }
     constexpr int kKeys = Simd::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
-    for (std::int64_t c = 0; c < tile.keys; c += kKeys) score_keys<Rows, kKeys>(tile, c, q, pairs, s);
+    for (std::int64_t c = 0; c < tile.keys; c += kKeys) score_keys<Rows, kKeys>(tile, c, q, pairs, width, s);
   }
 
   template <int Rows, int Keys>
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q, std::int64_t pairs,
-                                                float* s) {
+                                                std::int64_t width, float* s) {
     constexpr std::int64_t kSums = Simd::kLanes / Keys;  // of a key
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) {
-      const std::byte* const* row = tile.rows->k + (c + n < tile.keys ? c + n : tile.keys - 1);
-      k[n] = *row;
-      fetch_row(tile, row, pairs * kPairBytes);
+      k[n] = tile.rows->k[c + n];
+      fetch_row(tile, tile.rows->k + c + n, pairs * kPairBytes);
     }
     F acc[Simd::kLanes];
 #pragma GCC unroll 16
@@ -91,28 +104,25 @@ class PairRowProducts : public RowProducts<Simd> {
         for (int r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
       }
     }
-    alignas(64) float sums[Simd::kLanes];
-    Simd::store(sums, Simd::sums(acc));
-    for (int n = 0; n < Keys && c + n < tile.keys; ++n) {
-      std::memcpy(s + (c + n) * kWidth, sums + n * kSums, Rows * sizeof(float));
-    }
+    store_scores<Rows, Keys>(Simd::sums(acc), width, s + c * width);
   }
 
   template <int Rows>
-  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, std::int64_t Dv, float* sums) {
+  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv,
+                       float* sums) {
     if constexpr (Rows > 1) {
-      if (rows < Rows) return add_rows<Rows - 1>(rows, tile, w, Dv, sums);
+      if (rows < Rows) return add_rows<Rows - 1>(rows, tile, w, width, Dv, sums);
     }
     constexpr std::int64_t kPairs = 4;
     std::int64_t c = 0;
-    for (; c + 2 * kPairs <= tile.keys; c += 2 * kPairs) add_keys<Rows, kPairs>(tile, c, w, Dv, sums);
-    for (; c < tile.keys; c += 2) add_keys<Rows, 1>(tile, c, w, Dv, sums);
+    for (; c + 2 * kPairs <= tile.keys; c += 2 * kPairs) add_keys<Rows, kPairs>(tile, c, w, width, Dv, sums);
+    for (; c < tile.keys; c += 2) add_keys<Rows, 1>(tile, c, w, width, Dv, sums);
   }
 
   // Two keys at a time; one beyond the last has no weight. The sums stay in the first-level cache.
   template <int Rows, int Pairs>
-  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w, std::int64_t Dv,
-                                              float* sums) {
+  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w, std::int64_t width,
+                                              std::int64_t Dv, float* sums) {
     const std::byte* v[2 * Pairs];
     F weights[Pairs][Rows];
 #pragma GCC unroll 8
@@ -124,7 +134,7 @@ class PairRowProducts : public RowProducts<Simd> {
 #pragma GCC unroll 4
     for (int p = 0; p < Pairs; ++p) {
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) weights[p][r] = Simd::splat(w[(c / 2 + p) * kWidth + r]);
+      for (int r = 0; r < Rows; ++r) weights[p][r] = Simd::splat(w[(c / 2 + p) * width + r]);
     }
     for (std::int64_t d = 0; d < Dv; d += kStep) {
       F low[Pairs];

@@ -1,7 +1,8 @@
 // The products of a few queries with one tile of keys and values, done by the vector unit in f32.
 //
 // Vectors run along D and Dv: each element of a key or value is read where it lies, in its own type, and serves all
-// queries. Scores and weights are [key][lane] as the softmax wants them; lanes without a query hold 0.
+// queries. Scores and weights are [key][lane] as the softmax wants them, keys `width` apart: kWidth, or, where that is
+// less, dense_width() of the lanes. Lanes without a query hold 0.
 #pragma once
 
 #include <bit>
@@ -59,6 +60,14 @@ class RowProducts {
   static constexpr std::int64_t kMostLanes = (S::kLanes + 8) / 2;
   /// accumulate() finds values that are not finite, load() does not.
   static constexpr bool kChecksSums = true;
+
+  /// Scores and weights may lie dense.
+  static constexpr bool kDense = true;
+
+  /// From one key to the next where a vector holds several keys.
+  static std::int64_t dense_width(std::int64_t lanes) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes)));
+  }
 
   static constexpr bool kReadsWide = S::kLanes == 16;
   /// Rows from one to that asked for when it is read.
@@ -143,29 +152,29 @@ class RowProducts {
     }
   }
 
-  /// s[key][lane] = k . q
-  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, float* s) {
-    for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
-      for (std::int64_t c = 0; c < tile.keys; ++c) S::store(s + lane * kTile + c * kWidth, S::zero());
-    }
+  /// s[key][lane] = k . q, of kTile keys. Those beyond the tile's are of no use.
+  static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
+                     float* s) {
+    clear_other_lanes(lanes, width, s);
     const RowVectors<S> vectors(D);
     with_type(tile.k_type, [&]<DType kType>() {
       for (std::int64_t lane = 0; lane < lanes; lane += kRows) {
-        score_rows<kType, kRows>(lanes - lane, tile, q + lane * vectors.padded(), vectors,
-                                 s + lane / kWidth * kWidth * kTile + lane % kWidth);
+        score_rows<kType, kRows>(lanes - lane, tile, q + lane * vectors.padded(), vectors, width,
+                                 s + offset_of(lane, width));
       }
     });
-    if (tile.scaled) scale(tile.rows->k_scales, tile.keys, lanes, s);
+    if (tile.scaled) scale(tile.rows->k_scales, tile.keys, lanes, width, s);
   }
 
   /// sums[lane][vectors of Dv] += sum over keys of v[key] * w[key][lane]. Where that is not finite and `tile.finite`,
   /// leaves the sums alone and returns false. Scales of the values become part of w.
-  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes, float* sums) {
-    if (tile.scaled && tile.finite) scale(tile.rows->v_scales, tile.keys, lanes, w);
+  [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes,
+                                       std::int64_t width, float* sums) {
+    if (tile.scaled && tile.finite) scale(tile.rows->v_scales, tile.keys, lanes, width, w);
     const RowVectors<S> vectors(Dv);
     with_type(tile.v_type, [&]<DType kType>() {
       for (std::int64_t lane = 0; lane < lanes; lane += kRows) {
-        add_rows<kType, kRows>(lanes - lane, tile, w + lane / kWidth * kWidth * kTile + lane % kWidth, vectors,
+        add_rows<kType, kRows>(lanes - lane, tile, w + offset_of(lane, width), width, vectors,
                                tile.buffer + lane * vectors.padded());
       }
     });
@@ -212,6 +221,26 @@ class RowProducts {
 
  protected:
   static constexpr std::int64_t kLine = 64;  // bytes
+
+  static constexpr std::int64_t offset_of(std::int64_t lane, std::int64_t width) {
+    return lane / width * width * kTile + lane % width;
+  }
+
+  static void clear_other_lanes(std::int64_t lanes, std::int64_t width, float* s) {
+    if (lanes % width == 0) return;
+    float* strip = s + lanes / width * width * kTile;
+    for (std::int64_t n = 0; n < kTile * width; n += S::kLanes) S::store(strip + n, S::zero());
+  }
+
+  // x holds a sum of each of Rows lanes of Keys keys.
+  template <int Rows, int Keys>
+  [[gnu::always_inline]] static void store_scores(typename S::F x, std::int64_t width, float* s) {
+    constexpr int kStep = S::kLanes / Keys;
+    if (width == kStep) return S::store(s, x);
+    alignas(64) float sums[S::kLanes];
+    S::store(sums, x);
+    for (int n = 0; n < Keys; ++n) std::memcpy(s + n * width, sums + n * kStep, Rows * sizeof(float));
+  }
 
   // The end of accumulate(), whose sums over the tile lie in its buffer.
   [[nodiscard]] static bool add_if_finite(const Tile& tile, std::int64_t count, float* sums) {
@@ -269,38 +298,39 @@ class RowProducts {
     }
   }
 
-  static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, float* s) {
-    for (std::int64_t lane = 0; lane < lanes; lane += kWidth) {
+  static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, std::int64_t width, float* s) {
+    for (std::int64_t lane = 0; lane < lanes; lane += width) {
       float* first = s + lane * kTile;
       for (std::int64_t c = 0; c < keys; ++c) {
-        S::store(first + c * kWidth, S::mul(S::load(first + c * kWidth), S::splat(scales[c])));
+        for (std::int64_t n = 0; n < width; ++n) first[c * width + n] *= scales[c];
       }
     }
   }
 
   template <DType kType, int Rows>
-  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, const RowVectors<S>& vectors, float* s) {
+  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, const RowVectors<S>& vectors,
+                         std::int64_t width, float* s) {
     if constexpr (Rows > 1) {
-      if (rows < Rows) return score_rows<kType, Rows - 1>(rows, tile, q, vectors, s);
+      if (rows < Rows) return score_rows<kType, Rows - 1>(rows, tile, q, vectors, width, s);
     }
     constexpr int kKeys = S::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
     for (std::int64_t c = 0; c < tile.keys; c += kKeys) {
-      score_keys<kType, Rows, kKeys>(tile, c, q, vectors, s);
+      score_keys<kType, Rows, kKeys>(tile, c, q, vectors, width, s);
     }
   }
 
+  // Keys beyond the tile's are rows that may be read, too.
   template <DType kType, int Rows, int Keys>
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q,
-                                                const RowVectors<S>& vectors, float* s) {
-    constexpr int kStep = S::kLanes / Keys;  // sums of a key
+                                                const RowVectors<S>& vectors, std::int64_t width, float* s) {
     const std::int64_t padded = vectors.padded();
     const std::byte* k[Keys];
 #pragma GCC unroll 16
-    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n < tile.keys ? c + n : tile.keys - 1];
-    const std::int64_t row_bytes = vectors.count * bytes_of(kType);
     for (int n = 0; n < Keys; ++n) {
-      fetch_row(tile, tile.rows->k + (c + n < tile.keys ? c + n : tile.keys - 1), row_bytes);
+      k[n] = tile.rows->k[c + n];
+      fetch_row(tile, tile.rows->k + c + n, vectors.count * bytes_of(kType));
     }
+    constexpr int kStep = S::kLanes / Keys;  // sums of a key
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
     for (int n = 0; n < S::kLanes; ++n) acc[n] = S::zero();
@@ -325,30 +355,27 @@ class RowProducts {
       step(vectors.whole,
            [&](const std::byte* row) __attribute__((always_inline)) { return vectors.template tail<kType>(row); });
     }
-    alignas(64) float sums[S::kLanes];
-    S::store(sums, S::sums(acc));
-    for (int n = 0; n < Keys && c + n < tile.keys; ++n) {
-      std::memcpy(s + (c + n) * kWidth, sums + n * kStep, Rows * sizeof(float));
-    }
+    store_scores<Rows, Keys>(S::sums(acc), width, s + c * width);
   }
 
   template <DType kType, int Rows>
-  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, const RowVectors<S>& vectors, float* sums) {
+  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, std::int64_t width,
+                       const RowVectors<S>& vectors, float* sums) {
     if constexpr (Rows > 1) {
-      if (rows < Rows) return add_rows<kType, Rows - 1>(rows, tile, w, vectors, sums);
+      if (rows < Rows) return add_rows<kType, Rows - 1>(rows, tile, w, width, vectors, sums);
     }
     for (std::int64_t d = 0; d < Rows * vectors.padded(); d += S::kLanes) S::store(sums + d, S::zero());
     // As many as have room for their weights and values in the registers.
     constexpr int kKeys = Rows == 4 && S::kVectors * S::kRows <= 16 ? 3 : 4;
     std::int64_t c = 0;
-    for (; c + kKeys <= tile.keys; c += kKeys) add_keys<kType, Rows, kKeys>(tile, c, w, vectors, sums);
-    for (; c < tile.keys; ++c) add_keys<kType, Rows, 1>(tile, c, w, vectors, sums);
+    for (; c + kKeys <= tile.keys; c += kKeys) add_keys<kType, Rows, kKeys>(tile, c, w, width, vectors, sums);
+    for (; c < tile.keys; ++c) add_keys<kType, Rows, 1>(tile, c, w, width, vectors, sums);
   }
 
   // Rows are read from begin to end, in the order of memory, and the sums stay in the first-level cache. Going through
   // all keys for two vectors of sums in registers reads memory at half the rate.
   template <DType kType, int Rows, int Keys>
-  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w,
+  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w, std::int64_t width,
                                               const RowVectors<S>& vectors, float* sums) {
     const std::int64_t padded = vectors.padded();
     const std::byte* v[Keys];
@@ -357,7 +384,7 @@ class RowProducts {
     for (int n = 0; n < Keys; ++n) {
       v[n] = tile.rows->v[c + n];
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) weights[n][r] = S::splat(w[(c + n) * kWidth + r]);
+      for (int r = 0; r < Rows; ++r) weights[n][r] = S::splat(w[(c + n) * width + r]);
     }
     for (int n = 0; n < Keys; ++n) fetch_row(tile, tile.rows->v + c + n, vectors.count * bytes_of(kType));
     const auto step = [&](std::int64_t d, const auto& value) __attribute__((always_inline)) {

@@ -32,6 +32,9 @@ struct Running {
   alignas(64) float sum[kTile];
 };
 
+/// Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
+inline constexpr float kLargestFused = 0x1p20F;
+
 /// The steps on a score between the product and the softmax.
 struct Shaping {
   float scale = 1;
@@ -47,8 +50,6 @@ class TileSoftmax {
  public:
   using Reach = cpu::Reach<S, kWidth>;
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
-  static constexpr float kLargestFused = 0x1p20F;
 
   static void shape(const Shaping& shaping, const Reach& reach, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;

@@ -28,6 +28,8 @@ class TileSteps {
   using S = typename Products::Simd;
   using Softmax = TileSoftmax<S, Products::kWidth>;
   using Reach = typename Softmax::Reach;
+  /// A maximum is raised only if exp2 of a score above it would reach 2^8.
+  static constexpr float kSlack = 8;
 
   static std::int64_t floats(const Forward& call) { return 2 * kTile * kTile + round_up(call.Dv, S::kLanes); }
 
@@ -46,6 +48,9 @@ class TileSteps {
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const Forward& call() const { return call_; }
   [[nodiscard]] KvRows values() const { return segment_.v.head(key_head_); }
+
+  /// True if nothing but the mask comes between scores and weights.
+  [[nodiscard]] bool is_plain() const { return settings_.softcap == 0 && call_.bias == nullptr && !call_.dropout; }
 
   /// Applies softcap, biases and mask, if there are any.
   void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
@@ -72,8 +77,6 @@ class TileSteps {
 
   /// Raises the block's maxima to those of the scores. True if the block's sums must be multiplied by `factors`.
   [[nodiscard]] bool raise(const float* scores, const Reach& reach, Block& block, float* factors) const {
-    // A maximum is raised only if exp2 of a score above it would reach 2^8.
-    constexpr float kSlack = 8;
     const std::int64_t lanes = block.lanes.count();
     const bool raised =
         Softmax::raise(scores, reach, lanes, settings_.to_log2, kSlack / settings_.to_log2, block.running, factors);
