@@ -119,7 +119,9 @@ std::vector<CacheShape> shapes_of(const Settings& settings, DType dtype) {
 struct Step {
   Step(const CacheShape& shape, DType dtype, const Cache& cache, int threads) : view(cache.view()) {
     const auto B = static_cast<std::int64_t>(shape.lengths.size());
-    q = qkv::Generator(2).randn({B, shape.Hq, 1, shape.D}).to(dtype == DType::i8 ? DType::f32 : dtype);
+    q = qkv::Generator(2)
+            .randn({B, shape.Hq, 1, shape.D})
+            .to(dtype == DType::i8 ? DType::bf16 : dtype);  // as a model in bf16 asks
     out = qkv::Tensor(q.dtype(), q.shape());
     lse = qkv::Tensor(DType::f32, {B, shape.Hq, 1});
     options.threads = threads;

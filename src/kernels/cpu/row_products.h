@@ -232,6 +232,17 @@ class RowProducts {
     for (std::int64_t n = 0; n < kTile * width; n += S::kLanes) S::store(strip + n, S::zero());
   }
 
+  static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, std::int64_t width, float* s) {
+    alignas(64) float repeated[(kTile + 1) * S::kLanes];
+    for (std::int64_t c = 0; c < keys; ++c) S::store(repeated + c * width, S::splat(scales[c]));
+    for (std::int64_t lane = 0; lane < lanes; lane += width) {
+      float* strip = s + lane * kTile;
+      for (std::int64_t n = 0; n < keys * width; n += S::kLanes) {
+        S::store(strip + n, S::mul(S::load(strip + n), S::load(repeated + n)));
+      }
+    }
+  }
+
   // x holds a sum of each of Rows lanes of Keys keys.
   template <int Rows, int Keys>
   [[gnu::always_inline]] static void store_scores(typename S::F x, std::int64_t width, float* s) {
@@ -295,15 +306,6 @@ class RowProducts {
       const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
       for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
       c += run;
-    }
-  }
-
-  static void scale(const float* scales, std::int64_t keys, std::int64_t lanes, std::int64_t width, float* s) {
-    for (std::int64_t lane = 0; lane < lanes; lane += width) {
-      float* first = s + lane * kTile;
-      for (std::int64_t c = 0; c < keys; ++c) {
-        for (std::int64_t n = 0; n < width; ++n) first[c * width + n] *= scales[c];
-      }
     }
   }
 
