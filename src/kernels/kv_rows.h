@@ -25,10 +25,12 @@ struct KvRows {
     return base + pages[j / page_rows] * page_stride_bytes + j % page_rows * row_stride_bytes;
   }
 
-  [[nodiscard, gnu::always_inline]] float scale(std::int64_t j) const {
-    if (scales == nullptr) return 1;
-    if (pages == nullptr) return scales[j * scale_row_stride];
-    return scales[pages[j / page_rows] * scale_page_stride + j % page_rows * scale_row_stride];
+  [[nodiscard, gnu::always_inline]] float scale(std::int64_t j) const { return scales == nullptr ? 1 : *scale_of(j); }
+
+  /// Where the scale of row j lies, if there are scales: within a run scale_row_stride from one to the next.
+  [[nodiscard, gnu::always_inline]] const float* scale_of(std::int64_t j) const {
+    if (pages == nullptr) return scales + j * scale_row_stride;
+    return scales + pages[j / page_rows] * scale_page_stride + j % page_rows * scale_row_stride;
   }
 
   /// How many rows from j on are row_stride_bytes apart; the end of the sequence is not known here.

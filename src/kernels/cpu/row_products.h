@@ -133,10 +133,8 @@ class RowProducts {
     look_ahead(tile, k, v, j + keys, 0);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
     if (tile.scaled) {
-      for (std::int64_t c = 0; c < keys; ++c) {
-        tile.rows->k_scales[c] = k.scale(j + c);
-        tile.rows->v_scales[c] = v.scale(j + c);
-      }
+      find_scales(k, j, keys, tile.rows->k_scales);
+      find_scales(v, j, keys, tile.rows->v_scales);
     }
     return tile;
   }
@@ -240,6 +238,15 @@ class RowProducts {
       for (std::int64_t n = 0; n < keys * width; n += S::kLanes) {
         S::store(strip + n, S::mul(S::load(strip + n), S::load(repeated + n)));
       }
+    }
+  }
+
+  static void find_scales(const KvRows& rows, std::int64_t j, std::int64_t keys, float* to) {
+    for (std::int64_t c = 0; c < keys;) {
+      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
+      const float* from = rows.scales == nullptr ? nullptr : rows.scale_of(j + c);
+      for (std::int64_t n = 0; n < run; ++n) to[c + n] = from == nullptr ? 1 : from[n * rows.scale_row_stride];
+      c += run;
     }
   }
 
