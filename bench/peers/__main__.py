@@ -16,22 +16,23 @@ FURTHER = ["threads", "type", "what", "measured", "wanted"]
 def arguments():
     parser = argparse.ArgumentParser(
         prog="bench-peers",
-        description="Times qkv, PyTorch, ONNX Runtime and oneDNN on the same inputs, interleaved, with the error of each.",
+        description="Times qkv, PyTorch, ONNX Runtime, oneDNN and llama.cpp on the same inputs, interleaved, with the error of each.",
     )
     parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; calls are so short that setting them up counts, training is a whole step, models are embeddings, prompts and tokens)")
     parser.add_argument("--shapes", help="letters (default: ABCDEFGHIJ; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
-    parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,qkv", help="(default: %(default)s)")
+    parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,llama.cpp,qkv", help="(default: %(default)s)")
     parser.add_argument("--dtypes", default="f32,bf16,f16", help="(default: %(default)s; the backward takes f32, bf16)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
-    parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/llama-bench in it, to time beside models")
+    parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/libggml-cpu.so in it, to time its kernel, and build/bin/llama-bench, to time it beside models")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, J, one thread, 3 rounds; no training, no models, nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
     parser.add_argument("--ceilings", help="takes them from this file, which `make ceilings` wrote")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--ggml", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     defaults = ("ACEFJ", "1", 3) if options.quick else ("ABCDEFGHIJ", "1,2", 7)
     options.directions = options.directions or ",".join(shapes.DIRECTIONS[:3] if options.quick else shapes.DIRECTIONS)
@@ -74,7 +75,7 @@ def higher(first, second):
 def measure_peers(options, threads, further):
     path = pathlib.Path(options.out, f"threads-{threads}.json")
     command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
-    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "build", "out", "llama_cpp"):
+    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "ggml", "build", "out", "llama_cpp"):
         command += ["--" + name.replace("_", "-"), str(getattr(options, name))]
     command += ["--further"] if further else []
     subprocess.run(command, check=True)
@@ -114,6 +115,8 @@ def report(options, machine, results, further, memory, training, models):
         parts += one_direction(draw, item, "backward", table.backward_notes)
         if "onednn" in options.peers and not options.onednn and "forward" in options.directions:
             parts.append("oneDNN was not installed, and is missing above.")
+        if "llama.cpp" in options.peers and not options.ggml and "forward" in options.directions:
+            parts.append("llama.cpp's kernel was not given (--llama-cpp DIR with build/bin/libggml-cpu.so), and is missing above.")
         if further:
             parts.append(draw(FURTHER, table.further_cells(further)))
         if memory:

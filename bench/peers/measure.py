@@ -18,11 +18,12 @@ def arguments():
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
     parser.add_argument("--directions", required=True, help="of forward, calls, backward, training, models; with commas")
-    parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, qkv; with commas")
+    parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, llama.cpp, qkv; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
     parser.add_argument("--further", action="store_true", help="also what qkv alone is asked")
     parser.add_argument("--onednn", default="", help="where oneDNN is installed; empty: it is not")
+    parser.add_argument("--ggml", default="", help="llama.cpp's source, whose kernel was linked; empty: it was not")
     parser.add_argument("--build", required=True, help="where the programs were built")
     parser.add_argument("--out", required=True, help="where models are kept from run to run")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, built; empty: it is not timed")
@@ -58,6 +59,8 @@ def candidates(options, direction, shape):
         found += onnx_peers.peers(threads)
     if "onednn" in wanted and options.onednn and direction != "backward":
         found += served.onednn_peers(threads, options.build, options.onednn)
+    if "llama.cpp" in wanted and options.ggml and direction != "backward":
+        found += served.ggml_peers(threads, options.build)
     if "qkv" in wanted:
         found += served.qkv_peers(threads, options.build, options.targets, direction, shape)
     return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","))]

@@ -94,7 +94,7 @@ def peers(options, folder, work):
         if "onnxruntime" in wanted and work == "embed" and dtype == "f32":
             command = [HERE / "onnx_model.py", options.threads, of, folder / "minilm.onnx", last]
             found.append(Stepped("ONNX Runtime", dtype, [sys.executable, *command]))
-        if options.llama_cpp and work != "embed":
+        if "llama.cpp" in wanted and options.llama_cpp and work != "embed":
             program = f"{options.llama_cpp}/build/bin/llama-bench"
             found.append(LlamaBench(dtype, program, work, gguf_of(options, folder, dtype), options.threads))
     return found

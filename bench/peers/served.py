@@ -1,4 +1,4 @@
-"""A peer in a program of its own that answers bench/server/serve.h: qkv, and oneDNN."""
+"""A peer in a program of its own that answers bench/server/serve.h: qkv, oneDNN, and ggml."""
 
 import json
 import os
@@ -115,3 +115,9 @@ def onednn_peers(threads, build, installed):
     }
     program = f"{build}/bench/server/onednn_server"
     return [ServedPeer("oneDNN Graph SDPA", dtype, threads, program, environment) for dtype in DTYPES]
+
+
+def ggml_peers(threads, build):
+    """llama.cpp's kernel by itself."""
+    program = f"{build}/bench/server/ggml_server"
+    return [ServedPeer("ggml flash_attn_ext", dtype, threads, program) for dtype in DTYPES]

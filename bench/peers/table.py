@@ -182,6 +182,7 @@ def notes(results, rounds):
     checked = ", ".join(f"{name} {extent}" for name, extent in sorted({r["shape"]: r["checked"] for r in results}.items()))
     return how_timed(rounds) + [
         "PyTorch allocates its result in the call, the others write to memory that is there; qkv plans its mask and takes scratch in the call.",
+        "ggml, if given: k and v are of the type; q and the result are f32, and a mask of f16 is added, as in llama.cpp. Its graph is planned before.",
         "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
         f"that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
@@ -207,8 +208,9 @@ def backward_notes(results, rounds):
 def call_notes(results, rounds):
     return how_timed(rounds) + [
         "(batch, q heads, kv heads, Tq, Tk, D): " + ", ".join(f"{name} {shape}" for name, shape in ALL.items() if name in {r["shape"] for r in results}) + ".",
-        "µs: of a whole call. PyTorch and ONNX Runtime are called from Python, which is part of what their users wait for; qkv and",
-        "oneDNN from C++. oneDNN's graph is compiled before, and its memory bound; qkv validates, plans and takes scratch in the call.",
+        "µs: of a whole call. PyTorch and ONNX Runtime are called from Python, which is part of what their users wait for; qkv,",
+        "oneDNN and ggml from C++. Their graphs are compiled or planned before, and their memory bound; qkv validates, plans and takes",
+        "scratch in the call.",
         TIMES,
     ]
 

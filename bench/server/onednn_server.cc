@@ -2,13 +2,13 @@
 // describes, with grouped heads as a fifth axis. A mask is added, a causal one too: its
 // implicit form (GenIndex, GreaterEqual, Select) took six times as long in 3.13.
 #include <cmath>
-#include <limits>
 #include <oneapi/dnnl/dnnl_graph.hpp>
 #include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
 #include "qkv/mask.h"
+#include "server/added_mask.h"
 #include "server/serve.h"
 
 namespace {
@@ -83,23 +83,6 @@ struct Attention {
   std::size_t next_id_ = 0;
 };
 
-// 0 where a query sees a key, -inf where not.
-qkv::Tensor added_mask(const Problem& problem) {
-  const qkv::Mask rule = qkv::parse_mask(problem.mask);
-  const qkv::MaskShape shape = {problem.q.dim(0), 1, problem.q.dim(2), problem.k.dim(2)};
-  const std::int64_t B = rule.varies_by_batch() ? shape.B : 1;
-  qkv::Tensor mask(qkv::DType::f32, {B, shape.Tq, shape.Tk});
-  float* value = mask.values<float>().data();
-  for (std::int64_t b = 0; b < B; ++b) {
-    for (std::int64_t i = 0; i < shape.Tq; ++i) {
-      for (std::int64_t j = 0; j < shape.Tk; ++j) {
-        *value++ = rule.allows({b, 0, i, j}, shape) ? 0 : -std::numeric_limits<float>::infinity();
-      }
-    }
-  }
-  return mask.to(problem.q.dtype());
-}
-
 class OneDnn : public qkv::bench::Engine {
  public:
   void prepare(const Problem& problem) override {
@@ -115,7 +98,7 @@ class OneDnn : public qkv::bench::Engine {
     }
     out_ = qkv::Tensor(problem.q.dtype(), problem.q.shape());
     scale_ = qkv::Tensor(std::vector<float>{1 / std::sqrt(static_cast<float>(problem.q.dim(3)))}, {1}).to(out_.dtype());
-    if (problem.mask != "all()") mask_ = added_mask(problem);
+    if (problem.mask != "all()") mask_ = added_mask(problem, problem.q.dtype());
     const std::unordered_map<std::size_t, void*> places = {{attention.q.get_id(), const_cast<void*>(problem.q.data())},
                                                            {attention.k.get_id(), const_cast<void*>(problem.k.data())},
                                                            {attention.v.get_id(), const_cast<void*>(problem.v.data())},

@@ -48,6 +48,8 @@ class Engine {
   /// One whole call: forward into an out that prepare has allocated; gradients into tensors that the call allocates.
   /// `problem` is the one that was prepared.
   virtual void run(const Problem& problem) = 0;
+  /// Called after each timed row of runs: threads that spin while they wait for the next one stop that.
+  virtual void rest() {}
   /// Of the last run: out, or d_q, d_k and d_v.
   [[nodiscard]] virtual std::vector<TensorView> results(const Problem& problem) const = 0;
   /// Of those and others, what the last run allocated.
