@@ -28,7 +28,9 @@ class PairRowProducts : public RowProducts<Simd> {
   /// q is [lane][D / 2].
   static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* /*stage*/,
                            float* q) {
-    for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) copy_pairs<Simd>(rows[lane], D, sign, q + lane * D / 2);
+    for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
+      if (rows[lane] != nullptr) copy_pairs<Simd>(rows[lane], D, sign, q + lane * D / 2);
+    }
   }
 
   /// s[key][lane] = k . q, as that of Base.

@@ -101,6 +101,8 @@ class RowProducts {
 
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kHeldLanes; }
   static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kHeldLanes; }
+  /// Those of so many lanes, which come first.
+  static std::int64_t sum_floats_of(std::int64_t lanes, std::int64_t Dv) { return round_up(Dv, S::kLanes) * lanes; }
   static std::int64_t tile_floats(std::int64_t /*D*/, std::int64_t Dv) {
     return kRowsFloats + round_up(Dv, S::kLanes) * (kHeldLanes + kTile);
   }
@@ -110,9 +112,9 @@ class RowProducts {
                            float* q) {
     const RowVectors<S> vectors(D);
     for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
-      float* to = q + lane * vectors.padded();
-      for (std::int64_t d = 0; d < vectors.padded(); d += S::kLanes) S::store(to + d, S::zero());
       if (rows[lane] == nullptr) continue;
+      float* to = q + lane * vectors.padded();
+      if (vectors.has_tail()) S::store(to + vectors.whole, S::zero());
       load_row<S>(rows[lane], dtype, D, sign, stage);
       for (std::int64_t d = 0; d < D; ++d) to[vectors.place(d)] = stage[d];
     }
@@ -130,7 +132,6 @@ class RowProducts {
     tile.by_line = kReadsWide && core::is_amd();
     find_rows(k, j, keys, tile.rows->k);
     find_rows(v, j, keys, tile.rows->v);
-    look_ahead(tile, k, v, j + keys, 0);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
     if (tile.scaled) {
       find_scales(k, j, keys, tile.rows->k_scales);
@@ -139,7 +140,7 @@ class RowProducts {
     return tile;
   }
 
-  /// Says how many keys come after the tile's, which are from j on.
+  /// To be called after load(). Says how many keys come after the tile's, which are from j on.
   static void look_ahead(const Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
     const std::int64_t found = keys < kFar ? keys : kFar;
     find_rows(k, j, found, tile.rows->k + tile.keys);
@@ -206,10 +207,10 @@ class RowProducts {
     return sums[lane * vectors.padded() + vectors.place(d)];
   }
 
-  /// rows[n][d] = sums of lane `lane` + n, for kLanes lanes; rows are round_up(Dv, kLanes) apart.
-  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
+  /// rows[n][d] = sums of lane `lane` + n, for `lanes` of them; rows are round_up(Dv, kLanes) apart.
+  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t lanes, float* rows) {
     const RowVectors<S> vectors(Dv);
-    for (std::int64_t n = 0; n < S::kLanes; ++n) {
+    for (std::int64_t n = 0; n < lanes; ++n) {
       const float* from = sums + (lane + n) * vectors.padded();
       float* to = rows + n * vectors.padded();
       for (std::int64_t d = 0; d < vectors.padded(); d += S::kLanes) S::store(to + d, S::load(from + d));

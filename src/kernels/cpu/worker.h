@@ -101,11 +101,30 @@ class Worker {
                               bytes;
     }
     Products::pack_queries(rows, call_.dtype, call_.D, settings_.query_sign, stage_, block.q);
-    const std::int64_t sums = Products::sum_floats(call_.Dv);  // read once: a store might change it
+    const std::int64_t sums = used_floats(block.lanes.count());  // read once: a store might change it
     for (std::int64_t n = 0; n < sums; n += S::kLanes) S::store(block.sums + n, S::zero());
     for (std::int64_t lane = 0; lane < kTile; lane += S::kLanes) {
       S::store(block.running.maximum + lane, S::splat(-INFINITY));
       S::store(block.running.sum + lane, S::zero());
+    }
+  }
+
+  // Of a block's sums.
+  [[nodiscard]] std::int64_t used_floats(std::int64_t lanes) const {
+    if constexpr (requires { Products::sum_floats_of(lanes, call_.Dv); }) {
+      return Products::sum_floats_of(lanes, call_.Dv);
+    }
+    return Products::sum_floats(call_.Dv);
+  }
+
+  // Lanes from `first` on, as many as a vector has, to stage_; the others are of no use.
+  void unpack(const Block& block, std::int64_t first) const {
+    const std::int64_t left = block.lanes.count() - first;
+    const std::int64_t lanes = left < S::kLanes ? left : S::kLanes;
+    if constexpr (requires { Products::unpack_sums(block.sums, call_.Dv, first, lanes, stage_); }) {
+      Products::unpack_sums(block.sums, call_.Dv, first, lanes, stage_);
+    } else {
+      Products::unpack_sums(block.sums, call_.Dv, first, stage_);
     }
   }
 
@@ -176,7 +195,7 @@ class Worker {
   }
 
   void finish_lanes(Block& block, std::int64_t first) {
-    Products::unpack_sums(block.sums, call_.Dv, first, stage_);
+    unpack(block, first);
     const std::int64_t end = block.lanes.count() - first < S::kLanes ? block.lanes.count() - first : S::kLanes;
     for (std::int64_t n = 0; n < end; ++n) {
       const std::int64_t lane = first + n;
@@ -201,7 +220,7 @@ class Worker {
       S::store(state + kTile + lane, S::load(block.running.sum + lane));
     }
     for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane, rows += partial_stride(call_.Dv)) {
-      if (lane % S::kLanes == 0) Products::unpack_sums(block.sums, call_.Dv, lane, stage_);
+      if (lane % S::kLanes == 0) unpack(block, lane);
       const float* values = stage_ + lane % S::kLanes * round_up(call_.Dv, S::kLanes);
       for (std::int64_t d = 0; d < call_.Dv; d += S::kLanes) S::store(rows + d, S::load(values + d));
     }
