@@ -80,6 +80,7 @@ class DenseSoftmax {
 
   // The first `width` floats, again and again.
   F repeated(const float* lanes) const {
+    if constexpr (requires { S::repeated(F{}, 1); }) return S::repeated(S::load(lanes), static_cast<int>(width_));
     alignas(64) float all[S::kLanes];
     for (std::int64_t n = 0; n < S::kLanes; ++n) all[n] = lanes[n & (width_ - 1)];
     return S::load(all);
@@ -88,13 +89,16 @@ class DenseSoftmax {
   // In every key's place what `join` makes of all of them.
   template <class Join>
   F over_keys(F x, const Join& join) const {
-    for (std::int64_t step = width_; step < S::kLanes; step *= 2) {
-      alignas(64) float twice[2 * S::kLanes];
-      S::store(twice, x);
-      S::store(twice + S::kLanes, x);
-      x = join(x, S::load(twice + step));
-    }
+    for (std::int64_t step = width_; step < S::kLanes; step *= 2) x = join(x, rotated(x, step));
     return x;
+  }
+
+  static F rotated(F x, std::int64_t step) {
+    if constexpr (requires { S::rotated(x, 1); }) return S::rotated(x, static_cast<int>(step));
+    alignas(64) float twice[2 * S::kLanes];
+    S::store(twice, x);
+    S::store(twice + S::kLanes, x);
+    return S::load(twice + step);
   }
 
   std::int64_t width_;

@@ -74,6 +74,16 @@ struct Simd {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
 
+  /// Lane n is x[(n + step) % kLanes].
+  static F rotated(F x, int step) {
+    return _mm256_permutevar8x32_ps(x, _mm256_add_epi32(places(), _mm256_set1_epi32(step)));
+  }
+  /// Lane n is x[n % width], for a power of two.
+  static F repeated(F x, int width) {
+    return _mm256_permutevar8x32_ps(x, _mm256_and_si256(places(), _mm256_set1_epi32(width - 1)));
+  }
+  static __m256i places() { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
+
   /// Lane n is the sum of rows[n].
   [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {
     F t[kLanes / 2];
