@@ -109,7 +109,7 @@ std::vector<CacheShape> shapes_of(const Settings& settings, DType dtype) {
     }
   }
   // 4,096 tokens that 32 sequences share, and as many of their own.
-  std::vector<std::int64_t> lengths = unequal(32, 32 * 256);
+  std::vector<std::int64_t> lengths = unequal(32, 8192);
   for (std::int64_t& length : lengths) length += 4096;
   shapes.push_back({.name = "32 with one prefix", .lengths = lengths, .page_tokens = 64, .prefix = 4096});
   shapes.push_back({.name = "the same, in pages of their own", .lengths = lengths, .page_tokens = 64});

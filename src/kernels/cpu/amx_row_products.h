@@ -116,8 +116,9 @@ class I8RowProducts : public RowProducts<Simd> {
     interleave_values(tile, Dv, values);
     for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
       float units[kLanesAtOnce];
-      if (!split_weights(tile, w + lane, tile.registers, units))
+      if (!split_weights(tile, w + lane, tile.registers, units)) {
         return Base::accumulate(tile, w, Dv, lanes, kWidth, sums);
+      }
       _tile_loadd(6, tile.registers, kBytes);
       for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
         _tile_zero(0);

@@ -336,10 +336,9 @@ class RowProducts {
     const std::int64_t padded = vectors.padded();
     const std::byte* k[Keys];
 #pragma GCC unroll 16
-    for (int n = 0; n < Keys; ++n) {
-      k[n] = tile.rows->k[c + n];
-      fetch_row(tile, tile.rows->k + c + n, vectors.count * bytes_of(kType));
-    }
+    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
+    const std::int64_t own = tile.keys - c < Keys ? tile.keys - c : Keys;
+    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile, tile.rows->k + c + n, vectors.count * bytes_of(kType));
     constexpr int kStep = S::kLanes / Keys;  // sums of a key
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16
