@@ -485,7 +485,9 @@ def test_takes_a_causal_bias_as_the_mask_that_it_stands_for(variant, sizes):
     inputs = [draw(2, 3, sizes[at], 8, seed=at) for at in (0, 1, 1)]
     made = getattr(bias, variant)(*sizes)
     visible = torch.ones(sizes, dtype=torch.bool).tril(0 if variant == "causal_upper_left" else sizes[1] - sizes[0])
-    for given, expected in zip(answers(with_mask(ours, made), inputs), answers(with_mask(theirs, visible), inputs), strict=True):
+    for given, expected in zip(
+        answers(with_mask(ours, made), inputs), answers(with_mask(theirs, visible), inputs), strict=True
+    ):
         torch.testing.assert_close(given, expected, rtol=1e-10, atol=1e-12)
     with pytest.raises(ValueError, match="CausalBias should not be used with causal=True"):
         ours(*inputs, made, is_causal=True)
