@@ -108,8 +108,9 @@ std::vector<CacheShape> shapes_of(const Settings& settings, DType dtype) {
                         .page_tokens = page});
     }
   }
-  // 4,096 tokens that 32 sequences share, and as many of their own.
-  std::vector<std::int64_t> lengths = unequal(32, 8192);
+  // 4,096 tokens that 32 sequences share, and 256 of their own on average.
+  constexpr std::int64_t kSequences = 32;
+  std::vector<std::int64_t> lengths = unequal(kSequences, kSequences * 256);
   for (std::int64_t& length : lengths) length += 4096;
   shapes.push_back({.name = "32 with one prefix", .lengths = lengths, .page_tokens = 64, .prefix = 4096});
   shapes.push_back({.name = "the same, in pages of their own", .lengths = lengths, .page_tokens = 64});

@@ -172,7 +172,7 @@ class I8RowProducts : public RowProducts<Simd> {
   }
 
   // A part of the keys that come after the tile's.
-  static void fetch_keys(const Tile& tile, std::int64_t part, std::int64_t parts, std::int64_t row_bytes) {
+  static void fetch_part(const Tile& tile, std::int64_t part, std::int64_t parts, std::int64_t row_bytes) {
     for (std::int64_t c = part * kTile / parts; c < (part + 1) * kTile / parts; ++c) {
       fetch_row(tile, tile.rows->k + c, row_bytes);
     }
@@ -214,7 +214,7 @@ class I8RowProducts : public RowProducts<Simd> {
       _tile_dpbssd(2, 7, 4);
       _tile_loadd(5, tile.rows->k[3 * kSide] + d, tile.k_stride);
       _tile_dpbssd(3, 5, 4);
-      fetch_keys(tile, d / kBytes, D / kBytes, D);
+      fetch_part(tile, d / kBytes, D / kBytes, D);
     }
     _tile_stored(0, products, kBytes);
     _tile_stored(1, products + kSide * kSide, kBytes);

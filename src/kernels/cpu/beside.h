@@ -118,7 +118,7 @@ class Bf16Forward {
   static bool is_own(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::bf16); }
 };
 
-/// Of a target whose instructions need nothing switched on.
+/// For a target whose instructions need no unit that has to be switched on.
 struct NoUnit {};
 
 /// The target `name` of pairs of bf16, which leaves the other types to `kOther`.

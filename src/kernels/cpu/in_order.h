@@ -100,13 +100,12 @@ class InOrder {
 
   void weigh_dense(Block& block, std::int64_t keys, std::int64_t width) {
     const Settings& settings = steps_.settings();
-    const DenseSoftmax<S> softmax(width, settings.to_log2);
-    softmax.pad(keys, scores_);
+    const DenseSoftmax<S> softmax(keys, width, settings.to_log2, scores_);
     alignas(64) float factors[S::kLanes];
-    const bool raised = softmax.raise(scores_, keys, TileSteps<Products>::kSlack, block.running, factors);
+    const bool raised = softmax.raise(TileSteps<Products>::kSlack / settings.to_log2, block.running, factors);
     if (raised && block.begun) steps_.rescale(factors, block);
     block.begun = true;
-    softmax.weigh(keys, block.running, scores_);
+    softmax.weigh(block.running);
   }
 
   void raise(Block& block, const Reach& reach) {

@@ -62,10 +62,10 @@ class PairRowProducts : public RowProducts<Simd> {
     constexpr std::int64_t kTwo = std::int64_t{2} * Simd::kLanes;
     const std::int64_t end = round_up(keys * width, kTwo);
     for (std::int64_t n = keys * width; n < end; ++n) w[n] = 0;
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i first = _mm512_set1_epi32(static_cast<int>(-width));
-    const __m512i even = _mm512_add_epi32(lane, _mm512_and_si512(lane, first));
-    const __m512i odd = _mm512_sub_epi32(even, first);
+    // Place n of a vector holds key n / width; of two vectors the even keys go into one, the odd keys into the other.
+    const __m512i first_lane = _mm512_and_si512(Simd::lane_numbers(), _mm512_set1_epi32(static_cast<int>(-width)));
+    const __m512i even = _mm512_add_epi32(Simd::lane_numbers(), first_lane);
+    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(static_cast<int>(width)));
     for (std::int64_t n = 0; n < end; n += kTwo) {
       const F a = Simd::load(w + n);
       const F b = Simd::load(w + n + Simd::kLanes);
@@ -90,8 +90,7 @@ class PairRowProducts : public RowProducts<Simd> {
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
-    const std::int64_t own = tile.keys - c < Keys ? tile.keys - c : Keys;
-    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile, tile.rows->k + c + n, pairs * kPairBytes);
+    fetch_keys(tile, c, Keys, pairs * kPairBytes);
     F acc[Simd::kLanes];
 #pragma GCC unroll 16
     for (F& sum : acc) sum = Simd::zero();

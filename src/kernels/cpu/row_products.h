@@ -243,10 +243,18 @@ class RowProducts {
   }
 
   static void find_scales(const KvRows& rows, std::int64_t j, std::int64_t keys, float* to) {
-    for (std::int64_t c = 0; c < keys;) {
-      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
+    for_each_run(rows, j, keys, [&](std::int64_t c, std::int64_t run) {
       const float* from = rows.scales == nullptr ? nullptr : rows.scale_of(j + c);
       for (std::int64_t n = 0; n < run; ++n) to[c + n] = from == nullptr ? 1 : from[n * rows.scale_row_stride];
+    });
+  }
+
+  // body(c, run) for rows j + c to j + c + run, which are row_stride_bytes apart.
+  template <class Body>
+  static void for_each_run(const KvRows& rows, std::int64_t j, std::int64_t keys, const Body& body) {
+    for (std::int64_t c = 0; c < keys;) {
+      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
+      body(c, run);
       c += run;
     }
   }
@@ -291,6 +299,13 @@ class RowProducts {
     }
   }
 
+  // For `count` keys from c on: rows beyond the tile's own have none after them.
+  [[gnu::always_inline]] static void fetch_keys(const Tile& tile, std::int64_t c, std::int64_t count,
+                                                std::int64_t bytes) {
+    const std::int64_t own = tile.keys - c < count ? tile.keys - c : count;
+    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile, tile.rows->k + c + n, bytes);
+  }
+
  private:
   static constexpr int kRows = 4;
 
@@ -309,12 +324,10 @@ class RowProducts {
   }
 
   static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
-    for (std::int64_t c = 0; c < keys;) {
+    for_each_run(rows, j, keys, [&](std::int64_t c, std::int64_t run) {
       const std::byte* row = rows.row(j + c);
-      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
       for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
-      c += run;
-    }
+    });
   }
 
   template <DType kType, int Rows>
@@ -329,7 +342,7 @@ class RowProducts {
     }
   }
 
-  // Keys beyond the tile's are rows that may be read, too.
+  // Reads rows beyond the tile's keys, too: look_ahead() has said where they lie.
   template <DType kType, int Rows, int Keys>
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q,
                                                 const RowVectors<S>& vectors, std::int64_t width, float* s) {
@@ -337,8 +350,7 @@ class RowProducts {
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
-    const std::int64_t own = tile.keys - c < Keys ? tile.keys - c : Keys;
-    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile, tile.rows->k + c + n, vectors.count * bytes_of(kType));
+    fetch_keys(tile, c, Keys, vectors.count * bytes_of(kType));
     constexpr int kStep = S::kLanes / Keys;  // sums of a key
     typename S::F acc[S::kLanes];
 #pragma GCC unroll 16

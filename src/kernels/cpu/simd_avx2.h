@@ -76,13 +76,13 @@ struct Simd {
 
   /// Lane n is x[(n + step) % kLanes].
   static F rotated(F x, int step) {
-    return _mm256_permutevar8x32_ps(x, _mm256_add_epi32(places(), _mm256_set1_epi32(step)));
+    return _mm256_permutevar8x32_ps(x, _mm256_add_epi32(lane_numbers(), _mm256_set1_epi32(step)));
   }
   /// Lane n is x[n % width], for a power of two.
   static F repeated(F x, int width) {
-    return _mm256_permutevar8x32_ps(x, _mm256_and_si256(places(), _mm256_set1_epi32(width - 1)));
+    return _mm256_permutevar8x32_ps(x, _mm256_and_si256(lane_numbers(), _mm256_set1_epi32(width - 1)));
   }
-  static __m256i places() { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
+  static __m256i lane_numbers() { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
 
   /// Lane n is the sum of rows[n].
   [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {

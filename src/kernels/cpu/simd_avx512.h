@@ -74,13 +74,13 @@ struct Simd {
 
   /// Lane n is x[(n + step) % kLanes].
   static F rotated(F x, int step) {
-    return _mm512_permutexvar_ps(_mm512_add_epi32(places(), _mm512_set1_epi32(step)), x);
+    return _mm512_permutexvar_ps(_mm512_add_epi32(lane_numbers(), _mm512_set1_epi32(step)), x);
   }
   /// Lane n is x[n % width], for a power of two.
   static F repeated(F x, int width) {
-    return _mm512_permutexvar_ps(_mm512_and_si512(places(), _mm512_set1_epi32(width - 1)), x);
+    return _mm512_permutexvar_ps(_mm512_and_si512(lane_numbers(), _mm512_set1_epi32(width - 1)), x);
   }
-  static __m512i places() { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+  static __m512i lane_numbers() { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 
   /// Lane n is the sum of rows[n].
   [[gnu::always_inline]] static F sums(const F (&rows)[kLanes]) {

@@ -32,9 +32,6 @@ struct Running {
   alignas(64) float sum[kTile];
 };
 
-/// Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
-inline constexpr float kLargestFused = 0x1p20F;
-
 /// The steps on a score between the product and the softmax.
 struct Shaping {
   float scale = 1;
@@ -50,6 +47,8 @@ class TileSoftmax {
  public:
   using Reach = cpu::Reach<S, kWidth>;
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  // Up to here s * to_log2 - maximum * to_log2 may be one operation: what the product's rounding leaves is below 1/16.
+  static constexpr float kLargestFused = 0x1p20F;
 
   static void shape(const Shaping& shaping, const Reach& reach, std::int64_t lanes, float* s) {
     const bool scaled = shaping.softcap > 0 || shaping.biases != nullptr;
@@ -87,17 +86,24 @@ class TileSoftmax {
     bool raised = false;
     for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
       const F top = maximum(s + offset_of(lane), reach[lane]);
-      const F old = S::load(running.maximum + lane);
-      const auto higher = S::less(S::splat(slack), S::sub(top, old));
-      F factor = S::splat(1.0F);
-      if (S::any(higher)) {
-        raised = true;
-        S::store(running.maximum + lane, S::select(higher, top, old));
-        factor = S::select(higher, exp2<S>(S::mul(S::sub(old, top), S::splat(to_log2))), factor);
-        S::store(running.sum + lane, S::mul(S::load(running.sum + lane), factor));
-      }
-      S::store(factors + lane, factor);
+      raised = raise_lanes(top, lane, to_log2, slack, running, factors) || raised;
     }
+    return raised;
+  }
+
+  /// The same of a vector of lanes, whose maxima over the tile are `top`.
+  [[gnu::always_inline]] static bool raise_lanes(F top, std::int64_t lane, float to_log2, float slack, Running& running,
+                                                 float* factors) {
+    const F old = S::load(running.maximum + lane);
+    const auto higher = S::less(S::splat(slack), S::sub(top, old));
+    const bool raised = S::any(higher);
+    F factor = S::splat(1.0F);
+    if (raised) {
+      S::store(running.maximum + lane, S::select(higher, top, old));
+      factor = S::select(higher, exp2<S>(S::mul(S::sub(old, top), S::splat(to_log2))), factor);
+      S::store(running.sum + lane, S::mul(S::load(running.sum + lane), factor));
+    }
+    S::store(factors + lane, factor);
     return raised;
   }
 
@@ -194,6 +200,19 @@ class TileSoftmax {
 
   static constexpr std::int64_t offset_of(std::int64_t lane) { return lane / kWidth * kWidth * kTile + lane % kWidth; }
 
+  /// Of the scores of a vector of lanes.
+  [[gnu::always_inline]] static F maximum(const float* s, const KeyRange& keys) {
+    F a = S::splat(-kInfinity);
+    F b = a;
+    std::int64_t c = keys.begin;
+    for (; c + 2 <= keys.end; c += 2) {
+      a = S::max(a, S::load(s + c * kWidth));
+      b = S::max(b, S::load(s + (c + 1) * kWidth));
+    }
+    if (c < keys.end) a = S::max(a, S::load(s + c * kWidth));
+    return S::max(a, b);
+  }
+
  private:
   // Exponents far above those that exp2 takes give infinity.
   [[gnu::always_inline]] static F saturated(F x) {
@@ -233,18 +252,6 @@ class TileSoftmax {
       const auto seen = S::from_bits(visible[c] >> lane);
       S::store(s + c * kWidth, S::select(seen, S::load(s + c * kWidth), S::splat(-kInfinity)));
     }
-  }
-
-  [[gnu::always_inline]] static F maximum(const float* s, const KeyRange& keys) {
-    F a = S::splat(-kInfinity);
-    F b = a;
-    std::int64_t c = keys.begin;
-    for (; c + 2 <= keys.end; c += 2) {
-      a = S::max(a, S::load(s + c * kWidth));
-      b = S::max(b, S::load(s + (c + 1) * kWidth));
-    }
-    if (c < keys.end) a = S::max(a, S::load(s + c * kWidth));
-    return S::max(a, b);
   }
 
   template <class To, class Exponent>

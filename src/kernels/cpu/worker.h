@@ -109,7 +109,7 @@ class Worker {
     }
   }
 
-  // Of a block's sums.
+  // How many floats of a block's sums its lanes use.
   [[nodiscard]] std::int64_t used_floats(std::int64_t lanes) const {
     if constexpr (requires { Products::sum_floats_of(lanes, call_.Dv); }) {
       return Products::sum_floats_of(lanes, call_.Dv);
@@ -117,8 +117,8 @@ class Worker {
     return Products::sum_floats(call_.Dv);
   }
 
-  // Lanes from `first` on, as many as a vector has, to stage_; the others are of no use.
-  void unpack(const Block& block, std::int64_t first) const {
+  // Writes the sums of the lanes from `first` on to stage_, as many as a vector has. Returns how many there are.
+  std::int64_t unpack(const Block& block, std::int64_t first) const {
     const std::int64_t left = block.lanes.count() - first;
     const std::int64_t lanes = left < S::kLanes ? left : S::kLanes;
     if constexpr (requires { Products::unpack_sums(block.sums, call_.Dv, first, lanes, stage_); }) {
@@ -126,6 +126,7 @@ class Worker {
     } else {
       Products::unpack_sums(block.sums, call_.Dv, first, stage_);
     }
+    return lanes;
   }
 
   void run_columns() {
@@ -195,9 +196,8 @@ class Worker {
   }
 
   void finish_lanes(Block& block, std::int64_t first) {
-    unpack(block, first);
-    const std::int64_t end = block.lanes.count() - first < S::kLanes ? block.lanes.count() - first : S::kLanes;
-    for (std::int64_t n = 0; n < end; ++n) {
+    const std::int64_t lanes = unpack(block, first);
+    for (std::int64_t n = 0; n < lanes; ++n) {
       const std::int64_t lane = first + n;
       finish_lane(block.lanes, lane, block.running.maximum[lane], block.running.sum[lane],
                   stage_ + n * round_up(call_.Dv, S::kLanes));
