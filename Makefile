@@ -1,12 +1,14 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms test-sanitize-python differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
+.PHONY: demo test test-tiles test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms test-sanitize-python differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
 MINUTES = 60
 # Of what `make wheel` builds wheels for: "python3.11 python3.12".
 INTERPRETERS = python3
+# What exercises the kernels of a target.
+TILE_TESTS = kernels attention cache cases fuzz
 QKV = build/release/apps/cli/qkv
 PYTHON = $(CURDIR)/build/python-environment/bin/python
 
@@ -31,6 +33,12 @@ test:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
 	cmake --build --preset release
 	ctest --preset release
+
+test-tiles:
+	scripts/install-packages build test
+	scripts/quietly cmake --preset tiles
+	cmake --build --preset tiles --target $(TILE_TESTS:%=test_%)
+	for tests in $(TILE_TESTS); do build/tiles/tests/$$tests/test_$$tests --gtest_brief=1 || exit 1; done
 
 wheel:
 	scripts/install-packages build python studio

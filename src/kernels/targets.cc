@@ -28,6 +28,22 @@ bool multiplies_pairs_fast() { return core::is_amd(); }
 
 constexpr std::string_view kReference = "reference";
 
+#if defined(QKV_EMULATE_TILES)
+constexpr bool kEmulatesTiles = true;
+#else
+constexpr bool kEmulatesTiles = false;
+#endif
+
+std::vector<std::string> needs_of_amx() {
+  std::vector<std::string> needs = {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"};
+  if (!kEmulatesTiles) needs.insert(needs.end(), {"amx-tile", "amx-bf16", "amx-int8"});
+  return needs;
+}
+
+std::string_view note_on(std::string_view name) {
+  return kEmulatesTiles && name.starts_with("amx") ? " (tile unit emulated)" : "";
+}
+
 // Slowest first.
 std::vector<Known> list_targets() {
   return {
@@ -43,11 +59,7 @@ std::vector<Known> list_targets() {
        multiplies_pairs_fast(),
        is_bf16,
        "avx512"},
-      {"amx",
-       {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16", "amx-tile", "amx-bf16", "amx-int8"},
-       true,
-       kernels::cpu::tiles_multiply,
-       "avx512"},
+      {"amx", needs_of_amx(), true, kernels::cpu::tiles_multiply, "avx512"},
   };
 }
 
@@ -70,7 +82,7 @@ std::vector<CpuTarget> survey() {
         known.needs, [&](const std::string& need) { return std::ranges::find(offered, need) != offered.end(); });
     const bool compiled = known.name == kReference || kernels::cpu::find_target(known.name) != nullptr;
     targets.push_back({.name = std::string(known.name),
-                       .instructions = joined(known.needs),
+                       .instructions = joined(known.needs).append(note_on(known.name)),
                        .compiled = compiled,
                        .runs_here = runs,
                        .chosen = false});

@@ -1,4 +1,4 @@
-// The numbers that the tile unit multiplies in pairs, and the operations on its registers.
+// The numbers that the tile unit multiplies in pairs, and the registers that hold them.
 #pragma once
 
 #include <immintrin.h>
@@ -6,6 +6,11 @@
 #include <cstdint>
 
 #include "kernels/cpu/simd_avx512.h"
+#if defined(QKV_EMULATE_TILES)
+#include "kernels/cpu/emulated_registers.h"
+#else
+#include "kernels/cpu/tile_registers.h"
+#endif
 
 namespace qkv::kernels::cpu::amx {
 
@@ -44,36 +49,23 @@ struct F16 {
   }
 };
 
-/// Moves between memory and registers of 16 rows of 64 bytes; `stride` is in bytes. Compilers' own intrinsics take
-/// literals only, and GCC 12 knows none for f16.
-struct Registers {
-  template <int kTo>
-  [[gnu::always_inline]] static void zero_tile() {
-    __asm__ volatile("tilezero %%tmm%c0" : : "i"(kTo));
-  }
-  template <int kTo>
-  [[gnu::always_inline]] static void load_tile(const void* from, std::int64_t stride) {
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kTo) : "memory");
-  }
-  template <int kFrom>
-  [[gnu::always_inline]] static void store_tile(void* to, std::int64_t stride) {
-    __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kFrom) : "memory");
-  }
-};
+#if defined(QKV_EMULATE_TILES)
+using Registers = EmulatedRegisters;
+#else
+using Registers = TileRegisters;
+#endif
 
 struct Bf16Tiles : Bf16, Registers {
-  /// sums (floats) += left (rows of pairs) * right (pairs of rows).
   template <int kSums, int kLeft, int kRight>
   [[gnu::always_inline]] static void multiply() {
-    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kLeft), "i"(kRight));
+    multiply_bf16<kSums, kLeft, kRight>();
   }
 };
 
-/// AMX-FP16. Unlike that of bf16 the instruction takes subnormal elements as they are.
 struct F16Tiles : F16, Registers {
   template <int kSums, int kLeft, int kRight>
   [[gnu::always_inline]] static void multiply() {
-    __asm__ volatile("tdpfp16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kLeft), "i"(kRight));
+    multiply_f16<kSums, kLeft, kRight>();
   }
 };
 

@@ -119,16 +119,16 @@ class I8RowProducts : public RowProducts<Simd> {
       if (!split_weights(tile, w + lane, tile.registers, units)) {
         return Base::accumulate(tile, w, Dv, lanes, kWidth, sums);
       }
-      _tile_loadd(6, tile.registers, kBytes);
+      Registers::load_tile<6>(tile.registers, kBytes);
       for (std::int64_t d = 0; d < Dv; d += 2 * kSide) {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_loadd(2, values + d / kSide * kRegister, kBytes);
-        _tile_dpbssd(0, 6, 2);
-        _tile_loadd(3, values + (d / kSide + 1) * kRegister, kBytes);
-        _tile_dpbssd(1, 6, 3);
-        _tile_stored(0, products + d / kSide * kRegister, kBytes);
-        _tile_stored(1, products + (d / kSide + 1) * kRegister, kBytes);
+        Registers::zero_tile<0>();
+        Registers::zero_tile<1>();
+        Registers::load_tile<2>(values + d / kSide * kRegister, kBytes);
+        Registers::multiply_i8<0, 6, 2>();
+        Registers::load_tile<3>(values + (d / kSide + 1) * kRegister, kBytes);
+        Registers::multiply_i8<1, 6, 3>();
+        Registers::store_tile<0>(products + d / kSide * kRegister, kBytes);
+        Registers::store_tile<1>(products + (d / kSide + 1) * kRegister, kBytes);
       }
       const std::int64_t end = lanes - lane < kLanesAtOnce ? lanes - lane : kLanesAtOnce;
       for (std::int64_t n = 0; n < end; ++n) {
@@ -200,26 +200,26 @@ class I8RowProducts : public RowProducts<Simd> {
 
   // products[key][digit * 4 + lane]
   static void multiply_keys(const Tile& tile, const std::byte* queries, std::int64_t D, std::int32_t* products) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    Registers::zero_tile<0>();
+    Registers::zero_tile<1>();
+    Registers::zero_tile<2>();
+    Registers::zero_tile<3>();
     for (std::int64_t d = 0; d < D; d += kBytes) {
-      _tile_loadd(4, queries + d / kBytes * kRegister, kBytes);
-      _tile_loadd(5, tile.rows->k[0] + d, tile.k_stride);
-      _tile_dpbssd(0, 5, 4);
-      _tile_loadd(6, tile.rows->k[kSide] + d, tile.k_stride);
-      _tile_dpbssd(1, 6, 4);
-      _tile_loadd(7, tile.rows->k[2 * kSide] + d, tile.k_stride);
-      _tile_dpbssd(2, 7, 4);
-      _tile_loadd(5, tile.rows->k[3 * kSide] + d, tile.k_stride);
-      _tile_dpbssd(3, 5, 4);
+      Registers::load_tile<4>(queries + d / kBytes * kRegister, kBytes);
+      Registers::load_tile<5>(tile.rows->k[0] + d, tile.k_stride);
+      Registers::multiply_i8<0, 5, 4>();
+      Registers::load_tile<6>(tile.rows->k[kSide] + d, tile.k_stride);
+      Registers::multiply_i8<1, 6, 4>();
+      Registers::load_tile<7>(tile.rows->k[2 * kSide] + d, tile.k_stride);
+      Registers::multiply_i8<2, 7, 4>();
+      Registers::load_tile<5>(tile.rows->k[3 * kSide] + d, tile.k_stride);
+      Registers::multiply_i8<3, 5, 4>();
       fetch_part(tile, d / kBytes, D / kBytes, D);
     }
-    _tile_stored(0, products, kBytes);
-    _tile_stored(1, products + kSide * kSide, kBytes);
-    _tile_stored(2, products + 2 * kSide * kSide, kBytes);
-    _tile_stored(3, products + 3 * kSide * kSide, kBytes);
+    Registers::store_tile<0>(products, kBytes);
+    Registers::store_tile<1>(products + kSide * kSide, kBytes);
+    Registers::store_tile<2>(products + 2 * kSide * kSide, kBytes);
+    Registers::store_tile<3>(products + 3 * kSide * kSide, kBytes);
   }
 
   // s[key][lane] of four lanes; lanes from there on are 0.

@@ -1,11 +1,10 @@
 // The AMX tile unit and its product.
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/amx_elements.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/product.h"
 
@@ -29,8 +28,8 @@ inline constexpr TileConfig kTileConfig = {};
 /// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
 class TileUnit {
  public:
-  TileUnit() { _tile_loadconfig(&kTileConfig); }
-  ~TileUnit() { _tile_release(); }
+  TileUnit() { Registers::configure(&kTileConfig); }
+  ~TileUnit() { Registers::release(); }
   TileUnit(const TileUnit&) = delete;
   TileUnit& operator=(const TileUnit&) = delete;
 };

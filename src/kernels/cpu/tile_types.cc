@@ -8,8 +8,12 @@ namespace qkv::kernels::cpu {
 namespace {
 
 bool offers_f16() {
+#if defined(QKV_EMULATE_TILES)
+  return true;
+#else
   static const bool kOffers = std::ranges::count(cpu_instructions(), "amx-fp16") > 0;
   return kOffers;
+#endif
 }
 
 }  // namespace
