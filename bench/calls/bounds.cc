@@ -65,14 +65,16 @@ std::optional<double> bound(const Json& measured, const Case& one, Direction dir
     return bytes / *read;
   }
   const std::string_view serving = attention_target(dtype, {.target = target});
-  if (serving == "amx") {
+  const bool split = serving == "amxf32" && dtype == DType::f32;
+  if (serving.starts_with("amx") && (!split || direction == Direction::forward)) {
     const auto tiles = ceiling(measured, "tiles streamed", {}, threads);
     const auto exp2 = ceiling(measured, "exp2", {}, threads);
-    if (tiles && exp2) return std::max(flops_of(one, direction) / *tiles, scores_of(one) / *exp2);
+    const double products = split ? 6 : 1;
+    if (tiles && exp2) return std::max(products * flops_of(one, direction) / *tiles, scores_of(one) / *exp2);
     return std::nullopt;
   }
   const std::string products = serving == "avx512bf16" ? "pairs" : "fma";
-  const auto rate = ceiling(measured, products, std::string(serving), threads);
+  const auto rate = ceiling(measured, products, split ? "avx512" : std::string(serving), threads);
   if (!rate) return std::nullopt;
   return flops_of(one, direction) / *rate;
 }

@@ -58,7 +58,7 @@ bool pack_right(const SplitProduct& shape, const Chunk& chunk, const float* b, i
 
 bool can_split() {
 #if defined(__x86_64__)
-  static const bool kCan = target_for("Variable", DType::f32, {}) == "amx";
+  static const bool kCan = target_for("Variable", DType::f32, {}).starts_with("amx");
   return kCan;
 #else
   return false;

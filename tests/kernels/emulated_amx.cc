@@ -17,7 +17,7 @@ struct EmulatedF16Tiles : F16, EmulatedRegisters {
 
 namespace {
 
-using Emulated = Worker<Engine<EmulatedF16Tiles>>;
+using Emulated = Worker<Engine<Products<EmulatedF16Tiles>>>;
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
   EmulatedRegisters::configure(&kTileConfig);

@@ -9,13 +9,13 @@
 
 namespace qkv::kernels::cpu::amx {
 
-template <class Tiles>
+template <class P>
 class Engine {
  public:
-  using Products = amx::Products<Tiles>;
+  using Products = P;
   static constexpr std::int64_t kColumns = 4;  // of tiles that a block visits before the next block
 
-  static std::int64_t floats() { return kTile * kTile + kColumns * kTile * kTile / 2; }
+  static std::int64_t floats() { return kTile * kTile + kColumns * Products::kWeightElements / 2; }
 
   Engine(TileSteps<Products>& steps, float* scratch)
       : steps_(steps),
@@ -48,7 +48,7 @@ class Engine {
  private:
   using Softmax = typename TileSteps<Products>::Softmax;
 
-  [[nodiscard]] std::uint16_t* next_weights() const { return weights_ + pending_ * kTile * kTile; }
+  [[nodiscard]] std::uint16_t* next_weights() const { return weights_ + pending_ * Products::kWeightElements; }
 
   void weigh_raised(Block& block, const typename Products::Tile& tile, std::int64_t column, std::int64_t slot) {
     alignas(64) float factors[kTile];

@@ -19,9 +19,9 @@
 
 namespace qkv::kernels::cpu::amx {
 
-/// `Tiles`: Bf16Tiles or F16Tiles, or the same done in another way.
-template <class Tiles>
-class Products {
+/// A block's sums of values, [Dv][lane], of weights that are stored times Weights::kWeightScale.
+template <class Weights>
+class BlockSums {
   using Fma = FmaProducts<amx::Simd>;
   static_assert(Fma::kWidth == kTile);
 
@@ -29,7 +29,47 @@ class Products {
   using Simd = amx::Simd;
   static constexpr std::int64_t kWidth = kTile;
   static constexpr std::int64_t kMostLanes = kTile;
+
+  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, 2 * kSide) * kTile; }
+
+  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
+    Fma::scale_sums(factors, lanes, Dv, sums);
+  }
+  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
+    return Fma::sum_at(sums, Dv, lane, d);
+  }
+  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
+    Fma::unpack_sums(sums, Dv, lane, rows);
+    if constexpr (Weights::kWeightScale != 1) {
+      const __m512 factor = Simd::splat(1 / Weights::kWeightScale);
+      for (std::int64_t n = 0; n < kSide * round_up(Dv, kSide); n += kSide) {
+        Simd::store(rows + n, Simd::mul(Simd::load(rows + n), factor));
+      }
+    }
+  }
+
+ protected:
+  /// Weights [key][lane], two keys at a time.
+  template <class Packing>
+  static void pack_weights(const float* w, std::int64_t keys, std::int64_t lanes, const Packing& to) {
+    for (std::int64_t lane = 0; lane < lanes; lane += kSide) {
+      for (std::int64_t c = 0; c < keys; c += 2) {
+        const float* even = w + c * kTile + lane;
+        to(lane, c, Simd::load(even), c + 1 < keys ? Simd::load(even + kTile) : Simd::zero());
+      }
+    }
+  }
+};
+
+/// `Tiles`: Bf16Tiles or F16Tiles, or the same done in another way.
+template <class Tiles>
+class Products : public BlockSums<Tiles> {
+  using Base = BlockSums<Tiles>;
+
+ public:
+  using Simd = amx::Simd;
   static constexpr std::int64_t kScoreSteps = 2;
+  static constexpr std::int64_t kWeightElements = kTile * kTile;  // of a tile
 
   struct Tile {
     const std::byte* k;  // rows of round_up(D, 32) elements, kTile of them
@@ -40,7 +80,6 @@ class Products {
   };
 
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, kDepth) * kTile / 2; }
-  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, 2 * kSide) * kTile; }
   static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
     return kTile * (round_up(D, kDepth) + round_up(Dv, 2 * kSide)) / 2;
   }
@@ -128,7 +167,7 @@ class Products {
              .left_run = tile_bytes,
              .right = weights + lane / kSide * 2 * kTileElements,
              .right_next = 2 * kTileElements,
-             .right_run = kTile * kTile,
+             .right_run = kWeightElements,
              .sums = sums + d * kTile + lane},
             tiles);
       }
@@ -145,37 +184,15 @@ class Products {
     }
   };
 
-  /// `weights` has kTile * kTile elements: [4][2] registers of 16 pairs of keys x 16 lanes.
+  /// `weights` has kWeightElements: [4][2] registers of 16 pairs of keys x 16 lanes.
   static Packing packing(std::int64_t keys, std::uint16_t* weights) {
     // Keys beyond the last weigh nothing.
-    if (keys < kTile) std::memset(weights, 0, kTile * kTile * 2);
+    if (keys < kTile) std::memset(weights, 0, kWeightElements * 2);
     return {weights};
   }
 
   static void pack_weights(const float* w, std::int64_t keys, std::int64_t lanes, std::uint16_t* weights) {
-    const Packing to = packing(keys, weights);
-    for (std::int64_t lane = 0; lane < lanes; lane += kSide) {
-      for (std::int64_t c = 0; c < keys; c += 2) {
-        const float* even = w + c * kTile + lane;
-        to(lane, c, Simd::load(even), c + 1 < keys ? Simd::load(even + kTile) : Simd::zero());
-      }
-    }
-  }
-
-  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
-    Fma::scale_sums(factors, lanes, Dv, sums);
-  }
-  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
-    return Fma::sum_at(sums, Dv, lane, d);
-  }
-  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
-    Fma::unpack_sums(sums, Dv, lane, rows);
-    if constexpr (Tiles::kWeightScale != 1) {
-      const __m512 factor = Simd::splat(1 / Tiles::kWeightScale);
-      for (std::int64_t n = 0; n < kSide * round_up(Dv, kSide); n += kSide) {
-        Simd::store(rows + n, Simd::mul(Simd::load(rows + n), factor));
-      }
-    }
+    Base::pack_weights(w, keys, lanes, packing(keys, weights));
   }
 
  private:

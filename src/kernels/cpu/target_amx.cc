@@ -13,8 +13,8 @@ namespace qkv::kernels::cpu {
 namespace amx {
 namespace {
 
-using ManyBf16 = Worker<Engine<Bf16Tiles>>;
-using ManyF16 = Worker<Engine<F16Tiles>>;
+using ManyBf16 = Worker<Engine<Products<Bf16Tiles>>>;
+using ManyF16 = Worker<Engine<Products<F16Tiles>>>;
 using FewI8 = Worker<InOrder<I8RowProducts>>;
 
 bool multiplies(const Forward& call) {

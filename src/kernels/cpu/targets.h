@@ -11,6 +11,7 @@ extern const Target kAvx2;
 extern const Target kAvx512;
 extern const Target kAvx512Bf16;
 extern const Target kAmx;
+extern const Target kAmxF32;
 #elif defined(__aarch64__)
 extern const Target kNeon;
 extern const Target kNeonBf16;

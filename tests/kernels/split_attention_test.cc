@@ -1,0 +1,126 @@
+// f32 on the tile unit in three parts of bf16, beside the same by AVX-512: the error, and what cannot be split.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/fused_call.h"
+#include "kernels/plain.h"
+
+namespace qkv::kernels::split_attention_test {
+namespace {
+
+constexpr std::string_view kSplit = "amxf32";
+
+Tensor normal(std::mt19937_64& engine, const Shape& shape) {
+  std::normal_distribution<double> draw;
+  Tensor tensor(DType::f64, shape);
+  for (double& value : tensor.values<double>()) value = draw(engine);
+  return tensor.to(DType::f32);
+}
+
+struct Inputs {
+  Inputs(std::int64_t Tq, std::int64_t Tk, std::int64_t D)
+      : q(normal(engine, {1, 1, Tq, D})), k(normal(engine, {1, 1, Tk, D})), v(normal(engine, {1, 1, Tk, D})) {}
+
+  [[nodiscard]] Problem problem() const {
+    return {.q = q,
+            .k = k,
+            .shape = {.B = 1, .H = 1, .Tq = q.shape()[2], .Tk = k.shape()[2]},
+            .scale = 1 / std::sqrt(static_cast<double>(q.shape()[3]))};
+  }
+
+  std::mt19937_64 engine{7};
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
+
+double rms_error(const Tensor& got, const Tensor& expected) {
+  const std::vector<double> a = got.to_vector();
+  const std::vector<double> b = expected.to_vector();
+  double squares = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) squares += (a[n] - b[n]) * (a[n] - b[n]);
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+class SplitAttention : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string_view> all = fused_targets();
+    if (std::ranges::find(all, kSplit) == all.end()) GTEST_SKIP() << "no tile unit";
+  }
+};
+
+TEST_F(SplitAttention, ErrsNoMoreThanFusedMultiplyAdds) {
+  for (const std::int64_t D : {40, 64, 128, 320}) {
+    const Inputs inputs(128, 1000, D);
+    const Results expected = exact(inputs.problem(), inputs.v);
+    const Results split = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+    const Results fma = fused_call("avx512", inputs.problem(), inputs.v, 1);
+    SCOPED_TRACE(D);
+    EXPECT_NE(error_of(split.out, fma.out), 0);  // another way was taken
+    EXPECT_LE(rms_error(split.out, expected.out), rms_error(fma.out, expected.out));
+  }
+}
+
+// A task of such numbers is the vector unit's.
+TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float number : {infinity, -infinity, nan, 3e38F, -0x1p50F, 0x1p-51F, 1e-40F}) {
+    for (Tensor Inputs::* const place : {&Inputs::q, &Inputs::k, &Inputs::v}) {
+      SCOPED_TRACE(number);
+      Inputs inputs(64, 200, 72);
+      (inputs.*place).set({0, 0, 60, 71}, number);
+      const Results split = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+      const Results fma = fused_call("avx512", inputs.problem(), inputs.v, 1);
+      EXPECT_EQ(error_of(split.out, fma.out), 0);
+      EXPECT_EQ(error_of(split.lse, fma.lse), 0);
+    }
+  }
+}
+
+// At both ends of what is split, with zeros among them.
+TEST_F(SplitAttention, SplitsNumbersFarFromOne) {
+  for (const double size : {0x1p-49, 0x1p45}) {
+    Inputs inputs(64, 300, 64);
+    for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+      for (float& x : tensor->values<float>()) {
+        // NOLINTNEXTLINE(bugprone-narrowing-conversions): rounded on purpose
+        x = std::fabs(x) < 0.5F ? 0.0F : static_cast<float>(x * size);
+      }
+    }
+    Problem problem = inputs.problem();
+    problem.scale /= size * size;
+    const Results expected = exact(problem, inputs.v);
+    const Results split = fused_call(kSplit, problem, inputs.v, 1);
+    EXPECT_NE(error_of(split.out, fused_call("avx512", problem, inputs.v, 1).out), 0);
+    EXPECT_LE(rms_error(split.out, expected.out), 4e-7 * size);
+    EXPECT_LE(error_of(split.lse, expected.lse), 4e-6);
+  }
+}
+
+// The second key weighs little, and its value is all there is. Scores are exact.
+TEST_F(SplitAttention, KeepsThePrecisionOfSmallWeights) {
+  Inputs inputs(64, 2, 32);
+  for (float& x : inputs.q.values<float>()) x = 1;
+  for (float& x : inputs.k.values<float>()) x = 0;
+  for (float& x : inputs.v.values<float>()) x = 0;
+  for (std::int64_t d = 0; d < 32; ++d) {
+    inputs.k.set({0, 0, 0, d}, 2.375);  // the other key weighs exp(-76), 2^-109.6
+    inputs.v.set({0, 0, 1, d}, 1.1);
+  }
+  Problem problem = inputs.problem();
+  problem.scale = 1;
+  const Results fma = fused_call("avx512", problem, inputs.v, 1);
+  const Results split = fused_call(kSplit, problem, inputs.v, 1);
+  EXPECT_LE(error_of(split.out, fma.out), 0x1p-109 * 0x1p-22);
+}
+
+}  // namespace
+}  // namespace qkv::kernels::split_attention_test
