@@ -68,7 +68,7 @@ TEST_F(SplitAttention, ErrsNoMoreThanFusedMultiplyAdds) {
   }
 }
 
-// A task of such numbers is the vector unit's.
+// A block of such numbers is the vector unit's.
 TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -83,6 +83,20 @@ TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
       EXPECT_EQ(error_of(split.lse, fma.lse), 0);
     }
   }
+}
+
+// Nor do they change the bits of other blocks, whichever share a task.
+TEST_F(SplitAttention, LeavesBlocksOfSuchNumbersAlone) {
+  Inputs inputs(64 * 20, 100, 24);
+  const Results before = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+  inputs.q.set({0, 0, 64 * 9 + 5, 3}, 0x1p60F);
+  const Results after = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+  const auto rows = [](const Results& results, std::int64_t begin, std::int64_t end) {
+    return results.out.view().slice(2, begin, end);
+  };
+  EXPECT_EQ(error_of(rows(after, 0, 576), rows(before, 0, 576)), 0);
+  EXPECT_NE(error_of(rows(after, 576, 640), rows(before, 576, 640)), 0);
+  EXPECT_EQ(error_of(rows(after, 640, 1280), rows(before, 640, 1280)), 0);
 }
 
 // At both ends of what is split, with zeros among them.

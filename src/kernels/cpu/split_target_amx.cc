@@ -47,34 +47,53 @@ bool keys_fit(const KvRows& rows, std::int64_t begin, std::int64_t end, std::int
   return numbers.all();
 }
 
-// Whether all queries of a task, and the keys and values between the first and the last that they see, can be split.
-bool fits(const Settings& settings, const Task& task) {
-  const Forward& call = *settings.call;
+// Whether the keys and values of a task's columns `seen` can be split.
+bool columns_fit(const Settings& settings, const Task& task, KeyRange seen) {
   const Segment& segment = *task.segment;
-  const LaneBlocks blocks(segment.shape.Tq, call.group());
-  std::int64_t begin = task.columns.end;
-  std::int64_t end = task.columns.begin;
+  const std::int64_t begin = (seen.begin > task.columns.begin ? seen.begin : task.columns.begin) * kTile;
+  const std::int64_t last = (seen.end < task.columns.end ? seen.end : task.columns.end) * kTile;
+  const std::int64_t end = last < segment.shape.Tk ? last : segment.shape.Tk;
+  return keys_fit(segment.k.head(task.key_head), begin, end, settings.call->D) &&
+         keys_fit(segment.v.head(task.key_head), begin, end, settings.call->Dv);
+}
+
+// Which blocks of a task have queries that can be split, and keys and values between the first and the last that these
+// see: of each block by itself, so that its bits do not depend on which others its task has.
+void find_fits(const Settings& settings, const Task& task, bool* fits) {
+  const LaneBlocks blocks(task.segment->shape.Tq, settings.call->group());
+  KeyRange all = {task.columns.end, task.columns.begin};
+  for (std::int64_t n = 0; n < task.blocks; ++n) {
+    const KeyRange seen = columns_of(*task.segment, blocks.block(task.first_block + n, task.key_head));
+    all.begin = seen.begin < all.begin ? seen.begin : all.begin;
+    all.end = seen.end > all.end ? seen.end : all.end;
+  }
+  const bool all_fit = columns_fit(settings, task, all);
   for (std::int64_t n = 0; n < task.blocks; ++n) {
     const Lanes lanes = blocks.block(task.first_block + n, task.key_head);
-    if (!queries_fit(segment, lanes, call.D)) return false;
-    const KeyRange columns = columns_of(segment, lanes);
-    begin = columns.begin < begin ? columns.begin : begin;
-    end = columns.end > end ? columns.end : end;
+    fits[n] = queries_fit(*task.segment, lanes, settings.call->D) &&
+              (all_fit || columns_fit(settings, task, columns_of(*task.segment, lanes)));
   }
-  begin = (begin > task.columns.begin ? begin : task.columns.begin) * kTile;
-  end = (end < task.columns.end ? end : task.columns.end) * kTile;
-  end = end < segment.shape.Tk ? end : segment.shape.Tk;
-  return keys_fit(segment.k.head(task.key_head), begin, end, call.D) &&
-         keys_fit(segment.v.head(task.key_head), begin, end, call.Dv);
+}
+
+void run_split(const Settings& settings, const Task& task, std::byte* scratch) {
+  const TileUnit tiles;
+  Split::run(settings, task, scratch);
 }
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
   if (!is_split(*settings.call)) return kAmx.run(settings, task, scratch);
-  if (lanes_of(settings, task).value_or(kTile) <= kMostVectorLanes || !fits(settings, task)) {
-    return kAvx512.run(settings, task, scratch);
+  if (lanes_of(settings, task).value_or(kTile) <= kMostVectorLanes) return kAvx512.run(settings, task, scratch);
+  bool fits[Split::kMostBlocks];
+  find_fits(settings, task, fits);
+  for (std::int64_t n = 0; n < task.blocks;) {
+    Task part = task;
+    part.first_block += n;
+    part.blocks = 1;
+    if (task.partial != nullptr) part.partial += n * task.partial_stride;
+    while (n + part.blocks < task.blocks && fits[n + part.blocks] == fits[n]) ++part.blocks;
+    (fits[n] ? run_split : kAvx512.run)(settings, part, scratch);
+    n += part.blocks;
   }
-  const TileUnit tiles;
-  Split::run(settings, task, scratch);
 }
 
 }  // namespace
