@@ -85,14 +85,15 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   if (lanes_of(settings, task).value_or(kTile) <= kMostVectorLanes) return kAvx512.run(settings, task, scratch);
   bool fits[Split::kMostBlocks];
   find_fits(settings, task, fits);
-  for (std::int64_t n = 0; n < task.blocks;) {
+  std::int64_t first = 0;
+  for (std::int64_t n = 1; n <= task.blocks; ++n) {
+    if (n < task.blocks && fits[n] == fits[first]) continue;
     Task part = task;
-    part.first_block += n;
-    part.blocks = 1;
-    if (task.partial != nullptr) part.partial += n * task.partial_stride;
-    while (n + part.blocks < task.blocks && fits[n + part.blocks] == fits[n]) ++part.blocks;
-    (fits[n] ? run_split : kAvx512.run)(settings, part, scratch);
-    n += part.blocks;
+    part.first_block += first;
+    part.blocks = n - first;
+    if (task.partial != nullptr) part.partial += first * task.partial_stride;
+    (fits[first] ? run_split : kAvx512.run)(settings, part, scratch);
+    first = n;
   }
 }
 
