@@ -33,6 +33,18 @@ template <class S>
   return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
 }
 
+enum class Touch : std::uint8_t { read, write };
+
+/// Asks for `bytes` from `row` on, so that they come while others are worked on.
+template <Touch kTouch>
+[[gnu::always_inline]] inline void fetch(const std::byte* row, std::int64_t bytes) {
+  constexpr int kSecondLevel = 2;  // of the caches
+  constexpr std::int64_t kLine = 64;
+  for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
+    __builtin_prefetch(row + byte, kTouch == Touch::write ? 1 : 0, kSecondLevel);
+  }
+}
+
 /// `count` elements of a row as f32 times `scale`, then zeros up to a multiple of the lanes.
 template <class S>
 inline void load_row(const std::byte* row, DType dtype, std::int64_t count, float scale, float* to) {

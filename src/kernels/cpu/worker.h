@@ -99,6 +99,7 @@ class Worker {
       rows[lane] = base + (block.lanes.head_of(lane) * segment_.q.strides()[0] +
                            block.lanes.query_of(lane) * segment_.q.strides()[1]) *
                               bytes;
+      fetch<Touch::read>(rows[lane], call_.D * bytes);
     }
     Products::pack_queries(rows, call_.dtype, call_.D, settings_.query_sign, stage_, block.q);
     const std::int64_t sums = used_floats(block.lanes.count());  // read once: a store might change it
@@ -196,6 +197,7 @@ class Worker {
   }
 
   void finish_lanes(Block& block, std::int64_t first) {
+    fetch_out(block.lanes, first);
     const std::int64_t lanes = unpack(block, first);
     for (std::int64_t n = 0; n < lanes; ++n) {
       const std::int64_t lane = first + n;
@@ -204,12 +206,23 @@ class Worker {
     }
   }
 
+  // The rows of a vector of lanes.
+  void fetch_out(const Lanes& lanes, std::int64_t first) const {
+    const std::int64_t end = first + S::kLanes < lanes.count() ? first + S::kLanes : lanes.count();
+    for (std::int64_t lane = first; lane < end; ++lane) {
+      fetch<Touch::write>(out_row(lanes.head_of(lane), lanes.query_of(lane)), call_.Dv * bytes_of(call_.dtype));
+    }
+  }
+
+  [[nodiscard]] std::byte* out_row(std::int64_t h, std::int64_t i) const {
+    return segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype);
+  }
+
   void finish_lane(const Lanes& lanes, std::int64_t lane, float maximum, float sum, float* values) {
     const std::int64_t h = lanes.head_of(lane);
     const std::int64_t i = lanes.query_of(lane);
     const Finished row = finished(maximum, sum, h);
-    store_row<S>(values, row.factor, call_.Dv, call_.dtype,
-                 segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype));
+    store_row<S>(values, row.factor, call_.Dv, call_.dtype, out_row(h, i));
     segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
   }
 
