@@ -23,7 +23,7 @@ struct Known {
 
 bool is_bf16(DType dtype) { return dtype == DType::bf16; }
 
-// f32 as parts of bf16. Until it is measured on a tile unit, it runs only where it is asked for.
+// f32 as parts of bf16.
 bool tiles_multiply_parts(DType dtype) { return dtype == DType::f32 || kernels::cpu::tiles_multiply(dtype); }
 
 // AMD's processors multiply a vector of pairs as fast as one of floats; Intel's take four times as long.
@@ -63,7 +63,7 @@ std::vector<Known> list_targets() {
        is_bf16,
        "avx512"},
       {"amx", needs_of_amx(), true, kernels::cpu::tiles_multiply, "avx512"},
-      {"amxf32", needs_of_amx(), false, tiles_multiply_parts, "avx512"},
+      {"amxf32", needs_of_amx(), false, tiles_multiply_parts, "avx512"},  // not yet measured on a tile unit
   };
 }
 

@@ -182,10 +182,7 @@ class Gradients {
   }
 
   // How many lanes from `lane` on are queries.
-  static __mmask16 used(std::int64_t lane, const Queries& queries) {
-    const std::int64_t left = queries.lanes - lane;
-    return static_cast<__mmask16>(left >= kSide ? 0xFFFF : left > 0 ? (1U << left) - 1 : 0);
-  }
+  static __mmask16 used(std::int64_t lane, const Queries& queries) { return mask_of(queries.lanes - lane); }
 
   // A tile of pairs as rows of bf16; lanes beyond the last, NaN where a key is, are 0.
   static void write_rows(const float* tile, std::int64_t keys, const Queries& queries) {

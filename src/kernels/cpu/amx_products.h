@@ -21,25 +21,15 @@ namespace qkv::kernels::cpu::amx {
 
 /// A block's sums of values, [Dv][lane], of weights that are stored times Weights::kWeightScale.
 template <class Weights>
-class BlockSums {
-  using Fma = FmaProducts<amx::Simd>;
-  static_assert(Fma::kWidth == kTile);
+class BlockSums : public LaneSums<amx::Simd> {
+  using Base = LaneSums<amx::Simd>;
+  static_assert(Base::kWidth == kTile);
 
  public:
-  using Simd = amx::Simd;
-  static constexpr std::int64_t kWidth = kTile;
-  static constexpr std::int64_t kMostLanes = kTile;
-
   static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, 2 * kSide) * kTile; }
 
-  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
-    Fma::scale_sums(factors, lanes, Dv, sums);
-  }
-  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
-    return Fma::sum_at(sums, Dv, lane, d);
-  }
   static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
-    Fma::unpack_sums(sums, Dv, lane, rows);
+    Base::unpack_sums(sums, Dv, lane, rows);
     if constexpr (Weights::kWeightScale != 1) {
       const __m512 factor = Simd::splat(1 / Weights::kWeightScale);
       for (std::int64_t n = 0; n < kSide * round_up(Dv, kSide); n += kSide) {
@@ -229,7 +219,7 @@ class Products : public BlockSums<Tiles> {
   // to[d][c] = v[j + c][d] for 16 elements of Dv and 32 keys, zeros beyond; elements that are not finite become 0.
   static bool transpose_values(const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t d, std::int64_t Dv,
                                std::uint16_t* to) {
-    const auto columns = static_cast<__mmask16>(d + kSide <= Dv ? 0xFFFF : d < Dv ? (1U << (Dv - d)) - 1 : 0);
+    const __mmask16 columns = mask_of(Dv - d);
     __m512 pairs[kSide];
     __mmask16 unbounded = 0;
 #pragma GCC unroll 16

@@ -15,6 +15,12 @@ inline constexpr std::int64_t kDepth = 32;  // 16-bit elements of a row
 inline constexpr std::int64_t kRowBytes = 64;
 inline constexpr std::int64_t kTileElements = kSide * kDepth;
 
+/// The first `count` of kSide places: none below 0.
+[[gnu::always_inline]] inline __mmask16 mask_of(std::int64_t count) {
+  if (count >= kSide) return 0xFFFF;
+  return count <= 0 ? 0 : static_cast<__mmask16>((1U << static_cast<unsigned>(count)) - 1);
+}
+
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1;
   std::uint8_t first_row = 0;

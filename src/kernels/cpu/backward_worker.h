@@ -270,10 +270,7 @@ class BackwardWorker {
   }
 
   [[nodiscard]] const std::byte* row_of(const TensorView& rows, std::int64_t lane) const {
-    const std::int64_t h = block_.lanes.head_of(lane);
-    const std::int64_t i = block_.lanes.query_of(lane);
-    return static_cast<const std::byte*>(rows.data()) +
-           (h * rows.strides()[0] + i * rows.strides()[1]) * bytes_of(call_.dtype);
+    return cpu::row_of(rows, block_.lanes, lane, bytes_of(call_.dtype));
   }
 
   [[nodiscard]] float row_number(const TensorView& numbers, std::int64_t lane) const {

@@ -16,12 +16,45 @@
 
 namespace qkv::kernels::cpu {
 
+/// A block's sums of values, [strip][Dv][lane].
 template <class S>
-class FmaProducts {
+class LaneSums {
  public:
   using Simd = S;
   static constexpr std::int64_t kWidth = S::kLanes * S::kVectors;
   static constexpr std::int64_t kMostLanes = kTile;
+
+  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kTile; }
+
+  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
+    const std::int64_t padded = round_up(Dv, S::kLanes);
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      const typename S::F factor = S::load(factors + lane);
+      float* first = sums + lane / kWidth * padded * kWidth + lane % kWidth;
+      for (std::int64_t d = 0; d < padded; ++d) {
+        S::store(first + d * kWidth, S::mul(S::load(first + d * kWidth), factor));
+      }
+    }
+  }
+
+  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
+    return sums[lane / kWidth * round_up(Dv, S::kLanes) * kWidth + d * kWidth + lane % kWidth];
+  }
+
+  /// rows[n][d] = sums of lane `lane` + n, for kLanes lanes; rows are round_up(Dv, kLanes) apart.
+  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
+    const std::int64_t padded = round_up(Dv, S::kLanes);
+    const float* strip = sums + lane / kWidth * padded * kWidth + lane % kWidth;
+    for (std::int64_t d = 0; d < padded; d += S::kLanes) {
+      transpose_block<S>(strip + d * kWidth, kWidth, rows + d, padded);
+    }
+  }
+};
+
+template <class S>
+class FmaProducts : public LaneSums<S> {
+ public:
+  static constexpr std::int64_t kWidth = LaneSums<S>::kWidth;
   static constexpr bool kChecksSums = false;
   using Weights = InPlace<S, kWidth>;
 
@@ -34,7 +67,6 @@ class FmaProducts {
   };
 
   static std::int64_t query_floats(std::int64_t D) { return round_up(D, S::kLanes) * kTile; }
-  static std::int64_t sum_floats(std::int64_t Dv) { return round_up(Dv, S::kLanes) * kTile; }
   static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
     return kTile * (round_up(D, S::kLanes) + round_up(Dv, S::kLanes));
   }
@@ -96,30 +128,6 @@ class FmaProducts {
       v.data += begin * v.step_stride;
       product_across<S, Sum::onto>(strip_of(lanes, lane), Dv, v, w + lane * kTile + begin * kWidth, end - begin,
                                    sums + lane * padded, kWidth);
-    }
-  }
-
-  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
-    const std::int64_t padded = round_up(Dv, S::kLanes);
-    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
-      const typename S::F factor = S::load(factors + lane);
-      float* first = sums + lane / kWidth * padded * kWidth + lane % kWidth;
-      for (std::int64_t d = 0; d < padded; ++d) {
-        S::store(first + d * kWidth, S::mul(S::load(first + d * kWidth), factor));
-      }
-    }
-  }
-
-  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
-    return sums[lane / kWidth * round_up(Dv, S::kLanes) * kWidth + d * kWidth + lane % kWidth];
-  }
-
-  /// rows[n][d] = sums of lane `lane` + n, for kLanes lanes; rows are round_up(Dv, kLanes) apart.
-  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
-    const std::int64_t padded = round_up(Dv, S::kLanes);
-    const float* strip = sums + lane / kWidth * padded * kWidth + lane % kWidth;
-    for (std::int64_t d = 0; d < padded; d += S::kLanes) {
-      transpose_block<S>(strip + d * kWidth, kWidth, rows + d, padded);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/processor.h"
+#include "kernels/cpu/rows.h"
 #include "mask/bias_node.h"
 #include "mask/tile_bits.h"
 
@@ -71,10 +72,9 @@ namespace {
 // Rows of the next tile are asked for while this one's are read: they lie as far apart as the keys are many, and no
 // prefetcher finds them. On Xeons that takes longer than it saves.
 void fetch_next(const bias_detail::FloatRows& rows) {
-  constexpr std::int64_t kLine = 16;  // floats
   for (std::int64_t r = 0; r < kTile; ++r) {
     const float* next = rows.first + r * rows.row_stride + kTile;
-    for (std::int64_t c = 0; c < kTile; c += kLine) __builtin_prefetch(next + c, 0, 2);
+    fetch<Fetch::second_level>(reinterpret_cast<const std::byte*>(next), kTile * bytes_of(DType::f32));
   }
 }
 

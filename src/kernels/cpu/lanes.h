@@ -1,6 +1,7 @@
 // Which queries the 64 lanes of a block stand for. Compiled once, for any machine: the targets only call it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cpu/forward.h"
@@ -23,6 +24,13 @@ struct Lanes {
     return heads == 1 ? i + lane : i + lane % queries;
   }
 };
+
+/// The row of a lane in a tensor [Hq, Tq, ...] of elements of `bytes`.
+[[nodiscard, gnu::always_inline]] inline const std::byte* row_of(const TensorView& rows, const Lanes& lanes,
+                                                                 std::int64_t lane, std::int64_t bytes) {
+  return static_cast<const std::byte*>(rows.data()) +
+         (lanes.head_of(lane) * rows.strides()[0] + lanes.query_of(lane) * rows.strides()[1]) * bytes;
+}
 
 /// How the queries of one key head are cut into blocks.
 class LaneBlocks {

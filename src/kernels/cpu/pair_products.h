@@ -17,13 +17,11 @@ namespace qkv::kernels::cpu {
 
 /// `Dots` is a Simd whose fma() multiplies pairs.
 template <class S, class Dots>
-class PairProducts {
+class PairProducts : public LaneSums<S> {
   using Fma = FmaProducts<S>;
 
  public:
-  using Simd = S;
-  static constexpr std::int64_t kWidth = Fma::kWidth;
-  static constexpr std::int64_t kMostLanes = Fma::kMostLanes;
+  static constexpr std::int64_t kWidth = LaneSums<S>::kWidth;
   static constexpr bool kChecksSums = false;
 
   struct Tile {
@@ -34,7 +32,6 @@ class PairProducts {
   };
 
   static std::int64_t query_floats(std::int64_t D) { return pairs_of<S>(D) * kTile; }
-  static std::int64_t sum_floats(std::int64_t Dv) { return Fma::sum_floats(Dv); }
   static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
     return kTile * pairs_of<S>(D) + kTile / 2 * round_up(Dv, S::kLanes);
   }
@@ -105,16 +102,6 @@ class PairProducts {
         to(lane, c, S::load(from + c * kWidth), c + 1 < end ? S::load(from + (c + 1) * kWidth) : S::zero());
       }
     }
-  }
-
-  static void scale_sums(const float* factors, std::int64_t lanes, std::int64_t Dv, float* sums) {
-    Fma::scale_sums(factors, lanes, Dv, sums);
-  }
-  static float& sum_at(float* sums, std::int64_t Dv, std::int64_t lane, std::int64_t d) {
-    return Fma::sum_at(sums, Dv, lane, d);
-  }
-  static void unpack_sums(const float* sums, std::int64_t Dv, std::int64_t lane, float* rows) {
-    Fma::unpack_sums(sums, Dv, lane, rows);
   }
 };
 

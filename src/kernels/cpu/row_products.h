@@ -219,8 +219,6 @@ class RowProducts {
   }
 
  protected:
-  static constexpr std::int64_t kLine = 64;  // bytes
-
   static constexpr std::int64_t offset_of(std::int64_t lane, std::int64_t width) {
     return lane / width * width * kTile + lane % width;
   }
@@ -282,19 +280,13 @@ class RowProducts {
   // by how many lines the core waits for, and two neighbouring lines of each KiB, asked for long before, make the
   // second-level cache's prefetcher run ahead. AMD's does not: there each line is asked for long before.
   [[gnu::always_inline]] static void fetch_row(const Tile& tile, const std::byte* const* row, std::int64_t bytes) {
-    constexpr int kRead = 0;
-    constexpr int kFirst = 3;  // level of the cache
-    constexpr int kSecond = 2;
-    if (tile.by_line) {
-      for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row[kFar] + byte, kRead, kSecond);
-      return;
-    }
-    for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row[kNear] + byte, kRead, kFirst);
+    if (tile.by_line) return fetch<Fetch::second_level>(row[kFar], bytes);
+    fetch<Fetch::first_level>(row[kNear], bytes);
     if constexpr (kReadsWide) {
       constexpr std::uintptr_t kLines = 16;  // of a KiB
       for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
         const std::byte* line = row[kFar] + byte;
-        if (reinterpret_cast<std::uintptr_t>(line) / kLine % kLines < 2) __builtin_prefetch(line, kRead, kSecond);
+        if (reinterpret_cast<std::uintptr_t>(line) / kLine % kLines < 2) fetch<Fetch::second_level>(line, kLine);
       }
     }
   }

@@ -33,16 +33,17 @@ template <class S>
   return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
 }
 
-enum class Touch : std::uint8_t { read, write };
+inline constexpr std::int64_t kLine = 64;  // bytes of a line of the caches
+
+/// The level of cache that a row comes into, and what for.
+enum class Fetch : std::uint8_t { first_level, second_level, to_write };
 
 /// Asks for `bytes` from `row` on, so that they come while others are worked on.
-template <Touch kTouch>
+template <Fetch kFetch>
 [[gnu::always_inline]] inline void fetch(const std::byte* row, std::int64_t bytes) {
-  constexpr int kSecondLevel = 2;  // of the caches
-  constexpr std::int64_t kLine = 64;
-  for (std::int64_t byte = 0; byte < bytes; byte += kLine) {
-    __builtin_prefetch(row + byte, kTouch == Touch::write ? 1 : 0, kSecondLevel);
-  }
+  constexpr int kWrites = kFetch == Fetch::to_write ? 1 : 0;
+  constexpr int kLocality = kFetch == Fetch::first_level ? 3 : 2;
+  for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row + byte, kWrites, kLocality);
 }
 
 /// `count` elements of a row as f32 times `scale`, then zeros up to a multiple of the lanes.

@@ -14,11 +14,6 @@ namespace qkv::kernels::cpu::amx {
 enum class Part : std::uint8_t { high, middle, low };
 inline constexpr std::int64_t kParts = 3;
 
-[[gnu::always_inline]] inline __mmask16 mask_of(std::int64_t count) {
-  if (count >= kSide) return 0xFFFF;
-  return count <= 0 ? 0 : static_cast<__mmask16>((1U << static_cast<unsigned>(count)) - 1);
-}
-
 /// The floats of the lower or the upper 16 words of bf16.
 [[gnu::always_inline]] inline __m512 lower(__m512i words) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(words)), 16));
@@ -55,40 +50,6 @@ struct Parts {
   return _mm512_or_si512(even, _mm512_castps_si512(upper(words)));
 }
 
-/// 16 rows of 16 pairs.
-struct Square {
-  __m512i rows[kSide];
-};
-
-[[gnu::always_inline]] inline void transpose(Square& square) {
-  __m512i* r = square.rows;
-  __m512i t[kSide];
-  for (std::int64_t i = 0; i < 8; ++i) {
-    t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
-    t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
-  }
-  for (std::int64_t i = 0; i < 4; ++i) {
-    r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
-    r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
-    r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
-    r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
-  }
-  constexpr int kEven = 0x88;  // quarters 0 and 2 of both operands
-  constexpr int kOdd = 0xDD;
-  for (std::int64_t i = 0; i < 4; ++i) {
-    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], kEven);
-    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], kOdd);
-    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], kEven);
-    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], kOdd);
-  }
-  for (std::int64_t i = 0; i < 4; ++i) {
-    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], kEven);
-    r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], kEven);
-    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], kOdd);
-    r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], kOdd);
-  }
-}
-
 enum class Words : std::uint8_t { as_they_are, paired };
 enum class Turned : std::uint8_t { no, yes };
 
@@ -96,16 +57,20 @@ enum class Turned : std::uint8_t { no, yes };
 /// transposed as pairs where it is turned.
 template <Words kWords, Turned kTurned, class Load>
 [[gnu::always_inline]] inline void split_register(const Load& load, std::uint16_t* to, std::int64_t part) {
-  Square squares[kParts];
+  constexpr auto row = [](__m512i words) {
+    return _mm512_castsi512_ps(kWords == Words::paired ? paired(words) : words);
+  };
+  __m512 rows[kParts][kSide];
   for (std::int64_t n = 0; n < kSide; ++n) {
     const Parts parts = parts_of(load(n));
-    squares[0].rows[n] = kWords == Words::paired ? paired(parts.high) : parts.high;
-    squares[1].rows[n] = kWords == Words::paired ? paired(parts.middle) : parts.middle;
-    squares[2].rows[n] = kWords == Words::paired ? paired(parts.low) : parts.low;
+    rows[0][n] = row(parts.high);
+    rows[1][n] = row(parts.middle);
+    rows[2][n] = row(parts.low);
   }
-  for (Square& square : squares) {
-    if constexpr (kTurned == Turned::yes) transpose(square);
-    for (std::int64_t n = 0; n < kSide; ++n) _mm512_store_si512(to + n * kDepth, square.rows[n]);
+  for (__m512(&of_part)[kSide] : rows) {
+    // Pairs are 32 bits wide, so they transpose as floats do.
+    if constexpr (kTurned == Turned::yes) Simd::transpose(of_part);
+    for (std::int64_t n = 0; n < kSide; ++n) _mm512_store_ps(to + n * kDepth, of_part[n]);
     to += part;
   }
 }

@@ -32,11 +32,8 @@ std::size_t worker_bytes(const Forward& call) {
 
 bool queries_fit(const Segment& segment, const Lanes& lanes, std::int64_t D) {
   Splittable numbers;
-  const auto* q = static_cast<const std::byte*>(segment.q.data());
   for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
-    const std::int64_t row =
-        lanes.head_of(lane) * segment.q.strides()[0] + lanes.query_of(lane) * segment.q.strides()[1];
-    numbers.see(q + row * bytes_of(DType::f32), D);
+    numbers.see(row_of(segment.q, lanes, lane, bytes_of(DType::f32)), D);
   }
   return numbers.all();
 }

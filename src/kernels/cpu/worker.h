@@ -93,13 +93,10 @@ class Worker {
 
   void start(Block& block) {
     const std::byte* rows[kTile] = {};
-    const auto* base = static_cast<const std::byte*>(segment_.q.data());
     const std::int64_t bytes = bytes_of(call_.dtype);
     for (std::int64_t lane = 0; lane < block.lanes.count(); ++lane) {
-      rows[lane] = base + (block.lanes.head_of(lane) * segment_.q.strides()[0] +
-                           block.lanes.query_of(lane) * segment_.q.strides()[1]) *
-                              bytes;
-      fetch<Touch::read>(rows[lane], call_.D * bytes);
+      rows[lane] = row_of(segment_.q, block.lanes, lane, bytes);
+      fetch<Fetch::second_level>(rows[lane], call_.D * bytes);
     }
     Products::pack_queries(rows, call_.dtype, call_.D, settings_.query_sign, stage_, block.q);
     const std::int64_t sums = used_floats(block.lanes.count());  // read once: a store might change it
@@ -210,7 +207,7 @@ class Worker {
   void fetch_out(const Lanes& lanes, std::int64_t first) const {
     const std::int64_t end = first + S::kLanes < lanes.count() ? first + S::kLanes : lanes.count();
     for (std::int64_t lane = first; lane < end; ++lane) {
-      fetch<Touch::write>(out_row(lanes.head_of(lane), lanes.query_of(lane)), call_.Dv * bytes_of(call_.dtype));
+      fetch<Fetch::to_write>(out_row(lanes.head_of(lane), lanes.query_of(lane)), call_.Dv * bytes_of(call_.dtype));
     }
   }
 
