@@ -1,6 +1,7 @@
 // Dims, views with strides, and tensors, which keep their elements alive. Attention reads views of [B, H, T, D].
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,13 @@ class Dims {
   [[nodiscard]] std::int64_t& operator[](int axis) noexcept { return values_[index(axis)]; }
   [[nodiscard]] const std::int64_t* begin() const noexcept { return values_.data(); }
   [[nodiscard]] const std::int64_t* end() const noexcept { return values_.data() + rank_; }
-  [[nodiscard]] bool operator==(const Dims& other) const noexcept;
+  [[nodiscard]] bool operator==(const Dims& other) const noexcept { return std::ranges::equal(*this, other); }
 
-  void push_back(std::int64_t value);
+  /// Throws InvalidArgument beyond kMaxRank entries.
+  void push_back(std::int64_t value) {
+    if (rank_ == kMaxRank) refuse_rank();
+    values_[index(rank_++)] = value;
+  }
   [[nodiscard]] Dims without(int axis) const;
   [[nodiscard]] Dims inserted(int axis, std::int64_t value) const;
 
@@ -46,6 +51,7 @@ class Dims {
 
  private:
   static std::size_t index(int axis) noexcept { return static_cast<std::size_t>(axis); }
+  [[noreturn]] static void refuse_rank();
 
   std::array<std::int64_t, kMaxRank> values_{};
   int rank_ = 0;

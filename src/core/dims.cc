@@ -11,17 +11,12 @@ Dims::Dims(std::span<const std::int64_t> values) {
   for (const std::int64_t value : values) push_back(value);
 }
 
-bool Dims::operator==(const Dims& other) const noexcept { return std::ranges::equal(*this, other); }
-
-void Dims::push_back(std::int64_t value) {
-  if (rank_ == kMaxRank) throw InvalidArgument("Dims", "rank", "at most 8 axes", "9 or more");
-  values_[index(rank_++)] = value;
-}
+void Dims::refuse_rank() { throw InvalidArgument("Dims", "rank", "at most 8 axes", "9 or more"); }
 
 Dims Dims::without(int axis) const {
   Dims result;
   for (int i = 0; i < rank_; ++i) {
-    if (i != axis) result.push_back((*this)[i]);
+    if (i != axis) result.values_[index(result.rank_++)] = (*this)[i];
   }
   return result;
 }

@@ -154,9 +154,12 @@ TensorView TensorView::select(int axis, std::int64_t index) const {
     throw InvalidArgument("TensorView::select", "index", "0 <= index < " + std::to_string(shape_[a]),
                           std::to_string(index));
   }
-  TensorView result = slice(a, index, index + 1);
-  result.shape_ = result.shape_.without(a);
-  result.strides_ = result.strides_.without(a);
+  TensorView result = *this;
+  result.shape_ = shape_.without(a);
+  result.strides_ = strides_.without(a);
+  if (result.size() == 0) return result;
+  const std::int64_t bytes = index * strides_[a] * static_cast<std::int64_t>(size_of(dtype_));
+  result.data_ = static_cast<const std::byte*>(data_) + bytes;
   return result;
 }
 

@@ -109,8 +109,9 @@ class Bf16Forward {
 
   static void run(const Settings& settings, const Task& task, std::byte* scratch) {
     const Forward& call = *settings.call;
+    if (!is_own(call)) return kOther.run(settings, task, scratch);
     const bool few = lanes_of(settings, task).value_or(kTile) <= Few::kMostLanes;
-    if (!is_own(call) || (few && !FewProducts::takes(call))) return kOther.run(settings, task, scratch);
+    if (few && !FewProducts::takes(call)) return kOther.run(settings, task, scratch);
     (few ? Few::run : Many::run)(settings, task, scratch);
   }
 

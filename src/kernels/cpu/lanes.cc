@@ -10,17 +10,28 @@
 
 namespace qkv::kernels::cpu {
 
+namespace {
+
+// A short call asks so often that its divisions show.
+std::int64_t heads_in_a_block(std::int64_t Tq, std::int64_t group) {
+  if (Tq == 0 || group == 1) return 1;
+  return std::clamp<std::int64_t>(kTile / Tq, 1, group);
+}
+
+}  // namespace
+
 LaneBlocks::LaneBlocks(std::int64_t Tq, std::int64_t group)
     : Tq_(Tq),
       group_(group),
-      heads_(Tq == 0 ? 1 : std::clamp<std::int64_t>(kTile / Tq, 1, group)),
-      head_blocks_((group + heads_ - 1) / heads_) {}
+      heads_(heads_in_a_block(Tq, group)),
+      head_blocks_(heads_ == group ? 1 : (group + heads_ - 1) / heads_) {}
 
 std::int64_t LaneBlocks::count() const { return (Tq_ + kTile - 1) / kTile * head_blocks_; }
 
 Lanes LaneBlocks::block(std::int64_t n, std::int64_t key_head) const {
-  const std::int64_t first_head = n % head_blocks_ * heads_;
-  const std::int64_t i = n / head_blocks_ * kTile;
+  const std::int64_t row = head_blocks_ == 1 ? n : n / head_blocks_;
+  const std::int64_t first_head = (n - row * head_blocks_) * heads_;
+  const std::int64_t i = row * kTile;
   return {.h = key_head * group_ + first_head,
           .i = i,
           .queries = std::min(kTile, Tq_ - i),
