@@ -9,8 +9,8 @@
 
 namespace qkv::kernels::cpu {
 
-/// The keys of a tile that the lanes of each strip may see, from an even one on: scores of others are neither made nor
-/// read.
+/// The keys of a tile that the lanes of each strip may see, from the first of a step of a product on: scores of others
+/// are neither made nor read.
 template <class S, std::int64_t kWidth>
 struct Reach {
   static constexpr std::int64_t kStrips = kTile / kWidth;
@@ -30,13 +30,18 @@ struct Reach {
       std::int64_t end = keys;
       while (end > 0 && !sees(end - 1)) --end;
       while (begin < end && !sees(begin)) ++begin;
-      reach.strips[n] = {begin - begin % 2, end};
+      reach.strips[n] = {begin - begin % keys_a_step(), end};
     }
     return reach;
   }
 
   [[nodiscard, gnu::always_inline]] const KeyRange& operator[](std::int64_t lane) const {
     return strips[lane / kWidth];
+  }
+
+  static constexpr std::int64_t keys_a_step() {
+    if constexpr (requires { S::kKeysAStep; }) return S::kKeysAStep;
+    return 2;
   }
 
   KeyRange strips[kStrips];

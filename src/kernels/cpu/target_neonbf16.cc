@@ -1,6 +1,6 @@
 #include "kernels/cpu/beside.h"
 #include "kernels/cpu/pair_gradients.h"
-#include "kernels/cpu/pair_products.h"
+#include "kernels/cpu/quad_products.h"
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_neonbf16.h"
 #include "kernels/cpu/targets.h"
@@ -9,12 +9,12 @@ namespace qkv::kernels::cpu {
 namespace neonbf16 {
 namespace {
 
-constexpr auto kMake = bf16_target<kNeon, PairProducts<Simd, Dots>, RowProducts<Simd>, PairGradients<Simd, Dots>>;
+constexpr auto kMake = bf16_target<kNeon, QuadProducts<Simd>, RowProducts<Simd>, PairGradients<Simd, Dots>>;
 
 }  // namespace
 }  // namespace neonbf16
 
-// In pairs (BFDOT); NEON does the other types.
+// Forward in quads (BFMMLA), backward in pairs (BFDOT); NEON does the other types.
 constinit const Target kNeonBf16 = neonbf16::kMake("neonbf16");
 
 }  // namespace qkv::kernels::cpu
