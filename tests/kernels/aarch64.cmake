@@ -1,5 +1,5 @@
 # cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D fmt_DIR=… -D utf8cpp_DIR=… -P aarch64.cmake: builds the engine and
-# test_kernels and test_cases for 64-bit Arm and runs them under qemu, and looks for functions that a set of instructions
+# test_kernels, test_cases and test_fuzz for 64-bit Arm and runs them under qemu, and looks for functions that a set of instructions
 # shares. FOLDER is kept, so that a second run builds what changed.
 find_program(COMPILER aarch64-linux-gnu-g++)
 find_program(QEMU qemu-aarch64)
@@ -16,13 +16,15 @@ execute_process(
           -D CMAKE_BUILD_TYPE=Release -D QKV_ENGINE_ONLY=ON -D QKV_TESTS=ON -D fmt_DIR=${fmt_DIR}
           -D utf8cpp_DIR=${utf8cpp_DIR}
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target test_kernels test_cases
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target test_kernels test_cases test_fuzz
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/kernels/test_kernels --gtest_brief=1
                 COMMAND_ERROR_IS_FATAL ANY)
 # The table of cases, for the targets of this processor alone: all of it takes many minutes under qemu.
 execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/cases/test_cases --gtest_brief=1
                         --gtest_filter=*neon* COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env QKV_FUZZ_CALLS=300 ${QEMU} -L /usr/aarch64-linux-gnu
+                        ${FOLDER}/tests/fuzz/test_fuzz --gtest_brief=1 COMMAND_ERROR_IS_FATAL ANY)
 find_program(NM aarch64-linux-gnu-nm REQUIRED)
 file(GLOB OBJECTS ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/cpu/target_neonbf16.cc.o)
 set(BUILD_TYPE Release)
