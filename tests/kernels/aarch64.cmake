@@ -1,6 +1,6 @@
-# cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D fmt_DIR=… -D utf8cpp_DIR=… -P aarch64.cmake: builds the engine and
-# test_kernels, test_cases and test_fuzz for 64-bit Arm and runs them under qemu, and looks for functions that a set of instructions
-# shares. FOLDER is kept, so that a second run builds what changed.
+# cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D fmt_DIR=… -D utf8cpp_DIR=… -P aarch64.cmake: builds the engine with
+# test_kernels, test_cases and test_fuzz for 64-bit Arm, runs them under qemu, and looks for functions that a set of
+# instructions shares. FOLDER is kept, so that a second run builds what changed.
 find_program(COMPILER aarch64-linux-gnu-g++)
 find_program(QEMU qemu-aarch64)
 find_path(GOOGLETEST CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH)
