@@ -113,6 +113,8 @@ class TensorView {
 
  private:
   void require_dtype(DType wanted) const;
+  // Moves the first element; a view without elements stays where it is.
+  void start_at(std::int64_t element);
 
   const void* data_ = nullptr;
   DType dtype_ = DType::f32;

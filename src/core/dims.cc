@@ -16,7 +16,7 @@ void Dims::refuse_rank() { throw InvalidArgument("Dims", "rank", "at most 8 axes
 Dims Dims::without(int axis) const {
   Dims result;
   for (int i = 0; i < rank_; ++i) {
-    if (i != axis) result.values_[index(result.rank_++)] = (*this)[i];
+    if (i != axis) result.push_back((*this)[i]);
   }
   return result;
 }

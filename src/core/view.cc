@@ -134,6 +134,11 @@ TensorView TensorView::transpose(int axis_a, int axis_b) const {
   return result;
 }
 
+void TensorView::start_at(std::int64_t element) {
+  if (size() == 0) return;
+  data_ = static_cast<const std::byte*>(data_) + element * static_cast<std::int64_t>(size_of(dtype_));
+}
+
 TensorView TensorView::slice(int axis, std::int64_t begin, std::int64_t end) const {
   const int a = axis_index("TensorView::slice", axis, rank());
   if (begin < 0 || end < begin || end > shape_[a]) {
@@ -142,9 +147,7 @@ TensorView TensorView::slice(int axis, std::int64_t begin, std::int64_t end) con
   }
   TensorView result = *this;
   result.shape_[a] = end - begin;
-  if (result.size() == 0) return result;
-  const std::int64_t bytes = begin * strides_[a] * static_cast<std::int64_t>(size_of(dtype_));
-  result.data_ = static_cast<const std::byte*>(data_) + bytes;
+  result.start_at(begin * strides_[a]);
   return result;
 }
 
@@ -157,9 +160,7 @@ TensorView TensorView::select(int axis, std::int64_t index) const {
   TensorView result = *this;
   result.shape_ = shape_.without(a);
   result.strides_ = strides_.without(a);
-  if (result.size() == 0) return result;
-  const std::int64_t bytes = index * strides_[a] * static_cast<std::int64_t>(size_of(dtype_));
-  result.data_ = static_cast<const std::byte*>(data_) + bytes;
+  result.start_at(index * strides_[a]);
   return result;
 }
 

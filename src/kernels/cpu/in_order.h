@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cpu/dense_softmax.h"
 #include "kernels/cpu/tile_steps.h"
@@ -66,8 +67,8 @@ class InOrder {
       if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);
       steps_.weigh_in_place(block, reach, column, scores_);
       if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, bits, scores_);
-      if constexpr (requires { Products::pack_weights(reach, lanes, scores_); }) {
-        Products::pack_weights(reach, lanes, scores_);
+      if constexpr (!std::is_same_v<typename Products::Weights, InPlace<S, Products::kWidth>>) {
+        TileSteps<Products>::Softmax::pass_on(scores_, reach, lanes, typename Products::Weights{scores_});
       }
     }
     Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);

@@ -91,18 +91,6 @@ class PairProducts : public LaneSums<S> {
       S::store(s + TileSoftmax<S, kWidth>::offset_of(lane) + c / 2 * kWidth, S::pairs(even, odd));
     }
   };
-
-  /// Turns weights that lie as their scores did into pairs.
-  static void pack_weights(const Reach<S, kWidth>& reach, std::int64_t lanes, float* w) {
-    const Weights to = {w};
-    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
-      const float* from = w + TileSoftmax<S, kWidth>::offset_of(lane);
-      const auto [begin, end] = reach[lane];
-      for (std::int64_t c = begin; c < end; c += 2) {
-        to(lane, c, S::load(from + c * kWidth), c + 1 < end ? S::load(from + (c + 1) * kWidth) : S::zero());
-      }
-    }
-  }
 };
 
 }  // namespace qkv::kernels::cpu

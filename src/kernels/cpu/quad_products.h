@@ -80,8 +80,8 @@ class QuadProducts : public LaneSums<S> {
     }
   }
 
-  /// Puts the weights of four keys where the scores of two earlier ones were: what is written has been read. The first
-  /// two of four come first.
+  /// Puts the weights of four keys where the scores of two earlier ones were, which have been read. Two keys come at a
+  /// time, in order; until the second two come, zeros stand for them.
   struct Weights {
     static constexpr float kLargestTotal = InPlace<S, kWidth>::kLargestTotal;
     float* s;
@@ -95,20 +95,8 @@ class QuadProducts : public LaneSums<S> {
     }
   };
 
-  /// Turns weights that lie as their scores did into quads.
-  static void pack_weights(const Reach<S, kWidth>& reach, std::int64_t lanes, float* w) {
-    const Weights to = {w};
-    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
-      const float* from = w + TileSoftmax<S, kWidth>::offset_of(lane);
-      const auto [begin, end] = reach[lane];
-      for (std::int64_t c = begin; c < end; c += 2) {
-        to(lane, c, S::load(from + c * kWidth), c + 1 < end ? S::load(from + (c + 1) * kWidth) : S::zero());
-      }
-    }
-  }
-
  private:
-  // The last keys of four that are not there are zeros.
+  // Keys beyond the last, up to a multiple of four, are zeros.
   static void pack_keys(const KvRows& k, std::int64_t j, std::int64_t keys, std::int64_t D, float* stage, float* to) {
     for (std::int64_t n = 0; n < round_up(keys, 4); ++n) {
       copy_pairs<S>(n < keys ? k.row(j + n) : nullptr, D, 1, stage);

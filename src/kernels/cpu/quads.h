@@ -1,7 +1,8 @@
-// Matrices of bf16 as quads: four elements, over which a product sums, of two columns in a vector.
+// Operands of a product that sums over four elements of bf16 in one instruction, and that product.
 //
-// The quads of a step and a width lie as [half][width] floats: those of columns n to n + 4 have the four floats from
-// column n on of both halves, two columns in each.
+// The four elements that a column contributes to one step are a quad: two floats' worth, two quads in a vector. A
+// matrix of quads lies as [step][half][width] floats. Of each four columns n to n + 3, floats n to n + 3 of half 0 hold
+// the quads of the first two, and those of half 1 the quads of the other two.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace qkv::kernels::cpu {
 
 inline constexpr std::int64_t kQuad = 4;
 
-/// Steps of a product over `width` elements.
+/// The steps of a product that sums over `width` elements.
 [[nodiscard, gnu::always_inline]] inline std::int64_t quads_of(std::int64_t width) {
   return (width + kQuad - 1) / kQuad;
 }
@@ -29,14 +30,15 @@ struct Quads {
   }
 };
 
-/// Writes quads_of() a row, given as elements in a row and zeros up to a whole quad, to the n-th column of a matrix.
+/// Writes column n of a matrix. `row` holds its elements one after the other, with zeros up to a whole quad.
 inline void set_column(const float* row, std::int64_t quads, std::int64_t n, std::int64_t width, float* to) {
   to += n % 4 / 2 * width + n / 4 * 4 + n % 2 * 2;
-  for (std::int64_t step = 0; step < quads; ++step)
+  for (std::int64_t step = 0; step < quads; ++step) {
     std::memcpy(to + 2 * step * width, row + 2 * step, 2 * sizeof(float));
+  }
 }
 
-/// Turns two rows of pairs, one above the other, into the quads of their columns.
+/// Writes the quads of four columns, of which `first` has the first two elements each and `second` the last two.
 template <class S>
 [[gnu::always_inline]] inline void join_pairs(typename S::F first, typename S::F second, float* to,
                                               std::int64_t width) {
@@ -44,8 +46,8 @@ template <class S>
   S::store(to + width, S::interleaved_high(first, second));
 }
 
-/// sums[row][lane] (+)= sum over steps of a's column `row` * b's column `lane`, for `Groups` times 4 rows and `Vectors`
-/// times 4 lanes. `width` is the stride of sums.
+/// sums[row][lane] (+)= the dot product of a's column `row` and b's column `lane`, for 4 * Groups rows and 4 * Vectors
+/// lanes. `width` is the stride of sums.
 template <class S, int Groups, int Vectors, Sum kSum>
 [[gnu::always_inline]] inline void quad_rows(Quads a, Quads b, std::int64_t steps, float* sums, std::int64_t width) {
   typename S::F acc[2 * Groups][2 * Vectors];

@@ -9,7 +9,7 @@
 
 namespace qkv::kernels::cpu {
 
-/// The keys of a tile that the lanes of each strip may see, from the first of a step of a product on: scores of others
+/// The keys of a tile that the lanes of each strip may see, beginning at a multiple of keys_a_step(): scores of others
 /// are neither made nor read.
 template <class S, std::int64_t kWidth>
 struct Reach {
@@ -39,6 +39,7 @@ struct Reach {
     return strips[lane / kWidth];
   }
 
+  /// How many keys one step of the product with the values sums over.
   static constexpr std::int64_t keys_a_step() {
     if constexpr (requires { S::kKeysAStep; }) return S::kKeysAStep;
     return 2;

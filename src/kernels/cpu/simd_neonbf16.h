@@ -9,7 +9,7 @@ namespace qkv::kernels::cpu::neonbf16 {
 
 /// A type of its own, so that what is instantiated with this target's flags stays its own.
 struct Simd : neon::Simd {
-  static constexpr std::int64_t kKeysAStep = 4;
+  static constexpr std::int64_t kKeysAStep = 4;  // see Reach
 
   /// Lane n is the pair of even[n], in its lower half, and odd[n], rounded to nearest even.
   static F pairs(F even, F odd) {
@@ -19,15 +19,16 @@ struct Simd : neon::Simd {
   /// The lanes of `first`, then those of `second`, rounded likewise: pairs of neighbours.
   static F neighbours(F first, F second) { return vreinterpretq_f32_u16(in_a_row(first, second)); }
 
-  /// sum[r][c] += the products of row r of a and row c of b: two rows of four bf16 each, and two of two sums.
+  /// a and b are [2][4] of bf16, sum is [2][2] of f32: sum[r][c] += the dot product of a's row r and b's row c.
   static F add_products(F a, F b, F sum) {
     return vbfmmlaq_f32(sum, vreinterpretq_bf16_f32(a), vreinterpretq_bf16_f32(b));
   }
-  /// Lanes of a and b in turn, from the lower halves or the upper ones.
+  /// Lanes of a and b alternating: those of the lower halves, or of the upper ones.
   static F interleaved_low(F a, F b) { return vzip1q_f32(a, b); }
   static F interleaved_high(F a, F b) { return vzip2q_f32(a, b); }
   /// Every second lane of a, then of b.
   static F even_of(F a, F b) { return vuzp1q_f32(a, b); }
+  /// The lower half of a, then that of b; or the upper ones.
   static F low_halves(F a, F b) {
     return vreinterpretq_f32_f64(vzip1q_f64(vreinterpretq_f64_f32(a), vreinterpretq_f64_f32(b)));
   }

@@ -151,6 +151,18 @@ class TileSoftmax {
     return true;
   }
 
+  /// Gives weights that lie as their scores did to `to`, two keys at a time.
+  template <class To>
+  static void pass_on(const float* w, const Reach& reach, std::int64_t lanes, const To& to) {
+    for (std::int64_t lane = 0; lane < lanes; lane += S::kLanes) {
+      const float* from = w + offset_of(lane);
+      const auto [begin, end] = reach[lane];
+      for (std::int64_t c = begin; c < end; c += 2) {
+        to(lane, c, S::load(from + c * kWidth), c + 1 < end ? S::load(from + (c + 1) * kWidth) : S::zero());
+      }
+    }
+  }
+
   /// True if every lane has a maximum.
   static bool settled(const Running& running, std::int64_t lanes) {
     bool all = true;
