@@ -88,9 +88,9 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
                                                   const AttentionOptions& options = {});
 
 /// The name of the target whose kernels serve a call on `dtype` with these options: "reference" for f64, and "avx512"
-/// in place of "amx" and "amxf32" for types that they do not multiply on the machine's tile unit, and of "avx512bf16"
-/// for all but bf16, as "neon" is in place of "neonbf16". Throws InvalidArgument for a dtype that is not floating and
-/// for an unavailable target.
+/// in place of "amx" and "amxf32" for types that they do not multiply on the machine's tile unit, of "avx512bf16" for
+/// all but bf16, and of "avx512vnni", which multiplies caches of i8 alone, as "neon" is in place of "neonbf16". Throws
+/// InvalidArgument for a dtype that is not floating and for an unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

@@ -80,6 +80,7 @@ std::vector<std::string> cpu_instructions() {
   QKV_LIST_IF_OFFERED(found, "avx512bw");
   QKV_LIST_IF_OFFERED(found, "avx512dq");
   QKV_LIST_IF_OFFERED(found, "avx512vl");
+  QKV_LIST_IF_OFFERED(found, "avx512vnni");
   QKV_LIST_IF_OFFERED(found, "avx512bf16");
   QKV_LIST_IF_OFFERED(found, "avx512fp16");
   if (__builtin_cpu_supports("amx-tile") && may_use_tiles()) {

@@ -21,6 +21,9 @@ struct Known {
   std::string_view beside = {};  // who does the rest
 };
 
+// Where only the type of the keys matters.
+bool is_never(DType /*dtype*/) { return false; }
+
 bool is_bf16(DType dtype) { return dtype == DType::bf16; }
 
 // f32 as parts of bf16.
@@ -57,8 +60,9 @@ std::vector<Known> list_targets() {
       {"neonbf16", {"neon", "bf16"}, true, is_bf16, "neon"},
       {"avx2", {"avx2", "fma", "f16c"}},
       {"avx512", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
+      {"avx512vnni", {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni"}, true, is_never, "avx512"},
       {"avx512bf16",
-       {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"},
+       {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"},
        multiplies_pairs_fast(),
        is_bf16,
        "avx512"},
@@ -158,8 +162,6 @@ std::string_view kernels::serving_target(std::string_view target, DType dtype) {
   return known->own != nullptr && !known->own(dtype) ? known->beside : known->name;
 }
 
-bool kernels::has_avx512(std::string_view target) {
-  return target == "avx512" || target == "avx512bf16" || target.starts_with("amx");
-}
+bool kernels::has_avx512(std::string_view target) { return target.starts_with("avx512") || target.starts_with("amx"); }
 
 }  // namespace qkv

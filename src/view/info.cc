@@ -52,8 +52,8 @@ std::string info_as_text(int width) {
   add("runs", fmt::format("{}", fmt::join(types, ", ")));
   return text + "\n" +
          view_detail::prose(
-             "QKV_FORCE_TARGET=NAME forces a target that is ready; amx, amxf32 and avx512bf16 leave to avx512, "
-             "neonbf16 to neon, what they do not multiply.",
+             "QKV_FORCE_TARGET=NAME forces a target that is ready; amx, amxf32, avx512vnni and avx512bf16 leave to "
+             "avx512, neonbf16 to neon, what they do not multiply.",
              width);
 }
 

@@ -63,6 +63,7 @@ struct Call {
   float query_size = 1;
   float poison = 0;      // of keys and values that nobody sees; 0: none
   float loud_value = 0;  // of one value that is seen; 0: none
+  float scale_sign = 1;  // of a row of i8
 };
 
 void PrintTo(const Call& call, std::ostream* stream) { *stream << call.name; }
@@ -113,6 +114,7 @@ class Stored {
     if (call_.stored == DType::i8) {
       scale = 0.01F + 0.001F * static_cast<float>(j % 7);
       if (!std::isfinite(numbers[0])) scale = numbers[0];
+      scale *= call_.scale_sign;
       std::memcpy(scales_.data() + row * 4, &scale, 4);
     }
     for (std::int64_t d = 0; d < width_; ++d) {
@@ -319,6 +321,14 @@ std::vector<Call> numbers_of_queries() {
   std::vector<Call> calls;
   for (std::int64_t queries = 1; queries <= 17; ++queries) {
     calls.push_back({.name = "heads_" + std::to_string(queries), .Hq = queries, .Hk = 1, .Tk = 65});
+    calls.push_back({.name = "heads_" + std::to_string(queries) + "_of_i8",
+                     .dtype = queries % 2 == 0 ? DType::bf16 : DType::f16,
+                     .stored = DType::i8,
+                     .Hq = queries,
+                     .Hk = 1,
+                     .Tk = 200,
+                     .D = 128,
+                     .Dv = 64});
     calls.push_back({.name = "queries_" + std::to_string(queries),
                      .dtype = DType::bf16,
                      .stored = DType::bf16,
@@ -439,6 +449,7 @@ std::vector<Call> unbounded() {
                    .Dv = 64,
                    .scale = 2e33,
                    .query_size = 1e-34F});
+  calls.push_back({.name = "scales_below_0", .stored = DType::i8, .D = 64, .Dv = 64, .scale_sign = -1});
   calls.push_back({.name = "query_of_0", .stored = DType::i8, .D = 64, .Dv = 64, .query_size = 0});
   calls.push_back({.name = "query_too_large",
                    .stored = DType::i8,

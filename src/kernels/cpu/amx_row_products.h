@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "kernels/cpu/amx_products.h"
 #include "kernels/cpu/amx_tiles.h"
+#include "kernels/cpu/digits.h"
 #include "kernels/cpu/row_products.h"
 
 namespace qkv::kernels::cpu::amx {
@@ -67,10 +67,10 @@ class I8RowProducts : public RowProducts<Simd> {
       units[lane] = 0;
       if (rows[lane] == nullptr) continue;
       const float* row = q + lane * D;
-      units[lane] = unit_of(row, D);
+      units[lane] = unit_of<Simd>(row, D, kLargest);
       std::byte* to = registers + lane / kLanesAtOnce * (D / kBytes) * kRegister + lane % kLanesAtOnce * 4;
       for (std::int64_t d = 0; d < D; d += kSide) {
-        const Digits digits(_mm512_loadu_ps(row + d), units[lane]);
+        const Digits<Simd> digits(_mm512_loadu_ps(row + d), units[lane]);
         std::byte* first = to + d / kBytes * kRegister + d % kBytes / 4 * kBytes;
         for (std::int64_t n = 0; n < kDigits; ++n) {
           alignas(16) std::byte bytes[kSide];
@@ -140,62 +140,11 @@ class I8RowProducts : public RowProducts<Simd> {
   }
 
  private:
-  /// 16 numbers as whole multiples of a unit, which is above 0 or the numbers are all 0.
-  struct Digits {
-    __m512i whole;
-
-    [[gnu::always_inline]] Digits(__m512 x, float unit)
-        : whole(_mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(unit > 0 ? 1 / unit : 0)))) {}
-
-    /// The n-th digit, from -128 to 127: what is left above is rounded to the nearest.
-    [[gnu::always_inline]] void store(std::int64_t n, std::byte* to) const {
-      __m512i rest = whole;
-      for (std::int64_t below = 0; below < n; ++below) {
-        rest = _mm512_srai_epi32(_mm512_add_epi32(rest, _mm512_set1_epi32(128)), 8);
-      }
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(rest));
-    }
-  };
-
-  // Not finite where a number is not, or where the largest is too small to be a multiple of a unit.
-  static float unit_of(const float* row, std::int64_t count) {
-    __m512 largest = _mm512_setzero_ps();
-    __m512 zeros = _mm512_setzero_ps();
-    for (std::int64_t d = 0; d < count; d += kSide) {
-      const __m512 x = _mm512_loadu_ps(row + d);
-      largest = _mm512_max_ps(largest, _mm512_abs_ps(x));
-      zeros = _mm512_fmadd_ps(x, _mm512_setzero_ps(), zeros);
-    }
-    const float most = _mm512_reduce_max_ps(largest);
-    if (most > 0 && most < 0x1p-100F) return std::numeric_limits<float>::quiet_NaN();
-    return most / kLargest + _mm512_reduce_add_ps(zeros);
-  }
-
   // A part of the keys that come after the tile's.
   static void fetch_part(const Tile& tile, std::int64_t part, std::int64_t parts, std::int64_t row_bytes) {
     for (std::int64_t c = part * kTile / parts; c < (part + 1) * kTile / parts; ++c) {
       fetch_row(tile, tile.rows->k + c, row_bytes);
     }
-  }
-
-  // rows[lane] = the weights of 16 keys.
-  [[gnu::always_inline]] static void turn_weights(const float* w, __m512 (&rows)[kLanesAtOnce]) {
-    __m512 keys[4];
-#pragma GCC unroll 4
-    for (std::int64_t n = 0; n < 4; ++n) {  // keys n, n + 4, n + 8 and n + 12
-      keys[n] = _mm512_broadcast_f32x4(_mm_loadu_ps(w + n * kWidth));
-      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0x00F0, _mm_loadu_ps(w + (n + 4) * kWidth));
-      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0x0F00, _mm_loadu_ps(w + (n + 8) * kWidth));
-      keys[n] = _mm512_mask_broadcast_f32x4(keys[n], 0xF000, _mm_loadu_ps(w + (n + 12) * kWidth));
-    }
-    const __m512 low01 = _mm512_unpacklo_ps(keys[0], keys[1]);
-    const __m512 low23 = _mm512_unpacklo_ps(keys[2], keys[3]);
-    const __m512 high01 = _mm512_unpackhi_ps(keys[0], keys[1]);
-    const __m512 high23 = _mm512_unpackhi_ps(keys[2], keys[3]);
-    rows[0] = _mm512_shuffle_ps(low01, low23, 0x44);
-    rows[1] = _mm512_shuffle_ps(low01, low23, 0xEE);
-    rows[2] = _mm512_shuffle_ps(high01, high23, 0x44);
-    rows[3] = _mm512_shuffle_ps(high01, high23, 0xEE);
   }
 
   // products[key][digit * 4 + lane]
@@ -269,7 +218,7 @@ class I8RowProducts : public RowProducts<Simd> {
     alignas(64) float rows[kLanesAtOnce][kTile];
     for (std::int64_t c = 0; c < kTile; c += kSide) {
       __m512 turned[kLanesAtOnce];
-      turn_weights(w + c * kWidth, turned);
+      turn_four_lanes<Simd>(w + c * kWidth, kWidth, turned);
       const __m512 scales = _mm512_loadu_ps(tile.rows->v_scales + c);
 #pragma GCC unroll 4
       for (std::int64_t n = 0; n < kLanesAtOnce; ++n) {
@@ -278,10 +227,10 @@ class I8RowProducts : public RowProducts<Simd> {
     }
     bool finite = true;
     for (std::int64_t n = 0; n < kLanesAtOnce; ++n) {
-      units[n] = unit_of(rows[n], kTile);
+      units[n] = unit_of<Simd>(rows[n], kTile, kLargest);
       finite = finite && units[n] - units[n] == 0;  // NOLINT(misc-redundant-expression): neither infinite nor NaN
       for (std::int64_t c = 0; c < kTile; c += kSide) {
-        const Digits digits(_mm512_load_ps(rows[n] + c), units[n]);
+        const Digits<Simd> digits(_mm512_load_ps(rows[n] + c), units[n]);
         for (std::int64_t digit = 0; digit < kDigits; ++digit) {
           digits.store(digit, to + (digit * kLanesAtOnce + n) * kBytes + c);
         }
@@ -296,14 +245,9 @@ class I8RowProducts : public RowProducts<Simd> {
       __m512 x[4];
 #pragma GCC unroll 4
       for (std::int64_t n = 0; n < 4; ++n) x[n] = joined(products + (d / kSide + n) * kRegisterFloats, unit);
-      const __m512 low01 = _mm512_shuffle_f32x4(x[0], x[1], 0x44);
-      const __m512 low23 = _mm512_shuffle_f32x4(x[2], x[3], 0x44);
-      const __m512 high01 = _mm512_shuffle_f32x4(x[0], x[1], 0xEE);
-      const __m512 high23 = _mm512_shuffle_f32x4(x[2], x[3], 0xEE);
-      _mm512_storeu_ps(to + d, _mm512_shuffle_f32x4(low01, low23, 0x88));
-      _mm512_storeu_ps(to + d + kSide, _mm512_shuffle_f32x4(low01, low23, 0xDD));
-      _mm512_storeu_ps(to + d + 2 * kSide, _mm512_shuffle_f32x4(high01, high23, 0x88));
-      _mm512_storeu_ps(to + d + 3 * kSide, _mm512_shuffle_f32x4(high01, high23, 0xDD));
+      __m512 fours[4];
+      turn_fours<Simd>(x, fours);
+      for (std::int64_t n = 0; n < 4; ++n) _mm512_storeu_ps(to + d + n * kSide, fours[n]);
     }
   }
 

@@ -206,7 +206,7 @@ Settings settings_of(const Forward& call) {
 
 const Target* find_target(std::string_view name) {
 #if defined(__x86_64__)
-  const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAvx512Bf16, &kAmx, &kAmxF32};
+  const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAvx512Vnni, &kAvx512Bf16, &kAmx, &kAmxF32};
 #elif defined(__aarch64__)
   const Target* const targets[] = {&kScalar, &kNeon, &kNeonBf16};
 #elif defined(__wasm_simd128__)

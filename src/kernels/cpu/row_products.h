@@ -49,7 +49,8 @@ struct RowVectors {
   std::uint64_t own = 0;
 };
 
-template <class S>
+/// Rows up to `kAhead` after one that is read may be asked for: on AVX2 on Zen 3 more than the nearest are slower.
+template <class S, std::int64_t kAhead = S::kLanes == 16 ? 32 : 8>
 class RowProducts {
  public:
   using Simd = S;
@@ -72,8 +73,8 @@ class RowProducts {
   static constexpr bool kReadsWide = S::kLanes == 16;
   /// Rows from one to that asked for when it is read.
   static constexpr std::int64_t kNear = 8;
-  /// The same long before, where that helps: AVX2 on Zen 3 is a fifth slower with it.
-  static constexpr std::int64_t kFar = kReadsWide ? 32 : kNear;
+  /// The same long before, where that helps.
+  static constexpr std::int64_t kFar = kAhead;
 
   /// The memory of a tile's rows, and of those that come after them.
   struct Rows {

@@ -9,12 +9,12 @@ namespace qkv::kernels::cpu {
 namespace avx512bf16 {
 namespace {
 
-constexpr auto kMake = bf16_target<kAvx512, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>;
+constexpr auto kMake = bf16_target<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>;
 
 }  // namespace
 }  // namespace avx512bf16
 
-// In pairs; AVX-512 does the other types.
+// In pairs; avx512vnni does the other types.
 constinit const Target kAvx512Bf16 = avx512bf16::kMake("avx512bf16");
 
 }  // namespace qkv::kernels::cpu

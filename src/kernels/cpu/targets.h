@@ -9,6 +9,7 @@ extern const Target kScalar;
 #if defined(__x86_64__)
 extern const Target kAvx2;
 extern const Target kAvx512;
+extern const Target kAvx512Vnni;
 extern const Target kAvx512Bf16;
 extern const Target kAmx;
 extern const Target kAmxF32;

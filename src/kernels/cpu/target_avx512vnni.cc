@@ -1,0 +1,46 @@
+#include "kernels/cpu/beside.h"
+#include "kernels/cpu/i8_row_products.h"
+#include "kernels/cpu/targets.h"
+
+namespace qkv::kernels::cpu {
+
+// Few queries of a cache of i8; AVX-512 does the rest.
+namespace avx512vnni {
+namespace {
+
+// A result of 16 bits has no room for what the third digit of a weight would tell.
+using FewOfF32 = I8RowProducts<3>;
+using FewOf16Bits = I8RowProducts<2>;
+
+using RunF32 = Worker<InOrder<FewOfF32>>;
+using Run16Bits = Worker<InOrder<FewOf16Bits>>;
+
+bool is_own(const Forward& call) { return holds(call, DType::i8) && FewOfF32::takes(call); }
+
+std::size_t worker_bytes(const Forward& call) {
+  const std::size_t bytes = kAvx512.worker_bytes(call);
+  const std::size_t own = is_own(call) ? RunF32::worker_bytes(call) : 0;
+  return bytes > own ? bytes : own;
+}
+
+void run(const Settings& settings, const Task& task, std::byte* scratch) {
+  const Forward& call = *settings.call;
+  const bool few = lanes_of(settings, task).value_or(kTile) <= FewOfF32::kMostLanes;
+  if (!few || !is_own(call)) return kAvx512.run(settings, task, scratch);
+  (call.dtype == DType::f32 ? RunF32::run : Run16Bits::run)(settings, task, scratch);
+}
+
+}  // namespace
+}  // namespace avx512vnni
+
+// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
+const Target kAvx512Vnni = {.name = "avx512vnni",
+                            .blocks_a_task = kAvx512.blocks_a_task,
+                            .worker_bytes = avx512vnni::worker_bytes,
+                            .run = avx512vnni::run,
+                            .merge = kAvx512.merge,
+                            .multiply = kAvx512.multiply,
+                            .weigh = kAvx512.weigh,
+                            .backward = kAvx512.backward};
+
+}  // namespace qkv::kernels::cpu
