@@ -14,10 +14,10 @@ Dims::Dims(std::span<const std::int64_t> values) {
 void Dims::refuse_rank() { throw InvalidArgument("Dims", "rank", "at most 8 axes", "9 or more"); }
 
 Dims Dims::without(int axis) const {
-  Dims result;
-  for (int i = 0; i < rank_; ++i) {
-    if (i != axis) result.push_back((*this)[i]);
-  }
+  Dims result = *this;
+  if (axis < 0 || axis >= rank_) return result;
+  std::copy(begin() + axis + 1, end(), result.values_.begin() + axis);
+  result.values_[index(--result.rank_)] = 0;
   return result;
 }
 
