@@ -105,7 +105,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::ValuesIn(fused_targets())
 
 TEST(FusedTargets, AreThoseOfTheProcessor) {
 #if defined(__x86_64__)
-  const std::vector<std::string_view> wanted = {"scalar", "avx2", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf32"};
+  const std::vector<std::string_view> wanted = {"scalar",     "avx2", "avx512", "avx512vnni",
+                                                "avx512bf16", "amx",  "amxf32"};
 #elif defined(__aarch64__)
   const std::vector<std::string_view> wanted = {"scalar", "neon", "neonbf16"};
 #else

@@ -29,13 +29,13 @@ class BackwardWorker {
     return columns < 1 ? 1 : columns > kMostColumns ? kMostColumns : columns;
   }
 
-  /// Floats of d_q of one lane block.
+  /// Floats of d_q of one lane block, of all tasks.
   static std::int64_t d_q_floats(const Forward& call) { return Products::d_q_floats(call.D); }
 
   static std::size_t worker_bytes(const Forward& call) {
     const std::int64_t floats = columns_a_task(call) * Products::key_floats(call.D, call.Dv) +
                                 Products::query_floats(call.D, call.Dv) + Steps::floats(call) +
-                                kPairTiles * kTile * kTile + d_q_floats(call) + row_floats(call);
+                                kPairTiles * kTile * kTile + block_d_q_floats(call) + row_floats(call);
     return static_cast<std::size_t>(floats) * sizeof(float);
   }
 
@@ -80,6 +80,12 @@ class BackwardWorker {
  private:
   static constexpr std::int64_t kWide = 4;       // vectors that largest_of() takes at a time
   static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
+
+  // Of one task's share.
+  static std::int64_t block_d_q_floats(const Forward& call) {
+    if constexpr (requires { Products::block_d_q_floats(call.D); }) return Products::block_d_q_floats(call.D);
+    return d_q_floats(call);
+  }
 
   static std::int64_t row_floats(const Forward& call) {
     return 2 * round_up(call.D > call.Dv ? call.D : call.Dv, S::kLanes);
@@ -136,7 +142,7 @@ class BackwardWorker {
         d_scores_(take(kTile * kTile)),
         dropped_(take(kTile * kTile)),
         slopes_(take(kTile * kTile)),
-        d_q_(take(d_q_floats(call_))),
+        d_q_(take(block_d_q_floats(call_))),
         rows_(take(row_floats(call_))) {}
 
   float* take(std::int64_t count) {
@@ -170,12 +176,18 @@ class BackwardWorker {
     point_at(lanes);
     finite_queries_ = Products::load_queries(q_, d_out_, lanes.count(), call_.dtype, call_.D, call_.Dv,
                                              settings_.query_sign, queries_buffer_, queries_);
-    for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) S::store(d_q_ + x, S::zero());
+    for (std::int64_t x = 0; x < block_d_q_floats(call_); x += S::kLanes) S::store(d_q_ + x, S::zero());
     for (std::int64_t c = 0; c < task_.columns; ++c) {
       if (classes[c] != TileClass::skip) add_tile(c, classes[c], task_.sums[n]);
     }
     wait_for_turn(task_, n);
-    float* sums = task_.d_q + n * d_q_floats(call_);
+    add_d_q(task_.d_q + n * d_q_floats(call_));
+  }
+
+  void add_d_q(float* sums) {
+    if constexpr (requires { Products::add_block_d_q(d_q_, call_.D, kTile, sums); }) {
+      return Products::add_block_d_q(d_q_, call_.D, block_.lanes.count(), sums);
+    }
     for (std::int64_t x = 0; x < d_q_floats(call_); x += S::kLanes) {
       S::store(sums + x, S::add(S::load(sums + x), S::load(d_q_ + x)));
     }
@@ -320,7 +332,9 @@ class BackwardWorker {
     Products::add_d_v(keys, queries_, call_.Dv, weights);
     Products::add_d_k(keys, queries_, call_.D, d_scores_);
     Products::add_d_q(keys, queries_, call_.D, d_scores_, d_q_);
-    if (!finite) add_unbounded(c, visible, weights);
+    if constexpr (!requires { Products::kTakesFiniteOnly; }) {
+      if (!finite) add_unbounded(c, visible, weights);
+    }
   }
 
   // Returns the weights that the values were multiplied by.

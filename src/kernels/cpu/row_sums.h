@@ -17,6 +17,7 @@ struct RowSums {
   alignas(64) float shift[kTile];     // where scaled, weights are exp(score - shift) * factor, in the kernel's units
   alignas(64) float factor[kTile];
   bool scaled;  // false: lse is fine enough for every lane, and shift and factor are not set
+  bool splits;  // q, d_out and d_lse are numbers that the target splits into parts; set where it does
 };
 
 /// The scaling of one lane, after all of its keys.

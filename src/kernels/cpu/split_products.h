@@ -24,7 +24,8 @@ struct SplitWeights {
 };
 
 /// Whether numbers split exactly, and their products neither overflow nor come near 2^-126: each is 0, or at least
-/// 2^-50 and below 2^50.
+/// 2^-50 and below 2^kBelow.
+template <int kBelow>
 class Splittable {
  public:
   void see(const std::byte* row, std::int64_t count) {
@@ -38,7 +39,7 @@ class Splittable {
  private:
   void see(__m512i bits) {
     constexpr int kLeast = 77 << 23;  // 2^-50
-    constexpr int kRange = 100 << 23;
+    constexpr int kRange = (kBelow + 50) << 23;
     const __m512i size = _mm512_and_si512(bits, _mm512_set1_epi32(0x7FFFFFFF));
     const __mmask16 nonzero = _mm512_test_epi32_mask(size, size);
     outside_ |= _mm512_mask_cmpge_epu32_mask(nonzero, _mm512_sub_epi32(size, _mm512_set1_epi32(kLeast)),
@@ -47,6 +48,11 @@ class Splittable {
 
   __mmask16 outside_ = 0;
 };
+
+/// Those of the forward pass.
+inline constexpr int kForwardBelow = 50;
+/// Those of the backward pass: d_scores, products of two of them and of weights of 2^10 at most, are then below 2^60.
+inline constexpr int kBackwardBelow = 20;
 
 /// For numbers that are Splittable.
 class SplitProducts : public BlockSums<SplitWeights> {

@@ -1,6 +1,9 @@
+#include <cmath>
+#include <cstring>
+
 #include "kernels/cpu/amx_engine.h"
 #include "kernels/cpu/beside.h"
-#include "kernels/cpu/split_products.h"
+#include "kernels/cpu/split_gradients.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/workers.h"
 
@@ -30,16 +33,18 @@ std::size_t worker_bytes(const Forward& call) {
   return bytes > own ? bytes : own;
 }
 
-bool queries_fit(const Segment& segment, const Lanes& lanes, std::int64_t D) {
-  Splittable numbers;
+template <int kBelow>
+bool queries_fit(const TensorView& rows, const Lanes& lanes, std::int64_t width) {
+  Splittable<kBelow> numbers;
   for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
-    numbers.see(row_of(segment.q, lanes, lane, bytes_of(DType::f32)), D);
+    numbers.see(row_of(rows, lanes, lane, bytes_of(DType::f32)), width);
   }
   return numbers.all();
 }
 
+template <int kBelow>
 bool keys_fit(const KvRows& rows, std::int64_t begin, std::int64_t end, std::int64_t width) {
-  Splittable numbers;
+  Splittable<kBelow> numbers;
   for (std::int64_t j = begin; j < end; ++j) numbers.see(rows.row(j), width);
   return numbers.all();
 }
@@ -50,8 +55,8 @@ bool columns_fit(const Settings& settings, const Task& task, KeyRange seen) {
   const std::int64_t begin = (seen.begin > task.columns.begin ? seen.begin : task.columns.begin) * kTile;
   const std::int64_t last = (seen.end < task.columns.end ? seen.end : task.columns.end) * kTile;
   const std::int64_t end = last < segment.shape.Tk ? last : segment.shape.Tk;
-  return keys_fit(segment.k.head(task.key_head), begin, end, settings.call->D) &&
-         keys_fit(segment.v.head(task.key_head), begin, end, settings.call->Dv);
+  return keys_fit<kForwardBelow>(segment.k.head(task.key_head), begin, end, settings.call->D) &&
+         keys_fit<kForwardBelow>(segment.v.head(task.key_head), begin, end, settings.call->Dv);
 }
 
 // Which blocks of a task have queries that can be split, and keys and values between the first and the last that these
@@ -67,7 +72,7 @@ void find_fits(const Settings& settings, const Task& task, bool* fits) {
   const bool all_fit = columns_fit(settings, task, all);
   for (std::int64_t n = 0; n < task.blocks; ++n) {
     const Lanes lanes = blocks.block(task.first_block + n, task.key_head);
-    fits[n] = queries_fit(*task.segment, lanes, settings.call->D) &&
+    fits[n] = queries_fit<kForwardBelow>(task.segment->q, lanes, settings.call->D) &&
               (all_fit || columns_fit(settings, task, columns_of(*task.segment, lanes)));
   }
 }
@@ -94,6 +99,77 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   }
 }
 
+// A task of the backward pass is split if all of it can be; else it is avx512's, whose sums lie as its own do.
+using Own = BackwardWorker<SplitGradients>;
+const BackwardTarget& others(const Forward& call) { return (is_split(call) ? kAvx512 : kAmx).backward; }
+
+// Fewer where the parts of keys take more room than keys.
+std::int64_t columns_a_task(const Forward& call) {
+  const std::int64_t columns = others(call).columns_a_task(call);
+  const std::int64_t own = is_split(call) ? Own::columns_a_task(call) : columns;
+  return columns < own ? columns : own;
+}
+
+std::int64_t d_q_floats(const Forward& call) { return others(call).d_q_floats(call); }
+
+std::size_t backward_bytes(const Forward& call) {
+  const std::size_t bytes = others(call).worker_bytes(call);
+  const std::size_t own = is_split(call) ? Own::worker_bytes(call) : 0;
+  return bytes > own ? bytes : own;
+}
+
+void largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
+  others(*settings.call).largest_key(settings, task, largest);
+}
+
+bool d_lse_fits(const TensorView& d_lse, const Lanes& lanes) {
+  if (d_lse.rank() != 2) return true;
+  bool fits = true;
+  for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
+    float number = 0;
+    std::memcpy(&number, row_of(d_lse, lanes, lane, sizeof(float)), sizeof(float));
+    fits = fits && std::abs(number) < 0x1p50F;
+  }
+  return fits;
+}
+
+// Rows that are summed again want the scores of all tasks by the same products: avx512's.
+void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest,
+              RowSums& sums, std::byte* scratch) {
+  const Forward& call = *settings.call;
+  others(call).sum_rows(settings, task, block, largest, sums, scratch);
+  if (!is_split(call)) return;
+  const Segment& segment = task.segment->forward;
+  const Lanes lanes = LaneBlocks(segment.shape.Tq, call.group()).block(block, task.key_head);
+  sums.splits = !sums.scaled && queries_fit<kBackwardBelow>(segment.q, lanes, call.D) &&
+                queries_fit<kBackwardBelow>(task.segment->d_out, lanes, call.Dv) &&
+                d_lse_fits(task.segment->d_lse, lanes);
+}
+
+bool task_fits(const Forward& call, const BackwardTask& task) {
+  const Segment& segment = task.segment->forward;
+  const std::int64_t blocks = LaneBlocks(segment.shape.Tq, call.group()).count();
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    if (!task.sums[n].splits) return false;
+  }
+  const std::int64_t begin = task.first_column * kTile;
+  const std::int64_t last = begin + task.columns * kTile;
+  const std::int64_t end = last < segment.shape.Tk ? last : segment.shape.Tk;
+  return keys_fit<kBackwardBelow>(segment.k.head(task.key_head), begin, end, call.D) &&
+         keys_fit<kBackwardBelow>(segment.v.head(task.key_head), begin, end, call.Dv);
+}
+
+void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  const Forward& call = *settings.call;
+  if (!is_split(call) || !task_fits(call, task)) return others(call).run(settings, task, scratch);
+  const TileUnit tiles;
+  Own::run(settings, task, scratch);
+}
+
+void finish(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+  others(*settings.call).finish(settings, task, scratch);
+}
+
 }  // namespace
 }  // namespace amx
 
@@ -105,6 +181,12 @@ const Target kAmxF32 = {.name = "amxf32",
                         .merge = kAmx.merge,
                         .multiply = kAmx.multiply,
                         .weigh = kAmx.weigh,
-                        .backward = kAmx.backward};
+                        .backward = {.columns_a_task = amx::columns_a_task,
+                                     .d_q_floats = amx::d_q_floats,
+                                     .worker_bytes = amx::backward_bytes,
+                                     .largest_key = amx::largest_key,
+                                     .sum_rows = amx::sum_rows,
+                                     .run = amx::run_backward,
+                                     .finish = amx::finish}};
 
 }  // namespace qkv::kernels::cpu
