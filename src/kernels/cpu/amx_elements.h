@@ -15,7 +15,10 @@
 namespace qkv::kernels::cpu::amx {
 
 /// A type of its own, so that what is instantiated with this target's flags stays its own.
-struct Simd : avx512::Simd {};
+struct Simd : avx512::Simd {
+  // Too large to be inlined everywhere.
+  [[gnu::flatten]] static void transpose(F (&rows)[kLanes]) { avx512::Simd::transpose(rows); }
+};
 
 struct Bf16 {
   static constexpr int kExponent = 0x7F80;         // all of its bits are set: NaN or infinite

@@ -10,10 +10,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/cpu/split_products.h"
 
 namespace qkv::kernels::cpu::amx {
+
+/// The power of two that brings the largest number of a block's rows of d_out to at least 1 and below 2: gradients have
+/// any size. 1 if all are 0, and 0 if the largest is below 2^-100, from 2^20 on or not finite.
+[[gnu::always_inline]] inline float power_for(const std::byte* const* rows, std::int64_t lanes, std::int64_t width) {
+  __m512i largest = _mm512_setzero_si512();
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const auto* row = reinterpret_cast<const float*>(rows[lane]);
+    for (std::int64_t d = 0; d < width; d += kSide) {
+      const __m512 x = _mm512_abs_ps(_mm512_maskz_loadu_ps(mask_of(width - d), row + d));
+      largest = _mm512_max_epu32(largest, _mm512_castps_si512(x));
+    }
+  }
+  const std::uint32_t bits = _mm512_reduce_max_epu32(largest);
+  if (bits == 0) return 1;
+  constexpr std::uint32_t kBias = 127;
+  const std::uint32_t exponent = bits >> 23U;
+  if (exponent < kBias - 100 || exponent >= kBias + kBackwardBelow) return 0;
+  const std::uint32_t power = (2 * kBias - exponent) << 23U;
+  float factor = 0;
+  std::memcpy(&factor, &power, sizeof(factor));
+  return factor;
+}
 
 /// For q, k, v and d_out that are Splittable<kBackwardBelow>. The sums of d_k and d_v lie as those of FmaGradients, and
 /// those of d_q are added to such.
@@ -41,6 +64,7 @@ class SplitGradients {
     std::uint16_t* rows;   // of a tile of weights or d_scores: [part][4][2] registers of 16 keys x 32 queries
     std::uint16_t* pairs;  // of d_scores, as Products packs weights
     std::int64_t lanes;
+    float unit;  // of d_out, which is split times 1 / unit
   };
 
   static std::int64_t key_floats(std::int64_t D, std::int64_t Dv) {
@@ -77,9 +101,11 @@ class SplitGradients {
     queries.rows = queries.d_out_pairs + pair_elements(Dv);
     queries.pairs = queries.rows + Products::kWeightElements;
     Products::pack_queries(q, dtype, D, sign, nullptr, queries.q);
-    Products::pack_queries(d_out, dtype, Dv, 1, nullptr, queries.d_out);
+    const float power = power_for(d_out, lanes, Dv);
+    queries.unit = 1 / power;
+    Products::pack_queries(d_out, dtype, Dv, power, nullptr, queries.d_out);
     pair_rows(q, D, sign, queries.q_pairs);
-    pair_rows(d_out, Dv, 1, queries.d_out_pairs);
+    pair_rows(d_out, Dv, power, queries.d_out_pairs);
     return true;
   }
 
@@ -89,16 +115,20 @@ class SplitGradients {
 
   static void d_weights(const Keys& keys, const Queries& queries, std::int64_t Dv, float* d_weights) {
     Products::scores(keys.v, queries.d_out, Dv, queries.lanes, d_weights);
+    const __m512 unit = Simd::splat(queries.unit);
+    for (std::int64_t n = 0; n < keys.count * kTile; n += kSide) {
+      Simd::store(d_weights + n, Simd::mul(Simd::load(d_weights + n), unit));
+    }
   }
 
   static void add_d_v(const Keys& keys, const Queries& queries, std::int64_t Dv, const float* weights) {
     split_rows(weights, keys.count, queries);
-    add_rows(queries, keys.count, queries.d_out_pairs, Dv, keys.d_v);
+    add_rows(queries, keys.count, queries.d_out_pairs, Dv, queries.unit, keys.d_v);
   }
 
   static void add_d_k(const Keys& keys, const Queries& queries, std::int64_t D, const float* d_scores) {
     split_rows(d_scores, keys.count, queries);
-    add_rows(queries, keys.count, queries.q_pairs, D, keys.d_k);
+    add_rows(queries, keys.count, queries.q_pairs, D, 1, keys.d_k);
   }
 
   /// d_q is that of a block of a task, times 2^24.
@@ -162,15 +192,15 @@ class SplitGradients {
     }
   }
 
-  // sums[key][d] += sum over lanes of rows[key][lane] * pairs[lane][d]
+  // sums[key][d] += sum over lanes of rows[key][lane] * pairs[lane][d], whose unit is `unit`
   static void add_rows(const Queries& queries, std::int64_t keys, const std::uint16_t* pairs, std::int64_t width,
-                       float* sums) {
+                       float unit, float* sums) {
     alignas(64) float fresh[4 * kSide * kSide];
     for (std::int64_t c = 0; c < keys; c += 2 * kSide) {
       const SplitOperand left = of_lanes(queries.rows, c, kTile * kTile);
       for (std::int64_t d = 0; d < width; d += 2 * kSide) {
         multiply_parts<2>(left, of_lanes(pairs, d, pair_part(width)), 1, fresh, 2 * kSide);
-        add_scaled(fresh, stride(width) - d, sums + c * stride(width) + d, stride(width));
+        add_scaled(fresh, unit, stride(width) - d, sums + c * stride(width) + d, stride(width));
       }
     }
   }
@@ -182,8 +212,8 @@ class SplitGradients {
   }
 
   // The first 16 columns, and the second where there are so many.
-  static void add_scaled(const float* fresh, std::int64_t columns, float* sums, std::int64_t stride) {
-    const __m512 factor = Simd::splat(1 / SplitWeights::kWeightScale);
+  static void add_scaled(const float* fresh, float unit, std::int64_t columns, float* sums, std::int64_t stride) {
+    const __m512 factor = Simd::splat(unit / SplitWeights::kWeightScale);
     for (std::int64_t n = 0; n < 2 * kSide; ++n, fresh += 2 * kSide, sums += stride) {
       for (std::int64_t d = 0; d < 2 * kSide && d < columns; d += kSide) {
         Simd::store(sums + d, Simd::fma(Simd::load(fresh + d), factor, Simd::load(sums + d)));

@@ -28,10 +28,12 @@ struct SplitWeights {
 template <int kBelow>
 class Splittable {
  public:
-  void see(const std::byte* row, std::int64_t count) {
+  /// Of the numbers times `factor`.
+  void see(const std::byte* row, std::int64_t count, float factor = 1) {
     const auto* floats = reinterpret_cast<const float*>(row);
+    const __m512 times = _mm512_set1_ps(factor);
     for (std::int64_t d = 0; d < count; d += kSide) {
-      see(_mm512_castps_si512(_mm512_maskz_loadu_ps(mask_of(count - d), floats + d)));
+      see(_mm512_castps_si512(_mm512_mul_ps(_mm512_maskz_loadu_ps(mask_of(count - d), floats + d), times)));
     }
   }
   [[nodiscard]] bool all() const { return outside_ == 0; }

@@ -122,6 +122,15 @@ void largest_key(const Settings& settings, const BackwardTask& task, float* larg
   others(*settings.call).largest_key(settings, task, largest);
 }
 
+bool d_out_fits(const TensorView& d_out, const Lanes& lanes, std::int64_t Dv) {
+  const std::byte* rows[kTile];
+  for (std::int64_t lane = 0; lane < lanes.count(); ++lane) rows[lane] = row_of(d_out, lanes, lane, sizeof(float));
+  const float power = power_for(rows, lanes.count(), Dv);
+  Splittable<kBackwardBelow> numbers;
+  for (std::int64_t lane = 0; lane < lanes.count(); ++lane) numbers.see(rows[lane], Dv, power);
+  return power > 0 && numbers.all();
+}
+
 bool d_lse_fits(const TensorView& d_lse, const Lanes& lanes) {
   if (d_lse.rank() != 2) return true;
   bool fits = true;
@@ -142,8 +151,7 @@ void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t b
   const Segment& segment = task.segment->forward;
   const Lanes lanes = LaneBlocks(segment.shape.Tq, call.group()).block(block, task.key_head);
   sums.splits = !sums.scaled && queries_fit<kBackwardBelow>(segment.q, lanes, call.D) &&
-                queries_fit<kBackwardBelow>(task.segment->d_out, lanes, call.Dv) &&
-                d_lse_fits(task.segment->d_lse, lanes);
+                d_out_fits(task.segment->d_out, lanes, call.Dv) && d_lse_fits(task.segment->d_lse, lanes);
 }
 
 bool task_fits(const Forward& call, const BackwardTask& task) {
