@@ -49,7 +49,7 @@ struct Digits {
   }
 
   /// The n-th digit of numbers from 0 on, from 0 to 255.
-  [[gnu::always_inline]] void store_unsigned(int n, std::byte* to) const {
+  [[gnu::always_inline]] void store_unsigned(std::int64_t n, std::byte* to) const {
     const __m512i rest = _mm512_srli_epi32(whole, static_cast<unsigned>(8 * n));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(rest));
   }

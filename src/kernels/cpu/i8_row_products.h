@@ -27,9 +27,9 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   using F = Simd::F;
   using U = Simd::U;
 
-  static constexpr int kFour = 4;  // lanes at once, and numbers of 8 bits in a lane of a vector
-  static constexpr int kQueryDigits = 3;
-  static constexpr int kKeysAtOnce = 16;
+  static constexpr std::int64_t kFour = 4;  // lanes at once, and numbers of 8 bits in a lane of a vector
+  static constexpr std::int64_t kQueryDigits = 3;
+  static constexpr std::int64_t kKeysAtOnce = 16;
   static constexpr std::int64_t kBytes = 64;              // of a vector
   static constexpr std::int64_t kMostD = 256;             // keys at once are 4 KiB
   static constexpr float kLargestQuery = 127.0F * 65536;  // of a number of three digits with signs
@@ -126,11 +126,11 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   }
 
   // body<0>() to body<kCount - 1>(). GCC 12 keeps arrays in memory where it unrolls loops of so many steps by itself.
-  template <int kCount, class Body>
+  template <std::int64_t kCount, class Body>
   [[gnu::always_inline]] static void unrolled(const Body& body) {
-    [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
+    [&]<std::int64_t... n>(std::integer_sequence<std::int64_t, n...>) __attribute__((always_inline)) {
       (body.template operator()<n>(), ...);
-    }(std::make_integer_sequence<int, kCount>());
+    }(std::make_integer_sequence<std::int64_t, kCount>());
   }
 
   /// Asks for the lines of rows, one after the other.
@@ -181,12 +181,12 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
     for (std::int64_t d = 0; d < D; d += kBytes) {
       F rows[Simd::kLanes];
 #pragma GCC unroll 16
-      for (int n = 0; n < Simd::kLanes; ++n) {
+      for (std::int64_t n = 0; n < Simd::kLanes; ++n) {
         rows[n] = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(k[n] + d), signs));
       }
       Simd::transpose(rows);
 #pragma GCC unroll 16
-      for (int n = 0; n < Simd::kLanes; ++n) _mm512_store_ps(to + d * kKeysAtOnce + n * kBytes, rows[n]);
+      for (std::int64_t n = 0; n < Simd::kLanes; ++n) _mm512_store_ps(to + d * kKeysAtOnce + n * kBytes, rows[n]);
     }
   }
 
@@ -195,17 +195,17 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const std::byte* keys,
                                                 const float* group, std::int64_t D, const float* units,
                                                 std::int64_t width, float* s) {
-    constexpr int kSums = kQueryDigits * Rows;
+    constexpr std::int64_t kSums = kQueryDigits * Rows;
     const auto* words = reinterpret_cast<const std::int32_t*>(group);
     Ahead ahead(tile.rows->k + c + kTile, D);
     U first[kSums];
-    unrolled<kSums>([&]<int n>()
+    unrolled<kSums>([&]<std::int64_t n>()
                         __attribute__((always_inline)) { first[n] = _mm512_set1_epi32(words[word_of<Rows>(n)]); });
     for (std::int64_t step = 0; step < D / kFour; ++step, keys += std::int64_t{kKeysAtOnce} * kFour) {
       words += kStepWords;
       const U key = _mm512_load_si512(keys);
       ahead.next();
-      unrolled<kSums>([&]<int n>() __attribute__((always_inline)) {
+      unrolled<kSums>([&]<std::int64_t n>() __attribute__((always_inline)) {
         const U query = _mm512_set1_epi32(words[word_of<Rows>(n)]);
         Simd::add_products(key, query, first[n]);
       });
@@ -214,7 +214,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   }
 
   template <int Rows>
-  static constexpr int word_of(int sum) {
+  static constexpr std::int64_t word_of(std::int64_t sum) {
     return sum / Rows * kFour + sum % Rows;
   }
 
@@ -223,9 +223,10 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
                                                    const float* key_scales, std::int64_t width, float* s) {
     const F scales = Simd::load(key_scales);
     F rows[kFour] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
-    unrolled<Rows>([&]<int r>() __attribute__((always_inline)) {
-      rows[r] =
-          Simd::mul(whole<kQueryDigits>(sums[r], sums[Rows + r], sums[2 * Rows + r], Simd::splat(units[r])), scales);
+    unrolled<Rows>([&]<std::int64_t r>() __attribute__((always_inline)) {
+      rows[r] = Simd::mul(
+          whole<kQueryDigits>(sums[r], sums[Rows + r], sums[std::int64_t{2} * Rows + r], Simd::splat(units[r])),
+          scales);
     });
     store_scores(rows, width, s);
   }
@@ -246,7 +247,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
     F fours[kFour];
     turn_fours<Simd>(keys, fours);
 #pragma GCC unroll 4
-    for (int n = 0; n < kFour; ++n) {
+    for (std::int64_t n = 0; n < kFour; ++n) {
       float* to = s + n * kFour * width;
       if (width == kFour) {
         Simd::store(to, fours[n]);
@@ -270,9 +271,9 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   template <int Rows>
   [[gnu::always_inline]] static bool split_weights(const float* w, std::int64_t width, const Tile& tile,
                                                    Weights<Rows>& weights) {
-    constexpr int kVectors = kTile / Simd::kLanes;
+    constexpr std::int64_t kVectors = kTile / Simd::kLanes;
     F x[Rows][kVectors];
-    for (int c = 0; c < kVectors; ++c) {
+    for (std::int64_t c = 0; c < kVectors; ++c) {
       const F scales = Simd::load(tile.rows->v_scales + c * Simd::kLanes);
       F rows[kFour];
       if (width == 1) {
@@ -281,16 +282,18 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
         turn_four_lanes<Simd>(w + c * Simd::kLanes * width, width, rows);
       }
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) x[r][c] = Simd::mul(rows[r], scales);
+      for (std::int64_t r = 0; r < Rows; ++r) x[r][c] = Simd::mul(rows[r], scales);
     }
     bool fit = true;
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
       weights.units[r] = unit_of_weights(x[r]);
       fit = fit && weights.units[r] >= 0;
-      for (int c = 0; c < kVectors; ++c) {
+      for (std::int64_t c = 0; c < kVectors; ++c) {
         const Digits<Simd> digits(x[r][c], weights.units[r]);
-        for (int n = 0; n < kWeightDigits; ++n) digits.store_unsigned(n, weights.digits[r][n] + c * Simd::kLanes);
+        for (std::int64_t n = 0; n < kWeightDigits; ++n) {
+          digits.store_unsigned(n, weights.digits[r][n] + c * Simd::kLanes);
+        }
       }
     }
     return fit;
@@ -316,10 +319,10 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
     add_half<Rows, false>(tile, weights, d, x, ahead);
     add_half<Rows, true>(tile, weights, d, x, ahead);
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
       F fours[kFour];
       turn_fours<Simd>(x[r], fours);
-      for (int n = 0; n < kFour; ++n) Simd::store(sums + r * Dv + d + n * Simd::kLanes, fours[n]);
+      for (std::int64_t n = 0; n < kFour; ++n) Simd::store(sums + r * Dv + d + n * Simd::kLanes, fours[n]);
     }
   }
 
@@ -329,9 +332,9 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
                                               F (&x)[Rows][kFour], Ahead& ahead) {
     U acc[Rows][kWeightDigits][2];
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 3
-      for (int n = 0; n < kWeightDigits; ++n) acc[r][n][0] = acc[r][n][1] = _mm512_setzero_si512();
+      for (std::int64_t n = 0; n < kWeightDigits; ++n) acc[r][n][0] = acc[r][n][1] = _mm512_setzero_si512();
     }
     for (std::int64_t c = 0; c < kTile; c += kFour) {
       const std::byte* const* v = tile.rows->v + c;
@@ -342,9 +345,9 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
       ahead.next();
       ahead.next();
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) {
+      for (std::int64_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 3
-        for (int n = 0; n < kWeightDigits; ++n) {
+        for (std::int64_t n = 0; n < kWeightDigits; ++n) {
           std::int32_t four = 0;
           std::memcpy(&four, weights.digits[r][n] + c, kFour);
           const U weight = _mm512_set1_epi32(four);
@@ -354,7 +357,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
       }
     }
 #pragma GCC unroll 4
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
         x[r][2 * kOthers + half] = whole<kWeightDigits>(acc[r][0][half], acc[r][1][half],
