@@ -55,4 +55,12 @@ double error_of(const TensorView& got, const TensorView& expected) {
   return error;
 }
 
+double rms_error(const TensorView& got, const TensorView& expected) {
+  const std::vector<double> a = got.to_vector();
+  const std::vector<double> b = expected.to_vector();
+  double squares = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) squares += (a[n] - b[n]) * (a[n] - b[n]);
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
 }  // namespace qkv::kernels

@@ -20,4 +20,7 @@ struct Results {
 /// The largest difference between two results; infinite where one holds a NaN or an infinity that the other does not.
 [[nodiscard]] double error_of(const TensorView& got, const TensorView& expected);
 
+/// The root of the mean squared difference.
+[[nodiscard]] double rms_error(const TensorView& got, const TensorView& expected);
+
 }  // namespace qkv::kernels

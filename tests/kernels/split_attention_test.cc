@@ -40,14 +40,6 @@ struct Inputs {
   Tensor v;
 };
 
-double rms_error(const Tensor& got, const Tensor& expected) {
-  const std::vector<double> a = got.to_vector();
-  const std::vector<double> b = expected.to_vector();
-  double squares = 0;
-  for (std::size_t n = 0; n < a.size(); ++n) squares += (a[n] - b[n]) * (a[n] - b[n]);
-  return std::sqrt(squares / static_cast<double>(a.size()));
-}
-
 class SplitAttention : public testing::Test {
  protected:
   void SetUp() override {

@@ -63,19 +63,7 @@ struct Named {
 const std::array<Named, 3> kAll = {Named{"d_q", &AttentionGradients::d_q}, Named{"d_k", &AttentionGradients::d_k},
                                    Named{"d_v", &AttentionGradients::d_v}};
 
-bool same_bits(const TensorView& a, const TensorView& b) {
-  const std::vector<double> x = a.to_vector();
-  const std::vector<double> y = b.to_vector();
-  return std::ranges::equal(x, y, [](double n, double m) { return n == m || (std::isnan(n) && std::isnan(m)); });
-}
-
-double rms_error(const TensorView& got, const TensorView& expected) {
-  const std::vector<double> a = got.to_vector();
-  const std::vector<double> b = expected.to_vector();
-  double squares = 0;
-  for (std::size_t n = 0; n < a.size(); ++n) squares += (a[n] - b[n]) * (a[n] - b[n]);
-  return std::sqrt(squares / static_cast<double>(a.size()));
-}
+bool same_bits(const TensorView& a, const TensorView& b) { return error_of(a, b) == 0; }
 
 // By the tile unit, and no farther from f64 than `times` the vector unit's.
 void expect_split(const Inputs& inputs, double times) {

@@ -81,7 +81,7 @@ class BackwardWorker {
   static constexpr std::int64_t kWide = 4;       // vectors that largest_of() takes at a time
   static constexpr std::int64_t kPairTiles = 4;  // weights, d_scores, dropped weights, slopes
 
-  // Of one task's share.
+  // Floats of a lane block's d_q within one task.
   static std::int64_t block_d_q_floats(const Forward& call) {
     if constexpr (requires { Products::block_d_q_floats(call.D); }) return Products::block_d_q_floats(call.D);
     return d_q_floats(call);

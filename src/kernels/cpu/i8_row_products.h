@@ -198,19 +198,19 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
     constexpr std::int64_t kSums = kQueryDigits * Rows;
     const auto* words = reinterpret_cast<const std::int32_t*>(group);
     Ahead ahead(tile.rows->k + c + kTile, D);
-    U first[kSums];
+    U sums[kSums];
     unrolled<kSums>([&]<std::int64_t n>()
-                        __attribute__((always_inline)) { first[n] = _mm512_set1_epi32(words[word_of<Rows>(n)]); });
-    for (std::int64_t step = 0; step < D / kFour; ++step, keys += std::int64_t{kKeysAtOnce} * kFour) {
+                        __attribute__((always_inline)) { sums[n] = _mm512_set1_epi32(words[word_of<Rows>(n)]); });
+    for (std::int64_t step = 0; step < D / kFour; ++step, keys += kKeysAtOnce * kFour) {
       words += kStepWords;
       const U key = _mm512_load_si512(keys);
       ahead.next();
       unrolled<kSums>([&]<std::int64_t n>() __attribute__((always_inline)) {
         const U query = _mm512_set1_epi32(words[word_of<Rows>(n)]);
-        Simd::add_products(key, query, first[n]);
+        Simd::add_products(key, query, sums[n]);
       });
     }
-    finish_scores<Rows>(first, units, tile.rows->k_scales + c, width, s);
+    finish_scores<Rows>(sums, units, tile.rows->k_scales + c, width, s);
   }
 
   template <int Rows>
