@@ -143,7 +143,7 @@ class I8RowProducts : public RowProducts<Simd> {
   // A part of the keys that come after the tile's.
   static void fetch_part(const Tile& tile, std::int64_t part, std::int64_t parts, std::int64_t row_bytes) {
     for (std::int64_t c = part * kTile / parts; c < (part + 1) * kTile / parts; ++c) {
-      fetch_row(tile, tile.rows->k + c, row_bytes);
+      fetch_row(tile.rows->k + c, row_bytes);
     }
   }
 
@@ -190,7 +190,7 @@ class I8RowProducts : public RowProducts<Simd> {
   // [Dv / 64][4 quarters of every 16 elements] registers of 16 fours of keys x 16 elements.
   static void interleave_values(const Tile& tile, std::int64_t Dv, std::byte* to) {
     for (std::int64_t c = 0; c < kTile; c += 4) {
-      for (std::int64_t n = 0; n < 4; ++n) fetch_row(tile, tile.rows->v + c + n, Dv);
+      for (std::int64_t n = 0; n < 4; ++n) fetch_row(tile.rows->v + c + n, Dv);
       const std::byte* v0_row = tile.rows->v[c];
       const std::byte* v1_row = tile.rows->v[c + 1];
       const std::byte* v2_row = tile.rows->v[c + 2];

@@ -12,14 +12,6 @@
 
 namespace qkv::kernels::cpu {
 
-/// True if all keys and values of the call are of `dtype`.
-[[gnu::always_inline]] inline bool holds(const Forward& call, DType dtype) {
-  for (const Segment& segment : call.segments) {
-    if (segment.k.first.dtype != dtype || segment.v.first.dtype != dtype) return false;
-  }
-  return true;
-}
-
 /// What does not go through the forward pass's workers. The backward pass of bf16 is that of `Gradients`, done while a
 /// `Unit` lives.
 template <const Target& kOther, class Gradients, class Unit>

@@ -66,6 +66,14 @@ struct Forward {
   [[nodiscard]] std::int64_t group() const { return Hq / Hk; }
 };
 
+/// True if all keys and values of the call are of `dtype`.
+[[gnu::always_inline]] inline bool holds(const Forward& call, DType dtype) {
+  for (const Segment& segment : call.segments) {
+    if (segment.k.first.dtype != dtype || segment.v.first.dtype != dtype) return false;
+  }
+  return true;
+}
+
 struct Target;
 
 /// The compiled target of this name, or null.

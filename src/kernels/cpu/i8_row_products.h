@@ -16,6 +16,7 @@
 
 #include "kernels/cpu/digits.h"
 #include "kernels/cpu/row_products.h"
+#include "kernels/cpu/row_steps.h"
 #include "kernels/cpu/simd_avx512vnni.h"
 
 namespace qkv::kernels::cpu::avx512vnni {
@@ -132,25 +133,6 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
       (body.template operator()<n>(), ...);
     }(std::make_integer_sequence<std::int64_t, kCount>());
   }
-
-  /// Asks for the lines of rows, one after the other.
-  class Ahead {
-   public:
-    Ahead(const std::byte* const* rows, std::int64_t bytes) : row_(rows), bytes_(bytes) {}
-
-    [[gnu::always_inline]] void next() {
-      fetch<Fetch::second_level>(*row_ + at_, kLine);
-      at_ += kLine;
-      const bool last = at_ == bytes_;
-      row_ += last ? 1 : 0;
-      at_ = last ? 0 : at_;
-    }
-
-   private:
-    const std::byte* const* row_;
-    std::int64_t bytes_;
-    std::int64_t at_ = 0;
-  };
 
   static void pack_digits(const float* row, std::int64_t D, float unit, std::int64_t lane, float* group) {
     std::int32_t sums[kQueryDigits] = {};

@@ -10,26 +10,30 @@
 
 #include "kernels/cpu/pairs.h"
 #include "kernels/cpu/row_products.h"
+#include "kernels/cpu/row_steps.h"
 #include "kernels/cpu/simd_avx512bf16.h"
 
 namespace qkv::kernels::cpu::avx512bf16 {
 
 /// For calls whose queries are bf16, too.
-class PairRowProducts : public RowProducts<Simd> {
-  using Base = RowProducts<Simd>;
-  static constexpr std::int64_t kRowsAtOnce = 4;  // queries
-  static constexpr std::int64_t kStep = 32;       // elements of a vector
+class PairRowProducts : public RowProducts<Simd, kTile> {
+  using Base = RowProducts<Simd, kTile>;
+  static constexpr std::int64_t kStep = 32;         // elements of a vector
+  static constexpr std::int64_t kVectorBytes = 32;  // that one vector of sums takes of a row
 
  public:
   static bool takes(const Forward& call) { return call.D % kStep == 0 && call.Dv % kStep == 0; }
 
   static std::int64_t query_floats(std::int64_t D) { return D / 2 * kHeldLanes; }
 
-  /// q is [lane][D / 2].
-  static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* /*stage*/,
+  /// q is [lane / kRowsAtOnce][D / 32][lane % kRowsAtOnce] vectors.
+  static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* stage,
                            float* q) {
     for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
-      if (rows[lane] != nullptr) copy_pairs<Simd>(rows[lane], D, sign, q + lane * D / 2);
+      if (rows[lane] == nullptr) continue;
+      copy_pairs<Simd>(rows[lane], D, sign, stage);
+      float* to = q + lane / kRowsAtOnce * kRowsAtOnce * D / 2 + lane % kRowsAtOnce * Simd::kLanes;
+      for (std::int64_t d = 0; d < D / 2; d += Simd::kLanes) Simd::store(to + d * kRowsAtOnce, Simd::load(stage + d));
     }
   }
 
@@ -37,9 +41,9 @@ class PairRowProducts : public RowProducts<Simd> {
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
                      float* s) {
     clear_other_lanes(lanes, width, s);
-    for (std::int64_t lane = 0; lane < lanes; lane += kRowsAtOnce) {
-      score_rows<kRowsAtOnce>(lanes - lane, tile, q + lane * D / 2, D / 2, width, s + lane);
-    }
+    with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
+      score_rows<Rows>(tile, q + lane * D / 2, D / 2, width, s + lane);
+    });
   }
 
   /// As that of Base, with the weights rounded. They are of no use after it.
@@ -47,15 +51,17 @@ class PairRowProducts : public RowProducts<Simd> {
                                        std::int64_t width, float* sums) {
     if (tile.v_type != DType::bf16) return Base::accumulate(tile, w, Dv, lanes, width, sums);
     pair_weights(tile.keys, width, w);
-    for (std::int64_t d = 0; d < lanes * Dv; d += Simd::kLanes) Simd::store(tile.buffer + d, Simd::zero());
-    for (std::int64_t lane = 0; lane < lanes; lane += kRowsAtOnce) {
-      add_rows<kRowsAtOnce>(lanes - lane, tile, w + lane, width, Dv, tile.buffer + lane * Dv);
-    }
+    with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
+      sum_rows<Rows>(tile, w + lane, width, Dv, tile.buffer + lane * Dv);
+    });
     return add_if_finite(tile, lanes * Dv, sums);
   }
 
  private:
   using F = Simd::F;
+
+  template <int Rows>
+  static constexpr bool kAsksTwice = Rows <= 4;
 
   // w[key / 2][lane] becomes the pair of the weights of two keys.
   static void pair_weights(std::int64_t keys, std::int64_t width, float* w) {
@@ -74,15 +80,12 @@ class PairRowProducts : public RowProducts<Simd> {
   }
 
   template <int Rows>
-  static void score_rows(std::int64_t rows, const Tile& tile, const float* q, std::int64_t pairs, std::int64_t width,
-                         float* s) {
-    if constexpr (Rows > 1) {
-      if (rows < Rows) return score_rows<Rows - 1>(rows, tile, q, pairs, width, s);
-    }
+  static void score_rows(const Tile& tile, const float* q, std::int64_t pairs, std::int64_t width, float* s) {
     constexpr int kKeys = Simd::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
     for (std::int64_t c = 0; c < tile.keys; c += kKeys) score_keys<Rows, kKeys>(tile, c, q, pairs, width, s);
   }
 
+  // Reads rows beyond the tile's keys, too: look_ahead() has said where they lie.
   template <int Rows, int Keys>
   [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q, std::int64_t pairs,
                                                 std::int64_t width, float* s) {
@@ -90,18 +93,21 @@ class PairRowProducts : public RowProducts<Simd> {
     const std::byte* k[Keys];
 #pragma GCC unroll 16
     for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
-    fetch_keys(tile, c, Keys, pairs * kPairBytes);
+    Ahead far(tile.rows->k + c + kTile, pairs * kPairBytes);
+    Ahead near(tile.rows->k + c + kAgain, pairs * kPairBytes);
     F acc[Simd::kLanes];
 #pragma GCC unroll 16
     for (F& sum : acc) sum = Simd::zero();
     for (std::int64_t d = 0; d < pairs; d += Simd::kLanes) {
       F query[Rows];
-#pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) query[r] = Simd::load(q + r * pairs + d);
+#pragma GCC unroll 8
+      for (int r = 0; r < Rows; ++r) query[r] = kept(Simd::load(q + d * kRowsAtOnce + r * Simd::kLanes));
 #pragma GCC unroll 16
       for (int n = 0; n < Keys; ++n) {
         const F key = _mm512_loadu_ps(k[n] + d * kPairBytes);
-#pragma GCC unroll 4
+        if (kAsksTwice<Rows>) near.next();
+        far.next();
+#pragma GCC unroll 8
         for (int r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
       }
     }
@@ -109,65 +115,72 @@ class PairRowProducts : public RowProducts<Simd> {
   }
 
   template <int Rows>
-  static void add_rows(std::int64_t rows, const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv,
-                       float* sums) {
-    if constexpr (Rows > 1) {
-      if (rows < Rows) return add_rows<Rows - 1>(rows, tile, w, width, Dv, sums);
+  static void sum_rows(const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv, float* sums) {
+    // As many as have room for their sums in the registers.
+    constexpr int kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
+    Ahead far(tile.rows->v + kTile, Dv * 2);
+    std::int64_t d = 0;
+    for (; d + kVectors * Simd::kLanes <= Dv; d += kVectors * Simd::kLanes) {
+      sum_values<Rows, kVectors>(tile, w, width, d, Dv, sums, far);
     }
-    constexpr std::int64_t kPairs = 4;
-    std::int64_t c = 0;
-    for (; c + 2 * kPairs <= tile.keys; c += 2 * kPairs) add_keys<Rows, kPairs>(tile, c, w, width, Dv, sums);
-    for (; c < tile.keys; c += 2) add_keys<Rows, 1>(tile, c, w, width, Dv, sums);
+    for (; d < Dv; d += kStep) sum_values<Rows, 2>(tile, w, width, d, Dv, sums, far);
   }
 
-  // Two keys at a time; one beyond the last has no weight. The sums stay in the first-level cache.
-  template <int Rows, int Pairs>
-  [[gnu::always_inline]] static void add_keys(const Tile& tile, std::int64_t c, const float* w, std::int64_t width,
-                                              std::int64_t Dv, float* sums) {
-    const std::byte* v[2 * Pairs];
-    F weights[Pairs][Rows];
+  // Two keys at a time; one beyond the last has no weight.
+  template <int Rows, int Vectors>
+  [[gnu::always_inline]] static void sum_values(const Tile& tile, const float* w, std::int64_t width, std::int64_t d,
+                                                std::int64_t Dv, float* sums, Ahead& far) {
+    F acc[Rows][Vectors];
 #pragma GCC unroll 8
-    for (int n = 0; n < 2 * Pairs; ++n) {
-      const std::byte* const* row = tile.rows->v + (c + n < tile.keys ? c + n : tile.keys - 1);
-      v[n] = *row;
-      fetch_row(tile, row, Dv * 2);
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+      for (int n = 0; n < Vectors; ++n) acc[r][n] = Simd::zero();
     }
+    for (std::int64_t c = 0; c < tile.keys; c += 2) {
+      const std::byte* const* rows = tile.rows->v + c;
+      if (kAsksTwice<Rows> && d == 0) {
+        fetch<Fetch::second_level>(rows[kAgain], Dv * 2);
+        fetch<Fetch::second_level>(rows[kAgain + 1], Dv * 2);
+      }
+      const std::byte* even = rows[0] + d * 2;
+      const std::byte* odd = rows[c + 1 < tile.keys ? 1 : 0] + d * 2;
+      F values[Vectors];
 #pragma GCC unroll 4
-    for (int p = 0; p < Pairs; ++p) {
-#pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) weights[p][r] = Simd::splat(w[(c / 2 + p) * width + r]);
-    }
-    for (std::int64_t d = 0; d < Dv; d += kStep) {
-      F low[Pairs];
-      F high[Pairs];
-#pragma GCC unroll 4
-      for (int p = 0; p < Pairs; ++p) interleave(v[2 * p] + d * 2, v[2 * p + 1] + d * 2, low[p], high[p]);
-#pragma GCC unroll 4
+      for (int n = 0; n < Vectors; n += 2) {
+        interleave(even + n * kVectorBytes, odd + n * kVectorBytes, values[n], values[n + 1]);
+        far.next();
+        far.next();
+      }
+#pragma GCC unroll 8
       for (int r = 0; r < Rows; ++r) {
-        float* sum = sums + r * Dv + d;
-        F first = Simd::load(sum);
-        F second = Simd::load(sum + Simd::kLanes);
+        const F weight = Simd::splat(w[c / 2 * width + r]);
+#pragma GCC unroll 8
+        for (int n = 0; n < Vectors; ++n) acc[r][n] = Dots::fma(weight, values[n], acc[r][n]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
-        for (int p = 0; p < Pairs; ++p) {
-          first = Dots::fma(weights[p][r], low[p], first);
-          second = Dots::fma(weights[p][r], high[p], second);
-        }
-        Simd::store(sum, first);
-        Simd::store(sum + Simd::kLanes, second);
+      for (int n = 0; n < Vectors; n += 2) {
+        store_sums(acc[r][n], acc[r][n + 1], sums + r * Dv + d + n * Simd::kLanes);
       }
     }
   }
 
-  // 32 elements of two rows as pairs.
+  // 32 elements of two rows as pairs: of every 8 the first four in `low`, the others in `high`.
   [[gnu::always_inline]] static void interleave(const std::byte* even, const std::byte* odd, F& low, F& high) {
-    alignas(64) static constexpr std::uint16_t kPlaces[64] = {
-        0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
-        11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53,
-        22, 54, 23, 55, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63};
     const __m512i a = _mm512_loadu_si512(even);
     const __m512i b = _mm512_loadu_si512(odd);
-    low = _mm512_castsi512_ps(_mm512_permutex2var_epi16(a, _mm512_load_si512(kPlaces), b));
-    high = _mm512_castsi512_ps(_mm512_permutex2var_epi16(a, _mm512_load_si512(kPlaces + 32), b));
+    low = _mm512_castsi512_ps(_mm512_unpacklo_epi16(a, b));
+    high = _mm512_castsi512_ps(_mm512_unpackhi_epi16(a, b));
+  }
+
+  // Sums of what interleave() gave, in the order of the elements.
+  [[gnu::always_inline]] static void store_sums(F low, F high, float* sums) {
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+    Simd::store(sums, _mm512_permutex2var_ps(low, first, high));
+    Simd::store(sums + Simd::kLanes, _mm512_permutex2var_ps(low, second, high));
   }
 };
 

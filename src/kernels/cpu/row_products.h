@@ -11,7 +11,6 @@
 #include <cstring>
 #include <new>
 
-#include "core/processor.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/rows.h"
 
@@ -89,8 +88,7 @@ class RowProducts {
     DType k_type;
     DType v_type;
     bool scaled;
-    bool finite;   // as far as is known
-    bool by_line;  // every line of a row is asked for long before
+    bool finite;  // as far as is known
     std::int64_t keys;
     float* buffer;  // for sums over the tile, then for a copy of its values
   };
@@ -130,7 +128,6 @@ class RowProducts {
     tile.keys = keys;
     tile.rows = new (buffer) Rows;
     tile.buffer = buffer + kRowsFloats;
-    tile.by_line = kReadsWide && core::is_amd();
     find_rows(k, j, keys, tile.rows->k);
     find_rows(v, j, keys, tile.rows->v);
     tile.scaled = k.scales != nullptr || v.scales != nullptr;
@@ -146,7 +143,7 @@ class RowProducts {
     const std::int64_t found = keys < kFar ? keys : kFar;
     find_rows(k, j, found, tile.rows->k + tile.keys);
     find_rows(v, j, found, tile.rows->v + tile.keys);
-    for (std::int64_t c = tile.keys + found; c < tile.keys + kFar; ++c) {
+    for (std::int64_t c = tile.keys + found; c < kTile + kFar; ++c) {
       tile.rows->k[c] = tile.rows->k[c - 1];
       tile.rows->v[c] = tile.rows->v[c - 1];
     }
@@ -277,11 +274,10 @@ class RowProducts {
     return true;
   }
 
-  // Asks for rows that are soon to be read. On Xeons those of kNear go into the first-level cache; that alone is bound
-  // by how many lines the core waits for, and two neighbouring lines of each KiB, asked for long before, make the
-  // second-level cache's prefetcher run ahead. AMD's does not: there each line is asked for long before.
-  [[gnu::always_inline]] static void fetch_row(const Tile& tile, const std::byte* const* row, std::int64_t bytes) {
-    if (tile.by_line) return fetch<Fetch::second_level>(row[kFar], bytes);
+  // Asks for rows that are soon to be read. Those of kNear go into the first-level cache; that alone is bound by how
+  // many lines the core waits for, and two neighbouring lines of each KiB, asked for long before, make the second-level
+  // cache's prefetcher run ahead on Xeons.
+  [[gnu::always_inline]] static void fetch_row(const std::byte* const* row, std::int64_t bytes) {
     fetch<Fetch::first_level>(row[kNear], bytes);
     if constexpr (kReadsWide) {
       constexpr std::uintptr_t kLines = 16;  // of a KiB
@@ -296,11 +292,8 @@ class RowProducts {
   [[gnu::always_inline]] static void fetch_keys(const Tile& tile, std::int64_t c, std::int64_t count,
                                                 std::int64_t bytes) {
     const std::int64_t own = tile.keys - c < count ? tile.keys - c : count;
-    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile, tile.rows->k + c + n, bytes);
+    for (std::int64_t n = 0; n < own; ++n) fetch_row(tile.rows->k + c + n, bytes);
   }
-
- private:
-  static constexpr int kRows = 4;
 
   template <class Body>
   static void with_type(DType dtype, const Body& body) {
@@ -315,6 +308,9 @@ class RowProducts {
         return body.template operator()<DType::f32>();
     }
   }
+
+ private:
+  static constexpr int kRows = 4;
 
   static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
     for_each_run(rows, j, keys, [&](std::int64_t c, std::int64_t run) {
@@ -400,7 +396,7 @@ class RowProducts {
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) weights[n][r] = S::splat(w[(c + n) * width + r]);
     }
-    for (int n = 0; n < Keys; ++n) fetch_row(tile, tile.rows->v + c + n, vectors.count * bytes_of(kType));
+    for (int n = 0; n < Keys; ++n) fetch_row(tile.rows->v + c + n, vectors.count * bytes_of(kType));
     const auto step = [&](std::int64_t d, const auto& value) __attribute__((always_inline)) {
       typename S::F values[Keys];
 #pragma GCC unroll 4

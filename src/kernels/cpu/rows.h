@@ -29,7 +29,7 @@ template <class S>
   }
 }
 
-[[gnu::always_inline]] inline std::int64_t bytes_of(DType dtype) {
+[[gnu::always_inline]] constexpr std::int64_t bytes_of(DType dtype) {
   return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/cpu/fma_gradients.h"
 #include "kernels/cpu/fma_products.h"
 #include "kernels/cpu/in_order.h"
+#include "kernels/cpu/register_row_products.h"
 #include "kernels/cpu/row_products.h"
 #include "kernels/cpu/simd_avx512.h"
 #include "kernels/cpu/targets.h"
@@ -10,7 +11,9 @@
 
 namespace qkv::kernels::cpu {
 
-using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
+using Avx512FewWorkers =
+    Either<Worker<InOrder<RegisterRowProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
+using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Avx512FewWorkers>;
 
 // NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kAvx512 = {.name = "avx512",

@@ -20,6 +20,8 @@ class Worker {
   static constexpr std::int64_t kMostBlocks = 8;
   static constexpr std::int64_t kMostLanes = Products::kMostLanes;  // of a block
 
+  static bool takes(const Forward& call) { return Products::takes(call); }
+
   static std::int64_t blocks_a_task(const Forward& call) {
     // Queries and sums of all blocks stay in the second-level cache.
     constexpr std::int64_t kFloats = 512 * 1024 / 4;

@@ -17,6 +17,25 @@ namespace qkv::kernels::cpu {
   return blocks.block(0, task.key_head).count();
 }
 
+/// Of two workers for tasks of few queries: `Own` for the calls that its products take.
+template <class Own, class Other>
+struct Either {
+  static constexpr std::int64_t kMostLanes = Other::kMostLanes;
+  static_assert(Own::kMostLanes == kMostLanes);
+
+  static std::size_t worker_bytes(const Forward& call) {
+    return (Own::takes(call) ? Own::worker_bytes : Other::worker_bytes)(call);
+  }
+
+  static void run(const Settings& settings, const Task& task, std::byte* scratch) {
+    (Own::takes(*settings.call) ? Own::run : Other::run)(settings, task, scratch);
+  }
+
+  static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
+    (Own::takes(*settings.call) ? Own::merge : Other::merge)(settings, task, kept, scratch);
+  }
+};
+
 template <class Many, class Few>
 struct Workers {
   static std::int64_t blocks_a_task(const Forward& call) { return Many::blocks_a_task(call); }

@@ -1,0 +1,79 @@
+// What the products of a few queries share: how many of them go through a tile together, and how the rows that come
+// next are asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/rows.h"
+
+namespace qkv::kernels::cpu {
+
+/// Asks for the lines of rows of `bytes` one after the other, between multiplications that use other rows. No branch:
+/// so each address waits for the one before, and lines are not asked for in bursts, which hold the multiplications up
+/// and of which a part is forgotten.
+class Ahead {
+ public:
+  [[gnu::always_inline]] Ahead(const std::byte* const* rows, std::int64_t bytes) : row_(rows), bytes_(bytes) {}
+
+  [[gnu::always_inline]] void next() {
+    fetch<Fetch::second_level>(*row_ + at_, kLine);
+    at_ += kLine;
+    const std::int64_t within = (at_ - bytes_) >> 63;  // all bits, or none at the end of a row
+    row_ += 1 + within;
+    at_ &= within;
+  }
+
+ private:
+  const std::byte* const* row_;
+  std::int64_t bytes_;
+  std::int64_t at_ = 0;
+};
+
+/// A core that waits for as many lines as it can drops what else it is asked for. Where little is done with a line, it
+/// is asked for once a tile ahead, and once more so many rows ahead.
+inline constexpr std::int64_t kAgain = 24;
+
+/// The same vector, which is to stay in a register: GCC would load it again for each multiplication.
+template <class F>
+[[gnu::always_inline]] inline F kept(F x) {
+  asm("" : "+v"(x));  // NOLINT(hicpp-no-assembler)
+  return x;
+}
+
+/// Queries that go through a tile together.
+inline constexpr std::int64_t kRowsAtOnce = 8;
+
+/// body<Rows>(lane) for the lanes from `lane` on, kRowsAtOnce of them or as many as are left.
+template <class Body>
+[[gnu::always_inline]] inline void with_rows(std::int64_t lanes, const Body& body) {
+  for (std::int64_t lane = 0; lane < lanes; lane += kRowsAtOnce) {
+    switch (lanes - lane) {
+      case 1:
+        body.template operator()<1>(lane);
+        break;
+      case 2:
+        body.template operator()<2>(lane);
+        break;
+      case 3:
+        body.template operator()<3>(lane);
+        break;
+      case 4:
+        body.template operator()<4>(lane);
+        break;
+      case 5:
+        body.template operator()<5>(lane);
+        break;
+      case 6:
+        body.template operator()<6>(lane);
+        break;
+      case 7:
+        body.template operator()<7>(lane);
+        break;
+      default:
+        body.template operator()<kRowsAtOnce>(lane);
+    }
+  }
+}
+
+}  // namespace qkv::kernels::cpu
