@@ -120,6 +120,7 @@ void read_all(const Target& target, int threads, std::vector<Ceiling>& into) {
   const std::int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 32 * kMebi);
   into.push_back(read(target, threads, l2 / 2, "half of L2 for each thread"));
   into.push_back(read(target, threads, std::min(8 * l2, l3 / 2) / threads, "in L3"));
+  into.push_back(read(target, threads, 32 * kMebi / threads, "as much as K and V of shape E in i8"));
   into.push_back(read(target, threads, 64 * kMebi / threads, "as much as K and V of shape E in bf16"));
   into.push_back(read(target, threads, 128 * kMebi / threads, "as much as K and V of shape E in f32"));
   const std::int64_t physical = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);

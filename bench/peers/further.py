@@ -66,8 +66,7 @@ def measure(options):
     directions = [direction for direction in options.directions.split(",") if direction in ASKED]
     rows = []
     for direction in directions:
-        dtypes = [dtype for dtype in options.dtypes.split(",") if dtype != "f16"]
-        for dtype in shapes.timed_dtypes(direction, dtypes):
+        for dtype in [dtype for dtype in options.dtypes.split(",") if dtype in shapes.BACKWARD_DTYPES]:
             for what, value, unit, wanted in ASKED[direction](options, dtype):
                 row = {"threads": options.threads, "dtype": dtype, "what": what, "value": value}
                 rows.append({**row, "unit": unit, "wanted": wanted})

@@ -19,7 +19,7 @@ def arguments():
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
     parser.add_argument("--directions", required=True, help="of forward, calls, backward, training, models; with commas")
     parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, llama.cpp, qkv; with commas")
-    parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16; with commas")
+    parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16, i8; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
     parser.add_argument("--further", action="store_true", help="also what qkv alone is asked")
     parser.add_argument("--onednn", default="", help="where oneDNN is installed; empty: it is not")
@@ -63,7 +63,7 @@ def candidates(options, direction, shape):
         found += served.ggml_peers(threads, options.build)
     if "qkv" in wanted:
         found += served.qkv_peers(threads, options.build, options.targets, direction, shape)
-    return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","))]
+    return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","), shape)]
 
 
 class Entry:

@@ -9,6 +9,7 @@ import numpy as np
 
 
 DTYPES = ("f32", "bf16", "f16")
+WITH_CACHES = (*DTYPES, "i8")
 
 
 class ServerError(Exception):
@@ -99,7 +100,7 @@ def qkv_peers(threads, build, targets, direction, shape):
     """One for each type, and in f32 one more for each forced target. At a padded shape one of each type that takes the
     padding along under a mask, as the others do."""
     call = "backward" if direction == "backward" else "forward"
-    found = [qkv_peer(dtype, threads, build, call=call) for dtype in DTYPES]
+    found = [qkv_peer(dtype, threads, build, call=call) for dtype in WITH_CACHES]
     found += [qkv_peer("f32", threads, build, target, call) for target in targets.split(",") if target]
     if shape.lengths:
         found += [ServedPeer("qkv, padded", dtype, threads, f"{build}/bench/server/qkv_server", call=call) for dtype in DTYPES]
@@ -118,6 +119,6 @@ def onednn_peers(threads, build, installed):
 
 
 def ggml_peers(threads, build):
-    """llama.cpp's kernel by itself."""
+    """llama.cpp's kernel by itself; i8 is its q8_0."""
     program = f"{build}/bench/server/ggml_server"
-    return [ServedPeer("ggml flash_attn_ext", dtype, threads, program) for dtype in DTYPES]
+    return [ServedPeer("ggml flash_attn_ext", dtype, threads, program) for dtype in WITH_CACHES]

@@ -28,6 +28,11 @@ class Shape:
         return text + (" causal" if self.causal else "") + ragged
 
     @property
+    def decodes(self):
+        """One new query over a cache."""
+        return self.tq == 1 and self.tk > 1
+
+    @property
     def mask(self):
         if self.lengths:
             return f"keys({', '.join(map(str, self.lengths))})"
@@ -111,5 +116,7 @@ def timed(direction, names):
     return [SHAPES[name] for name in names if name in chosen]
 
 
-def timed_dtypes(direction, dtypes):
-    return [dtype for dtype in dtypes if direction != "backward" or dtype in BACKWARD_DTYPES]
+def timed_dtypes(direction, dtypes, shape):
+    """Only caches are in i8."""
+    wanted = [dtype for dtype in dtypes if dtype != "i8" or shape.decodes]
+    return [dtype for dtype in wanted if direction != "backward" or dtype in BACKWARD_DTYPES]

@@ -6,7 +6,7 @@ import statistics
 from .shapes import ALL
 
 HEADINGS = ["shape", "threads", "type", "kernel", "ms", "max error", "rms error", "share of", "ceiling", "times the fastest peer"]
-ELEMENT_BYTES = {"f32": 4, "bf16": 2, "f16": 2}
+ELEMENT_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 MEBI = 1 << 20
 
 
@@ -183,8 +183,9 @@ def notes(results, rounds):
     return how_timed(rounds) + [
         "PyTorch allocates its result in the call, the others write to memory that is there; qkv plans its mask and takes scratch in the call.",
         "ggml, if given: k and v are of the type; q and the result are f32, and a mask of f16 is added, as in llama.cpp. Its graph is planned before.",
-        "Errors are against float64 on the inputs as the type holds them: the largest absolute one, and the root mean square over",
-        f"that of the result; sampled over all heads ({checked}).",
+        "i8: K and V in 8 bits, a scale for each row in qkv, for 32 elements in ggml (q8_0); q and the result are f32.",
+        "Errors are against float64 on the inputs as the type holds them, of i8 on f32: the largest absolute one, and the root mean",
+        f"square over that of the result; sampled over all heads ({checked}).",
         "Share: the time that the ceiling allows over the time taken. f32: multiply-adds at the FMA rate; bf16 and f16: the longer of",
         "the product on bf16 tiles and exp, where the machine has tiles, in pairs of bf16 where those are faster than FMA; E, I and J: reading as many bytes again and again. Causal counts visible pairs only.",
         TIMES,

@@ -1,11 +1,13 @@
 // serve.h, answered by qkv.
 #include <array>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "qkv/attention.h"
 #include "qkv/backward.h"
+#include "qkv/decode.h"
 #include "server/serve.h"
 
 namespace {
@@ -76,7 +78,9 @@ class Qkv : public qkv::bench::Engine {
     q_ = problem.q;
     k_ = problem.k;
     v_ = problem.v;
+    cache_.reset();
     if (!problem.lengths.empty()) join(problem);
+    if (problem.i8_cache) fill_cache(problem);
     if (problem.call == Call::both) return;
     const qkv::Shape rows = {q_.dim(0), q_.dim(1), q_.dim(2)};
     forward_.out = qkv::Tensor(q_.dtype(), rows.inserted(3, v_.dim(3)));
@@ -107,11 +111,22 @@ class Qkv : public qkv::bench::Engine {
 
   [[nodiscard]] std::int64_t scratch_bytes(const Problem& problem) const override {
     if (problem.call != Call::forward) return 0;
-    return static_cast<std::int64_t>(qkv::attention_scratch_bytes(q_, k_, v_, options_));
+    return static_cast<std::int64_t>(cache_ ? qkv::decode_scratch_bytes(q_, *cache_, options_)
+                                            : qkv::attention_scratch_bytes(q_, k_, v_, options_));
   }
 
  private:
-  void attend() { qkv::attention_into(forward_.out, forward_.lse, q_, k_, v_, options_); }
+  void attend() {
+    if (cache_) return qkv::decode_into(forward_.out, forward_.lse, q_, *cache_, options_);
+    qkv::attention_into(forward_.out, forward_.lse, q_, k_, v_, options_);
+  }
+
+  void fill_cache(const Problem& problem) {
+    if (problem.call != Call::forward) throw std::invalid_argument("no gradients of a cache here");
+    const qkv::KvFormat format = {.Hk = k_.dim(1), .D = k_.dim(3), .Dv = v_.dim(3), .dtype = qkv::DType::i8};
+    cache_.emplace(qkv::KvCacheOptions{.format = format, .B = k_.dim(0), .capacity = k_.dim(2)});
+    cache_->append(k_, v_);
+  }
 
   void join(const Problem& problem) {
     if (problem.call != Call::forward) throw std::invalid_argument("no gradients of texts end to end here");
@@ -122,7 +137,8 @@ class Qkv : public qkv::bench::Engine {
     options_.ragged = qkv::Ragged{.q_offsets = joined.offsets(), .k_offsets = joined.offsets()};
   }
 
-  qkv::Tensor q_, k_, v_;  // shared with the problem, or its texts end to end
+  qkv::Tensor q_, k_, v_;              // shared with the problem, or its texts end to end
+  std::optional<qkv::KvCache> cache_;  // of k and v in i8
   qkv::AttentionOptions options_;
   qkv::AttentionResult forward_;
   mutable qkv::Tensor batch_;  // a ragged result as a batch

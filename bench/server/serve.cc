@@ -21,7 +21,7 @@ DType dtype_named(const std::string& name) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (name_of(dtype) == name) return dtype;
   }
-  throw std::invalid_argument("dtype " + name + " is none of f32, bf16, f16");
+  throw std::invalid_argument("dtype " + name + " is none of f32, bf16, f16, i8");
 }
 
 Call call_named(const std::string& name) {
@@ -60,7 +60,8 @@ class Session {
 
  private:
   Json load(const Json& request) {
-    const DType dtype = dtype_named(request.at("dtype"));
+    problem_.i8_cache = request.at("dtype") == name_of(DType::i8);
+    const DType dtype = problem_.i8_cache ? DType::f32 : dtype_named(request.at("dtype"));
     problem_.q = read_tensor(request.at("q")).to(dtype);
     problem_.k = read_tensor(request.at("k")).to(dtype);
     problem_.v = read_tensor(request.at("v")).to(dtype);

@@ -1,7 +1,8 @@
 // A program that times attention on command: one JSON object a line on stdin, one answer a line on stdout.
 //
 //   {"do": "load", "q": FILE, "k": FILE, "v": FILE, "dtype": "bf16"}
-//       reads f32 .npy files and rounds them; "d_out": FILE as well where gradients are to be timed
+//       reads f32 .npy files and rounds them; "d_out": FILE as well where gradients are to be timed. "i8" leaves them
+//       in f32: the engine is to keep k and v in 8 bits, with scales as it has them
 //   {"do": "prepare", "call": "backward", "mask": "causal()", "dense_bias": false, "dropout": 0.1, "threads": 1}
 //       call: forward, backward, or both: a backward and the forward before it; no bias and no dropout if left out;
 //       "lengths": [16, 64, …]: only so many rows of each batch entry are there, and the engine may take them end to
@@ -28,10 +29,11 @@ namespace qkv::bench {
 enum class Call { forward, backward, both };
 
 struct Problem {
-  Tensor q;      // [B, Hq, Tq, D]
-  Tensor k;      // [B, Hk, Tk, D]
-  Tensor v;      // [B, Hk, Tk, Dv]
-  Tensor d_out;  // [B, Hq, Tq, Dv]; empty for Call::forward
+  Tensor q;               // [B, Hq, Tq, D]
+  Tensor k;               // [B, Hk, Tk, D]
+  Tensor v;               // [B, Hk, Tk, Dv]
+  Tensor d_out;           // [B, Hq, Tq, Dv]; empty for Call::forward
+  bool i8_cache = false;  // k and v are to be kept in 8 bits; here they are f32
   Call call = Call::forward;
   std::string mask = "all()";
   bool dense_bias = false;  // [Tq, Tk] of random numbers
