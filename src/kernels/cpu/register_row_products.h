@@ -76,7 +76,7 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     constexpr std::int64_t kLines = Keys * bytes_of(kType) / 4;
     const std::byte* k[Keys];
 #pragma GCC unroll 16
-    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
+    for (std::int64_t n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
     Ahead far(tile.rows->k + c + kTile, D * bytes_of(kType));
     Ahead near(tile.rows->k + c + kAgain, D * bytes_of(kType));
     F acc[S::kLanes];
@@ -85,16 +85,16 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     for (std::int64_t d = 0; d < D; d += S::kLanes) {
       F query[Rows];
 #pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) query[r] = kept(S::load(q + d * kRowsAtOnce + r * S::kLanes));
+      for (std::int64_t r = 0; r < Rows; ++r) query[r] = kept(S::load(q + d * kRowsAtOnce + r * S::kLanes));
 #pragma GCC unroll 16
-      for (int n = 0; n < Keys; ++n) {
+      for (std::int64_t n = 0; n < Keys; ++n) {
         const F key = load_as_f32<S>(k[n], kType, d);
         if (n < kLines) {
           if (kAsksTwice<kType, Rows>) near.next();
           far.next();
         }
 #pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) acc[n * kSums + r] = S::fma(query[r], key, acc[n * kSums + r]);
+        for (std::int64_t r = 0; r < Rows; ++r) acc[n * kSums + r] = S::fma(query[r], key, acc[n * kSums + r]);
       }
     }
     Base::template store_scores<Rows, Keys>(S::sums(acc), width, s + c * width);
@@ -103,7 +103,7 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
   template <DType kType, int Rows>
   static void sum_rows(const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv, float* sums) {
     // As many as have room for their sums in the registers.
-    constexpr int kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
+    constexpr std::int64_t kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
     Ahead far(tile.rows->v + kTile, Dv * bytes_of(kType));
     std::int64_t d = 0;
     for (; d + kVectors * S::kLanes <= Dv; d += kVectors * S::kLanes) {
@@ -112,36 +112,36 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     for (; d < Dv; d += S::kLanes) sum_values<kType, Rows, 1>(tile, w, width, d, Dv, sums, far);
   }
 
-  template <DType kType, int Rows, int Vectors>
+  template <DType kType, int Rows, std::int64_t Vectors>
   [[gnu::always_inline]] static void sum_values(const Tile& tile, const float* w, std::int64_t width, std::int64_t d,
                                                 std::int64_t Dv, float* sums, Ahead& far) {
     constexpr std::int64_t kLines = Vectors * bytes_of(kType) / 4;
     F acc[Rows][Vectors];
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
-      for (int n = 0; n < Vectors; ++n) acc[r][n] = S::zero();
+      for (std::int64_t n = 0; n < Vectors; ++n) acc[r][n] = S::zero();
     }
     for (std::int64_t c = 0; c < tile.keys; ++c) {
       if (kAsksTwice<kType, Rows> && d == 0) fetch<Fetch::second_level>(tile.rows->v[c + kAgain], Dv * bytes_of(kType));
       const std::byte* row = tile.rows->v[c];
       F values[Vectors];
 #pragma GCC unroll 8
-      for (int n = 0; n < Vectors; ++n) {
+      for (std::int64_t n = 0; n < Vectors; ++n) {
         values[n] = load_as_f32<S>(row, kType, d + n * S::kLanes);
         if (n < kLines) far.next();
       }
 #pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) {
+      for (std::int64_t r = 0; r < Rows; ++r) {
         const F weight = S::splat(w[c * width + r]);
 #pragma GCC unroll 8
-        for (int n = 0; n < Vectors; ++n) acc[r][n] = S::fma(weight, values[n], acc[r][n]);
+        for (std::int64_t n = 0; n < Vectors; ++n) acc[r][n] = S::fma(weight, values[n], acc[r][n]);
       }
     }
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
+    for (std::int64_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
-      for (int n = 0; n < Vectors; ++n) S::store(sums + r * Dv + d + n * S::kLanes, acc[r][n]);
+      for (std::int64_t n = 0; n < Vectors; ++n) S::store(sums + r * Dv + d + n * S::kLanes, acc[r][n]);
     }
   }
 };
