@@ -92,7 +92,7 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
     constexpr std::int64_t kSums = Simd::kLanes / Keys;  // of a key
     const std::byte* k[Keys];
 #pragma GCC unroll 16
-    for (std::int64_t n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
+    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
     Ahead far(tile.rows->k + c + kTile, pairs * kPairBytes);
     Ahead near(tile.rows->k + c + kAgain, pairs * kPairBytes);
     F acc[Simd::kLanes];
@@ -101,14 +101,14 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
     for (std::int64_t d = 0; d < pairs; d += Simd::kLanes) {
       F query[Rows];
 #pragma GCC unroll 8
-      for (std::int64_t r = 0; r < Rows; ++r) query[r] = kept(Simd::load(q + d * kRowsAtOnce + r * Simd::kLanes));
+      for (int r = 0; r < Rows; ++r) query[r] = kept(Simd::load(q + d * kRowsAtOnce + std::int64_t{r} * Simd::kLanes));
 #pragma GCC unroll 16
-      for (std::int64_t n = 0; n < Keys; ++n) {
+      for (int n = 0; n < Keys; ++n) {
         const F key = _mm512_loadu_ps(k[n] + d * kPairBytes);
         if (kAsksTwice<Rows>) near.next();
         far.next();
 #pragma GCC unroll 8
-        for (std::int64_t r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
+        for (int r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
       }
     }
     store_scores<Rows, Keys>(Simd::sums(acc), width, s + c * width);
@@ -117,24 +117,24 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
   template <int Rows>
   static void sum_rows(const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv, float* sums) {
     // As many as have room for their sums in the registers.
-    constexpr std::int64_t kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
+    constexpr int kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
     Ahead far(tile.rows->v + kTile, Dv * 2);
     std::int64_t d = 0;
-    for (; d + kVectors * Simd::kLanes <= Dv; d += kVectors * Simd::kLanes) {
+    for (; d + std::int64_t{kVectors} * Simd::kLanes <= Dv; d += std::int64_t{kVectors} * Simd::kLanes) {
       sum_values<Rows, kVectors>(tile, w, width, d, Dv, sums, far);
     }
     for (; d < Dv; d += kStep) sum_values<Rows, 2>(tile, w, width, d, Dv, sums, far);
   }
 
   // Two keys at a time; one beyond the last has no weight.
-  template <int Rows, std::int64_t Vectors>
+  template <int Rows, int Vectors>
   [[gnu::always_inline]] static void sum_values(const Tile& tile, const float* w, std::int64_t width, std::int64_t d,
                                                 std::int64_t Dv, float* sums, Ahead& far) {
     F acc[Rows][Vectors];
 #pragma GCC unroll 8
-    for (std::int64_t r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
-      for (std::int64_t n = 0; n < Vectors; ++n) acc[r][n] = Simd::zero();
+      for (int n = 0; n < Vectors; ++n) acc[r][n] = Simd::zero();
     }
     for (std::int64_t c = 0; c < tile.keys; c += 2) {
       const std::byte* const* rows = tile.rows->v + c;
@@ -146,23 +146,23 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
       const std::byte* odd = rows[c + 1 < tile.keys ? 1 : 0] + d * 2;
       F values[Vectors];
 #pragma GCC unroll 4
-      for (std::int64_t n = 0; n < Vectors; n += 2) {
+      for (int n = 0; n < Vectors; n += 2) {
         interleave(even + n * kVectorBytes, odd + n * kVectorBytes, values[n], values[n + 1]);
         far.next();
         far.next();
       }
 #pragma GCC unroll 8
-      for (std::int64_t r = 0; r < Rows; ++r) {
+      for (int r = 0; r < Rows; ++r) {
         const F weight = Simd::splat(w[c / 2 * width + r]);
 #pragma GCC unroll 8
-        for (std::int64_t n = 0; n < Vectors; ++n) acc[r][n] = Dots::fma(weight, values[n], acc[r][n]);
+        for (int n = 0; n < Vectors; ++n) acc[r][n] = Dots::fma(weight, values[n], acc[r][n]);
       }
     }
 #pragma GCC unroll 8
-    for (std::int64_t r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
-      for (std::int64_t n = 0; n < Vectors; n += 2) {
-        store_sums(acc[r][n], acc[r][n + 1], sums + r * Dv + d + n * Simd::kLanes);
+      for (int n = 0; n < Vectors; n += 2) {
+        store_sums(acc[r][n], acc[r][n + 1], sums + r * Dv + d + std::int64_t{n} * Simd::kLanes);
       }
     }
   }
