@@ -9,15 +9,15 @@
 #include <cstdint>
 
 #include "kernels/cpu/pairs.h"
-#include "kernels/cpu/row_products.h"
+#include "kernels/cpu/register_row_products.h"
 #include "kernels/cpu/row_steps.h"
 #include "kernels/cpu/simd_avx512bf16.h"
 
 namespace qkv::kernels::cpu::avx512bf16 {
 
 /// For calls whose queries are bf16, too.
-class PairRowProducts : public RowProducts<Simd, kTile> {
-  using Base = RowProducts<Simd, kTile>;
+class PairRowProducts : public RegisterRowProducts<Simd, Dots> {
+  using Base = RegisterRowProducts<Simd, Dots>;
   static constexpr std::int64_t kStep = 32;         // elements of a vector
   static constexpr std::int64_t kVectorBytes = 32;  // that one vector of sums takes of a row
 
@@ -26,24 +26,20 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
 
   static std::int64_t query_floats(std::int64_t D) { return D / 2 * kHeldLanes; }
 
-  /// q is [lane / kRowsAtOnce][D / 32][lane % kRowsAtOnce] vectors.
+  /// As that of Base, of pairs in the place of floats.
   static void pack_queries(const std::byte* const* rows, DType /*bf16*/, std::int64_t D, float sign, float* stage,
                            float* q) {
     for (std::int64_t lane = 0; lane < kHeldLanes; ++lane) {
       if (rows[lane] == nullptr) continue;
       copy_pairs<Simd>(rows[lane], D, sign, stage);
-      float* to = q + lane / kRowsAtOnce * kRowsAtOnce * D / 2 + lane % kRowsAtOnce * Simd::kLanes;
-      for (std::int64_t d = 0; d < D / 2; d += Simd::kLanes) Simd::store(to + d * kRowsAtOnce, Simd::load(stage + d));
+      place_query(stage, D / 2, lane, q);
     }
   }
 
   /// s[key][lane] = k . q, as that of Base.
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
                      float* s) {
-    clear_other_lanes(lanes, width, s);
-    with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
-      score_rows<Rows>(tile, q + lane * D / 2, D / 2, width, s + lane);
-    });
+    score<DType::f32>(tile, q, D / 2, lanes, width, s);
   }
 
   /// As that of Base, with the weights rounded. They are of no use after it.
@@ -60,9 +56,6 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
  private:
   using F = Simd::F;
 
-  template <int Rows>
-  static constexpr bool kAsksTwice = Rows <= 4;
-
   // w[key / 2][lane] becomes the pair of the weights of two keys.
   static void pair_weights(std::int64_t keys, std::int64_t width, float* w) {
     constexpr std::int64_t kTwo = std::int64_t{2} * Simd::kLanes;
@@ -77,41 +70,6 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
       const F b = Simd::load(w + n + Simd::kLanes);
       Simd::store(w + n / 2, Simd::pairs(_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b)));
     }
-  }
-
-  template <int Rows>
-  static void score_rows(const Tile& tile, const float* q, std::int64_t pairs, std::int64_t width, float* s) {
-    constexpr int kKeys = Simd::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
-    for (std::int64_t c = 0; c < tile.keys; c += kKeys) score_keys<Rows, kKeys>(tile, c, q, pairs, width, s);
-  }
-
-  // Reads rows beyond the tile's keys, too: look_ahead() has said where they lie.
-  template <int Rows, int Keys>
-  [[gnu::always_inline]] static void score_keys(const Tile& tile, std::int64_t c, const float* q, std::int64_t pairs,
-                                                std::int64_t width, float* s) {
-    constexpr std::int64_t kSums = Simd::kLanes / Keys;  // of a key
-    const std::byte* k[Keys];
-#pragma GCC unroll 16
-    for (int n = 0; n < Keys; ++n) k[n] = tile.rows->k[c + n];
-    Ahead far(tile.rows->k + c + kTile, pairs * kPairBytes);
-    Ahead near(tile.rows->k + c + kAgain, pairs * kPairBytes);
-    F acc[Simd::kLanes];
-#pragma GCC unroll 16
-    for (F& sum : acc) sum = Simd::zero();
-    for (std::int64_t d = 0; d < pairs; d += Simd::kLanes) {
-      F query[Rows];
-#pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) query[r] = kept(Simd::load(q + d * kRowsAtOnce + std::int64_t{r} * Simd::kLanes));
-#pragma GCC unroll 16
-      for (int n = 0; n < Keys; ++n) {
-        const F key = _mm512_loadu_ps(k[n] + d * kPairBytes);
-        if (kAsksTwice<Rows>) near.next();
-        far.next();
-#pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
-      }
-    }
-    store_scores<Rows, Keys>(Simd::sums(acc), width, s + c * width);
   }
 
   template <int Rows>
@@ -138,7 +96,7 @@ class PairRowProducts : public RowProducts<Simd, kTile> {
     }
     for (std::int64_t c = 0; c < tile.keys; c += 2) {
       const std::byte* const* rows = tile.rows->v + c;
-      if (kAsksTwice<Rows> && d == 0) {
+      if (kAsksTwice<DType::f32, Rows> && d == 0) {
         fetch<Fetch::second_level>(rows[kAgain], Dv * 2);
         fetch<Fetch::second_level>(rows[kAgain + 1], Dv * 2);
       }

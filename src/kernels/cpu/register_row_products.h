@@ -12,7 +12,8 @@
 
 namespace qkv::kernels::cpu {
 
-template <class S>
+/// `Dots` multiplies queries and keys: floats, or what lies in their places.
+template <class S, class Dots = S>
 class RegisterRowProducts : public RowProducts<S, kTile> {
   using Base = RowProducts<S, kTile>;
   using F = typename S::F;
@@ -30,20 +31,14 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     for (std::int64_t lane = 0; lane < Base::kHeldLanes; ++lane) {
       if (rows[lane] == nullptr) continue;
       load_row<S>(rows[lane], dtype, D, sign, stage);
-      float* to = q + lane / kRowsAtOnce * kRowsAtOnce * D + lane % kRowsAtOnce * S::kLanes;
-      for (std::int64_t d = 0; d < D; d += S::kLanes) S::store(to + d * kRowsAtOnce, S::load(stage + d));
+      place_query(stage, D, lane, q);
     }
   }
 
   /// As that of Base.
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
                      float* s) {
-    Base::clear_other_lanes(lanes, width, s);
-    Base::with_type(tile.k_type, [&]<DType kType>() {
-      with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
-        score_rows<kType, Rows>(tile, q + lane * D, D, width, s + Base::offset_of(lane, width));
-      });
-    });
+    Base::with_type(tile.k_type, [&]<DType kType>() { score<kType>(tile, q, D, lanes, width, s); });
   }
 
   /// As that of Base.
@@ -57,11 +52,26 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     return Base::add_if_finite(tile, lanes * Dv, sums);
   }
 
- private:
+ protected:
   // Where there are at most four multiply-adds for a line.
   template <DType kType, int Rows>
   static constexpr bool kAsksTwice = Rows * kLine / bytes_of(kType) <= 4 * S::kLanes;
 
+  static void place_query(const float* row, std::int64_t D, std::int64_t lane, float* q) {
+    float* to = q + lane / kRowsAtOnce * kRowsAtOnce * D + lane % kRowsAtOnce * S::kLanes;
+    for (std::int64_t d = 0; d < D; d += S::kLanes) S::store(to + d * kRowsAtOnce, S::load(row + d));
+  }
+
+  template <DType kType>
+  static void score(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
+                    float* s) {
+    Base::clear_other_lanes(lanes, width, s);
+    with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
+      score_rows<kType, Rows>(tile, q + lane * D, D, width, s + Base::offset_of(lane, width));
+    });
+  }
+
+ private:
   template <DType kType, int Rows>
   static void score_rows(const Tile& tile, const float* q, std::int64_t D, std::int64_t width, float* s) {
     constexpr int kKeys = S::kLanes / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
@@ -94,7 +104,7 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
           far.next();
         }
 #pragma GCC unroll 8
-        for (std::int64_t r = 0; r < Rows; ++r) acc[n * kSums + r] = S::fma(query[r], key, acc[n * kSums + r]);
+        for (std::int64_t r = 0; r < Rows; ++r) acc[n * kSums + r] = Dots::fma(query[r], key, acc[n * kSums + r]);
       }
     }
     Base::template store_scores<Rows, Keys>(S::sums(acc), width, s + c * width);
