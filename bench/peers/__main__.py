@@ -23,7 +23,7 @@ def arguments():
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,llama.cpp,qkv", help="(default: %(default)s)")
-    parser.add_argument("--dtypes", default="f32,bf16,f16,i8", help="(default: %(default)s; the backward takes f32, bf16, i8 is of caches: E, I, J)")
+    parser.add_argument("--dtypes", default="f32,bf16,f16,i8", help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/libggml-cpu.so in it, to time its kernel, and build/bin/llama-bench, to time it beside models")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, J, one thread, 3 rounds; no training, no models, nothing further")

@@ -66,7 +66,7 @@ def measure(options):
     directions = [direction for direction in options.directions.split(",") if direction in ASKED]
     rows = []
     for direction in directions:
-        for dtype in [dtype for dtype in options.dtypes.split(",") if dtype in shapes.BACKWARD_DTYPES]:
+        for dtype in shapes.backward_dtypes(options.dtypes):
             for what, value, unit, wanted in ASKED[direction](options, dtype):
                 row = {"threads": options.threads, "dtype": dtype, "what": what, "value": value}
                 rows.append({**row, "unit": unit, "wanted": wanted})

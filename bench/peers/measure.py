@@ -63,7 +63,7 @@ def candidates(options, direction, shape):
         found += served.ggml_peers(threads, options.build)
     if "qkv" in wanted:
         found += served.qkv_peers(threads, options.build, options.targets, direction, shape)
-    return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes.split(","), shape)]
+    return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes, shape)]
 
 
 class Entry:

@@ -58,7 +58,7 @@ def of_torch(options, dtype, key):
 
 def beside_torch(options):
     rows = []
-    for dtype in [dtype for dtype in options.dtypes.split(",") if dtype in shapes.BACKWARD_DTYPES]:
+    for dtype in shapes.backward_dtypes(options.dtypes):
         for key, call in CALLS.items():
             theirs = of_torch(options, dtype, key)
             changes = {"dense_bias": call.mask, "dropout": call.dropout}

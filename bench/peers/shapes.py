@@ -116,7 +116,13 @@ def timed(direction, names):
     return [SHAPES[name] for name in names if name in chosen]
 
 
+def backward_dtypes(dtypes):
+    """Of "f32,bf16,…" those that have gradients here."""
+    return [dtype for dtype in dtypes.split(",") if dtype in BACKWARD_DTYPES]
+
+
 def timed_dtypes(direction, dtypes, shape):
-    """Only caches are in i8."""
-    wanted = [dtype for dtype in dtypes if dtype != "i8" or shape.decodes]
-    return [dtype for dtype in wanted if direction != "backward" or dtype in BACKWARD_DTYPES]
+    """Of "f32,bf16,…" those that are timed so. Only caches are in i8."""
+    if direction == "backward":
+        return backward_dtypes(dtypes)
+    return [dtype for dtype in dtypes.split(",") if dtype != "i8" or shape.decodes]

@@ -87,6 +87,7 @@ class OneDnn : public qkv::bench::Engine {
  public:
   void prepare(const Problem& problem) override {
     if (problem.call != qkv::bench::Call::forward) throw std::invalid_argument("no gradients here");
+    if (problem.i8_cache) throw std::invalid_argument("no cache of 8 bits here");
     if (problem.dense_bias || problem.dropout != 0) throw std::invalid_argument("no dense bias or dropout here");
     const Attention attention(problem);
     dnnl::graph::graph graph(dnnl::engine::kind::cpu);

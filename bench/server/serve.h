@@ -2,7 +2,7 @@
 //
 //   {"do": "load", "q": FILE, "k": FILE, "v": FILE, "dtype": "bf16"}
 //       reads f32 .npy files and rounds them; "d_out": FILE as well where gradients are to be timed. "i8" leaves them
-//       in f32: the engine is to keep k and v in 8 bits, with scales as it has them
+//       in f32: the engine quantizes k and v to 8 bits, with scales of its own
 //   {"do": "prepare", "call": "backward", "mask": "causal()", "dense_bias": false, "dropout": 0.1, "threads": 1}
 //       call: forward, backward, or both: a backward and the forward before it; no bias and no dropout if left out;
 //       "lengths": [16, 64, …]: only so many rows of each batch entry are there, and the engine may take them end to
@@ -33,7 +33,7 @@ struct Problem {
   Tensor k;               // [B, Hk, Tk, D]
   Tensor v;               // [B, Hk, Tk, Dv]
   Tensor d_out;           // [B, Hq, Tq, Dv]; empty for Call::forward
-  bool i8_cache = false;  // k and v are to be kept in 8 bits; here they are f32
+  bool i8_cache = false;  // the engine quantizes k and v to 8 bits; here they are f32
   Call call = Call::forward;
   std::string mask = "all()";
   bool dense_bias = false;  // [Tq, Tk] of random numbers

@@ -1,5 +1,5 @@
 // As row_products.h, for AVX-512 on AMD and rows of whole vectors: up to eight queries go through a tile together, the
-// sums over its keys stay in registers, and the lines of the next tile are asked for between the multiplications.
+// sums over its keys stay in registers, and the next tile is prefetched between the multiplications.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // What the products of a few queries share: how many of them go through a tile together, and how the rows that come
-// next are asked for.
+// next are prefetched.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace qkv::kernels::cpu {
 
-/// Asks for the lines of rows of `bytes` one after the other, between multiplications that use other rows. No branch:
-/// so each address waits for the one before, and lines are not asked for in bursts, which hold the multiplications up
-/// and of which a part is forgotten.
+/// Prefetches rows of `bytes` a line at a time, between multiplications that use other rows. Without a branch each
+/// address depends on the one before, so that prefetches do not come in bursts, which delay the multiplications and are
+/// dropped in part.
 class Ahead {
  public:
   [[gnu::always_inline]] Ahead(const std::byte* const* rows, std::int64_t bytes) : row_(rows), bytes_(bytes) {}
@@ -30,11 +30,11 @@ class Ahead {
   std::int64_t at_ = 0;
 };
 
-/// A core that waits for as many lines as it can drops what else it is asked for. Where little is done with a line, it
-/// is asked for once a tile ahead, and once more so many rows ahead.
+/// A core drops prefetches while it waits for as many lines as it can. Where few multiply-adds use a line, it is
+/// prefetched a tile ahead and again so many rows ahead.
 inline constexpr std::int64_t kAgain = 24;
 
-/// The same vector, which is to stay in a register: GCC would load it again for each multiplication.
+/// Keeps a vector in a register: GCC would load it again for each multiplication.
 template <class F>
 [[gnu::always_inline]] inline F kept(F x) {
   asm("" : "+v"(x));  // NOLINT(hicpp-no-assembler)
