@@ -47,8 +47,10 @@ class PairRowProducts : public RegisterRowProducts<Simd, Dots> {
                                        std::int64_t width, float* sums) {
     if (tile.v_type != DType::bf16) return Base::accumulate(tile, w, Dv, lanes, width, sums);
     pair_weights(tile.keys, width, w);
-    with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
-      sum_rows<Rows>(tile, w + lane, width, Dv, tile.buffer + lane * Dv);
+    with_ahead(tile.more, [&]<class A>() __attribute__((always_inline)) {
+      with_rows(lanes, [&]<int Rows>(std::int64_t lane) __attribute__((always_inline)) {
+        sum_rows<Rows, A>(tile, w + lane, width, Dv, tile.buffer + lane * Dv);
+      });
     });
     return add_if_finite(tile, lanes * Dv, sums);
   }
@@ -72,11 +74,11 @@ class PairRowProducts : public RegisterRowProducts<Simd, Dots> {
     }
   }
 
-  template <int Rows>
+  template <int Rows, class A>
   static void sum_rows(const Tile& tile, const float* w, std::int64_t width, std::int64_t Dv, float* sums) {
     // As many as have room for their sums in the registers.
     constexpr int kVectors = Rows == 1 ? 8 : 16 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(Rows)));
-    Ahead far(tile.rows->v + kTile, Dv * 2);
+    A far(tile.rows->v + kTile, Dv * 2);
     std::int64_t d = 0;
     for (; d + std::int64_t{kVectors} * Simd::kLanes <= Dv; d += std::int64_t{kVectors} * Simd::kLanes) {
       sum_values<Rows, kVectors>(tile, w, width, d, Dv, sums, far);
@@ -85,9 +87,9 @@ class PairRowProducts : public RegisterRowProducts<Simd, Dots> {
   }
 
   // Two keys at a time; one beyond the last has no weight.
-  template <int Rows, int Vectors>
+  template <int Rows, int Vectors, class A>
   [[gnu::always_inline]] static void sum_values(const Tile& tile, const float* w, std::int64_t width, std::int64_t d,
-                                                std::int64_t Dv, float* sums, Ahead& far) {
+                                                std::int64_t Dv, float* sums, A& far) {
     F acc[Rows][Vectors];
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
@@ -96,7 +98,7 @@ class PairRowProducts : public RegisterRowProducts<Simd, Dots> {
     }
     for (std::int64_t c = 0; c < tile.keys; c += 2) {
       const std::byte* const* rows = tile.rows->v + c;
-      if (kAsksTwice<DType::f32, Rows> && d == 0) {
+      if (kAsksTwice<DType::f32, Rows, A> && d == 0) {
         fetch<Fetch::second_level>(rows[kAgain], Dv * 2);
         fetch<Fetch::second_level>(rows[kAgain + 1], Dv * 2);
       }

@@ -89,6 +89,7 @@ class RowProducts {
     DType v_type;
     bool scaled;
     bool finite;  // as far as is known
+    bool more;    // keys come after the tile's
     std::int64_t keys;
     float* buffer;  // for sums over the tile, then for a copy of its values
   };
@@ -125,6 +126,7 @@ class RowProducts {
     tile.k_type = k.dtype;
     tile.v_type = v.dtype;
     tile.finite = true;
+    tile.more = false;
     tile.keys = keys;
     tile.rows = new (buffer) Rows;
     tile.buffer = buffer + kRowsFloats;
@@ -139,14 +141,12 @@ class RowProducts {
   }
 
   /// To be called after load(). Says how many keys come after the tile's, which are from j on.
-  static void look_ahead(const Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
+  static void look_ahead(Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
     const std::int64_t found = keys < kFar ? keys : kFar;
+    tile.more = found > 0;
     find_rows(k, j, found, tile.rows->k + tile.keys);
     find_rows(v, j, found, tile.rows->v + tile.keys);
-    for (std::int64_t c = tile.keys + found; c < kTile + kFar; ++c) {
-      tile.rows->k[c] = tile.rows->k[c - 1];
-      tile.rows->v[c] = tile.rows->v[c - 1];
-    }
+    repeat_last_row(*tile.rows, tile.keys + found, kTile + kFar);
   }
 
   /// s[key][lane] = k . q, of kTile keys. Those beyond the tile's are of no use.
@@ -235,6 +235,13 @@ class RowProducts {
       for (std::int64_t n = 0; n < keys * width; n += S::kLanes) {
         S::store(strip + n, S::mul(S::load(strip + n), S::load(repeated + n)));
       }
+    }
+  }
+
+  static void repeat_last_row(Rows& rows, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      rows.k[c] = rows.k[begin - 1];
+      rows.v[c] = rows.v[begin - 1];
     }
   }
 

@@ -30,6 +30,14 @@ class Ahead {
   std::int64_t at_ = 0;
 };
 
+/// In its place after the last tile.
+class NothingAhead {
+ public:
+  [[gnu::always_inline]] NothingAhead(const std::byte* const* /*rows*/, std::int64_t /*bytes*/) {}
+
+  [[gnu::always_inline]] void next() {}
+};
+
 /// A core drops prefetches while it waits for as many lines as it can. Where few multiply-adds use a line, it is
 /// prefetched a tile ahead and again so many rows ahead.
 inline constexpr std::int64_t kAgain = 24;
@@ -43,6 +51,13 @@ template <class F>
 
 /// Queries that go through a tile together.
 inline constexpr std::int64_t kRowsAtOnce = 8;
+
+/// body<A>(), with Ahead or NothingAhead.
+template <class Body>
+[[gnu::always_inline]] inline void with_ahead(bool more, const Body& body) {
+  if (more) return body.template operator()<Ahead>();
+  body.template operator()<NothingAhead>();
+}
 
 /// body<Rows>(lane) for the lanes from `lane` on, kRowsAtOnce of them or as many as are left.
 template <class Body>

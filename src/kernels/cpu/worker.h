@@ -180,7 +180,7 @@ class Worker {
     const std::int64_t keys = segment_.shape.Tk - j < kTile ? segment_.shape.Tk - j : kTile;
     const KvRows k = segment_.k.head(task_.key_head);
     const KvRows v = segment_.v.head(task_.key_head);
-    const auto tile = Products::load(k, v, j, keys, call_.D, call_.Dv, buffer);
+    auto tile = Products::load(k, v, j, keys, call_.D, call_.Dv, buffer);
     if constexpr (requires { Products::look_ahead(tile, k, v, j, keys); }) {
       const std::int64_t left = segment_.shape.Tk - j - keys;
       const bool more = column + 1 < task_.columns.end;
