@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, kLayouts> kLayoutNames = {
 constexpr std::array<std::string_view, kValues> kValueNames = {"normal", "equal",  "one_hot", "outlier",
                                                                "huge_k", "huge_q", "huge_v",  "tiny"};
 constexpr std::array<std::string_view, kScales> kScaleNames = {"usual", "zero", "negative", "large"};
+constexpr std::array<std::string_view, kCaches> kCacheNames = {"none", "f32", "f16", "bf16", "i8"};
 constexpr std::array<std::string_view, kSinks> kSinkNames = {"none", "mild", "ruling"};
 
 [[noreturn]] void refuse(std::string_view expected, std::string_view got) {
@@ -43,6 +44,7 @@ void for_each_field(One& one, Visitor& visit) {
   visit.word("out", one.out, kLayoutNames);
   visit.word("values", one.values, kValueNames);
   visit.number("specials", one.specials);
+  visit.word("cache", one.cache, kCacheNames);
   visit.number("poison", one.poison);
   visit.number("threads", one.threads);
   visit.number("seed", one.seed);

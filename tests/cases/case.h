@@ -45,6 +45,10 @@ inline constexpr int kScales = 4;
 enum class Sinks : std::uint8_t { none, mild, ruling };
 inline constexpr int kSinks = 3;
 
+/// Where k and v come from: the tensors as they are, or a cache of a type, which decode() reads.
+enum class Cache : std::uint8_t { none, f32, f16, bf16, i8 };
+inline constexpr int kCaches = 5;
+
 struct Case {
   DType dtype = DType::f32;
   std::int64_t B = 1;
@@ -66,6 +70,7 @@ struct Case {
   Layout out = Layout::dense;  // dense, token_major or gapped
   Values values = Values::normal;
   std::int64_t specials = 0;  // elements of q, k and v that become NaN, inf or -inf
+  Cache cache = Cache::none;  // in pages where the seed is odd; k and v are then dense
   bool poison = false;        // keys and values that no query sees become NaN
   int threads = 1;
   std::uint64_t seed = 0;

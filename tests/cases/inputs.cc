@@ -147,6 +147,44 @@ void poison_unseen(const Case& one, const AttentionOptions& options, const Mutab
   }
 }
 
+KvCache empty_cache(const Case& one, DType dtype) {
+  constexpr std::int64_t kPageTokens = 16;
+  const KvFormat format = {.Hk = one.Hk, .D = one.D, .Dv = one.Dv, .dtype = dtype};
+  if (one.seed % 2 == 0) return KvCache({.format = format, .B = one.B, .capacity = std::max<std::int64_t>(one.Tk, 1)});
+  const std::int64_t pages = one.B * (one.Tk / kPageTokens + 1);
+  return {KvPages({.format = format, .pages = pages, .page_tokens = kPageTokens}), one.B};
+}
+
+// i8 cannot hold the others.
+void keep_finite(const MutableTensorView& x) {
+  for_each_index(x.shape(), [&](const Index& at) {
+    if (!std::isfinite(x.view().at({at[0], at[1], at[2], at[3]}))) x.set({at[0], at[1], at[2], at[3]}, 0);
+  });
+}
+
+Placed entries(const KvCache& cache, const Shape& shape, Tensor (KvCacheView::*rows)(std::int64_t, DType) const) {
+  Placed exact(DType::f64, shape, Layout::dense);
+  for (std::int64_t b = 0; b < shape[0]; ++b) {
+    const Tensor entry = (cache.view().*rows)(b, DType::f64);
+    for_each_index({1, shape[1], shape[2], shape[3]}, [&](const Index& at) {
+      exact.view().set({b, at[1], at[2], at[3]}, entry.at({at[1], at[2], at[3]}));
+    });
+  }
+  return exact;
+}
+
+void keep_in_cache(const Case& one, Inputs& inputs) {
+  constexpr std::array kTypes = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i8};
+  if (one.cache == Cache::i8) {
+    keep_finite(inputs.k.view());
+    keep_finite(inputs.v.view());
+  }
+  KvCache& cache = inputs.cache.emplace(empty_cache(one, kTypes[static_cast<std::size_t>(one.cache)]));
+  cache.append(inputs.k.view(), inputs.v.view());
+  inputs.k = entries(cache, inputs.k.view().shape(), &KvCacheView::keys);
+  inputs.v = entries(cache, inputs.v.view().shape(), &KvCacheView::values);
+}
+
 std::optional<double> scale_of(const Case& one) {
   if (one.scale == Scale::zero) return 0;
   if (one.scale == Scale::negative) return -0.3;
@@ -213,6 +251,7 @@ Inputs Inputs::of(const Case& one) {
   draw_values(one, inputs.q.view(), inputs.k.view(), inputs.v.view(), engine);
   sprinkle(one, {inputs.q.view(), inputs.k.view(), inputs.v.view()}, engine);
   if (one.poison) poison_unseen(one, inputs.options, inputs.k.view(), inputs.v.view());
+  if (one.cache != Cache::none) keep_in_cache(one, inputs);
   return inputs;
 }
 

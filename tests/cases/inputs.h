@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "cases/case.h"
+#include "qkv/kv_cache.h"
 
 namespace qkv::cases {
 
@@ -27,6 +29,7 @@ struct Inputs {
   Placed k;
   Placed v;
   AttentionOptions options;
+  std::optional<KvCache> cache = std::nullopt;  // k and v hold what it holds
 
   [[nodiscard]] static Inputs of(const Case& one);
 };

@@ -74,7 +74,7 @@ class Judge {
       : one_(one), inputs_(Inputs::of(one)), numbers_(inputs_), reference_(run_reference(inputs_)) {
     out_ = reference_.out.to_vector();
     lse_ = reference_.lse.to_vector();
-    for (const std::string& target : targets(one.dtype)) {
+    for (const std::string& target : targets_of(one)) {
       runs_.push_back(run_on(target, one, inputs_, one.threads));
       outs_.push_back(runs_.back().out.view().view().to_vector());
       lses_.push_back(runs_.back().lse.view().view().to_vector());
@@ -123,7 +123,7 @@ class Judge {
   }
 
  private:
-  [[nodiscard]] std::string name(std::size_t n) const { return targets(one_.dtype)[n]; }
+  [[nodiscard]] std::string name(std::size_t n) const { return targets_of(one_)[n]; }
 
   std::string guards() const {
     for (std::size_t n = 0; n < runs_.size(); ++n) {

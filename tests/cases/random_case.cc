@@ -36,6 +36,13 @@ std::int64_t width_from(Bytes& bytes) {
   return kWidths[static_cast<std::size_t>(bytes.below(12))];
 }
 
+// As the kernels of a few queries over i8 want them.
+void cut_for_i8(Bytes& bytes, Case& one) {
+  one.Tq = 1 + bytes.below(3);
+  one.D = 64 * (1 + bytes.below(4));
+  one.Dv = 64 * (1 + bytes.below(3));
+}
+
 Layout layout_from(Bytes& bytes) { return static_cast<Layout>(bytes.below(kLayouts)); }
 
 // What the reference's pairs and the tests' elements cost, in the time of one product.
@@ -81,6 +88,7 @@ std::vector<Change> simpler(const Case& one) {
   set(&Case::scale, plain.scale);
   set(&Case::values, plain.values);
   set(&Case::poison, plain.poison);
+  set(&Case::cache, plain.cache);
   set(&Case::threads, plain.threads);
   for (const auto layout : {&Case::q, &Case::k, &Case::v, &Case::out}) set(layout, Layout::dense);
   const auto reduce = [&](auto member, std::int64_t least) {
@@ -130,6 +138,8 @@ Case case_from(std::span<const std::uint8_t> source) {
   if (bytes.one_in(3)) one.specials = 1 + bytes.below(12);
   one.poison = bytes.one_in(2);
   one.threads = 1 + static_cast<int>(bytes.below(3));
+  if (bytes.one_in(4)) one.cache = static_cast<Cache>(1 + bytes.below(kCaches - 1));
+  if (one.cache == Cache::i8 && bytes.one_in(2)) cut_for_i8(bytes, one);
   for (int n = 0; n < 4; ++n) one.seed = one.seed * 256 + static_cast<std::uint64_t>(bytes.next());
   keep_small(one, bytes.one_in(16));
   return one;

@@ -11,7 +11,7 @@
 namespace qkv::cases {
 
 /// Bytes that one case is made from; fewer stand for zeros, which are small extents and plain options.
-inline constexpr std::size_t kCaseBytes = 40;
+inline constexpr std::size_t kCaseBytes = 48;
 
 [[nodiscard]] Case case_from(std::span<const std::uint8_t> bytes);
 

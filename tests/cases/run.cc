@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "qkv/decode.h"
 #include "qkv/info.h"
 
 namespace qkv::cases {
@@ -16,15 +17,24 @@ void append_bits(const TensorView& x, std::vector<std::uint32_t>& bits) {
   }
 }
 
+std::vector<std::string> fused_targets() {
+  std::vector<std::string> names;
+  for (const CpuTarget& target : cpu_targets()) {
+    if (target.compiled && target.runs_here && target.name != "reference") names.push_back(target.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> targets(DType dtype) {
-  std::vector<std::string> names;
-  for (const CpuTarget& target : cpu_targets()) {
-    const bool usable = target.compiled && target.runs_here && target.name != "reference";
-    if (usable && attention_target(dtype, {.target = target.name}) == target.name) names.push_back(target.name);
-  }
+  std::vector<std::string> names = fused_targets();
+  std::erase_if(names, [&](const std::string& name) { return attention_target(dtype, {.target = name}) != name; });
   return names;
+}
+
+std::vector<std::string> targets_of(const Case& one) {
+  return one.cache == Cache::none ? targets(one.dtype) : fused_targets();
 }
 
 std::vector<std::uint32_t> Written::bits() const {
@@ -41,6 +51,12 @@ Written run_on(std::string_view target, const Case& one, const Inputs& inputs, i
   options.threads = threads;
   options.target = target;
   const TensorView q = inputs.q.view();
+  if (inputs.cache) {
+    std::vector<std::byte> scratch(decode_scratch_bytes(q, *inputs.cache, options), std::byte{0xFF});
+    options.scratch = scratch;
+    decode_into(run.out.view(), run.lse.view(), q, *inputs.cache, options);
+    return run;
+  }
   const TensorView k = inputs.k.view();
   const TensorView v = inputs.v.view();
   std::optional<TilePlan> plan;

@@ -10,6 +10,8 @@ namespace qkv::cases {
 
 /// The fused targets that this build holds and this machine runs, slowest first, of those that serve `dtype`.
 [[nodiscard]] std::vector<std::string> targets(DType dtype);
+/// The same for a case. Over a cache all serve it: what they leave to others depends on the cache's type, too.
+[[nodiscard]] std::vector<std::string> targets_of(const Case& one);
 
 struct Written {
   Placed out;

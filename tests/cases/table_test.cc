@@ -36,6 +36,12 @@ TEST_P(Table, IsAsNearTheReferenceAsPlainLoopsAre) { expect_near(table()); }
 
 TEST_P(Table, IsAsNearWithFewQueriesAndManyKeys) { expect_near(decode_table()); }
 
+TEST_P(Table, IsAsNearOverACacheOfI8) {
+  std::vector<Case> rows = decode_table();
+  for (Case& one : rows) one.cache = Cache::i8;
+  expect_near(rows);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, Table,
                          testing::Combine(testing::Values(DType::f32, DType::f16, DType::bf16),
                                           testing::Values(1, 7, 16, 64, 80, 96, 128, 192, 256, 512)),

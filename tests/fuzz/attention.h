@@ -7,7 +7,7 @@
 
 namespace qkv::fuzz {
 
-/// What is wrong with the case, with its gradients or with it as a ragged batch, or nothing. A call that throws is a
+/// What is wrong with the case and, but over a cache, with its gradients or with it as a ragged batch, or nothing. A call that throws is a
 /// fault.
 [[nodiscard]] std::string fault_of(const cases::Case& one);
 

@@ -11,6 +11,7 @@ namespace qkv::fuzz {
 std::string fault_of(const cases::Case& one) {
   try {
     std::string fault = cases::fault_by_row(one);
+    if (one.cache != cases::Cache::none) return fault;
     if (fault.empty()) fault = cases::gradient_fault(one);
     return fault.empty() ? cases::ragged_fault(one) : fault;
   } catch (const std::exception& error) {

@@ -64,6 +64,9 @@ struct Call {
   float poison = 0;      // of keys and values that nobody sees; 0: none
   float loud_value = 0;  // of one value that is seen; 0: none
   float scale_sign = 1;  // of a row of i8
+  float loud_key = 0;    // all of one key that is seen; 0: none
+  float outlier = 0;     // element 0 of each query, where all keys have 0; 0: none
+  float loud_row = 1;    // times the scale of a row of values that has 0 in all elements but the first
 };
 
 void PrintTo(const Call& call, std::ostream* stream) { *stream << call.name; }
@@ -115,6 +118,7 @@ class Stored {
       scale = 0.01F + 0.001F * static_cast<float>(j % 7);
       if (!std::isfinite(numbers[0])) scale = numbers[0];
       scale *= call_.scale_sign;
+      if (call_.loud_row != 1 && numbers[1] == 0) scale *= call_.loud_row;
       std::memcpy(scales_.data() + row * 4, &scale, 4);
     }
     for (std::int64_t d = 0; d < width_; ++d) {
@@ -221,6 +225,9 @@ class Sample {
     Tensor q(DType::f32, {1, call_.Hq, call_.Tq, call_.D});
     std::ranges::transform(normal(1, q.size()), q.values<float>().begin(),
                            [&](float number) { return number * call_.query_size; });
+    for (std::int64_t n = 0; n < q.size() && call_.outlier != 0; n += call_.D) {
+      q.values<float>()[static_cast<std::size_t>(n)] = call_.outlier;
+    }
     return q.to(call_.dtype);
   }
 
@@ -230,6 +237,12 @@ class Sample {
       if (call_.poison != 0 && !seen(j)) fill(rows, j, width, call_.poison);
     }
     if (call_.loud_value != 0 && seed == 3) rows[static_cast<std::size_t>(call_.Tk / 2 * width)] = call_.loud_value;
+    if (call_.loud_key != 0 && seed == 2) fill(rows, call_.Tk / 2, width, call_.loud_key);
+    for (std::int64_t j = 0; j < call_.Hk * call_.Tk; ++j) {
+      float* row = rows.data() + j * width;
+      if (call_.outlier != 0 && seed == 2) row[0] = 0;
+      if (call_.loud_row != 1 && seed == 3 && j == call_.Tk / 2) std::fill_n(row + 1, width - 1, 0.0F);
+    }
     return rows;
   }
 
@@ -264,8 +277,15 @@ std::vector<std::string> targets() {
 class FewQueries : public testing::TestWithParam<Call> {};
 
 // The bound is twice the error of the plain computation; one rounding of the result stands in where that is luckier.
+// Beside a loud row of values only the elements that it has no part in are looked at.
 TEST_P(FewQueries, AreAsPreciseAsThePlainComputation) {
   const Sample sample(GetParam());
+  const auto error_of = [](const Tensor& got, const Tensor& expected) {
+    const std::int64_t first = GetParam().loud_row != 1 && got.rank() == 4 ? 1 : 0;
+    const int axis = got.rank() - 1;
+    return kernels::error_of(got.view().slice(axis, first, got.dim(axis)),
+                             expected.view().slice(axis, first, expected.dim(axis)));
+  };
   const Results expected = exact(sample.problem(), sample.values());
   const Results plain_results = plain(sample.problem(), sample.values());
   const double out_bound = std::max(2 * error_of(plain_results.out, expected.out), 4e-7);
@@ -435,9 +455,13 @@ std::vector<Call> unbounded() {
       call.softcap = 4;
       call.dropout = Dropout{.p = 0.2, .seed = 3};
       calls.push_back(call);
+      call.mask = {};
+      call.name = name + "_key_seen";
+      call.loud_key = number;
+      calls.push_back(call);
+      call.loud_key = 0;
       if (stored == DType::i8) continue;
       call.name = name + "_seen";
-      call.mask = {};
       call.loud_value = number;
       calls.push_back(call);
     }
@@ -458,6 +482,30 @@ std::vector<Call> unbounded() {
                    .query_size = std::numeric_limits<float>::infinity()});
   return calls;
 }
+
+// Whole numbers of 24 or 16 bits hold the largest of what they stand for, not all of the others.
+std::vector<Call> uneven() {
+  std::vector<Call> calls;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const float times : {30.0F, 1e3F, 5e4F}) {
+      Call call = {.name = std::string(name_of(dtype)) + "_query_with_" + std::to_string(static_cast<int>(times)),
+                   .dtype = dtype,
+                   .stored = DType::i8,
+                   .Tk = 200,
+                   .D = 64,
+                   .Dv = 64,
+                   .outlier = times};
+      calls.push_back(call);
+      call.name = std::string(name_of(dtype)) + "_values_times_" + std::to_string(static_cast<int>(times));
+      call.outlier = 0;
+      call.loud_row = times;
+      calls.push_back(call);
+    }
+  }
+  return calls;
+}
+
+INSTANTIATE_TEST_SUITE_P(Uneven, FewQueries, testing::ValuesIn(uneven()), named);
 
 INSTANTIATE_TEST_SUITE_P(Unbounded, FewQueries, testing::ValuesIn(unbounded()), named);
 

@@ -67,7 +67,7 @@ class I8RowProducts : public RowProducts<Simd> {
       units[lane] = 0;
       if (rows[lane] == nullptr) continue;
       const float* row = q + lane * D;
-      units[lane] = unit_of<Simd>(row, D, kLargest);
+      units[lane] = unit_of_alike<Simd>(row, D, kLargest);
       std::byte* to = registers + lane / kLanesAtOnce * (D / kBytes) * kRegister + lane % kLanesAtOnce * 4;
       for (std::int64_t d = 0; d < D; d += kSide) {
         const Digits<Simd> digits(_mm512_loadu_ps(row + d), units[lane]);
@@ -97,7 +97,9 @@ class I8RowProducts : public RowProducts<Simd> {
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t /*width*/,
                      float* s) {
     const float* units = q + Base::query_floats(D);
-    if (!tile.in_registers || !all_finite<Simd>(units, 1, kSide, 0)) return Base::scores(tile, q, D, lanes, kWidth, s);
+    const bool fits = tile.in_registers && all_finite<Simd>(units, 1, kSide, 0) &&
+                      all_finite<Simd>(tile.rows->k_scales, 1, kTile, 0);
+    if (!fits) return Base::scores(tile, q, D, lanes, kWidth, s);
     const auto* registers = reinterpret_cast<const std::byte*>(units + kSide);
     auto* products = reinterpret_cast<std::int32_t*>(tile.registers);
     for (std::int64_t lane = 0; lane < lanes; lane += kLanesAtOnce) {
@@ -108,7 +110,7 @@ class I8RowProducts : public RowProducts<Simd> {
 
   [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes,
                                        std::int64_t /*width*/, float* sums) {
-    if (!tile.in_registers || !all_finite<Simd>(tile.rows->v_scales, 1, kTile, 0)) {
+    if (!tile.in_registers || !are_alike<Simd>(tile.rows->v_scales, kTile)) {
       return Base::accumulate(tile, w, Dv, lanes, kWidth, sums);
     }
     std::byte* values = tile.registers + kRegister;

@@ -31,6 +31,31 @@ float unit_of(const float* row, std::int64_t count, float multiples) {
   return most / multiples + _mm512_reduce_add_ps(zeros);
 }
 
+/// Whole numbers have bits for the largest of what they stand for. Of others they lose what f32 would keep where it is
+/// more than so many times the mean.
+inline constexpr float kMostSpread = 16;
+
+/// True if none of `count` numbers is larger than that; false where one is not finite.
+template <class S>
+bool are_alike(const float* row, std::int64_t count) {
+  __m512 largest = _mm512_setzero_ps();
+  __m512 sum = _mm512_setzero_ps();
+  for (std::int64_t d = 0; d < count; d += S::kLanes) {
+    const __m512 x = _mm512_abs_ps(_mm512_loadu_ps(row + d));
+    largest = _mm512_max_ps(largest, x);
+    sum = _mm512_add_ps(sum, x);
+  }
+  const float total = _mm512_reduce_add_ps(sum);
+  const float most = _mm512_reduce_max_ps(largest) / kMostSpread * static_cast<float>(count);
+  return most <= total && total <= std::numeric_limits<float>::max();
+}
+
+/// unit_of() of numbers that are alike; NaN for others.
+template <class S>
+float unit_of_alike(const float* row, std::int64_t count, float multiples) {
+  return are_alike<S>(row, count) ? unit_of<S>(row, count, multiples) : std::numeric_limits<float>::quiet_NaN();
+}
+
 /// 16 numbers as whole multiples of a unit, which is above 0 or the numbers are all 0.
 template <class S>
 struct Digits {

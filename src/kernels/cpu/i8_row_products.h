@@ -64,7 +64,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
         if (lane > 0) group += group_floats(D);
         std::memset(group, 0, static_cast<std::size_t>(group_floats(D)) * sizeof(float));
       }
-      units[lane] = unit_of<Simd>(q + lane * D, D, kLargestQuery);
+      units[lane] = unit_of_alike<Simd>(q + lane * D, D, kLargestQuery);
       pack_digits(q + lane * D, D, units[lane], lane % kFour, group);
     }
   }
@@ -72,9 +72,9 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t width,
                      float* s) {
     const float* units = q + Base::query_floats(D);
-    if (!is_whole(tile) || !all_finite<Simd>(units, 1, kHeldLanes, 0)) {
-      return Base::scores(tile, q, D, lanes, width, s);
-    }
+    const bool fits = is_whole(tile) && all_finite<Simd>(units, 1, kHeldLanes, 0) &&
+                      all_finite<Simd>(tile.rows->k_scales, 1, kTile, 0);
+    if (!fits) return Base::scores(tile, q, D, lanes, width, s);
     Base::clear_other_lanes(lanes, width, s);
     alignas(kBytes) std::byte turned[kKeysAtOnce * kMostD];
     for (std::int64_t c = 0; c < kTile; c += kKeysAtOnce) {
@@ -90,7 +90,8 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
 
   [[nodiscard]] static bool accumulate(const Tile& tile, float* w, std::int64_t Dv, std::int64_t lanes,
                                        std::int64_t width, float* sums) {
-    if (!is_whole(tile) || tile.v_type != DType::i8) return Base::accumulate(tile, w, Dv, lanes, width, sums);
+    const bool fits = is_whole(tile) && tile.v_type == DType::i8 && are_alike<Simd>(tile.rows->v_scales, kTile);
+    if (!fits) return Base::accumulate(tile, w, Dv, lanes, width, sums);
     for (std::int64_t lane = 0; lane < lanes; lane += kFour) {
       bool fit = true;
       with_rows(lanes - lane, [&]<int Rows>() __attribute__((always_inline)) {

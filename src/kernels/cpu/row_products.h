@@ -160,7 +160,9 @@ class RowProducts {
                                  s + offset_of(lane, width));
       }
     });
-    if (tile.scaled) scale(tile.rows->k_scales, tile.keys, lanes, width, s);
+    if (!tile.scaled) return;
+    scale(tile.rows->k_scales, tile.keys, lanes, width, s);
+    if (!are_finite(tile.rows->k_scales, tile.keys)) score_unbounded(tile, q, vectors, lanes, width, s);
   }
 
   /// sums[lane][vectors of Dv] += sum over keys of v[key] * w[key][lane]. Where that is not finite and `tile.finite`,
@@ -234,6 +236,29 @@ class RowProducts {
       float* strip = s + lane * kTile;
       for (std::int64_t n = 0; n < keys * width; n += S::kLanes) {
         S::store(strip + n, S::mul(S::load(strip + n), S::load(repeated + n)));
+      }
+    }
+  }
+
+  static bool are_finite(const float* scales, std::int64_t count) {
+    bool finite = true;
+    for (std::int64_t c = 0; c < count; ++c) finite &= scales[c] - scales[c] == 0;  // NOLINT(misc-redundant-expression)
+    return finite;
+  }
+
+  // Keys whose scale is not finite: it makes each element infinite or NaN, which the product of integers does not show.
+  static void score_unbounded(const Tile& tile, const float* q, const RowVectors<S>& vectors, std::int64_t lanes,
+                              std::int64_t width, float* s) {
+    for (std::int64_t c = 0; c < tile.keys; ++c) {
+      const float scale = tile.rows->k_scales[c];
+      if (are_finite(&scale, 1)) continue;
+      const auto* key = reinterpret_cast<const std::int8_t*>(tile.rows->k[c]);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        float sum = 0;
+        for (std::int64_t d = 0; d < vectors.count; ++d) {
+          sum += q[lane * vectors.padded() + vectors.place(d)] * (scale * static_cast<float>(key[d]));
+        }
+        s[offset_of(lane, width) + c * width] = sum;
       }
     }
   }
