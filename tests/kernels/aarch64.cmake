@@ -20,9 +20,11 @@ execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target test_kernels
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/kernels/test_kernels --gtest_brief=1
                 COMMAND_ERROR_IS_FATAL ANY)
-# The table of cases, for the targets of this processor alone: all of it takes many minutes under qemu.
+# Under qemu all of the table takes many minutes: rows of bf16, which is where the targets differ, and what is for the
+# targets of this processor alone.
 execute_process(COMMAND ${QEMU} -L /usr/aarch64-linux-gnu ${FOLDER}/tests/cases/test_cases --gtest_brief=1
-                        --gtest_filter=*neon* COMMAND_ERROR_IS_FATAL ANY)
+                        --gtest_filter=*neon*:Cases/*Table.*/bf16_D7:Cases/*Table.*/bf16_D64
+                COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env QKV_FUZZ_CALLS=300 ${QEMU} -L /usr/aarch64-linux-gnu
                         ${FOLDER}/tests/fuzz/test_fuzz --gtest_brief=1 COMMAND_ERROR_IS_FATAL ANY)
 find_program(NM aarch64-linux-gnu-nm REQUIRED)
