@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "ceilings/measure.h"
+#include "ceilings/rate.h"
 #include "decode/cache.h"
 #include "qkv/decode.h"
 #include "qkv/files.h"
@@ -112,7 +113,7 @@ std::vector<CacheShape> shapes_of(const Settings& settings, DType dtype) {
   constexpr std::int64_t kSequences = 32;
   std::vector<std::int64_t> lengths = unequal(kSequences, kSequences * 256);
   for (std::int64_t& length : lengths) length += 4096;
-  shapes.push_back({.name = "32 with one prefix", .lengths = lengths, .page_tokens = 64, .prefix = 4096});
+  shapes.push_back({.name = "32 with a common prefix", .lengths = lengths, .page_tokens = 64, .prefix = 4096});
   shapes.push_back({.name = "the same, in pages of their own", .lengths = lengths, .page_tokens = 64});
   return shapes;
 }
@@ -193,16 +194,27 @@ std::vector<Row> measure_all(const Settings& settings) {
 int main(int argc, char** argv) try {
   CLI::App app("Times one step of decoding, beside a loop that reads the same memory, round by round.");
   Settings settings;
-  app.add_option("--threads", settings.threads, "Numbers of threads")->delimiter(',')->capture_default_str();
-  app.add_option("--dtypes", settings.dtypes, "Of the cache")->delimiter(',')->capture_default_str();
+  app.add_option("--threads", settings.threads, "Numbers of threads")
+      ->delimiter(',')
+      ->check(CLI::Range(1, qkv::bench::usable_processors()))
+      ->capture_default_str();
+  app.add_option("--dtypes", settings.dtypes, "Of the cache")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "i8"}))
+      ->capture_default_str();
   app.add_option("--only", settings.only, "Only the rows whose name has this in it");
   app.add_option("--clock", settings.clock, "processor where other programs run: all threads' time over their number")
       ->check(CLI::IsMember({"wall", "processor"}))
       ->capture_default_str();
   app.add_option("--near", settings.near_mebibytes, "MiB of the cache that the last level holds")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--far", settings.far_mebibytes, "MiB of the others")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Times are medians of so many")->capture_default_str();
+  app.add_option("--far", settings.far_mebibytes, "MiB of the others")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "Times are medians of so many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("--small-pages", settings.small_pages, "Keys and values on the system's pages of 4 KiB");
   app.add_option("--json", settings.json, "Writes the rows there as well");
   CLI11_PARSE(app, argc, argv);
@@ -210,6 +222,7 @@ int main(int argc, char** argv) try {
       "{}, {} clock\n| what | type | threads | MiB | ms a step | GB/s | of reading |\n|---|---|---|---|---|---|---|\n",
       qkv::cpu_model(), settings.clock);
   const std::vector<Row> rows = measure_all(settings);
+  if (rows.empty()) throw qkv::InvalidArgument("decode_bench", "--only", "a part of a row's name", settings.only);
   if (settings.json.empty()) return 0;
   nlohmann::ordered_json json = {
       {"cpu", qkv::cpu_model()}, {"clock", settings.clock}, {"rows", nlohmann::ordered_json::array()}};

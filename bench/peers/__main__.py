@@ -10,6 +10,7 @@ import sys
 from . import shapes, table
 
 CEILINGS = ["ceiling", "target", "threads", "median", "what was run"]
+PEERS = ["pytorch", "onnxruntime", "onednn", "llama.cpp", "qkv"]
 FURTHER = ["threads", "type", "what", "measured", "wanted"]
 
 
@@ -22,8 +23,8 @@ def arguments():
     parser.add_argument("--shapes", help="letters (default: ABCDEFGHIJ; of these the backward takes B, C, D, G)")
     parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
-    parser.add_argument("--peers", default="pytorch,onnxruntime,onednn,llama.cpp,qkv", help="(default: %(default)s)")
-    parser.add_argument("--dtypes", default="f32,bf16,f16,i8", help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
+    parser.add_argument("--peers", default=",".join(PEERS), help="(default: %(default)s)")
+    parser.add_argument("--dtypes", default=",".join(table.ELEMENT_BYTES), help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/libggml-cpu.so in it, to time its kernel, and build/bin/llama-bench, to time it beside models")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, J, one thread, 3 rounds; no training, no models, nothing further")
@@ -38,13 +39,20 @@ def arguments():
     options.directions = options.directions or ",".join(shapes.DIRECTIONS[:3] if options.quick else shapes.DIRECTIONS)
     options.shapes = options.shapes or defaults[0]
     options.threads = options.threads or defaults[1]
-    options.rounds = options.rounds or defaults[2]
+    options.rounds = defaults[2] if options.rounds is None else options.rounds
+    if options.rounds < 1:
+        parser.error(f"--rounds: expected 1 or more, got {options.rounds}")
     unknown = set(options.shapes) - set(shapes.SHAPES)
     if unknown:
         parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
-    unknown = set(options.directions.split(",")) - set(shapes.DIRECTIONS)
-    if unknown:
-        parser.error(f"no direction {' '.join(sorted(unknown))}; there are {' '.join(shapes.DIRECTIONS)}")
+    for name, got, known in [("direction", options.directions, shapes.DIRECTIONS), ("peer", options.peers, PEERS), ("type", options.dtypes, table.ELEMENT_BYTES)]:
+        unknown = set(got.split(",")) - set(known)
+        if unknown:
+            parser.error(f"no {name} {' '.join(sorted(unknown))}; there are {' '.join(known)}")
+    processors = len(os.sched_getaffinity(0))
+    for count in options.threads.split(","):
+        if not count.isdecimal() or not 1 <= int(count) <= processors:
+            parser.error(f"--threads: expected numbers from 1 to {processors}, the processors that there are, got {count}")
     timed = [direction for direction in options.directions.split(",") if direction in shapes.WITHOUT_SHAPES or shapes.timed(direction, options.shapes)]
     if not timed:
         parser.error(f"{options.directions} at {options.shapes}: nothing to time; the backward takes {shapes.BACKWARD_SHAPES}")

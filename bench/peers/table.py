@@ -83,32 +83,43 @@ def forced_target(peer):
 
 
 def fastest_peer(rows, dtype):
-    """Of the others of this type that were timed round by round."""
-    others = [row for row in rows if row["dtype"] == dtype and "rounds" in row and not row["peer"].startswith("qkv")]
+    """Of the others of this type that ran."""
+    others = [row for row in rows if row["dtype"] == dtype and "seconds" in row and not row["peer"].startswith("qkv")]
     return min(others, key=lambda row: row["seconds"], default=None)
 
 
+def in_rounds(row, other):
+    return "rounds" in row and "rounds" in other
+
+
 def speedup(row, other):
-    """Median over the rounds of the other's time over this one's."""
+    """Median over the rounds of the other's time over this one's; where one was called once, the ratio of their times."""
+    if not in_rounds(row, other):
+        return other["seconds"] / row["seconds"]
     return statistics.median(theirs / ours for theirs, ours in zip(other["rounds"], row["rounds"]))
 
 
 def times_fastest(result, row):
     other = fastest_peer(result["rows"], row["dtype"])
-    if not row["peer"].startswith("qkv") or not other or "rounds" not in row:
+    if not row["peer"].startswith("qkv") or not other:
         return ""
-    return f"{speedup(row, other):.2f} ({other['peer']})"
+    return f"{speedup(row, other):.2f} ({other['peer']}{'' if in_rounds(row, other) else ', one call'})"
 
 
 def summary(results):
     """On how many rows qkv, by its own choice of target, is ahead of the fastest of the others."""
-    found = []
+    found, alone = [], 0
     for result in results:
         for row in result["rows"]:
+            if row["peer"] != "qkv" or "seconds" not in row:
+                continue
             other = fastest_peer(result["rows"], row["dtype"])
-            if row["peer"] == "qkv" and other and "rounds" in row:
-                place = f"{result['shape']}, {row['dtype']}, {result['threads']} thread(s)"
-                found.append((speedup(row, other), f"{place}, beside {other['peer']}"))
+            if not other:
+                alone += 1
+                continue
+            place = f"{result['shape']}, {row['dtype']}, {result['threads']} thread(s)"
+            found.append((speedup(row, other), f"{place}, beside {other['peer']}{'' if in_rounds(row, other) else ', one call'}"))
+    without = f" No peer ran on {alone} more." if alone else ""
     if not found:
         return "qkv was not timed beside others."
     ahead = sum(times > 1 for times, _ in found)
@@ -116,7 +127,7 @@ def summary(results):
     (worst, at_worst), (best, at_best) = min(found), max(found)
     return (
         f"qkv is ahead of the fastest peer on {ahead} of {len(found)} rows, {middle:.2f} times at the median; "
-        f"best {best:.2f} ({at_best}), worst {worst:.2f} ({at_worst})."
+        f"best {best:.2f} ({at_best}), worst {worst:.2f} ({at_worst}).{without}"
     )
 
 
@@ -272,10 +283,10 @@ def training_cells(rows):
 
 def training_notes(rounds):
     return [
-        "A GPT of 10.8 million numbers: 6 layers, d 384, 6 heads, T 256, batch 16, 256 tokens; forward, cross-entropy, backward and",
+        "A GPT of 10.8 million parameters: 6 layers, d 384, 6 heads, T 256, batch 16, 256 tokens; forward, cross-entropy, backward and",
         f"AdamW. ms: median of {rounds} steps, one of each in turn, after a first one that starts threads and compiles. Its time over",
         "qkv's: the median of the ratios within the rounds. Processor ms: of all threads, the median of the steps; on a machine with",
-        "other work it is the steadier one. All start from the same numbers and see the same text. Loss: in the last step; off f64",
+        "other work it is the steadier one. All start from the same parameters and see the same text. Loss: in the last step; off f64",
         "by: from that of PyTorch in f64. bf16: parameters in f32; PyTorch's autocast. Peak: of the process.",
     ]
 

@@ -87,10 +87,9 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 
-/// The name of the target whose kernels serve a call on `dtype` with these options: "reference" for f64, and "avx512"
-/// in place of "amx" and "amxf32" for types that they do not multiply on the machine's tile unit, of "avx512bf16" for
-/// all but bf16, and of "avx512vnni", which multiplies caches of i8 alone, as "neon" is in place of "neonbf16". Throws
-/// InvalidArgument for a dtype that is not floating and for an unavailable target.
+/// The name of the target whose kernels serve a call on q, k and v of `dtype` with these options: "reference" for f64;
+/// "avx512" or "neon" where the target in force leaves the type to it, as "avx512vnni", made for caches of i8, leaves
+/// all. docs/semantics.md lists what each leaves. Throws InvalidArgument for a dtype that is not floating and for an unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

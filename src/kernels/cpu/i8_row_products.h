@@ -81,7 +81,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
       turn_keys(tile, c, D, turned);
       for (std::int64_t lane = 0; lane < lanes; lane += kFour) {
         const float* group = units + kHeldLanes + lane / kFour * group_floats(D);
-        with_rows(lanes - lane, [&]<int Rows>() __attribute__((always_inline)) {
+        with_up_to_four(lanes - lane, [&]<int Rows>() __attribute__((always_inline)) {
           score_keys<Rows>(tile, c, turned, group, D, units + lane, width, s + c * width + lane);
         });
       }
@@ -94,7 +94,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
     if (!fits) return Base::accumulate(tile, w, Dv, lanes, width, sums);
     for (std::int64_t lane = 0; lane < lanes; lane += kFour) {
       bool fit = true;
-      with_rows(lanes - lane, [&]<int Rows>() __attribute__((always_inline)) {
+      with_up_to_four(lanes - lane, [&]<int Rows>() __attribute__((always_inline)) {
         Weights<Rows> weights;
         Ahead ahead(tile.rows->v + kTile, Dv);
         fit = split_weights(w + lane, width, tile, weights);
@@ -114,7 +114,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
   static std::int64_t group_floats(std::int64_t D) { return (1 + D / kFour) * kStepWords; }
 
   template <class Body>
-  [[gnu::always_inline]] static void with_rows(std::int64_t rows, const Body& body) {
+  [[gnu::always_inline]] static void with_up_to_four(std::int64_t rows, const Body& body) {
     switch (rows) {
       case 1:
         return body.template operator()<1>();
