@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -38,6 +39,7 @@ TEST_P(Table, IsAsNearWithFewQueriesAndManyKeys) { expect_near(decode_table()); 
 
 TEST_P(Table, IsAsNearOverACacheOfI8) {
   std::vector<Case> rows = decode_table();
+  std::ranges::copy_if(table(), std::back_inserter(rows), [](const Case& one) { return one.seed % 4 == 0; });
   for (Case& one : rows) one.cache = Cache::i8;
   expect_near(rows);
 }

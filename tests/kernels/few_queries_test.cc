@@ -466,6 +466,14 @@ std::vector<Call> unbounded() {
       calls.push_back(call);
     }
   }
+  const std::vector<Call> of_few = calls;
+  for (Call call : of_few) {
+    if (call.stored != DType::i8) continue;
+    call.name += "_of_heads_20";
+    call.dtype = DType::bf16;
+    call.Hq = 20;
+    calls.push_back(call);
+  }
   calls.push_back({.name = "huge_seen", .Tk = 2111, .loud_value = 3e38F});
   calls.push_back({.name = "query_too_small_for_whole_numbers",
                    .stored = DType::i8,

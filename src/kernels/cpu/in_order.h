@@ -52,7 +52,7 @@ class InOrder {
     steps_.shape(block, reach, column, visible, scores_);
     // Steps 2 and 3 with the old maxima, if they are high enough; else the scores are computed again.
     if (tile.finite && steps_.may_settle(block)) {
-      if (steps_.weigh_settled(block, reach, scores_, typename Products::Weights{scores_})) {
+      if (steps_.weigh_settled(block, reach, scores_, weights_of(tile))) {
         return Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
       }
       Products::scores(tile, block.q, call.D, lanes, reach, scores_);
@@ -62,13 +62,13 @@ class InOrder {
     // Step 3: sums += weights . values.
     raise(block, reach);
     if (tile.finite && !call.dropout) {
-      steps_.weigh(block, reach, scores_, typename Products::Weights{scores_});
+      steps_.weigh(block, reach, scores_, weights_of(tile));
     } else {
       if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);
       steps_.weigh_in_place(block, reach, column, scores_);
       if (!tile.finite) steps_.add_unbounded(block, tile.keys, column, bits, scores_);
       if constexpr (!std::is_same_v<typename Products::Weights, InPlace<S, Products::kWidth>>) {
-        TileSteps<Products>::Softmax::pass_on(scores_, reach, lanes, typename Products::Weights{scores_});
+        TileSteps<Products>::Softmax::pass_on(scores_, reach, lanes, weights_of(tile));
       }
     }
     Products::accumulate(tile, scores_, call.Dv, lanes, reach, block.sums);
@@ -107,6 +107,15 @@ class InOrder {
     if (raised && block.begun) steps_.rescale(factors, block);
     block.begun = true;
     softmax.weigh(block.running);
+  }
+
+  // Where weights go, and in what form.
+  auto weights_of(const typename Products::Tile& tile) const {
+    if constexpr (requires { Products::weights(tile, scores_); }) {
+      return Products::weights(tile, scores_);
+    } else {
+      return typename Products::Weights{scores_};
+    }
   }
 
   void raise(Block& block, const Reach& reach) {

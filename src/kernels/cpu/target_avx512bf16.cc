@@ -1,4 +1,5 @@
 #include "kernels/cpu/beside.h"
+#include "kernels/cpu/i8_pair_products.h"
 #include "kernels/cpu/pair_gradients.h"
 #include "kernels/cpu/pair_products.h"
 #include "kernels/cpu/pair_row_products.h"
@@ -9,12 +10,44 @@ namespace qkv::kernels::cpu {
 namespace avx512bf16 {
 namespace {
 
-constexpr auto kMake = bf16_target<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>;
+using OfBf16 = Bf16Forward<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts>;
+// Blocks of queries over a cache of i8; few of them are avx512vnni's.
+using OfI8 = Worker<InOrder<I8PairProducts<Simd, Dots>>>;
+
+bool is_over_i8(const Forward& call) { return call.dtype == DType::bf16 && holds(call, DType::i8); }
+
+std::int64_t blocks_a_task(const Forward& call) {
+  const std::int64_t blocks = OfBf16::blocks_a_task(call);
+  if (!is_over_i8(call)) return blocks;
+  const std::int64_t own = OfI8::blocks_a_task(call);
+  return own < blocks ? own : blocks;
+}
+
+std::size_t worker_bytes(const Forward& call) {
+  const std::size_t bytes = OfBf16::worker_bytes(call);
+  const std::size_t own = is_over_i8(call) ? OfI8::worker_bytes(call) : 0;
+  return own > bytes ? own : bytes;
+}
+
+void run(const Settings& settings, const Task& task, std::byte* scratch) {
+  const bool few = lanes_of(settings, task).value_or(kTile) <= PairRowProducts::kMostLanes;
+  if (!few && is_over_i8(*settings.call)) return OfI8::run(settings, task, scratch);
+  OfBf16::run(settings, task, scratch);
+}
+
+constexpr Target make() {
+  Target target =
+      bf16_target<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>("avx512bf16");
+  target.blocks_a_task = blocks_a_task;
+  target.worker_bytes = worker_bytes;
+  target.run = run;
+  return target;
+}
 
 }  // namespace
 }  // namespace avx512bf16
 
 // In pairs; avx512vnni does the other types.
-constinit const Target kAvx512Bf16 = avx512bf16::kMake("avx512bf16");
+constinit const Target kAvx512Bf16 = avx512bf16::make();
 
 }  // namespace qkv::kernels::cpu
