@@ -93,6 +93,7 @@ void for_each_random_case(std::uint64_t seed, const Body& body) {
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(engine());
     Case one = case_from(bytes);
     one.values = Values::normal;
+    one.cache = Cache::none;  // only tensors have gradients
     one.specials = 0;
     if (one.B * one.Hq() * one.Tq * one.Tk * one.D <= kMostProducts) body(one);
   }

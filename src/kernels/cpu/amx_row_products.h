@@ -97,8 +97,8 @@ class I8RowProducts : public RowProducts<Simd> {
   static void scores(const Tile& tile, const float* q, std::int64_t D, std::int64_t lanes, std::int64_t /*width*/,
                      float* s) {
     const float* units = q + Base::query_floats(D);
-    const bool fits = tile.in_registers && all_finite<Simd>(units, 1, kSide, 0) &&
-                      all_finite<Simd>(tile.rows->k_scales, 1, kTile, 0);
+    const bool fits =
+        tile.in_registers && all_finite<Simd>(units, 1, kSide, 0) && all_finite<Simd>(tile.rows->k_scales, 1, kTile, 0);
     if (!fits) return Base::scores(tile, q, D, lanes, kWidth, s);
     const auto* registers = reinterpret_cast<const std::byte*>(units + kSide);
     auto* products = reinterpret_cast<std::int32_t*>(tile.registers);
