@@ -144,8 +144,9 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
       for (std::int64_t n = 0; n < Vectors; ++n) acc[r][n] = S::zero();
     }
     for (std::int64_t c = 0; c < tile.keys; ++c) {
-      if (kAsksTwice<kType, Rows, A> && d == 0)
+      if (kAsksTwice<kType, Rows, A> && d == 0) {
         fetch<Fetch::second_level>(tile.rows->v[c + kAgain], Dv * bytes_of(kType));
+      }
       const std::byte* row = tile.rows->v[c];
       F values[Vectors];
 #pragma GCC unroll 8

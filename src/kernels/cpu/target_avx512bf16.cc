@@ -35,7 +35,7 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   OfBf16::run(settings, task, scratch);
 }
 
-constexpr Target make() {
+constexpr Target make() noexcept {
   Target target =
       bf16_target<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>("avx512bf16");
   target.blocks_a_task = blocks_a_task;
