@@ -74,6 +74,7 @@ class RowProducts {
   static constexpr std::int64_t kNear = 8;
   /// The same long before, where that helps.
   static constexpr std::int64_t kFar = kAhead;
+  static_assert(kFar >= S::kLanes);  // a vector of scores reads rows beyond the tile's
 
   /// The memory of a tile's rows, and of those that come after them.
   struct Rows {
@@ -146,7 +147,7 @@ class RowProducts {
     tile.more = found > 0;
     find_rows(k, j, found, tile.rows->k + tile.keys);
     find_rows(v, j, found, tile.rows->v + tile.keys);
-    repeat_last_row(*tile.rows, tile.keys + found, kTile + kFar);
+    repeat_last_row(*tile.rows, tile.keys + found, tile.keys + kFar);
   }
 
   /// s[key][lane] = k . q, of kTile keys. Those beyond the tile's are of no use.
