@@ -111,7 +111,11 @@ void add_cases(const Json& measured) {
 
 int list_targets() {
   for (const qkv::CpuTarget& target : qkv::cpu_targets()) {
-    if (target.compiled && target.runs_here) std::cout << target.name << "\n";
+    const auto serves = [&](DType dtype) {
+      return qkv::attention_target(dtype, {.target = target.name}) == target.name;
+    };
+    if (!target.compiled || !target.runs_here) continue;
+    if (serves(DType::f32) || serves(DType::bf16) || serves(DType::f16)) std::cout << target.name << "\n";
   }
   return 0;
 }

@@ -30,7 +30,7 @@ using qkv::bench::CacheShape;
 constexpr std::int64_t kMebi = 1 << 20;
 
 struct Settings {
-  std::vector<int> threads = {1, 2};
+  std::vector<int> threads = qkv::bench::usable_processors() > 1 ? std::vector{1, 2} : std::vector{1};
   std::vector<std::string> dtypes = {"f32", "bf16", "f16", "i8"};
   std::string only;
   std::string clock = "wall";

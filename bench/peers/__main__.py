@@ -21,7 +21,7 @@ def arguments():
     )
     parser.add_argument("--directions", help=f"(default: {','.join(shapes.DIRECTIONS)}; calls are so short that setting them up counts, training is a whole step, models are embeddings, prompts and tokens)")
     parser.add_argument("--shapes", help="letters (default: ABCDEFGHIJ; of these the backward takes B, C, D, G)")
-    parser.add_argument("--threads", help="numbers of threads (default: 1,2)")
+    parser.add_argument("--threads", help="numbers of threads (default: 1,2 where there are two processors)")
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default=",".join(PEERS), help="(default: %(default)s)")
     parser.add_argument("--dtypes", default=",".join(table.ELEMENT_BYTES), help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
@@ -35,7 +35,8 @@ def arguments():
     parser.add_argument("--onednn", default="", help=argparse.SUPPRESS)
     parser.add_argument("--ggml", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    defaults = ("ACEFJ", "1", 3) if options.quick else ("ABCDEFGHIJ", "1,2", 7)
+    processors = len(os.sched_getaffinity(0))
+    defaults = ("ACEFJ", "1", 3) if options.quick else ("ABCDEFGHIJ", "1,2" if processors > 1 else "1", 7)
     options.directions = options.directions or ",".join(shapes.DIRECTIONS[:3] if options.quick else shapes.DIRECTIONS)
     options.shapes = options.shapes or defaults[0]
     options.threads = options.threads or defaults[1]
@@ -49,7 +50,6 @@ def arguments():
         unknown = set(got.split(",")) - set(known)
         if unknown:
             parser.error(f"no {name} {' '.join(sorted(unknown))}; there are {' '.join(known)}")
-    processors = len(os.sched_getaffinity(0))
     for count in options.threads.split(","):
         if not count.isdecimal() or not 1 <= int(count) <= processors:
             parser.error(f"--threads: expected numbers from 1 to {processors}, the processors that there are, got {count}")

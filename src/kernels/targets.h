@@ -15,7 +15,7 @@ namespace qkv::kernels {
 
 /// The name of the target whose kernels do the work where `target` is asked for attention on q, k and v of `dtype`: amx
 /// leaves what its tiles do not multiply, avx512bf16 all but bf16, and avx512vnni, which is for caches of i8, all, to
-/// "avx512". Over a cache of i8 avx512bf16 leaves the work to avx512vnni.
+/// "avx512". Over a cache of i8 avx512bf16 leaves few queries, and those that are not bf16, to avx512vnni.
 [[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
 
 /// True for the targets that loops for AVX-512 go with.

@@ -474,6 +474,18 @@ std::vector<Call> unbounded() {
     call.Hq = 20;
     calls.push_back(call);
   }
+  // Of which it is a part whether element D of a key, which is none, is 0.
+  for (const float number : {kInfinity, -kInfinity}) {
+    calls.push_back({.name = std::string("odd_width_infinite_key_") + (number > 0 ? "above" : "below"),
+                     .dtype = DType::bf16,
+                     .stored = DType::i8,
+                     .Hq = 20,
+                     .Tk = 131,
+                     .D = 1,
+                     .Dv = 7,
+                     .softcap = 4,
+                     .loud_key = number});
+  }
   calls.push_back({.name = "huge_seen", .Tk = 2111, .loud_value = 3e38F});
   calls.push_back({.name = "query_too_small_for_whole_numbers",
                    .stored = DType::i8,

@@ -31,8 +31,8 @@ float unit_of(const float* row, std::int64_t count, float multiples) {
   return most / multiples + _mm512_reduce_add_ps(zeros);
 }
 
-/// Whole numbers have bits for the largest of what they stand for. Of others they lose what f32 would keep where it is
-/// more than so many times the mean.
+/// The largest of some numbers may be so many times their mean. Beyond that whole numbers, which have bits for the
+/// largest, leave the others fewer than f32 does.
 inline constexpr float kMostSpread = 16;
 
 /// True if none of `count` numbers is larger than that; false where one is not finite. By itself, since its callers

@@ -85,7 +85,10 @@ class I8PairProducts : public PairProducts<S, Dots> {
     for (std::int64_t n = 0; n < keys; ++n, to += pairs) {
       const bool finite = std::isfinite(scales[n]);
       load_row<S>(k.row(j + n), DType::i8, D, finite ? 1 : scales[n], stage);
-      if (!finite) scales[n] = 1;
+      if (!finite) {
+        scales[n] = 1;
+        if (D % 2 == 1) stage[D] = 0;  // 0 times the scale is NaN
+      }
       for (std::int64_t d = 0; d < pairs; d += S::kLanes) {
         S::store(to + d, S::neighbours(S::load(stage + 2 * d), S::load(stage + 2 * d + S::kLanes)));
       }
