@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/backward_worker.h"
 #include "kernels/cpu/in_order.h"
+#include "kernels/cpu/row_products.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/workers.h"
 
@@ -102,9 +103,10 @@ class Bf16Forward {
   static void run(const Settings& settings, const Task& task, std::byte* scratch) {
     const Forward& call = *settings.call;
     if (!is_own(call)) return kOther.run(settings, task, scratch);
-    const bool few = lanes_of(settings, task).value_or(kTile) <= Few::kMostLanes;
-    if (few && !FewProducts::takes(call)) return kOther.run(settings, task, scratch);
-    (few ? Few::run : Many::run)(settings, task, scratch);
+    const std::int64_t lanes = lanes_of(settings, task).value_or(kTile);
+    if (FewProducts::takes(call)) return (lanes <= Few::kMostLanes ? Few::run : Many::run)(settings, task, scratch);
+    const bool few = lanes <= RowProducts<typename FewProducts::Simd>::kMostLanes;
+    (few ? kOther.run : Many::run)(settings, task, scratch);
   }
 
  private:

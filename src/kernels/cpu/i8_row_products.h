@@ -39,6 +39,7 @@ class I8RowProducts : public RowProducts<Simd, kTile> {
  public:
   using Tile = typename Base::Tile;
   using Base::kHeldLanes;
+  static constexpr std::int64_t kMostLanes = kHeldLanes;
   using Base::kWidth;
 
   static std::int64_t dense_width(std::int64_t lanes) {

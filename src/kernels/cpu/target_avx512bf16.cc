@@ -30,9 +30,10 @@ std::size_t worker_bytes(const Forward& call) {
 }
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
-  const bool few = lanes_of(settings, task).value_or(kTile) <= PairRowProducts::kMostLanes;
-  if (!few && is_over_i8(*settings.call)) return OfI8::run(settings, task, scratch);
-  OfBf16::run(settings, task, scratch);
+  const Forward& call = *settings.call;
+  if (!is_over_i8(call)) return OfBf16::run(settings, task, scratch);
+  const bool few = lanes_of(settings, task).value_or(kTile) <= most_queries_over_i8(call);
+  (few ? kAvx512Vnni.run : OfI8::run)(settings, task, scratch);
 }
 
 constexpr Target make() noexcept {

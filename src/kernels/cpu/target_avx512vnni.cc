@@ -33,6 +33,10 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
 }  // namespace
 }  // namespace avx512vnni
 
+std::int64_t most_queries_over_i8(const Forward& call) {
+  return avx512vnni::is_own(call) ? avx512vnni::FewOfF32::kMostLanes : RowProducts<avx512vnni::Simd>::kMostLanes;
+}
+
 // NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
 const Target kAvx512Vnni = {.name = "avx512vnni",
                             .blocks_a_task = kAvx512.blocks_a_task,

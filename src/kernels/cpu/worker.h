@@ -21,6 +21,7 @@ class Worker {
   static constexpr std::int64_t kMostLanes = Products::kMostLanes;  // of a block
 
   static bool takes(const Forward& call) { return Products::takes(call); }
+  static std::int64_t most_lanes(const Forward& /*call*/) { return kMostLanes; }
 
   static std::int64_t blocks_a_task(const Forward& call) {
     // Queries and sums of all blocks stay in the second-level cache.

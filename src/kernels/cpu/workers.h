@@ -20,8 +20,9 @@ namespace qkv::kernels::cpu {
 /// Of two workers for tasks of few queries: `Own` for the calls that its products take.
 template <class Own, class Other>
 struct Either {
-  static constexpr std::int64_t kMostLanes = Other::kMostLanes;
-  static_assert(Own::kMostLanes == kMostLanes);
+  static std::int64_t most_lanes(const Forward& call) {
+    return Own::takes(call) ? Own::most_lanes(call) : Other::most_lanes(call);
+  }
 
   static std::size_t worker_bytes(const Forward& call) {
     return (Own::takes(call) ? Own::worker_bytes : Other::worker_bytes)(call);
@@ -55,7 +56,7 @@ struct Workers {
   }
 
   static bool is_few(const Settings& settings, const Task& task) {
-    return lanes_of(settings, task).value_or(kTile) <= Few::kMostLanes;
+    return lanes_of(settings, task).value_or(kTile) <= Few::most_lanes(*settings.call);
   }
 };
 
