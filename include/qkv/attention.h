@@ -88,9 +88,9 @@ void attention_into(const MutableTensorView& out, const MutableTensorView& lse, 
                                                   const AttentionOptions& options = {});
 
 /// The name of the target whose kernels serve a call on q, k and v of `dtype` with these options: "reference" for f64;
-/// "avx512" or "neon" where the target in force leaves the type to it, as "avx512vnni", made for caches of i8, leaves
-/// all. docs/semantics.md lists what each leaves. Throws InvalidArgument for a dtype that is not floating and for an
-/// unavailable target.
+/// "avx512" or "neon" if the chosen target leaves this dtype to it. "avx512vnni" serves only decode() over caches of
+/// i8, so it is never the answer. docs/semantics.md lists what each target leaves. Throws InvalidArgument for a dtype
+/// that is not floating and for an unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

@@ -16,7 +16,7 @@ namespace qkv {
 ///
 /// Blocks of 64 tokens that the mask hides from every query of a sequence are not read: under window(w) & causal() only
 /// about the last w tokens are. f64 runs on the reference, which copies visible tokens to f64; the fused targets read
-/// the cache in place and convert it on the way, without a copy of it.
+/// the cache in place, and convert a tile of 64 tokens at a time.
 ///
 /// Keys that sequences share, that is the same pages at the beginning of their tables, are read once for all of their
 /// queries, from 256 tokens on (Juravsky et al. 2024): where every query sees them, without bias and dropout. A

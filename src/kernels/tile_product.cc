@@ -78,7 +78,7 @@ void TileProduct<Real>::set_keys(const TensorView& x, std::int64_t b, std::int64
 
 template <class Real>
 void TileProduct<Real>::multiply(ScoreTile<Real>& tile) const {
-  if (width_ == 0) return tile.fill(0);  // there are no rows to point at
+  if (width_ == 0) return tile.fill(0);  // across_ and rows_ are empty
   if constexpr (std::is_same_v<Real, float>) {
     if (target_ != nullptr && target_->multiply != nullptr) {
       return target_->multiply(across_.data(), rows_.data(), queries_, keys_, width_, tile.data());

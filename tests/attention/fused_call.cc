@@ -6,8 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "qkv/info.h"
-
 namespace qkv::testing_attention {
 namespace {
 
@@ -50,14 +48,6 @@ void expect_near(const Tensor& result, const Tensor& expected, double bound, con
 }
 
 }  // namespace
-
-std::vector<std::string> fused_targets() {
-  std::vector<std::string> names;
-  for (const CpuTarget& target : cpu_targets()) {
-    if (target.compiled && target.runs_here && target.name != "reference") names.push_back(target.name);
-  }
-  return names;
-}
 
 Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype) {
   std::mt19937_64 engine(42);

@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "attention/fused_targets.h"
 #include "qkv/attention.h"
 
 namespace qkv::testing_attention {
-
-/// The targets that this build holds and this machine runs, but the reference.
-[[nodiscard]] std::vector<std::string> fused_targets();
 
 struct Inputs {
   Tensor q;

@@ -70,7 +70,7 @@ struct Case {
   Layout out = Layout::dense;  // dense, token_major or gapped
   Values values = Values::normal;
   std::int64_t specials = 0;  // elements of q, k and v that become NaN, inf or -inf
-  Cache cache = Cache::none;  // k and v are then dense, and in pages where the seed is odd
+  Cache cache = Cache::none;  // contiguous if the seed is even, in pages if it is odd
   bool poison = false;        // keys and values that no query sees become NaN
   int threads = 1;
   std::uint64_t seed = 0;

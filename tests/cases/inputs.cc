@@ -155,13 +155,14 @@ KvCache empty_cache(const Case& one, DType dtype) {
   return {KvPages({.format = format, .pages = pages, .page_tokens = kPageTokens}), one.B};
 }
 
-// i8 cannot hold the others.
+// A cache of i8 refuses NaN and infinities: they become 0.
 void keep_finite(const MutableTensorView& x) {
   for_each_index(x.shape(), [&](const Index& at) {
     if (!std::isfinite(x.view().at({at[0], at[1], at[2], at[3]}))) x.set({at[0], at[1], at[2], at[3]}, 0);
   });
 }
 
+// The keys or the values of all sequences, exactly as the cache holds them.
 Placed entries(const KvCache& cache, const Shape& shape, Tensor (KvCacheView::*rows)(std::int64_t, DType) const) {
   Placed exact(DType::f64, shape, Layout::dense);
   for (std::int64_t b = 0; b < shape[0]; ++b) {

@@ -36,7 +36,7 @@ std::int64_t width_from(Bytes& bytes) {
   return kWidths[static_cast<std::size_t>(bytes.below(12))];
 }
 
-// As the kernels of a few queries over i8 want them.
+// Widths and queries that the kernels of i8 take: others fall back to f32.
 void cut_for_i8(Bytes& bytes, Case& one) {
   one.Tq = 1 + bytes.below(3);
   one.D = 64 * (1 + bytes.below(4));

@@ -4,10 +4,13 @@
 #include <memory>
 #include <optional>
 
+#include "attention/fused_targets.h"
 #include "qkv/decode.h"
-#include "qkv/info.h"
 
 namespace qkv::cases {
+
+using testing_attention::fused_targets;
+
 namespace {
 
 void append_bits(const TensorView& x, std::vector<std::uint32_t>& bits) {
@@ -15,14 +18,6 @@ void append_bits(const TensorView& x, std::vector<std::uint32_t>& bits) {
     // Every element is a float or narrower, so the conversion is exact; the payload of a NaN does not count.
     bits.push_back(value != value ? 0x7FC00000U : std::bit_cast<std::uint32_t>(static_cast<float>(value)));
   }
-}
-
-std::vector<std::string> fused_targets() {
-  std::vector<std::string> names;
-  for (const CpuTarget& target : cpu_targets()) {
-    if (target.compiled && target.runs_here && target.name != "reference") names.push_back(target.name);
-  }
-  return names;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace qkv::cases {
 
 /// The fused targets that this build holds and this machine runs, slowest first, of those that serve `dtype`.
 [[nodiscard]] std::vector<std::string> targets(DType dtype);
-/// The same for a case. Over a cache all serve it: what they leave to others depends on the cache's type, too.
+/// The targets to run a case on: targets(dtype), or, over a cache, all fused targets that run here, since which kernels
+/// serve it depends on the type of the cache, too.
 [[nodiscard]] std::vector<std::string> targets_of(const Case& one);
 
 struct Written {

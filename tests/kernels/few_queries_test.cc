@@ -474,7 +474,7 @@ std::vector<Call> unbounded() {
     call.Hq = 20;
     calls.push_back(call);
   }
-  // Of which it is a part whether element D of a key, which is none, is 0.
+  // An odd width is padded to pairs, and an infinite scale must not turn the padding into NaN.
   for (const float number : {kInfinity, -kInfinity}) {
     calls.push_back({.name = std::string("odd_width_infinite_key_") + (number > 0 ? "above" : "below"),
                      .dtype = DType::bf16,
@@ -503,7 +503,7 @@ std::vector<Call> unbounded() {
   return calls;
 }
 
-// Whole numbers of 24 or 16 bits hold the largest of what they stand for, not all of the others.
+// One element, or one row of values, far above the others: whole numbers of 24 or 16 bits would round these away.
 std::vector<Call> uneven() {
   std::vector<Call> calls;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {

@@ -31,12 +31,12 @@ float unit_of(const float* row, std::int64_t count, float multiples) {
   return most / multiples + _mm512_reduce_add_ps(zeros);
 }
 
-/// The largest of some numbers may be so many times their mean. Beyond that whole numbers, which have bits for the
-/// largest, leave the others fewer than f32 does.
+/// Numbers share one unit, so the larger the largest, the fewer bits are left for the others. If the largest is more
+/// than so many times the mean, products in f32 are more precise.
 inline constexpr float kMostSpread = 16;
 
-/// True if none of `count` numbers is larger than that; false where one is not finite. By itself, since its callers
-/// have no registers to spare: in line it costs 4 %.
+/// True if `count` numbers are finite and the largest, without its sign, is at most kMostSpread times the mean. Not
+/// inlined: its callers have no registers to spare, and would be 4 % slower.
 template <class S>
 [[gnu::noinline]] bool are_alike(const float* row, std::int64_t count) {
   __m512 largest = _mm512_setzero_ps();

@@ -18,8 +18,8 @@ class I8PairProducts : public PairProducts<S, Dots> {
   static constexpr std::int64_t kWidth = Base::kWidth;
 
   struct Tile : Base::Tile {
-    const float* k_scales;  // [kTile]; 1 where the elements have it in them
-    const float* v_scales;
+    const float* k_scales;  // [kTile]; 1 where the packed elements are scaled already
+    const float* v_scales;  // the same
   };
 
   static std::int64_t tile_floats(std::int64_t D, std::int64_t Dv) {
@@ -32,12 +32,14 @@ class I8PairProducts : public PairProducts<S, Dots> {
     float* k_scales = values + kTile / 2 * round_up(Dv, S::kLanes);
     float* v_scales = k_scales + kTile;
     float* stage = v_scales + kTile;
-    for (std::int64_t n = 0; n < kTile; ++n) {
-      k_scales[n] = n < keys ? k.scale(j + n) : 1;
-      v_scales[n] = n < keys ? v.scale(j + n) : 1;
-    }
-    pack_keys(k, j, keys, D, k_scales, stage, buffer);
-    const bool finite = pack_values(v, j, keys, Dv, v_scales, stage, values);
+    find_scales(k, j, keys, k_scales);
+    find_scales(v, j, keys, v_scales);
+    for (std::int64_t n = keys; n < kTile; ++n) v_scales[n] = 1;  // weights come in pairs of keys
+    const std::byte* rows[kTile];
+    find_rows(k, j, keys, rows);
+    pack_keys(rows, keys, D, k_scales, stage, buffer);
+    find_rows(v, j, keys, rows);
+    const bool finite = pack_values(rows, keys, Dv, v_scales, stage, values);
     Tile tile;
     static_cast<typename Base::Tile&>(tile) = {
         .k = {.data = buffer, .row_stride = pairs_of<S>(D)}, .v = values, .keys = keys, .finite = finite};
@@ -77,14 +79,14 @@ class I8PairProducts : public PairProducts<S, Dots> {
  private:
   static std::int64_t stage_floats(std::int64_t width) { return 2 * pairs_of<S>(width); }
 
-  // A scale that is not finite makes elements infinite or NaN, and is then part of them.
-  static void pack_keys(const KvRows& k, std::int64_t j, std::int64_t keys, std::int64_t D, float* scales, float* stage,
+  // Elements are multiplied with their scale here only if it is infinite or NaN.
+  static void pack_keys(const std::byte* const* rows, std::int64_t keys, std::int64_t D, float* scales, float* stage,
                         float* to) {
     const std::int64_t pairs = pairs_of<S>(D);
     for (std::int64_t d = 0; d < 2 * pairs; d += S::kLanes) S::store(stage + d, S::zero());
     for (std::int64_t n = 0; n < keys; ++n, to += pairs) {
       const bool finite = std::isfinite(scales[n]);
-      load_row<S>(k.row(j + n), DType::i8, D, finite ? 1 : scales[n], stage);
+      load_row<S>(rows[n], DType::i8, D, finite ? 1 : scales[n], stage);
       if (!finite) {
         scales[n] = 1;
         if (D % 2 == 1) stage[D] = 0;  // 0 times the scale is NaN
@@ -96,14 +98,14 @@ class I8PairProducts : public PairProducts<S, Dots> {
   }
 
   // to[key / 2][round_up(Dv, kLanes)]. Zeros for rows whose scale is not finite; true if there is none.
-  static bool pack_values(const KvRows& v, std::int64_t j, std::int64_t keys, std::int64_t Dv, float* scales,
-                          float* stage, float* to) {
+  static bool pack_values(const std::byte* const* rows, std::int64_t keys, std::int64_t Dv, float* scales, float* stage,
+                          float* to) {
     const std::int64_t padded = round_up(Dv, S::kLanes);
     bool all_finite = true;
     for (std::int64_t n = 0; n < keys; ++n) {
       float* row = stage + n % 2 * stage_floats(Dv);
       if (std::isfinite(scales[n])) {
-        load_row<S>(v.row(j + n), DType::i8, Dv, 1, row);
+        load_row<S>(rows[n], DType::i8, Dv, 1, row);
       } else {
         for (std::int64_t d = 0; d < padded; d += S::kLanes) S::store(row + d, S::zero());
         scales[n] = 1;

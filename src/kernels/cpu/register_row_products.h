@@ -22,7 +22,7 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
  public:
   using typename Base::Tile;
 
-  /// With sums in registers none of so few queries is faster in a vector of queries.
+  /// Sums in registers are faster than vectors of queries for all numbers of lanes that there is room for.
   static constexpr std::int64_t kMostLanes = Base::kHeldLanes;
 
   static bool takes(const Forward& call) {
@@ -39,7 +39,7 @@ class RegisterRowProducts : public RowProducts<S, kTile> {
     }
   }
 
-  /// As that of Base. After the last tile only what scores() reads is said.
+  /// As that of Base, but after the last tile it names only the rows that scores() reads.
   static void look_ahead(Tile& tile, const KvRows& k, const KvRows& v, std::int64_t j, std::int64_t keys) {
     if (keys > 0) return Base::look_ahead(tile, k, v, j, keys);
     Base::repeat_last_row(*tile.rows, tile.keys, round_up(tile.keys, S::kLanes));

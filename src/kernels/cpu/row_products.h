@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -243,16 +244,16 @@ class RowProducts {
 
   static bool are_finite(const float* scales, std::int64_t count) {
     bool finite = true;
-    for (std::int64_t c = 0; c < count; ++c) finite &= scales[c] - scales[c] == 0;  // NOLINT(misc-redundant-expression)
+    for (std::int64_t c = 0; c < count; ++c) finite &= std::isfinite(scales[c]);
     return finite;
   }
 
-  // Keys whose scale is not finite: it makes each element infinite or NaN, which the product of integers does not show.
+  // Scores of keys whose scale is infinite or NaN, which must be multiplied with each element, not with their sum.
   static void score_unbounded(const Tile& tile, const float* q, const RowVectors<S>& vectors, std::int64_t lanes,
                               std::int64_t width, float* s) {
     for (std::int64_t c = 0; c < tile.keys; ++c) {
       const float scale = tile.rows->k_scales[c];
-      if (are_finite(&scale, 1)) continue;
+      if (std::isfinite(scale)) continue;
       const auto* key = reinterpret_cast<const std::int8_t*>(tile.rows->k[c]);
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
         float sum = 0;
@@ -268,23 +269,6 @@ class RowProducts {
     for (std::int64_t c = begin; c < end; ++c) {
       rows.k[c] = rows.k[begin - 1];
       rows.v[c] = rows.v[begin - 1];
-    }
-  }
-
-  static void find_scales(const KvRows& rows, std::int64_t j, std::int64_t keys, float* to) {
-    for_each_run(rows, j, keys, [&](std::int64_t c, std::int64_t run) {
-      const float* from = rows.scales == nullptr ? nullptr : rows.scale_of(j + c);
-      for (std::int64_t n = 0; n < run; ++n) to[c + n] = from == nullptr ? 1 : from[n * rows.scale_row_stride];
-    });
-  }
-
-  // body(c, run) for rows j + c to j + c + run, which are row_stride_bytes apart.
-  template <class Body>
-  static void for_each_run(const KvRows& rows, std::int64_t j, std::int64_t keys, const Body& body) {
-    for (std::int64_t c = 0; c < keys;) {
-      const std::int64_t run = rows.run(j + c) < keys - c ? rows.run(j + c) : keys - c;
-      body(c, run);
-      c += run;
     }
   }
 
@@ -344,13 +328,6 @@ class RowProducts {
 
  private:
   static constexpr int kRows = 4;
-
-  static void find_rows(const KvRows& rows, std::int64_t j, std::int64_t keys, const std::byte** to) {
-    for_each_run(rows, j, keys, [&](std::int64_t c, std::int64_t run) {
-      const std::byte* row = rows.row(j + c);
-      for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
-    });
-  }
 
   template <DType kType, int Rows>
   static void score_rows(std::int64_t rows, const Tile& tile, const float* q, const RowVectors<S>& vectors,

@@ -30,7 +30,7 @@ class Ahead {
   std::int64_t at_ = 0;
 };
 
-/// In its place after the last tile.
+/// Stands in for Ahead at the last tile, after which there is nothing to prefetch.
 class NothingAhead {
  public:
   [[gnu::always_inline]] NothingAhead(const std::byte* const* /*rows*/, std::int64_t /*bytes*/) {}
@@ -52,7 +52,7 @@ template <class F>
 /// Queries that go through a tile together.
 inline constexpr std::int64_t kRowsAtOnce = 8;
 
-/// body<A>(), with Ahead or NothingAhead.
+/// Calls body<Ahead>() if there are more tiles, else body<NothingAhead>().
 template <class Body>
 [[gnu::always_inline]] inline void with_ahead(bool more, const Body& body) {
   if (more) return body.template operator()<Ahead>();

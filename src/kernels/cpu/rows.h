@@ -46,6 +46,34 @@ template <Fetch kFetch>
   for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(row + byte, kWrites, kLocality);
 }
 
+/// body(c, run) for rows j + c to j + c + run, which are row_stride_bytes apart.
+template <class Body>
+[[gnu::always_inline]] inline void for_each_run(const KvRows& rows, std::int64_t j, std::int64_t count,
+                                                const Body& body) {
+  for (std::int64_t c = 0; c < count;) {
+    const std::int64_t run = rows.run(j + c) < count - c ? rows.run(j + c) : count - c;
+    body(c, run);
+    c += run;
+  }
+}
+
+/// to[c] = where row j + c lies. A run at a time: to find each row takes divisions.
+[[gnu::always_inline]] inline void find_rows(const KvRows& rows, std::int64_t j, std::int64_t count,
+                                             const std::byte** to) {
+  for_each_run(rows, j, count, [&](std::int64_t c, std::int64_t run) {
+    const std::byte* row = rows.row(j + c);
+    for (std::int64_t n = 0; n < run; ++n) to[c + n] = row + n * rows.row_stride_bytes;
+  });
+}
+
+/// to[c] = the scale of row j + c, likewise.
+[[gnu::always_inline]] inline void find_scales(const KvRows& rows, std::int64_t j, std::int64_t count, float* to) {
+  for_each_run(rows, j, count, [&](std::int64_t c, std::int64_t run) {
+    const float* from = rows.scales == nullptr ? nullptr : rows.scale_of(j + c);
+    for (std::int64_t n = 0; n < run; ++n) to[c + n] = from == nullptr ? 1 : from[n * rows.scale_row_stride];
+  });
+}
+
 /// `count` elements of a row as f32 times `scale`, then zeros up to a multiple of the lanes.
 template <class S>
 inline void load_row(const std::byte* row, DType dtype, std::int64_t count, float scale, float* to) {

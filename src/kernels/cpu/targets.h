@@ -12,7 +12,7 @@ extern const Target kScalar;
 extern const Target kAvx2;
 extern const Target kAvx512;
 extern const Target kAvx512Vnni;
-/// How many queries of a key head avx512vnni multiplies faster than others do, over a cache of i8.
+/// Up to how many queries a key head avx512vnni is the fastest target for bf16 queries over a cache of i8.
 [[nodiscard]] std::int64_t most_queries_over_i8(const Forward& call);
 extern const Target kAvx512Bf16;
 extern const Target kAmx;
