@@ -13,6 +13,7 @@
 #include "common_options.h"
 #include "line_texts.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "progress.h"
 #include "qkv/files.h"
@@ -151,7 +152,7 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
 void run(const AnalyzeArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_places(arguments);
-  const TrainedModel trained = TrainedModel::read(trained_model_path(arguments.model));
+  const TrainedModel trained = opened_model("qkv analyze", arguments.model);
   if (!arguments.trees.empty()) return run_syntax(arguments, trained);
   const HeadTexts texts = texts_for(arguments, trained);
   HeadOptions options = options_of(arguments, texts);

@@ -16,6 +16,7 @@
 #include "common_options.h"
 #include "line_texts.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "outside.h"
 #include "pictures.h"
@@ -156,7 +157,7 @@ void run_change(const ChangeArguments& arguments) {
   ChangeQuestion question = question_of(arguments);
   require_changes(arguments, question.interventions);
   const std::string path = trained_model_path(arguments.model);
-  const TrainedModel trained = TrainedModel::read(path);
+  const TrainedModel trained = opened_model("qkv change", arguments.model);
   if (trained.kind() == ModelKind::encoder) question.pooling = embed_options_of(path).pooling;
   if (arguments.text) warn_outside("qkv change", trained, *arguments.text);
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);

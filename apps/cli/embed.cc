@@ -15,6 +15,7 @@
 #include "common_options.h"
 #include "lines.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "qkv/files.h"
 #include "qkv/picture/terminal.h"
@@ -48,6 +49,7 @@ EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path
 Tensor vectors_of(const EmbedArguments& arguments, const Texts& texts) {
   const std::string path = trained_model_path(arguments.model);
   const Model model = Model::open(path);
+  say_cautions("qkv embed", model);
   EmbedOptions options = options_of(arguments, path);
   std::int64_t cut = 0;
   options.cut = [&](std::size_t, std::int64_t) { ++cut; };
@@ -95,7 +97,7 @@ struct FillArguments {
 };
 
 void run_fill(const FillArguments& arguments) {
-  const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
+  const TrainedModel model = opened_model("qkv fill", arguments.model);
   const std::string text = text_or_input(arguments.text);
   const std::vector<FilledMask> masks = [&] {
     try {

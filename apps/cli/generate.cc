@@ -15,6 +15,7 @@
 #include "common_options.h"
 #include "lines.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "outside.h"
 #include "qkv/threads.h"
@@ -140,7 +141,7 @@ void run(GenerateArguments arguments) {
   const Texts given = prompts_of(arguments);
   const std::vector<std::string>& prompts = given.texts;
   const std::string path = trained_model_path(arguments.model);
-  const TrainedModel model = TrainedModel::read(path);
+  const TrainedModel model = opened_model("qkv generate", arguments.model);
   WriteOptions& write = arguments.write;
   if (arguments.seed) write.draw.seed = seed_of(*arguments.seed);
   write.draw.length_penalty = arguments.length_penalty.value_or(write.draw.length_penalty);

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "opened_model.h"
 #include "output.h"
 #include "outside.h"
 #include "pictures.h"
@@ -29,7 +30,7 @@ struct LensArguments {
 void run(const LensArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_writable(arguments.pictures);
-  const TrainedModel trained = TrainedModel::read(trained_model_path(arguments.model));
+  const TrainedModel trained = opened_model("qkv lens", arguments.model);
   const LensReport report = lens_report(trained, arguments.question);
   if (arguments.question.text) warn_outside("qkv lens", trained, *arguments.question.text);
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));

@@ -22,6 +22,7 @@
 #include "explain_page.h"
 #include "lines.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "picture_word.h"
 #include "qkv/files.h"
@@ -133,7 +134,7 @@ void run(MatchArguments& arguments) {
   arguments.files.require_writable();
   if (!arguments.out.empty()) require_writable_tensors(std::span(&arguments.out, 1));
   const MatchQuestion question = question_of(arguments);
-  const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));
+  const TrainedModel model = opened_model("qkv match", arguments.model);
   const PairMatch match = [&] {
     try {
       return match_pairs(model, question.pictures, question.captions);

@@ -91,6 +91,7 @@ std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens) const 
 
 Model Model::to(DType dtype) const {
   Model other(config(), Init::undrawn(), dtype, tokenizers_);
+  other.cautions_ = cautions_;
   const Parameters from = parameters();
   const Parameters into = other.parameters();
   for (std::size_t n = 0; n < from.size(); ++n) into[n].value.replace_value(Tensor(from[n].value.value(), dtype));

@@ -82,6 +82,10 @@ class Model {
   [[nodiscard]] ModelConfig config() const;
   [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }
   [[nodiscard]] Parameters parameters() const;
+  /// What of its files open() left out, or reads otherwise than the program that wrote them, a sentence each, for
+  /// people. Empty for most models, and for those of save().
+  [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
+  void add_caution(std::string what) { cautions_.push_back(std::move(what)); }
   /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
   /// Throws InvalidArgument naming tokens if there are more than that already.
   [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens) const;
@@ -110,6 +114,7 @@ class Model {
  private:
   Network network_;
   ModelTokenizers tokenizers_;
+  std::vector<std::string> cautions_;
 };
 
 }  // namespace qkv

@@ -9,11 +9,19 @@
 namespace qkv::python {
 namespace {
 
+void say_cautions(const std::string& name, const Model& model) {
+  for (const std::string& what : model.cautions()) {
+    if (PyErr_WarnEx(PyExc_UserWarning, (name + ": " + what).c_str(), 1) != 0) throw nb::python_error();
+  }
+}
+
 std::shared_ptr<LoadedModel> opened(const std::string& name) {
   const std::string path = trained_model_path(name);
-  return stoppably([&] {
+  auto loaded = stoppably([&] {
     return std::make_shared<LoadedModel>(LoadedModel{.name = name, .path = path, .trained = TrainedModel::read(path)});
   });
+  say_cautions(name, loaded->trained.model());
+  return loaded;
 }
 
 // The text's or the image's vector.

@@ -108,6 +108,7 @@ class ModelReader {
   }
 
   void add_warnings() {
+    for (const std::string& what : trained_.model().cautions()) run_.notes.push_back("careful: " + what);
     const std::int64_t side = trained_.task().lengths().image_side;
     const TensorView picture = question_.picture;
     const bool is_drawn = trained_.has_task() && picture.data() != nullptr;  // others say how theirs are resized
