@@ -56,7 +56,10 @@ void add_model(Fields<Request>& fields) {
 
 void add_places(Fields<Request>& fields) {
   fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
-      .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0]", .group = kWhat})
+      .add(&Request::head, {.name = "head",
+                            .form = "H|H,…|all",
+                            .meaning = "Query heads [0; of an average all]",
+                            .group = kWhat})
       .add(&Request::map, {.name = "map",
                            .form = "N|ROWSxCOLUMNS",
                            .meaning = "The matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
@@ -74,7 +77,7 @@ void add_places(Fields<Request>& fields) {
                               .needs = {"map"}})
       .add(&Request::average, {.name = "average",
                                .form = "",
-                               .meaning = "One map, of the mean of all heads",
+                               .meaning = "One map, of the mean of these heads",
                                .group = kWhat,
                                .needs = {"map"}})
       .add(&Request::row, {.name = "row", .form = "I", .meaning = "One query's row", .group = kWhat})

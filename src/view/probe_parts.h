@@ -37,7 +37,7 @@ void check_lse(const std::string& source, const Tensor& lse, const AttentionProb
 /// The numbers of places, from `begin` to before `end`.
 [[nodiscard]] std::vector<std::string> numbers_from_to(std::int64_t begin, std::int64_t end);
 
-/// "mean of 8 heads"
+/// "mean of 8 heads", of some of them "mean of heads 0, 3, 5"
 [[nodiscard]] std::string mean_title(const ProbeReply& reply);
 
 }  // namespace qkv::view_detail

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "qkv/view/probe.h"
@@ -80,7 +82,17 @@ std::vector<std::string> view_detail::numbers_from_to(std::int64_t begin, std::i
 }
 
 std::string view_detail::mean_title(const ProbeReply& reply) {
-  return fmt::format("mean of {} head{}", reply.heads.size(), reply.heads.size() == 1 ? "" : "s");
+  const std::size_t count = reply.heads.size();
+  if (static_cast<std::int64_t>(count) == reply.shape.H) {
+    return fmt::format("mean of {} head{}", count, count == 1 ? "" : "s");
+  }
+  constexpr std::size_t kListed = 8;
+  std::string names;
+  for (std::size_t n = 0; n < std::min(count, kListed); ++n) {
+    names += fmt::format("{}{}", n == 0 ? "" : ", ", reply.heads[n].h);
+  }
+  if (count > kListed) names += fmt::format(" and {} more", count - kListed);
+  return fmt::format("mean of head{} {}", count == 1 ? "" : "s", names);
 }
 
 Panel picture_of(const ProbeReply& reply, const AttentionProblem& problem, ColourScale scale) {

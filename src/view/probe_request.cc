@@ -114,9 +114,6 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
   if (!request.map.empty()) choice.map = map_size_of(request.map);
   if (!request.area.empty()) choice.area = view_detail::rectangle_of("area", request.area);
   if (!request.tile.empty()) choice.tile = tile_of(request.tile);
-  if (choice.average && !request.head.empty()) {
-    refuse("average", "no `head` beside it, for it is the mean of all heads", request.head);
-  }
   check_stage(request, choice);
   check_sources(request, choice);
   return choice;

@@ -10,6 +10,7 @@
 #include "cli/attend_fixture.h"
 #include "qkv/files.h"
 #include "qkv/npz.h"
+#include "qkv/random.h"
 
 namespace qkv::probe_test {
 namespace {
@@ -92,6 +93,33 @@ TEST_F(ProbeCommand, AveragesHeads) {
   expect_same(result("m.npz:map"), Probe(q, k).map({.size = {5, 5}, .of = MapOf::mean}).largest.select(0, 0));
 }
 
+TEST_F(ProbeCommand, AveragesTheHeadsThatAreChosen) {
+  const std::vector<std::string> drawn = {"probe", "--random", "1,4,2,6,6,4", "--causal", "--map", "6", "--average"};
+  const auto probed = [&](const std::string& heads, const std::string& file) {
+    std::vector<std::string> words = drawn;
+    words.insert(words.end(), {"--head", heads, "--npz", path(file)});
+    const Outcome outcome = tests::run_qkv(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  Generator generator(0);
+  const Tensor q = generator.randn({1, 4, 6, 4});
+  const Tensor k = generator.randn({1, 2, 6, 4});
+  const Probe weights(q, k, {.mask = causal()});
+  EXPECT_THAT(probed("0,3", "two.npz"), HasSubstr("mean of heads 0, 3: 6 x 6 cells"));
+  const Tensor mean = result("two.npz:map");
+  for (std::int64_t i = 0; i < 6; ++i) {
+    for (std::int64_t j = 0; j < 6; ++j) {
+      const double wanted = (weights.row({0, 0}, i).at({j}) + weights.row({0, 3}, i).at({j})) / 2;
+      EXPECT_NEAR(mean.at({i, j}), wanted, 1e-6) << i << ", " << j;
+    }
+  }
+  EXPECT_THAT(probed("2", "one.npz"), HasSubstr("mean of head 2:"));
+  EXPECT_NEAR(result("one.npz:map").at({5, 1}), weights.row({0, 2}, 5).at({1}), 1e-6);
+  EXPECT_THAT(probed("all", "all.npz"), HasSubstr("mean of 4 heads:"));
+  expect_same(result("all.npz:map"), weights.map({.size = {6, 6}, .of = MapOf::mean}).mean.select(0, 0));
+}
+
 TEST_F(ProbeCommand, MapsARectangle) {
   write_two_heads();
   const Outcome outcome =
@@ -117,8 +145,8 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
   EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, --random, --planted or --model, got neither\n");
   EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}),
             "qkv probe: --q, --k: expected both, --random, --planted or --model, got --k alone\n");
-  EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "all"}),
-            "qkv probe: --average: expected no --head beside it, for it is the mean of all heads, got all\n");
+  EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "0,2"}),
+            "qkv probe: --head: expected heads from 0 to 1, got 2\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
             "qkv probe: --row: expected a matrix with queries, got one without\n");
 }
@@ -270,7 +298,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
     EXPECT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
     ++commands;
   }
-  EXPECT_EQ(commands, 10);
+  EXPECT_EQ(commands, 11);
   EXPECT_THAT(directory_.names(), testing::IsSupersetOf({"map.png", "mean.svg", "top.npz", "gradients.png"}));
 }
 

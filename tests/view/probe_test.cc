@@ -61,6 +61,18 @@ TEST(ViewProbe, WritesTheNumbersOfATile) {
   EXPECT_THAT(text, HasSubstr("·"));  // keys after the query
 }
 
+TEST(ViewProbe, SaysWhichHeadsAMeanIsOf) {
+  ProbeRequest request;
+  request.random = "1,12,12,8,8,4";
+  request.map = "4";
+  request.average = true;
+  EXPECT_THAT(text_of(request, 80), HasSubstr("mean of 12 heads: 4 x 4 cells"));
+  request.head = "0,3,5";
+  EXPECT_THAT(text_of(request, 80), HasSubstr("mean of heads 0, 3, 5: 4 x 4 cells"));
+  request.head = "0,1,2,3,4,5,6,7,8,9";
+  EXPECT_THAT(text_of(request, 300), HasSubstr("mean of heads 0, 1, 2, 3, 4, 5, 6, 7 and 2 more: 4 x 4 cells"));
+}
+
 TEST(ViewProbe, RefusesAnEmptyRequest) {
   const ProbeRequest request = drawn();
   const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));

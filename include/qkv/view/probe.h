@@ -25,7 +25,7 @@ struct ProbeRequest : ProblemRequest {
   std::string site;                             // of its attention: cross, else tokens
   std::int64_t layer = 0;
   std::int64_t batch = 0;
-  std::string head;  // head 0, or all beside `average`
+  std::string head;  // "3", "0,3,5" or "all"; head 0 if not given, all of them beside `average`
   std::string map;
   std::string area;  // of the map
   std::string reduce = "mean";
