@@ -1,5 +1,9 @@
 #include "exchange.h"
 
+#include <array>
+#include <cstddef>
+#include <span>
+
 #include "qkv/dlpack.h"
 
 namespace qkv::python {
@@ -11,7 +15,7 @@ struct ExchangeTable {
   void* allocate;
   int (*from_python)(void* object, dlpack::ManagedTensorVersioned** managed);
   int (*to_python)(dlpack::ManagedTensorVersioned* managed, void** object);
-  void* borrow;
+  int (*borrow)(void* object, dlpack::Tensor* tensor);  // may be null
   void* stream;
 };
 
@@ -40,15 +44,23 @@ bool negates(nb::handle array, nb::handle name) {
   return value.is(Py_True);
 }
 
+bool wants_gradient(nb::handle array) {
+  static nb::handle requires_grad;
+  return holds(array, word(requires_grad, "requires_grad"));
+}
+
+bool is_negated(nb::handle array) {
+  static nb::handle is_neg;
+  return negates(array, word(is_neg, "is_neg"));
+}
+
 // What PyTorch's table does not look at.
 void require_plain(nb::handle array, const Argument& argument) {
-  static nb::handle requires_grad;
-  static nb::handle is_neg;
-  if (holds(array, word(requires_grad, "requires_grad"))) {
+  if (wants_gradient(array)) {
     throw InvalidArgument(argument.function, argument.name, "a tensor that does not record its gradient",
                           "one with requires_grad; give it as tensor.detach(), or call qkv.torch.attention()");
   }
-  if (negates(array, word(is_neg, "is_neg"))) {
+  if (is_negated(array)) {
     throw InvalidArgument(argument.function, argument.name, "a tensor that stores its own signs",
                           "a view of negated elements; give it as tensor.resolve_neg()");
   }
@@ -62,12 +74,10 @@ void require_plain(nb::handle array, const Argument& argument) {
                  said_type(array).c_str(), nb::str(error.value()).c_str());
 }
 
-}  // namespace
-
-const ExchangeTable* exchange_of(nb::handle array) {
+const ExchangeTable* table_of(nb::handle type) {
   static nb::handle name;
-  const nb::object capsule = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(array.ptr())),
-                                                        word(name, "__dlpack_c_exchange_api__").ptr()));
+  const nb::object capsule =
+      nb::steal(PyObject_GetAttr(type.ptr(), word(name, "__dlpack_c_exchange_api__").ptr()));
   if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) {
     PyErr_Clear();
     return nullptr;
@@ -75,6 +85,53 @@ const ExchangeTable* exchange_of(nb::handle array) {
   const auto* table = static_cast<const ExchangeTable*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   while (table != nullptr && table->version.major != dlpack::kMajorVersion) table = table->previous;
   return table;
+}
+
+std::optional<DType> floating_type(const dlpack::DataType& type) {
+  if (type.lanes != 1) return std::nullopt;
+  if (type.code == dlpack::kBfloat && type.bits == 16) return DType::bf16;
+  if (type.code != dlpack::kFloat) return std::nullopt;
+  if (type.bits == 32) return DType::f32;
+  if (type.bits == 64) return DType::f64;
+  return type.bits == 16 ? std::optional(DType::f16) : std::nullopt;
+}
+
+}  // namespace
+
+const ExchangeTable* exchange_of(nb::handle array) {
+  // The types that calls come with are few; they are held, so that no other gets their address.
+  struct Known {
+    nb::handle type;
+    const ExchangeTable* table;
+  };
+  static std::array<Known, 4> known;
+  static std::size_t count = 0;
+  const nb::handle type = array.type();
+  for (std::size_t n = 0; n < count; ++n) {
+    if (known[n].type.is(type)) return known[n].table;
+  }
+  const ExchangeTable* table = table_of(type);
+  if (table != nullptr && count < known.size()) known[count++] = {nb::borrow(type).release(), table};
+  return table;
+}
+
+std::optional<TensorView> borrowed_from(const ExchangeTable& table, nb::handle array, Recording recording) {
+  if (table.borrow == nullptr) return std::nullopt;
+  if (recording == Recording::on && wants_gradient(array)) return std::nullopt;
+  if (is_negated(array)) return std::nullopt;
+  dlpack::Tensor tensor{};
+  if (table.borrow(array.ptr(), &tensor) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const std::optional<DType> dtype = floating_type(tensor.dtype);
+  const bool is_plain = tensor.device.type == dlpack::kCpu && tensor.ndim >= 0 && tensor.ndim <= kMaxRank;
+  if (!dtype || !is_plain || (tensor.ndim > 0 && tensor.strides == nullptr)) return std::nullopt;
+  const auto rank = static_cast<std::size_t>(tensor.ndim);
+  const void* first =
+      tensor.data == nullptr ? nullptr : static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  return TensorView(first, *dtype, Shape{std::span<const std::int64_t>(tensor.shape, rank)},
+                    Strides{std::span<const std::int64_t>(tensor.strides, rank)});
 }
 
 Tensor tensor_of(const ExchangeTable& table, nb::handle array, const Argument& argument) {

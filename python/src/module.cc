@@ -8,6 +8,7 @@ NB_MODULE(_qkv, module) {
   qkv::python::add_mask(module);
   qkv::python::add_bias(module);
   qkv::python::add_attention(module);
+  qkv::python::add_short_call(module);
   qkv::python::add_backward(module);
   qkv::python::add_probe(module);
   qkv::python::add_gradient_probe(module);

@@ -18,6 +18,7 @@ void add_elements(nb::module_& module);
 void add_mask(nb::module_& module);
 void add_bias(nb::module_& module);
 void add_attention(nb::module_& module);
+void add_short_call(nb::module_& module);
 void add_backward(nb::module_& module);
 void add_probe(nb::module_& module);
 void add_gradient_probe(nb::module_& module);

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import qkv
 from qkv import _functions
-from qkv.torch._operator import call, plain
+from qkv.torch._operator import call, plain, short
 from qkv.torch._score import ScoreFunction, modified
 
 if TYPE_CHECKING:
@@ -177,6 +177,11 @@ def attention(
     Returns out [B, Hq, Tq, Dv]; with return_lse an AttentionResult (out, lse), lse [B, Hq, Tq], differentiable too.
     Raises ValueError naming the argument, as qkv.attention() does.
     """
+    if bias is sinks is ragged is score_mod is softcap is None and dropout == 0 and not return_lse:
+        if mask is None or isinstance(mask, (str, qkv.Mask)):
+            out = short(q, k, v, mask, scale, grouped=True)
+            if out is not None:
+                return out
     _same_axes(q, k, v)
     missing = 4 - q.dim()
     for _ in range(missing):

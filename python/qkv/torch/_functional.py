@@ -11,7 +11,17 @@ from torch import Tensor
 
 import qkv
 from qkv.torch import _inputs
-from qkv.torch._operator import TOP_LEFT, Simple, call, is_watched, mask_of_text, records, refuse_tangents
+from qkv.torch._operator import (
+    TOP_LEFT,
+    Simple,
+    call,
+    is_watched,
+    mask_of_text,
+    plain,
+    records,
+    refuse_tangents,
+    short,
+)
 
 
 def _cast_by_autocast(x: Tensor) -> Tensor:
@@ -64,6 +74,14 @@ def scaled_dot_product_attention(
     Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
     """
     mask_text = TOP_LEFT if is_causal else ""
+    if attn_mask is None and dropout_p == 0:
+        try:
+            out = short(query, key, value, TOP_LEFT if is_causal else None, scale, grouped=False)
+        except ValueError:
+            _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
+            raise
+        if out is not None:
+            return out
     if attn_mask is not None and type(attn_mask).__name__ == "CausalBias":
         attn_mask, mask_text = None, _text_of_causal_bias(attn_mask, query, key, is_causal)
     if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
@@ -71,7 +89,8 @@ def scaled_dot_product_attention(
             if records(query, key, value):
                 return Simple.apply(query, key, value, mask_text, "", scale, None)
             mask = mask_of_text(mask_text) if mask_text else None
-            return qkv.attention(query, key, value, mask=mask, scale=scale, threads=torch.get_num_threads())
+            q, k, v = plain(query), plain(key), plain(value)
+            return qkv.attention(q, k, v, mask=mask, scale=scale, threads=torch.get_num_threads())
         except ValueError:
             _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
             raise

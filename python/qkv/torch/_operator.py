@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 import qkv
+from qkv._qkv import short_attention
 from qkv.torch._watch import tell, watching
 
 if TYPE_CHECKING:
@@ -247,11 +248,25 @@ def refuse_tangents(*tensors: Tensor | None) -> None:
             )
 
 
+# Asked by every call: the names alone are looked up.
+_is_compiling = torch.compiler.is_compiling
+_is_transformed = torch._C._are_functorch_transforms_active
+_count_of_modes = torch._C._len_torch_dispatch_stack
+_tracing_state = torch._C._get_tracing_state
+_is_recording = torch.is_grad_enabled
+_is_autocast_on = torch._C._is_any_autocast_enabled
+
+
+def is_overheard() -> bool:
+    """True where more than the numbers is asked for: a probe, a trace, a transformation, a mode."""
+    return (
+        _is_compiling() or _is_transformed() or bool(watching) or _count_of_modes() > 0 or _tracing_state() is not None
+    )
+
+
 def is_watched(*tensors: Tensor | None) -> bool:
-    """True where more than the numbers is asked for: a probe, a trace, a transformation, a mode, another's class."""
-    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or watching:
-        return True
-    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._get_tracing_state() is not None:
+    """is_overheard(), or a tensor is of another's class or elsewhere."""
+    if is_overheard():
         return True
     for x in tensors:
         if x is not None and (type(x) not in PLAIN_TYPES or not x.is_cpu):
@@ -260,6 +275,20 @@ def is_watched(*tensors: Tensor | None) -> bool:
 
 
 PLAIN_TYPES = (Tensor, torch.nn.Parameter)
+
+
+def short(
+    q: Tensor, k: Tensor, v: Tensor, mask: qkv.Mask | str | None, scale: float | None, grouped: bool
+) -> Tensor | None:
+    """The result of a call that takes some ten microseconds, most of which options and records would be; None of any
+    other call. It looks at nothing that the engine looks at as well.
+    """
+    if is_overheard() or forward_ad._current_level >= 0 or _is_autocast_on():
+        return None
+    if type(q) not in PLAIN_TYPES or type(k) not in PLAIN_TYPES or type(v) not in PLAIN_TYPES:
+        return None
+    rule = mask_of_text(mask) if isinstance(mask, str) else mask
+    return short_attention(q, k, v, rule, scale, _is_recording(), grouped)
 
 
 class Recorded(torch.autograd.Function):

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -92,7 +93,10 @@ class ModifiedGradients(torch.autograd.Function):
     backward = staticmethod(refuse_second_derivatives)
 
 
-_apply = cast("Callable[..., tuple[Tensor, Tensor]]", torch.compiler.disable(Modified.apply))
+@torch._disable_dynamo  # torch.compiler.disable, but torch._dynamo is imported by the first call and not at once
+def _apart(*inputs: Any) -> tuple[Tensor, Tensor]:
+    """Modified as torch.compile has to leave it: between its graphs."""
+    return cast("tuple[Tensor, Tensor]", Modified.apply(*inputs))
 
 
 def modified(
@@ -100,4 +104,6 @@ def modified(
 ) -> tuple[Tensor, Tensor]:
     """(out, lse) of tensors of four axes; options are those of qkv.attention that stand beside score_mod."""
     refuse_tangents(q, k, v, sinks)
-    return _apply(q, k, v, sinks, score_mod, torch.is_grad_enabled(), options)
+    # torch.compile runs only where torch._dynamo is imported: without it there is nothing to keep out.
+    apply = _apart if "torch._dynamo" in sys.modules else cast("Callable[..., tuple[Tensor, Tensor]]", Modified.apply)
+    return apply(q, k, v, sinks, score_mod, torch.is_grad_enabled(), options)
