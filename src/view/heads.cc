@@ -167,6 +167,18 @@ HeadWeights row_of_pair(const ModelRun& run, const RunSite& site, const PairRequ
   return row;
 }
 
+double bias_of_pair(const Trace::Attention& call, const PairRequest& request) {
+  const Tile tile{.b = 0,
+                  .h = request.head,
+                  .i_begin = request.query,
+                  .i_end = request.query + 1,
+                  .j_begin = request.key,
+                  .j_end = request.key + 1};
+  float value = 0;
+  call.options.bias.write_tile(tile, &value, 1, {1, call.q.dim(1), call.q.dim(2), call.k.dim(2)});
+  return value;
+}
+
 PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
   const auto run = state.run(shown_text_of(request));
   const RunSite& site = run->site(request.site);
@@ -204,8 +216,11 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   const HeadWeights row = row_of_pair(*run, site, request, probe);
   reply.uniform = 1 / std::max(1.0, view_detail::keys_seen(row).at({0}));
   if (request.hide_special) reply.weight_left = row.weights.at({0, request.key});
+  if (call.options.softcap) reply.softcapped = at(Stage::softcapped);
   const double score = at(Stage::masked);
-  if (std::isfinite(score)) reply.score = score;
+  if (!std::isfinite(score)) return reply;
+  reply.score = score;
+  if (!call.options.bias.is_zero()) reply.bias = bias_of_pair(call, request);
   return reply;
 }
 

@@ -162,6 +162,8 @@ const Members<PairReply>& members_of(const PairReply* /*type*/) {
                                    .add(&PairReply::products, "products", "f64 [D]: q times k, number by number")
                                    .add(&PairReply::dot, "dot", "Their sum")
                                    .add(&PairReply::scale, "scale", "What it is multiplied by")
+                                   .add(&PairReply::softcapped, "softcapped", "Their product after the softcap")
+                                   .add(&PairReply::bias, "bias", "What the bias adds to it")
                                    .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
                                    .add(&PairReply::weight, "weight", "What comes of it")
                                    .add(&PairReply::weight_left, "weight_left", "Its share without special tokens")

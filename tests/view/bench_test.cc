@@ -66,6 +66,59 @@ TEST(BenchQuestion, NamesAllKeysOfTheLargestWeight) {
   EXPECT_TRUE(said(R"({"scale": 0})").ends_with("“cat” takes most from 3 words alike: 33.3 % each."));
 }
 
+// What is said of a row holds for that row.
+TEST(BenchQuestion, SaysOfARowThatSeesNothingWhatIsTrueOfIt) {
+  const Json steps = ask("bench", R"({"mask": "none"})").json["steps"];
+  const auto inner = [&](std::size_t step, const std::string& id) {
+    for (const Json& one : steps[step]["inner"]) {
+      if (one["id"] == id) return one;
+    }
+    return Json();
+  };
+  EXPECT_EQ(inner(2, "masked")["sentence"],
+            "The mask none hides 3 of 3 keys from “cat”: their scores become −∞, their weights 0.");
+  EXPECT_EQ(steps[3]["sentence"], "“cat” sees nothing: all its weights are 0.");
+  EXPECT_EQ(inner(3, "max")["sentence"],
+            "“cat” sees nothing: all its scores are −∞, and there is no largest one to take out.");
+  EXPECT_EQ(inner(3, "exp")["sentence"], "e to the power of −∞ is 0.");
+  EXPECT_EQ(inner(3, "total")["sentence"], "There is nothing to lay end to end: the sum is 0.");
+  EXPECT_EQ(inner(3, "divide")["sentence"], "Nothing is divided by a sum of 0: all weights are 0.");
+  EXPECT_EQ(inner(3, "divide")["formulas"][0]["text"], "α₂₁ = 0");  // not 0/0
+  EXPECT_EQ(inner(3, "exp")["formulas"][0]["text"], "e₂₁ = 0");
+  EXPECT_EQ(steps[4]["sentence"], "“cat” sees nothing: there is nothing to mix, and its output is all zeros.");
+  const Json back = ask("bench", R"({"mask": "none", "move": "1,0"})").json["back"];
+  EXPECT_EQ(back[3]["sentence"], "“cat” sees nothing: no score of it moves the output, and its row is all 0.");
+}
+
+TEST(BenchQuestion, SaysOfOneKeyAndOfScalesWhatIsTrue) {
+  const auto steps = [](const std::string& request) { return ask("bench", request).json["steps"]; };
+  const Json first = steps(R"({"mask": "causal", "query": 0})");
+  EXPECT_EQ(first[4]["sentence"], "The output of “the” is the value of “the” as it is: no other key has a share.");
+  EXPECT_EQ(first[3]["inner"][1]["sentence"],
+            "e to the power of each score makes all that are seen positive, and large ones stand out; of −∞ it is 0.");
+  const Json last = steps(R"({"mask": "causal", "query": 2})");
+  EXPECT_EQ(last[4]["sentence"], "The output of “sat” is the values, mixed in these shares: it lies between them.");
+  EXPECT_EQ(last[2]["inner"][0]["sentence"], "The mask causal hides no key from “sat”: its scores stay as they are.");
+  EXPECT_TRUE(steps("{}")[1]["sentence"].get<std::string>().ends_with(
+      "The best fits are “cat” and “sat”, with 1 each."));
+  EXPECT_EQ(steps(R"({"scale": -0.5})")[2]["sentence"],
+            "Each product is multiplied by −0.500, as asked. That turns their order round: the best fit gets the "
+            "lowest score.");
+  EXPECT_EQ(steps(R"({"scale": 0})")[2]["sentence"],
+            "Each product is multiplied by 0, as asked. All keys score alike.");
+}
+
+TEST(BenchQuestion, SaysOfAMaskAfterTheSoftmaxWhatTheRowAddsUpTo) {
+  const auto said = [](const std::string& more) {
+    return ask("bench", R"({"wrong": "mask-after")" + more + "}").json["wrong"]["sentence"].get<std::string>();
+  };
+  EXPECT_EQ(said(""), "Masked with causal after the softmax, the weights of the chosen row add up to 0.599, not 1.");
+  EXPECT_EQ(said(R"(, "query": 2)"),
+            "Masked with causal after the softmax, the weights of the chosen row add up to 1.000, for it sees every "
+            "key: look at another row.");
+  EXPECT_TRUE(said(R"(, "mask": "none")").ends_with(": it sees nothing, before the softmax or after it."));
+}
+
 TEST(BenchQuestion, ShowsAHeadOfADrawnModel) {
   ExplainOptions options;
   options.text = "The cat sat down";

@@ -185,6 +185,18 @@ TEST(PairQuestion, WritesAScoreOutElementByElement) {
   EXPECT_TRUE(ask("pair", kInduction + R"(, "query": 0, "key": 2})").json["score"].is_null());
 }
 
+// `brackets` learnt a bias by distance, as T5 does.
+TEST(PairQuestion, SaysWhatTheBiasAdds) {
+  const std::string request = R"({"model": "brackets", "example": 0, "layer": 0, "head": 0, "query": 2, "key": 1})";
+  const Json pair = ask("pair", request).json;
+  ASSERT_FALSE(pair["bias"].is_null());
+  EXPECT_NE(pair["bias"].get<double>(), 0);
+  EXPECT_TRUE(pair["softcapped"].is_null());
+  EXPECT_NEAR(pair["dot"].get<double>() * pair["scale"].get<double>() + pair["bias"].get<double>(),
+              pair["score"].get<double>(), 1e-5);
+  EXPECT_TRUE(ask("pair", kInduction + R"(, "query": 2, "key": 1})").json["bias"].is_null());
+}
+
 TEST(HeadsQuestion, RefusesWhatHasNoMeaning) {
   try {
     ask("heads", R"({"model": "inductoin", "text": "abc"})");

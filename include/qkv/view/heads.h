@@ -116,7 +116,9 @@ struct PairReply {
   Tensor q, k, products;  // f64 [D]
   double dot = 0;
   double scale = 0;
-  std::optional<double> score;  // after softcap, bias and mask; null where the mask hides the key
+  std::optional<double> softcapped;  // dot times scale after the softcap, where there is one
+  std::optional<double> bias;        // what is added to it, where there is a bias and the pair is seen
+  std::optional<double> score;       // after softcap, bias and mask; null where the mask hides the key
   double weight = 0;
   std::optional<double> weight_left;  // of hide_special: the share of what is left
   double uniform = 0;                 // what it would be if all keys that the query sees had the same

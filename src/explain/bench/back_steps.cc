@@ -1,6 +1,7 @@
 // The steps from the gradient of the output back to those of the inputs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -41,6 +42,17 @@ std::string sum_of_row(const Bench& bench) {
   return std::abs(sum) < kRounding ? "0" : brief(sum);
 }
 
+std::string scores_sentence(const Bench& bench, const std::string& name) {
+  const std::vector<double> weights = row_of(bench.matrix("weights"), bench.inputs().query);
+  if (std::ranges::all_of(weights, [](double weight) { return weight == 0; })) {
+    return fmt::format("“{}” sees nothing: no score of it moves the output, and its row is all 0.", name);
+  }
+  return fmt::format(
+      "Weights share 1: more for one key is less for the others. So each is held against their mean δ, and the row of "
+      "“{}” sums to {}.",
+      name, sum_of_row(bench));
+}
+
 }  // namespace
 
 std::vector<BenchStep> Bench::back_steps() const {
@@ -52,11 +64,7 @@ std::vector<BenchStep> Bench::back_steps() const {
       step_of(*this, "d_v", "dV", "Each value gets back as much as it gave: the same weights, the other way round.");
   BenchStep weights = step_of(*this, "d_weights", "dP",
                               "A weight matters as much as its value points the way that the output should go.");
-  BenchStep scores = step_of(
-      *this, "d_scores", "dS",
-      fmt::format("Weights share 1: more for one key is less for the others. So each is held against their mean δ, and "
-                  "the row of “{}” sums to {}.",
-                  name, sum_of_row(*this)));
+  BenchStep scores = step_of(*this, "d_scores", "dS", scores_sentence(*this, name));
   scores.made = {"delta", "d_scores", "d_raw"};
   BenchStep ends =
       step_of(*this, "d_q", "dQ, dK",

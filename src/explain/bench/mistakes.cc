@@ -126,8 +126,14 @@ BenchWrong mask_after(const Bench& bench, std::int64_t /*d_k*/) {
   }
   BenchWrong mistake = compared("weights", right, wrong, {});
   mistake.sums = row_sums(wrong);
-  mistake.sentence = fmt::format("Masked with {} after the softmax, the weights of the chosen row add up to {}, not 1.",
-                                 masked.mask.to_string(), said(mistake.sums->at({kept_row(bench)}), 3));
+  const double sum = mistake.sums->at({kept_row(bench)});
+  const double wanted = row_sums(right).at({kept_row(bench)});
+  constexpr double kAlike = 5e-4;  // the same in three digits
+  std::string rest = fmt::format(", not {}.", brief(std::round(wanted * 1e9) / 1e9));
+  if (std::abs(sum - wanted) < kAlike) rest = ", for it sees every key: look at another row.";
+  if (wanted == 0) rest = ": it sees nothing, before the softmax or after it.";
+  mistake.sentence = fmt::format("Masked with {} after the softmax, the weights of the chosen row add up to {}{}",
+                                 masked.mask.to_string(), said(sum, 3), rest);
   return mistake;
 }
 
@@ -159,8 +165,8 @@ BenchWrong wrong_axis(const Bench& bench, std::int64_t /*d_k*/) {
   BenchWrong mistake = compared("weights", right, wrong, {});
   mistake.sums = row_sums(wrong);
   mistake.sentence = fmt::format(
-      "Softmax down the columns: each key's weights add up to 1, those of a query do not; the chosen row adds up to "
-      "{}.",
+      "Softmax down the columns: the weights on each key that is seen add up to 1, those of a query need not; the "
+      "chosen row adds up to {}.",
       said(mistake.sums->at({kept_row(bench)}), 3));
   return mistake;
 }

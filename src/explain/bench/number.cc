@@ -109,6 +109,12 @@ bool is_hidden(const BenchMatrix& matrix, const BenchPlace& place) {
   return matrix.hidden && matrix.hidden->at({place.row - matrix.first_row, place.column}) != 0;
 }
 
+// Of a row that sees nothing: its powers of e and its weights are 0, and no quotient or power of −∞ says why.
+bool has_no_formula(const Bench& bench, const BenchPlace& place) {
+  if (place.matrix == "exp") return std::isinf(at(bench, "max", place));
+  return place.matrix == "weights" && at(bench, "sum", place) == 0;
+}
+
 Formula formula_of(const Bench& bench, const BenchPlace& place) {
   const Rule rule = rule_of(bench, place.matrix);
   const Term value = term_of(value_at(bench, place));
@@ -117,7 +123,7 @@ Formula formula_of(const Bench& bench, const BenchPlace& place) {
     if (const auto products = products_of(bench, rule, place); products && !rule.sources.empty()) {
       sides.push_back(*products);
     }
-  } else if (!rule.sources.empty() && place.matrix != "masked") {
+  } else if (!rule.sources.empty() && place.matrix != "masked" && !has_no_formula(bench, place)) {
     sides.push_back(other_term(bench, rule, place));
   }
   if (sides.back().text != value.text) sides.push_back(value);

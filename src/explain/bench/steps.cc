@@ -41,12 +41,18 @@ struct Asking {
     return all;
   }
 
+  [[nodiscard]] bool sees_nothing() const { return total() == 0; }
+  /// What the weights add up to: 1, 0 for a query that sees nothing, in between beside a sink.
+  [[nodiscard]] double total() const { return std::accumulate(weights.begin(), weights.end(), 0.0); }
+
   const Bench& bench;
   std::int64_t query;
   std::string name;
   std::vector<std::string> keys;
   std::vector<double> weights;
 };
+
+constexpr double kRoundedOff = 1e-9;  // how far a sum of weights may be from 1 and still be called so
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
@@ -97,9 +103,8 @@ std::string best_key_sentence(const Asking& asking) {
   }
   if (count > 3) names = fmt::format("{} keys", count);
   return fmt::format(
-      "A dot product multiplies number by number and adds up: the larger, the better the key fits. The best fit is {}, "
-      "with {}.",
-      names, brief(best));
+      "A dot product multiplies number by number and adds up: the larger, the better the key fits. {} {}, with {}{}.",
+      count == 1 ? "The best fit is" : "The best fits are", names, brief(best), count == 1 ? "" : " each");
 }
 
 BenchStep dots_step(const Asking& asking) {
@@ -115,7 +120,11 @@ std::string scale_sentence(const Asking& asking) {
   const Bench& bench = asking.bench;
   const std::int64_t width = bench.inputs().q.dim(3);
   if (bench.inputs().options.scale) {
-    return fmt::format("Each product is multiplied by {}, as asked.", brief(bench.scale()));
+    const double scale = bench.scale();
+    return fmt::format("Each product is multiplied by {}, as asked.{}", brief(scale),
+                       scale < 0    ? " That turns their order round: the best fit gets the lowest score."
+                       : scale == 0 ? " All keys score alike."
+                                    : "");
   }
   return fmt::format(
       "Each product is divided by √d_k = √{} ≈ {}. The longer the keys, the larger products grow; divided, they keep "
@@ -137,6 +146,10 @@ std::string mask_sentence(const Asking& asking) {
   std::int64_t hidden = 0;
   for (std::int64_t j = 0; j < masked.values.dim(1); ++j) {
     hidden += masked.hidden->at({asking.query - masked.first_row, j}) != 0 ? 1 : 0;
+  }
+  if (hidden == 0) {
+    return fmt::format("The mask {} hides no key from “{}”: its scores stay as they are.",
+                       asking.bench.inputs().options.mask.to_string(), asking.name);
   }
   return fmt::format("The mask {} hides {} of {} keys from “{}”: their scores become −∞, their weights 0.",
                      asking.bench.inputs().options.mask.to_string(), hidden, masked.values.dim(1), asking.name);
@@ -165,29 +178,56 @@ Formula number_formula(const Asking& asking, std::string_view matrix) {
   return asking.bench.number(fmt::format("{}:{},0", matrix, asking.query)).formula;
 }
 
+/// What the parts of the softmax do to the row, as it is.
+struct SoftmaxSentences {
+  std::string max, exp, total, divide;
+};
+
+SoftmaxSentences softmax_sentences(const Asking& asking) {
+  if (asking.sees_nothing()) {
+    return {.max = fmt::format("“{}” sees nothing: all its scores are −∞, and there is no largest one to take out.",
+                               asking.name),
+            .exp = "e to the power of −∞ is 0.",
+            .total = "There is nothing to lay end to end: the sum is 0.",
+            .divide = "Nothing is divided by a sum of 0: all weights are 0."};
+  }
+  const std::vector<double> powers = asking.row("exp");
+  const bool has_hidden = std::ranges::find(powers, 0.0) != powers.end();
+  const double total = asking.total();
+  return {.max = "The largest score is taken out of all: the shares stay the same, and no exponential overflows.",
+          .exp = fmt::format("e to the power of each score makes {} positive, and large ones stand out{}.",
+                             has_hidden ? "all that are seen" : "all of them", has_hidden ? "; of −∞ it is 0" : ""),
+          .total = "Laid end to end they make a strip; its length is the sum.",
+          .divide = total < 1 - kRoundedOff
+                        ? fmt::format("Each piece over the whole strip and the sink is a weight. All of them make {}.",
+                                      brief(total))
+                        : "Each piece over the whole strip is a weight. All of them make 1."};
+}
+
 std::vector<BenchStep> inside_softmax(const Asking& asking) {
   const std::string scores = last_scores(asking.bench);
+  SoftmaxSentences says = softmax_sentences(asking);
   return {{.id = "max",
            .title = "Largest",
-           .sentence = "The largest score is taken out of all: the shares stay the same, and no exponential overflows.",
+           .sentence = std::move(says.max),
            .formulas = {number_formula(asking, "max")},
            .made = {"max"},
            .used = {scores}},
           {.id = "exp",
            .title = "Exponentials",
-           .sentence = "e to the power of each score makes all of them positive, and large ones stand out.",
+           .sentence = std::move(says.exp),
            .formulas = for_each_key(asking, "exp"),
            .made = {"exp"},
            .used = {scores, "max"}},
           {.id = "total",
            .title = "Sum",
-           .sentence = "Laid end to end they make a strip; its length is the sum.",
+           .sentence = std::move(says.total),
            .formulas = {number_formula(asking, "sum")},
            .made = {"sum"},
            .used = {"exp"}},
           {.id = "divide",
            .title = "Divide",
-           .sentence = "Each piece over the whole strip is a weight. All of them make 1.",
+           .sentence = std::move(says.divide),
            .formulas = for_each_key(asking, "weights"),
            .made = {"weights"},
            .used = {"exp", "sum"}}};
@@ -213,7 +253,7 @@ BenchStep softmax_step(const Asking& asking) {
                  .made = {"max", "exp", "sum", "weights"},
                  .used = {last_scores(asking.bench)},
                  .inner = inside_softmax(asking)};
-  step.sentence = *std::ranges::max_element(asking.weights) == 0
+  step.sentence = asking.sees_nothing()
                       ? fmt::format("“{}” sees nothing: all its weights are 0.", asking.name)
                       : fmt::format("Softmax turns scores into shares of 1. “{}” takes most from {}.", asking.name,
                                     heaviest(asking));
@@ -238,11 +278,30 @@ Formula sum_formula(const Asking& asking) {
   return equation({row_symbol("out", asking.query), sum, vector_of(asking.row("out"))});
 }
 
+std::string sum_sentence(const Asking& asking) {
+  if (asking.sees_nothing()) {
+    return fmt::format("“{}” sees nothing: there is nothing to mix, and its output is all zeros.", asking.name);
+  }
+  const double total = asking.total();
+  const auto seen = std::ranges::count_if(asking.weights, [](double weight) { return weight > 0; });
+  if (total < 1 - kRoundedOff) {
+    return fmt::format(
+        "The output of “{}” is the values, mixed in these shares of {}: the sink has the rest, and pulls the output "
+        "towards 0.",
+        asking.name, brief(total));
+  }
+  if (seen == 1) {
+    const auto key = std::ranges::find_if(asking.weights, [](double weight) { return weight > 0; });
+    return fmt::format("The output of “{}” is the value of “{}” as it is: no other key has a share.", asking.name,
+                       asking.keys[static_cast<std::size_t>(key - asking.weights.begin())]);
+  }
+  return fmt::format("The output of “{}” is the values, mixed in these shares: it lies between them.", asking.name);
+}
+
 BenchStep sum_step(const Asking& asking) {
   return {.id = "sum",
           .title = "Weighted sum",
-          .sentence = fmt::format("The output of “{}” is the values, mixed in these shares: it lies between them.",
-                                  asking.name),
+          .sentence = sum_sentence(asking),
           .formulas = {sum_formula(asking)},
           .made = {"out"},
           .used = {"weights", "v"}};

@@ -65,6 +65,10 @@ describe("a head from its parts", () => {
     const bias = f32([0, 0, 0, 0, 0.25, 0, 0, 0, 0], 3, 3);
     const pair = pairOf({ ...parts, softcap: 2, bias }, { query: 1, key: 1 });
     expect(pair.score).toBeCloseTo(2 * Math.tanh(Math.SQRT1_2 / 2) + 0.25, 12);
+    expect(pair.softcapped).toBeCloseTo(2 * Math.tanh(Math.SQRT1_2 / 2), 12);
+    expect(pair.bias).toBe(0.25);
+    expect(pairOf(parts, { query: 1, key: 1 })).toMatchObject({ softcapped: null, bias: null });
+    expect(pairOf({ ...parts, bias }, { query: 0, key: 2 })).toMatchObject({ score: null, bias: null });
   });
 
   it("has a pair, number by number", () => {

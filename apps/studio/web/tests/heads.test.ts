@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsSite } from "../src/engine/messages";
+import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsSite, PairReply } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
 import { askedNote, askedPlace, classNote } from "../src/pages/heads/asked_words";
+import { pairSentence } from "../src/pages/heads/pair_words";
 import { keyY, lineMarks, linesLayout, queryY, sideMarks, strongest, tokenAt } from "../src/pages/heads/lines";
 import { patchAt, patchesOf, spotOf, veils } from "../src/pages/heads/patches";
 import { csvOf, heaviestKey, readsOf } from "../src/pages/heads/row";
@@ -123,10 +124,31 @@ describe("what stands beside the picture", () => {
 
   it("says that a head's class is a mean, and the example's sentence one query", () => {
     const shown = { layer: 1, head: 5, word: "mixed", evidence: "", evenness: 0 };
-    const head = { queries: ["the", "nun"], keys: ["the", "nun"], shown } as unknown as HeadReply;
+    const head = { queries: ["the", "nun"], keys: ["the", "nun"], shown, patterns: [] } as unknown as HeadReply;
     expect(classNote(head, null)).toBe("A mean over all 2 queries of this text.");
     expect(classNote(head, nun as AboutExample)).toContain("that “nun” reads “the”, as said above the picture");
     expect(classNote({ ...head, shown: { ...shown, word: "-" } }, null)).toBeNull();
+  });
+
+  it("says how many queries a mean is over where not all of them see a key of the pattern", () => {
+    const shown = { layer: 1, head: 3, word: "previous", evidence: "", evenness: 0 };
+    const pattern = (word: string, share: number, rows: number) => ({ word, name: word, share, rows });
+    const head = { queries: Array(8).fill("a"), keys: Array(8).fill("a"), shown, patterns: [pattern("previous", 0.4, 7)] };
+    const note = (patterns: unknown[]) => classNote({ ...head, patterns } as unknown as HeadReply, null);
+    expect(note(head.patterns)).toBe("Means over the queries that see such a key: 7 of the 8 of this text.");
+    expect(note([pattern("first", 0.2, 8)])).toBe("A mean over all 8 queries of this text.");
+    expect(note([...head.patterns, pattern("repeat", 0.1, 3)])).toBe(
+      "Means over the queries that see such a key: 3 to 7 of the 8 of this text.",
+    );
+  });
+
+  it("writes every part of a score out: the product, the scale, the softcap and the bias", () => {
+    const pair = { query: "(", key: "a", dot: 0.276, scale: 0.25, softcapped: null, bias: 1.276, score: 1.345, weight: 0.5 };
+    const said = pairSentence(pair as unknown as PairReply);
+    expect(said).toContain("adds up to 0.276; times 0.250000 it is 0.069; the bias of this pair, 1.276, is added; the softmax");
+    expect(pairSentence({ ...pair, softcapped: 0.068, bias: null } as unknown as PairReply)).toContain(
+      "it is 0.069; after the softcap 0.068; the softmax of the row turns the score 1.345 into the weight 0.5000.",
+    );
   });
 });
 

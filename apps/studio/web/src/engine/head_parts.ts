@@ -59,6 +59,8 @@ export function pairOf(parts: HeadPartsReply, request: PairRequest): PairReply {
     products: vector(products),
     dot: products.reduce((sum, term) => sum + term, 0),
     scale: parts.scale,
+    softcapped: parts.softcap === null ? null : cappedOf(parts, query, key),
+    bias: parts.bias && Number.isFinite(score) ? Number(parts.bias.values[query * parts.keys.length + key]) : null,
     score: Number.isFinite(score) ? score : null,
     weight: weightOf(parts, query, score),
     weight_left: request.hide_special ? shown.weights[query * parts.keys.length + key]! : null,
@@ -66,15 +68,19 @@ export function pairOf(parts: HeadPartsReply, request: PairRequest): PairReply {
   };
 }
 
-function scoreOf({ q, k, scale, softcap, bias, hidden }: HeadPartsReply, query: number, key: number): number {
-  const { columns: width } = sizeOf(q);
-  const at = query * sizeOf(k).rows + key;
+function scoreOf(parts: HeadPartsReply, query: number, key: number): number {
+  const { bias, hidden } = parts;
+  const at = query * sizeOf(parts.k).rows + key;
   if (hidden && hidden.values[at]) return -Infinity;
+  return cappedOf(parts, query, key) + (bias ? Number(bias.values[at]) : 0);
+}
+
+function cappedOf({ q, k, scale, softcap }: HeadPartsReply, query: number, key: number): number {
+  const { columns: width } = sizeOf(q);
   let dot = 0;
   for (let n = 0; n < width; ++n) dot += Number(q.values[query * width + n]) * Number(k.values[key * width + n]);
   const scaled = dot * scale;
-  const capped = softcap === null ? scaled : softcap * Math.tanh(scaled / softcap);
-  return capped + (bias ? Number(bias.values[at]) : 0);
+  return softcap === null ? scaled : softcap * Math.tanh(scaled / softcap);
 }
 
 // A row that sees nothing has lse −∞ and weights 0.

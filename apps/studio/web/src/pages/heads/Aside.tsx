@@ -3,7 +3,7 @@
 import { shown } from "../../drawing/numbers";
 import type { AboutExample, HeadReply, HeadsReply, HeadsSite } from "../../engine/messages";
 import { valueAt } from "../../engine/tensor";
-import { askedNote, askedPlace, classNote } from "./asked_words";
+import { askedNote, askedPlace, classNote, meansShown } from "./asked_words";
 import type { Desk } from "./desk";
 import { pairSentence } from "./pair_words";
 import { isHidden } from "./row";
@@ -53,12 +53,10 @@ export function PairCard({ desk, reply }: { desk: Desk; reply: HeadReply }) {
   );
 }
 
-const mostPatterns = 5;
-
 export function HeadCard({ reply, example }: { reply: HeadReply; example: AboutExample | null }) {
   const { layer, head, word, evidence } = reply.shown;
   const note = classNote(reply, example);
-  const patterns = reply.patterns.filter((one) => one.rows > 1).sort((a, b) => b.share - a.share).slice(0, mostPatterns);
+  const patterns = meansShown(reply);
   return (
     <section class="card head-card" aria-label="What this head does">
       <h2>

@@ -2,7 +2,15 @@ import { useSignal } from "@preact/signals";
 import type { BenchReply } from "../../engine/messages";
 import { VectorPlane } from "../../parts/VectorPlane";
 import type { Bench } from "./bench";
+import { weightTotal } from "./matrices";
 import { fitsPlane, keyPlane, valuePlane } from "./planes";
+
+function mixtureWords(reply: BenchReply): string {
+  const total = weightTotal(reply);
+  if (total === 0) return "No key is seen: y is 0, wherever the values are.";
+  if (total !== 1) return "y lies between 0 and the shaded shape: the sink takes a share, and gives nothing.";
+  return "y stays inside the shaded shape: it is a mixture of values.";
+}
 
 /** The plane that belongs to the step; a reader can look at the other one. */
 export function Planes({ bench, reply }: { bench: Bench; reply: BenchReply }) {
@@ -26,7 +34,7 @@ export function Planes({ bench, reply }: { bench: Bench; reply: BenchReply }) {
       {values ? <VectorPlane {...valuePlane(bench, reply, position)} /> : <VectorPlane {...keyPlane(bench, reply)} />}
       <p class="hint">
         {values
-          ? "y stays inside the shaded shape: it is a mixture of values."
+          ? mixtureWords(reply)
           : "The more two arrows agree, the larger their dot product."}
         {bench.isLive && " Drag a tip."}
       </p>

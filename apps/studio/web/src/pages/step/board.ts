@@ -9,7 +9,7 @@ import type { Ground } from "../../drawing/palette";
 import type { BenchMatrix, BenchReply } from "../../engine/messages";
 import { rowOf } from "../../engine/tensor";
 import { nameOf } from "../../parts/links";
-import { finalScores, isHidden, matrixOf, scaleOf } from "./matrices";
+import { finalScores, isHidden, matrixOf, scaleOf, weightTotal } from "./matrices";
 
 const top = 40;
 const tall = 130;
@@ -173,6 +173,11 @@ function tagMarks(reply: BenchReply, position: number, key: number, x: number): 
   return marks;
 }
 
+function stripWords(total: number): string {
+  if (total === 0) return "no strip: no key is seen";
+  return total === 1 ? "the whole strip is 1" : `the whole strip is ${shown(total, 3)}: the sink has the rest`;
+}
+
 function stripMarks(stage: Stage, width: number, ground: Ground): Mark[] {
   const { reply, position, weights } = stage;
   const shownShare = phase(position, 3.5, 3.75);
@@ -245,7 +250,7 @@ function stripMarks(stage: Stage, width: number, ground: Ground): Mark[] {
       kind: "label",
       x: width / 2,
       y: stripAt + stripTall + 14,
-      text: "the whole strip is 1",
+      text: stripWords(weightTotal(reply)),
       anchor: "middle",
       size: 13,
       fill: "soft",

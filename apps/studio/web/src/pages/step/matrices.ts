@@ -14,6 +14,12 @@ export function queryRow(reply: BenchReply, name: string): number[] | null {
   return matrix ? rowOf(matrix.values, reply.query - matrix.first_row) : null;
 }
 
+/** What the weights of the chosen query add up to: 1, or 0 where it sees nothing; less than 1 beside a sink. */
+export function weightTotal(reply: BenchReply): number {
+  const total = (queryRow(reply, "weights") ?? [1]).reduce((sum, weight) => sum + weight, 0);
+  return Math.abs(total - 1) < 1e-6 ? 1 : total;
+}
+
 /** Forward matrices of queries by keys, from the dot products to the scores that the softmax takes. */
 export const scoreNames = ["raw", "scaled", "softcapped", "biased", "masked"] as const;
 

@@ -8,7 +8,7 @@ import { nameOf } from "../../parts/links";
 import type { PlaneProps, PlaneVector } from "../../parts/VectorPlane";
 import type { Bench } from "./bench";
 import { phase } from "./board";
-import { matrixOf } from "./matrices";
+import { matrixOf, weightTotal } from "./matrices";
 
 const subscripts = "₀₁₂₃₄₅₆₇₈₉";
 
@@ -83,7 +83,7 @@ export function valuePlane(bench: Bench, reply: BenchReply, position: number): P
         ]
       : [];
   return {
-    title: `The values, and the output of ${reply.queries[reply.query] ?? ""} between them`,
+    title: `The values, and the output of ${reply.queries[reply.query] ?? ""}${weightTotal(reply) === 1 ? " between them" : ""}`,
     vectors: [...vectorsOf(bench, reply, "v", { letter: "v", paint: "v", strong: () => drawn === 0 }), ...y],
     hull: pointsOf(reply, "v"),
     path:

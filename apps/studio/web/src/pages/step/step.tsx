@@ -67,9 +67,11 @@ function StepPage({ engine, takings }: PageProps) {
             <Inputs bench={bench} reply={reply} />
             <Board bench={bench} reply={reply} />
             <div class="aside">
-              <Planes bench={bench} reply={reply} />
-              <NumberPanel bench={bench} reply={reply} />
-              <RunsOn bench={bench} reply={reply} />
+              <div class="aside-stays">
+                <Planes bench={bench} reply={reply} />
+                <NumberPanel bench={bench} reply={reply} />
+                <RunsOn bench={bench} reply={reply} />
+              </div>
             </div>
             <Tables bench={bench} reply={reply} />
             <div class="below">
