@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "files/json_text.h"
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
 #include "text/characters.h"
@@ -84,17 +85,7 @@ void JsonField::require_only(std::initializer_list<std::string_view> keys) const
   }
 }
 
-Json parse_json(std::string_view text, const std::string& source) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    // Without the name of its own that the parser puts in front, in brackets.
-    const std::string_view said = error.what();
-    const std::size_t bracket = said.find("] ");
-    throw Error(source +
-                ": expected JSON: " + std::string(said.substr(bracket == std::string_view::npos ? 0 : bracket + 2)));
-  }
-}
+Json parse_json(std::string_view text, const std::string& source) { return files::parse_json(text, source); }
 
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;

@@ -48,7 +48,7 @@ class JsonField {
   std::string place_;
 };
 
-/// Of a JSON text. Throws Error naming the source and where the text is no JSON.
+/// Of a JSON text, as files::parse_json().
 [[nodiscard]] Json parse_json(std::string_view text, const std::string& source);
 
 /// The value on one line, cut where it is long.

@@ -1,19 +1,34 @@
 #include "model/families/config_file.h"
 
-#include <fstream>
+#include <cmath>
 #include <utility>
 
+#include "files/json_text.h"
 #include "qkv/error.h"
 
 namespace qkv::families {
 namespace {
 
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+
 nlohmann::json parsed(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path + ": expected a file, got none that can be read");
-  nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) throw Error(path + ": expected a JSON object, got other bytes");
+  nlohmann::json json = files::read_json(path);
+  if (!json.is_object()) throw Error(path + ": expected a JSON object, got " + files::json_for_message(json));
   return json;
+}
+
+// Those of `json` at `place` that are not in `read`.
+void add_unread(const nlohmann::json& json, const std::string& place, const std::set<std::string, std::less<>>& read,
+                std::vector<UnreadWord>& all) {
+  for (const auto& [word, found] : json.items()) {
+    const std::string name = place + word;
+    if (found.is_null() || read.contains(name + ".*")) continue;
+    if (!read.contains(name)) {
+      all.push_back({.place = name, .word = word, .value = &found});
+    } else if (found.is_object()) {
+      add_unread(found, name + ".", read, all);
+    }
+  }
 }
 
 }  // namespace
@@ -22,28 +37,38 @@ ConfigFile::ConfigFile(const std::string& path) : ConfigFile(parsed(path), path)
 
 ConfigFile::ConfigFile(nlohmann::json json, std::string path) : json_(std::move(json)), path_(std::move(path)) {}
 
+nlohmann::json::const_iterator ConfigFile::find(std::string_view word) const {
+  record_->asked.insert(place_ + std::string(word));
+  if (!other_.empty()) record_->asked.insert(other_ + std::string(word));
+  return json_.find(word);
+}
+
 bool ConfigFile::has(std::string_view word) const {
-  const auto found = json_.find(word);
+  const auto found = find(word);
   return found != json_.end() && !found->is_null();
 }
 
 const nlohmann::json& ConfigFile::value(std::string_view word, std::string_view expected) const {
   if (!has(word)) refuse(word, expected);
-  return json_.at(std::string(word));
+  return *find(word);
+}
+
+std::string ConfigFile::shown(std::string_view word) const {
+  const auto found = json_.find(word);
+  return found == json_.end() ? "nothing" : files::json_for_message(*found);
 }
 
 void ConfigFile::refuse(std::string_view word, std::string_view expected) const {
-  const auto found = json_.find(word);
-  const std::string got = found == json_.end() ? "nothing" : found->dump().substr(0, 60);
-  throw Error(path_ + ": " + std::string(word) + ": expected " + std::string(expected) + ", got " + got);
+  throw Error(path_ + ": " + std::string(word) + ": expected " + std::string(expected) + ", got " + shown(word));
 }
 
 std::int64_t ConfigFile::integer(std::string_view word) const {
   constexpr std::string_view kExpected = "a whole number from 0 to 2^31";
   const nlohmann::json& found = value(word, kExpected);
-  const bool sound = found.is_number_integer() && found >= 0 && found <= std::int64_t{1} << 31;
-  if (!sound) refuse(word, kExpected);
-  return found.get<std::int64_t>();
+  const double number = found.is_number() ? found.get<double>() : -1;
+  if (!(number >= 0 && number <= static_cast<double>(kLargest)) || number != std::floor(number))
+    refuse(word, kExpected);
+  return static_cast<std::int64_t>(number);
 }
 
 std::int64_t ConfigFile::integer(std::string_view word, std::int64_t otherwise) const {
@@ -74,7 +99,7 @@ std::vector<std::int64_t> ConfigFile::integers(std::string_view word) const {
 
 double ConfigFile::number(std::string_view word) const {
   const nlohmann::json& found = value(word, "a number");
-  if (!found.is_number()) refuse(word, "a number");
+  if (!found.is_number() || !std::isfinite(found.get<double>())) refuse(word, "a number");
   return found.get<double>();
 }
 
@@ -83,7 +108,7 @@ double ConfigFile::number(std::string_view word, double otherwise) const {
 }
 
 std::optional<double> ConfigFile::number_or_null(std::string_view word, std::optional<double> otherwise) const {
-  if (!json_.contains(word)) return otherwise;
+  if (find(word) == json_.end()) return otherwise;
   return has(word) ? std::optional<double>(number(word)) : std::nullopt;
 }
 
@@ -122,14 +147,14 @@ std::vector<double> ConfigFile::numbers(std::string_view word) const {
   std::vector<double> all;
   if (!found.is_array()) refuse(word, kExpected);
   for (const nlohmann::json& one : found) {
-    if (!one.is_number()) refuse(word, kExpected);
+    if (!one.is_number() || !std::isfinite(one.get<double>())) refuse(word, kExpected);
     all.push_back(one.get<double>());
   }
   return all;
 }
 
 bool ConfigFile::has_object(std::string_view word) const {
-  const auto found = json_.find(word);
+  const auto found = find(word);
   return found != json_.end() && found->is_object();
 }
 
@@ -140,19 +165,51 @@ std::vector<std::string> ConfigFile::words() const {
 }
 
 ConfigFile ConfigFile::object(std::string_view word) const {
-  const nlohmann::json& found = value(word, "an object");
-  if (!found.is_object()) refuse(word, "an object");
-  return {found, path_ + ": " + std::string(word)};
+  if (!value(word, "an object").is_object()) refuse(word, "an object");
+  return object_or_none(word);
+}
+
+ConfigFile ConfigFile::object_or_none(std::string_view word) const {
+  if (has(word) && !find(word)->is_object()) refuse(word, "an object");
+  ConfigFile inner(has(word) ? *find(word) : nlohmann::json::object(), path_ + ": " + std::string(word));
+  inner.place_ = place_ + std::string(word) + ".";
+  inner.record_ = record_;
+  return inner;
 }
 
 ConfigFile ConfigFile::updated(const ConfigFile& other) const {
   ConfigFile both = *this;
   both.json_.update(other.json_);
+  both.other_ = other.place_;
   return both;
 }
 
+ConfigFile ConfigFile::with(std::string_view word, nlohmann::json value) const {
+  ConfigFile changed = *this;
+  changed.json_[std::string(word)] = std::move(value);
+  return changed;
+}
+
+ConfigFile ConfigFile::renamed(std::string_view word, std::string_view other) const {
+  return has(other) ? with(word, *find(other)) : *this;
+}
+
+void ConfigFile::mark_read(std::string_view word) const { record_->asked.insert(place_ + std::string(word) + ".*"); }
+
+std::vector<UnreadWord> ConfigFile::unread() const {
+  std::vector<UnreadWord> all;
+  add_unread(json_, place_, record_->asked, all);
+  return all;
+}
+
+void ConfigFile::remark(std::string_view word, std::string_view sentence) const {
+  const std::string file = path_.substr(path_.rfind('/') + 1);
+  record_->remarks.push_back(file + ": " + std::string(word) + ": " + std::string(sentence));
+}
+
 void ConfigFile::require(std::string_view word, const nlohmann::json& only) const {
-  if (has(word) && json_.at(std::string(word)) != only) refuse(word, only.dump() + ", which is all that qkv computes");
+  record_->required[place_ + std::string(word)] = only.dump();
+  if (has(word) && *find(word) != only) refuse(word, only.dump() + ", which is all that qkv computes");
 }
 
 }  // namespace qkv::families
