@@ -52,6 +52,11 @@ void Read::operator()(const char* word, std::int64_t& value) const {
   const std::string& digits = text(word);
   const auto number = number_from<std::int64_t>(digits);
   if (!number) throw InvalidArgument(function_, word, "a whole number", "\"" + digits + "\"");
+  // Products of such numbers are still numbers.
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  if (*number < -kMost || *number > kMost) {
+    throw InvalidArgument(function_, word, "a whole number of at most " + std::to_string(kMost), digits);
+  }
   value = *number;
 }
 

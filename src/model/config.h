@@ -24,8 +24,9 @@ namespace config_detail {
 inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post, NormOrder::both};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
                                                 EmbeddingScale::normed};
-inline constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
-                                            Activation::relu, Activation::silu};
+inline constexpr std::array kActivations = {
+    Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,  Activation::silu,
+    Activation::tanh, Activation::sigmoid,   Activation::leaky_relu, Activation::relu2, Activation::linear};
 inline constexpr std::array kHeads = {EncoderHead::product, EncoderHead::transform, EncoderHead::none};
 inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms, NormKind::rms_plus_one};
 inline constexpr std::array kSelfAttentions = {SelfAttention::causal, SelfAttention::full};
@@ -157,6 +158,7 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
   each.later("rotary_scaling", o.choices.rotary_scaling, usual.rotary_scaling);
   each.later("local_rotary_base", o.choices.local_rotary_base, usual.local_rotary_base);
+  each.later("local_rotary_scaling", o.choices.local_rotary_scaling, usual.local_rotary_scaling);
   each.later("t5_buckets", o.choices.t5_buckets, usual.t5_buckets);
   each.later("t5_max_distance", o.choices.t5_max_distance, usual.t5_max_distance);
   each.later("windows", o.choices.windows, usual.windows);

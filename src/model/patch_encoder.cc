@@ -28,6 +28,13 @@ void require(bool holds, std::string_view argument, const std::string& expected,
 PatchEncoderOptions checked(const PatchEncoderOptions& options) {
   require(options.image_side > 0, "image_side", "more than 0", options.image_side);
   require(options.patch_side > 0, "patch_side", "more than 0", options.patch_side);
+  // Numbers of parameters are sums of products of sizes.
+  constexpr std::int64_t kLargestSide = std::int64_t{1} << 15;
+  constexpr std::int64_t kWidest = std::int64_t{1} << 20;
+  require(options.image_side <= kLargestSide, "image_side", "at most " + std::to_string(kLargestSide),
+          options.image_side);
+  require(options.d_model <= kWidest, "d_model", "at most " + std::to_string(kWidest), options.d_model);
+  require(options.d_ff.value_or(1) <= kWidest, "d_ff", "at most " + std::to_string(kWidest), options.d_ff.value_or(1));
   require(options.margin >= 0 && options.margin < options.image_side, "margin", "0 or more, less than image_side",
           options.margin);
   const std::int64_t covered = options.image_side - options.margin;

@@ -1,5 +1,6 @@
 #include "model/text_options.h"
 
+#include <algorithm>
 #include <string>
 
 #include "qkv/autograd/scope.h"
@@ -12,13 +13,36 @@ std::int64_t head_width(const TextOptions& options) {
   return options.choices.d_k.value_or(options.d_model / options.heads);
 }
 
+// Numbers of parameters are sums of products of sizes: no model that a machine holds comes near these.
+void require_countable(std::string_view model, const TextOptions& options) {
+  constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+  constexpr std::int64_t kLargestWeight = std::int64_t{1} << 40;
+  const auto require = [&](bool holds, const char* size, std::int64_t most, std::int64_t got) {
+    if (!holds) throw InvalidArgument(model, size, "at most " + std::to_string(most), std::to_string(got));
+  };
+  const std::int64_t d_model = options.d_model;
+  require(d_model <= kLargestSize, "d_model", kLargestSize, d_model);
+  const std::int64_t widest = std::min(kLargestWeight / d_model, kLargestSize);
+  const auto require_width = [&](const char* size, std::int64_t width) {
+    require(width <= widest, size, widest, width);
+  };
+  require_width("d_model", d_model);
+  require_width("vocabulary", options.vocabulary);
+  require_width("d_ff", options.d_ff.value_or(1));
+  require_width("d_context", options.d_context.value_or(1));
+  require_width("heads", options.heads);
+  require_width("d_k", head_width(options));
+  require_width("d_k", head_width(options) * options.heads);
+  if (options.positions == Positions::learned) require_width("length", options.length);
+}
+
 void add_window(const LayerChoices& choices, std::int64_t n, MultiHeadOptions& layer) {
   const std::int64_t window = choices.windows[static_cast<std::size_t>(n)];
   if (window == 0) return;
   layer.window = window;
   if (!layer.rotary || !choices.local_rotary_base) return;
   layer.rotary->base = *choices.local_rotary_base;
-  layer.rotary->scaling = {};
+  layer.rotary->scaling = choices.local_rotary_scaling;
 }
 
 }  // namespace
@@ -33,6 +57,7 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require(options.heads > 0, "heads", "more than 0", options.heads);
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
   require(options.d_context.value_or(1) > 0, "d_context", "more than 0", options.d_context.value_or(1));
+  require_countable(model, options);
   const std::string width = std::to_string(options.d_model);
   require(options.choices.d_k || options.d_model % options.heads == 0, "heads",
           "a divisor of d_model, " + width + ", since each head has d_model / heads of it", options.heads);

@@ -8,14 +8,16 @@
 namespace qkv {
 namespace {
 
-constexpr std::array kActivations = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,
-                                     Activation::silu};
+constexpr std::array kActivations = {
+    Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,  Activation::silu,
+    Activation::tanh, Activation::sigmoid,   Activation::leaky_relu, Activation::relu2, Activation::linear};
+constexpr double kLeak = 0.01;
 
 }  // namespace
 
 std::string_view name_of(Activation activation) noexcept {
-  constexpr std::array<std::string_view, kActivations.size()> kNames = {"gelu", "gelu_tanh", "quick_gelu", "relu",
-                                                                        "silu"};
+  constexpr std::array<std::string_view, kActivations.size()> kNames = {
+      "gelu", "gelu_tanh", "quick_gelu", "relu", "silu", "tanh", "sigmoid", "leaky_relu", "relu2", "linear"};
   return kNames[static_cast<std::size_t>(activation)];
 }
 
@@ -40,6 +42,16 @@ Variable activate(Activation activation, const Variable& x) {
       return relu(x);
     case Activation::silu:
       return silu(x);
+    case Activation::tanh:
+      return tanh(x);
+    case Activation::sigmoid:
+      return sigmoid(x);
+    case Activation::leaky_relu:
+      return relu(x) - scale(relu(-x), kLeak);
+    case Activation::relu2:
+      return relu(x) * relu(x);
+    case Activation::linear:
+      return x;
   }
   __builtin_unreachable();
 }

@@ -9,8 +9,9 @@
 namespace qkv::nn::activation_test {
 namespace {
 
-constexpr std::array kAll = {Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,
-                             Activation::silu};
+constexpr std::array kAll = {Activation::gelu,  Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,
+                             Activation::silu,  Activation::tanh,      Activation::sigmoid,    Activation::leaky_relu,
+                             Activation::relu2, Activation::linear};
 
 Tensor activated(Activation activation, const Tensor& x) { return Tensor(activate(activation, Variable(x)).value()); }
 
@@ -43,6 +44,21 @@ TEST(Activation, IsTheFormulaThatItIsNamedAfter) {
               2 / (1 + std::exp(-3.404)), 0x1p-50);
 }
 
+TEST(Activation, HasTheGradientOfItsFormula) {
+  const Tensor x = normal({40}, 2);
+  for (const Activation activation : kAll) {
+    const Variable input = Variable::parameter(x);
+    backward(sum(activate(activation, input)));
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      // A central difference: its error is of the order of step^2, and of 2^-53 / step by rounding.
+      constexpr double kStep = 1e-5;
+      const auto value = [&](double at) { return oracle::activate(activation, at); };
+      const double slope = (value(x.at({i}) + kStep) - value(x.at({i}) - kStep)) / (2 * kStep);
+      EXPECT_NEAR(input.gradient().at({i}), slope, 1e-8) << name_of(activation) << " at " << x.at({i});
+    }
+  }
+}
+
 TEST(Activation, ExactGeluKeepsItsTail) {
   // -10 * Phi(-10) = -7.6198530241605e-23; 1 + erf would give 0.
   EXPECT_NEAR(activated(Activation::gelu, Tensor(std::vector<double>{-10}, {1})).at({0}), -7.6198530241605e-23, 1e-36);
@@ -61,7 +77,8 @@ TEST(Activation, KeepsShapeDtypeAndNaN) {
 TEST(Activation, IsFoundByItsName) {
   for (const Activation activation : kAll) EXPECT_EQ(activation_named(name_of(activation)), activation);
   EXPECT_EQ(message_of([] { (void)activation_named("swish"); }),
-            "activation_named: name: expected one of gelu, gelu_tanh, quick_gelu, relu, silu, got \"swish\"");
+            "activation_named: name: expected one of gelu, gelu_tanh, quick_gelu, relu, silu, tanh, sigmoid, "
+            "leaky_relu, relu2, linear, got \"swish\"");
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ double activate(Activation activation, double x) noexcept {
       return x < 0 ? 0.0 : x;
     case Activation::silu:
       return x * sigmoid(x);
+    case Activation::tanh:
+      return std::tanh(x);
+    case Activation::sigmoid:
+      return sigmoid(x);
+    case Activation::leaky_relu:
+      return x < 0 ? 0.01 * x : x;
+    case Activation::relu2:
+      return x < 0 ? 0.0 : x * x;
+    case Activation::linear:
+      return x;
   }
   __builtin_unreachable();
 }

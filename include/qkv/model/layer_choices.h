@@ -27,10 +27,11 @@ struct LayerChoices {
   std::optional<double> softcap = std::nullopt;  // of the scores: Gemma 2
   double rotary_base = 10000;                    // of rotary positions
   RotaryScaling rotary_scaling = {};             // likewise
-  // Of layers with a window, which then have no scaling: Gemma 3.
+  // Of layers with a window, which then have a scaling of their own, too: Gemma 3.
   std::optional<double> local_rotary_base = std::nullopt;
-  std::int64_t t5_buckets = 32;        // of T5's positions
-  std::int64_t t5_max_distance = 128;  // likewise
+  RotaryScaling local_rotary_scaling = {};  // of them, if they have a base of their own
+  std::int64_t t5_buckets = 32;             // of T5's positions
+  std::int64_t t5_max_distance = 128;       // likewise
   // Of each layer: keys that a query sees, 0 for all; empty: all in every layer.
   std::vector<std::int64_t> windows = {};
 

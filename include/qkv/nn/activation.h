@@ -14,6 +14,11 @@ enum class Activation : std::uint8_t {
   quick_gelu,  // x * sigmoid(1.702 x), their other approximation: CLIP
   relu,        // max(x, 0); NaN stays NaN
   silu,        // x * sigmoid(x): Llama
+  tanh,        //
+  sigmoid,     // 1 / (1 + exp(-x))
+  leaky_relu,  // x above 0, 0.01 x below
+  relu2,       // relu(x)^2: Primer (So et al. 2021)
+  linear,      // x
 };
 
 /// "gelu", "gelu_tanh", …
