@@ -116,6 +116,13 @@ void say_what_authors_ask(const std::string& path, const GenerateOptions& asked)
   complain("qkv generate", "this is the likeliest text; its generation_config.json asks for" + theirs);
 }
 
+void say_what_is_left_out(const std::string& path) {
+  const std::vector<std::string> words = unheeded_in_generation(path);
+  if (words.empty()) return;
+  complain("qkv generate", fmt::format("careful: its generation_config.json asks for what is not done here: {}",
+                                       fmt::join(words, ", ")));
+}
+
 // Of all texts together, once.
 void warn_of_limits(const TrainedModel& model, std::span<const WrittenText> written) {
   const auto say = [](const std::string& what) { complain("qkv generate", "careful: " + what); };
@@ -155,6 +162,7 @@ void run(GenerateArguments arguments) {
   const auto begin = [&] {
     if (std::exchange(has_begun, true)) return;
     say_what_authors_ask(path, write.draw);
+    say_what_is_left_out(path);
     if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
     if (streams && goes_on) print(prompts.front());
   };

@@ -118,10 +118,9 @@ std::int64_t place_of(const TwoTowerOptions& options, const TensorView& ids, std
   ids.load_row(std::array{b}, row);
   if (options.text_pooling == TextPooling::last) return ids.dim(1) - 1;
   if (options.text_pooling == TextPooling::highest) return std::ranges::max_element(row) - row.begin();
+  // Without an end the first token, which has seen no other: what CLIP's authors compute.
   const auto place = std::ranges::find(row, static_cast<double>(*options.end));
-  if (place != row.end()) return place - row.begin();
-  throw InvalidArgument(kTwoTower, "ids", "the end, token " + std::to_string(*options.end) + ", in each text",
-                        "none in text " + std::to_string(b));
+  return place == row.end() ? 0 : place - row.begin();
 }
 
 // What each token counts, [B, T, 1]: of the mean 1 / length, and 0 for padding; else 1 for the one that stands for all.

@@ -176,7 +176,7 @@ TEST_F(MatchCommand, RefusesWhatHasNoMeaning) {
               HasSubstr("qkv match: CAPTION \"" + words + "\": expected "));
   clip.put("preprocessor_config.json", "{");
   EXPECT_THAT(run_qkv({"match", picture_, "a circle", "--model", clip.path()}).err,
-              HasSubstr("preprocessor_config.json: expected a JSON object"));
+              HasSubstr("preprocessor_config.json: expected JSON, got other text"));
 }
 
 }  // namespace

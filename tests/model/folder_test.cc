@@ -101,6 +101,54 @@ TEST(Folder, SaysHowItsAuthorsMeanItToWrite) {
             directory / "generation_config.json: repetition_penalty: expected a number, got \"a\"");
 }
 
+TEST(Folder, NamesWhatItsAuthorsAskForThatIsNotDone) {
+  const TemporaryDirectory directory;
+  const auto unheeded = [&](const std::string& text) {
+    write(directory / "generation_config.json", text);
+    return unheeded_in_generation(directory / "");
+  };
+  EXPECT_THAT(unheeded_in_generation(directory / ""), testing::IsEmpty());
+  EXPECT_THAT(
+      unheeded(
+          R"({"bos_token_id": 1, "eos_token_id": [2], "pad_token_id": 0, "transformers_version": "4", "use_cache": true,
+                           "do_sample": true, "temperature": 0.6, "top_k": 5, "repetition_penalty": 1.2, "num_beams": 1,
+                           "suppress_tokens": [], "typical_p": 1, "bad_words_ids": null, "min_length": 0})"),
+      testing::IsEmpty());
+  EXPECT_THAT(
+      unheeded(R"({"max_length": 20, "no_repeat_ngram_size": 3, "suppress_tokens": [1, 2], "typical_p": 0.9,
+                           "min_new_tokens": 4, "guidance_scale": 2.0, "encoder_repetition_penalty": 2, "foo": {"a": 1}})"),
+      testing::ElementsAre("encoder_repetition_penalty 2", "foo {\"a\":1}", "guidance_scale 2.0", "max_length 20",
+                           "min_new_tokens 4", "no_repeat_ngram_size 3", "suppress_tokens [1,2]"));
+  EXPECT_THAT(unheeded(R"({"do_sample": true, "num_beams": 3, "typical_p": 0.9, "early_stopping": true})"),
+              testing::ElementsAre("num_beams 3 of a draw", "early_stopping true", "typical_p 0.9"));
+  EXPECT_THAT(unheeded(R"({"early_stopping": true, "temperature": 0.3, "stop_strings": ["a"]})"),
+              testing::ElementsAre("stop_strings [\"a\"]"));
+  EXPECT_THAT(unheeded(R"({"num_beams": 3, "early_stopping": true})"), testing::ElementsAre("early_stopping true"));
+  write(directory / "config.json", R"({"decoder_start_token_id": 0})");
+  EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 0})"), testing::IsEmpty());
+  EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::ElementsAre("decoder_start_token_id 3"));
+}
+
+TEST(Folder, NamesWordsThatItDoesNotKnow) {
+  const auto cautions = [](const std::string& more) {
+    const Folder folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights());
+    return Model::open(folder / "").cautions();
+  };
+  EXPECT_THAT(cautions(R"("use_cache": false, "torch_dtype": "float16", "attention_foo": null, "is_decoder": false)"),
+              testing::IsEmpty());
+  EXPECT_THAT(
+      cautions(
+          R"("b_foo": NaN, "is_decoder": true, "a_foo": {"b": [Infinity]}, "rope_scaling": {"factor": 1, "c_foo": 1})"),
+      testing::ElementsAre("config.json: a_foo {\"b\":[Infinity]}, b_foo NaN, is_decoder true, rope_scaling.c_foo 1, "
+                           "rope_scaling.factor 1: not read; "
+                           "the program of the model's authors may compute something else"));
+  EXPECT_THAT(cautions(R"("rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": {"rope_theta": 3})"),
+              testing::ElementsAre(
+                  "config.json: rope_parameters: not used, since rope_scaling is there too and goes before it"));
+  EXPECT_THAT(cautions(R"("rope_scaling": {"type": "dynamic", "factor": 2})"),
+              testing::ElementsAre(HasSubstr("config.json: rope_scaling: type: dynamic: texts of more than 8 tokens")));
+}
+
 TEST(Folder, NamesEveryTensorThatDiffers) {
   auto tensors = weights();
   tensors[2].second = {4, 5};
@@ -116,14 +164,25 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
               HasSubstr("config.json: model_type: expected one of the families bert, clip, distilbert, gemma, "
                         "gemma2, gemma3_text, gpt2, llama, mistral, qwen2, qwen3, roberta, siglip, t5, got \"mamba\""));
-  EXPECT_THAT(Folder("{\"model_type\": ").error(), HasSubstr("config.json: expected a JSON object"));
+  EXPECT_THAT(Folder("{\"model_type\": ").error(),
+              HasSubstr("config.json: expected JSON, got other text at line 1, column 16"));
+  EXPECT_THAT(Folder("[1]").error(), HasSubstr("config.json: expected a JSON object, got [1]"));
   const auto with = [](const std::string& more) {
     return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
   };
   EXPECT_THAT(with(R"("rope_scaling": {"rope_type": "longrope"})"),
-              HasSubstr("config.json: rope_scaling: rope_type: expected default, linear, llama3 or yarn, got "
+              HasSubstr("config.json: rope_scaling: rope_type: expected default, linear, dynamic, llama3 or yarn, got "
                         "\"longrope\""));
-  EXPECT_THAT(with(R"("hidden_act": "tanh")"), HasSubstr("config.json: hidden_act: expected one of gelu"));
+  EXPECT_THAT(with(R"("rope_scaling": {"type": "su", "factor": 2})"),
+              HasSubstr("rope_scaling: type: expected default"));
+  EXPECT_THAT(with(R"("rope_scaling": {"type": "linear", "factor": "2"})"),
+              HasSubstr("rope_scaling: factor: expected a number, got \"2\""));
+  EXPECT_THAT(with(R"("rope_scaling": 3)"), HasSubstr("rope_scaling: expected an object, got 3"));
+  EXPECT_THAT(with(R"("rope_theta": NaN)"), HasSubstr("config.json: rope_theta: expected a number, got NaN"));
+  EXPECT_THAT(with(R"("partial_rotary_factor": 0.5)"), HasSubstr("partial_rotary_factor: expected 1.0"));
+  EXPECT_THAT(with(R"("quantization_config": {"quant_method": "gptq"})"),
+              HasSubstr("config.json: quantization_config: expected none"));
+  EXPECT_THAT(with(R"("hidden_act": "mish")"), HasSubstr("config.json: hidden_act: expected one of gelu"));
   EXPECT_THAT(with(R"("num_key_value_heads": -1)"),
               HasSubstr("config.json: num_key_value_heads: expected a whole number from 0 to 2^31, got -1"));
   EXPECT_THAT(with(R"("num_key_value_heads": 3)"), HasSubstr("kv_heads"));
@@ -144,8 +203,9 @@ TEST(Folder, NamesWhatNoGemmaHas) {
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"rope_theta": 10000.0})"),
               HasSubstr("config.json: rope_parameters: full_attention: expected an object, got nothing"));
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": {}, "sliding_attention":
-                {"rope_type": "linear"}})"),
-              HasSubstr("sliding_attention: rope_type: expected \"default\", which is all that qkv computes"));
+                {"rope_type": "longrope"}})"),
+              HasSubstr("sliding_attention: rope_type: expected default, linear, dynamic, llama3 or yarn"));
+  EXPECT_THAT(gemma("gemma2", R"("sliding_window": null)"), HasSubstr("sliding_window: expected a whole number"));
   EXPECT_THAT(gemma("gemma2", R"("query_pre_attn_scalar": -1)"),
               HasSubstr("config.json: query_pre_attn_scalar: expected more than 0, got -1"));
   EXPECT_THAT(gemma("gemma2", R"("attn_logit_softcapping": 0)"),
@@ -166,7 +226,7 @@ TEST(Folder, NamesWhatNoT5Has) {
               HasSubstr("config.json: is_encoder_decoder: expected true, which is all that qkv computes, got false"));
   EXPECT_THAT(t5(R"("architectures": ["T5EncoderModel"])"),
               HasSubstr("config.json: architectures: expected an encoder with its decoder"));
-  EXPECT_THAT(t5(R"("feed_forward_proj": "gated-tanh")"),
+  EXPECT_THAT(t5(R"("feed_forward_proj": "gated-mish")"),
               HasSubstr("config.json: feed_forward_proj: expected one of gelu"));
   EXPECT_THAT(t5(R"("decoder_start_token_id": 5)"), HasSubstr("config.json: EncoderDecoder: start: expected a token"));
   EXPECT_THAT(t5(R"("tie_word_embeddings": false)"),
@@ -184,7 +244,7 @@ TEST(Folder, NamesWhatNoTowersHave) {
   EXPECT_THAT(clip("", R"("num_channels": 1)"),
               HasSubstr("config.json: vision_config: num_channels: expected 3, which is all that qkv computes, got 1"));
   EXPECT_THAT(clip("", R"("vision_use_head": false)"), HasSubstr("vision_config: vision_use_head: expected true"));
-  EXPECT_THAT(clip("", R"("patch_size": 0)"), HasSubstr("vision_config: patch_size: expected 1 or more, got 0"));
+  EXPECT_THAT(clip("", R"("patch_size": 0)"), HasSubstr("vision_config: patch_size: expected 1 or more"));
   EXPECT_THAT(clip(R"("projection_size": 5)", ""), HasSubstr("TwoTower: d_embedding: expected 768"));
   EXPECT_THAT(clip("", R"("num_hidden_layers": 1)"),
               AllOf(HasSubstr("vision_model.head.attention.in_proj_weight: expected [768, 768], got no such tensor"),

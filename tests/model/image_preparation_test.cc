@@ -106,7 +106,7 @@ TEST(PrepareImage, NamesWhatItCannotRead) {
               HasSubstr("image_mean: expected a number for red, green and blue each, got [0,0]"));
   EXPECT_THAT(message(R"({"size": 4, "image_mean": [0, 0, 0], "image_std": [1, 0, 1]})"),
               HasSubstr("image_std: expected numbers above 0, got [1,0,1]"));
-  EXPECT_THAT(message("["), HasSubstr("preprocessor_config.json: expected a JSON object"));
+  EXPECT_THAT(message("["), HasSubstr("preprocessor_config.json: expected JSON, got other text"));
   EXPECT_EQ(error_message([] { static_cast<void>(prepare_image(Tensor(DType::u8, {2, 2, 4}), {})); }),
             "prepare_image: image: expected u8 [H, W, 3] with a pixel, got u8 [2, 2, 4]");
   EXPECT_EQ(error_message([] { static_cast<void>(prepare_image(picture(3, 3), {.crop = ImageSize{4, 2}})); }),

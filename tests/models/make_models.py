@@ -1,4 +1,4 @@
-"""make_models.py FOLDER: small random models of every family, and what `transformers` computes of them.
+"""make_models.py FOLDER [NAME …]: small random models of every family, and what `transformers` computes of them.
 
 Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logits [B, T, vocabulary], hidden.0 (what the
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
@@ -167,6 +167,7 @@ def siglip(text=None, image=None):
 MODELS = {
     "bert": lambda: bert(),
     "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
+    "bert-tanh": lambda: bert(hidden_act="tanh"),
     "bert-pretraining": lambda: bert(t.BertForPreTraining, type_vocab_size=3),
     "roberta": lambda: roberta(),
     "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
@@ -174,11 +175,15 @@ MODELS = {
     "clip-gelu": lambda: clip(
         {"hidden_act": "gelu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu_new", "layer_norm_eps": 1e-2}
     ),
+    "clip-tanh": lambda: clip({"hidden_act": "tanh"}, {"hidden_act": "leaky_relu"}),
+    "clip-endless": lambda: clip(),
+    "clip-dict": lambda: clip(),
     "clip-old": lambda: clip({"eos_token_id": 2}),
     "siglip": lambda: siglip(),
     "siglip-relu": lambda: siglip({"hidden_act": "relu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu"}),
     "siglip-bf16": lambda: siglip().to(torch.bfloat16),
     "distilbert": lambda: distilbert(),
+    "distilbert-names": lambda: distilbert(),
     "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
     "gemma": lambda: gemma(),
     "gemma-old": lambda: gemma(rms_norm_eps=1e-3, tie_word_embeddings=False),
@@ -193,8 +198,17 @@ MODELS = {
     "gemma2-old": lambda: gemma2(num_hidden_layers=3, rope_parameters=rope("default") | {"rope_theta": 5e3}),
     "gemma2-bf16": lambda: gemma2().to(torch.bfloat16),
     "gemma3": lambda: gemma3(),
+    "gemma3-local": lambda: gemma3(
+        rope_parameters={
+            "full_attention": rope("yarn", factor=4.0, original_max_position_embeddings=32),
+            "sliding_attention": rope("linear", factor=2.0),
+        }
+    ),
+    "gemma3-beside": lambda: gemma3(),
+    "gemma3-word": lambda: gemma3(),
     "gemma3-old": lambda: gemma3(final_logit_softcapping=0.3),
     "gpt2": lambda: gpt2(),
+    "gpt2-names": lambda: gpt2(activation_function="sigmoid"),
     "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
     "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
     "llama-tied": lambda: llama(tie_word_embeddings=True, head_dim=12, rms_norm_eps=1e-3),
@@ -206,6 +220,25 @@ MODELS = {
         )
     ),
     "llama-yarn": lambda: llama(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)),
+    "llama-yarn-all": lambda: llama(
+        rope_parameters=rope(
+            "yarn",
+            factor=4.0,
+            original_max_position_embeddings=32,
+            beta_fast=16.0,
+            beta_slow=2.0,
+            mscale=0.7,
+            mscale_all_dim=1.3,
+        )
+    ),
+    "llama-yarn-beside": lambda: llama(),
+    "llama-yarn-alone": lambda: llama(),
+    "llama-yarn-original": lambda: llama(),
+    "llama-llama3-original": lambda: llama(),
+    "llama-type": lambda: llama(),
+    "llama-dynamic": lambda: llama(rope_parameters=rope("dynamic", factor=4.0)),
+    "llama-tanh": lambda: llama(hidden_act="tanh"),
+    "llama-relu2": lambda: llama(hidden_act="relu2"),
     "llama-bf16": lambda: llama().to(torch.bfloat16),
     "llama-f16": lambda: llama().to(torch.float16),
     "llama-shards": lambda: llama(num_hidden_layers=3),
@@ -214,19 +247,61 @@ MODELS = {
         relative_attention_num_buckets=6, relative_attention_max_distance=9, layer_norm_epsilon=1e-3
     ),
     "t5-gated": lambda: t5_untied(),
+    "t5-linear": lambda: t5(feed_forward_proj="gated-linear"),
     "t5-tied": lambda: t5(feed_forward_proj="gated-silu", tie_word_embeddings=False, decoder_start_token_id=5),
     "t5-old": lambda: t5_untied(),
+    "t5-parts": lambda: t5_untied(),
     "t5-bf16": lambda: t5().to(torch.bfloat16),
     "mistral": lambda: mistral(sliding_window=5),
     "mistral-all": lambda: mistral(sliding_window=None),
+    "mistral-types": lambda: mistral(sliding_window=5),
+    "mistral-usual": lambda: mistral(num_attention_heads=16, num_key_value_heads=8),
     "qwen2": lambda: qwen2(),
     "qwen2-window": lambda: qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1),
     "qwen3": lambda: qwen3(),
+    "qwen3-usual": lambda: qwen3(head_dim=128),
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
 }
 
 # What takes the place of these words in the config of an `-old` model; None: it has no such word.
 OLD = {
+    "llama-yarn-beside": {
+        "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
+        "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 5e4},
+        "rope_theta": 5e3,
+    },
+    "llama-yarn-alone": {
+        "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32},
+        "rope_parameters": {"rope_type": "default", "rope_theta": 5e5},
+    },
+    "llama-yarn-original": {
+        "rope_parameters": rope("yarn", factor=None, original_max_position_embeddings=64),
+        "original_max_position_embeddings": 16,
+    },
+    "llama-llama3-original": {
+        "rope_parameters": rope("llama3", factor=8, low_freq_factor=1, high_freq_factor=4, beta_fast=0),
+    },
+    "llama-type": {"rope_parameters": {"type": "linear", "factor": 3, "rope_type": "default"}, "rope_theta": 500},
+    "mistral-types": {"layer_types": ["full_attention", "full_attention"]},
+    "mistral-usual": {"num_key_value_heads": None},
+    "qwen3-usual": {"head_dim": None},
+    "gpt2-names": {"n_layer": None, "num_hidden_layers": 2, "n_positions": None, "max_position_embeddings": 128},
+    "distilbert-names": {"n_layers": None, "num_hidden_layers": 2, "n_heads": 5, "num_attention_heads": 6},
+    "t5-parts": {"feed_forward_proj": "gated-relu", "dense_act_fn": "silu"},
+    "clip-endless": {"text_config.eos_token_id": None},
+    "clip-dict": {
+        "text_config.hidden_act": "relu",
+        "text_config.num_attention_heads": 3,
+        "text_config_dict": {**TEXT_TOWER, "eos_token_id": END},
+        "vision_config_dict": {**IMAGE_TOWER, "layer_norm_eps": 1e-3},
+    },
+    "gemma3-beside": {"rope_scaling": {"rope_type": "linear", "factor": 3.0}},
+    "gemma3-word": {
+        "rope_parameters": None,
+        "rope_theta": 50000.0,
+        "rope_local_base_freq": 1000.0,
+        "rope_scaling": {"type": "linear", "factor": 8.0},
+    },
     "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
     "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
     "t5-old": {"tie_word_embeddings": False, "scale_decoder_outputs": None, "num_decoder_layers": 3},
@@ -244,9 +319,17 @@ TWICE = {"t5-tied"}
 
 
 def in_old_words(path, words):
-    config = json.loads(path.read_text()) | words
-    left_out = {word for word, value in words.items() if value is None}
-    path.write_text(json.dumps({word: value for word, value in config.items() if word not in left_out}))
+    """Words in place of those in a config; "text_config.hidden_act" is one inside an object."""
+    config = json.loads(path.read_text())
+    for place, value in words.items():
+        *objects, word = place.split(".")
+        inner = config
+        for name in objects:
+            inner = inner[name]
+        inner[word] = value
+        if value is None:
+            del inner[word]
+    path.write_text(json.dumps(config))
 
 
 def shaken(model):
@@ -410,7 +493,10 @@ def main():
     torch.set_num_threads(1)
     t.logging.set_verbosity_error()
     t.logging.disable_progress_bar()
+    wanted = sys.argv[2:]
     for name, make in MODELS.items():
+        if wanted and name not in wanted:
+            continue
         torch.manual_seed(zlib.crc32(name.encode()))
         folder = pathlib.Path(sys.argv[1], name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -430,6 +516,8 @@ def main():
             save_gradients(model, folder, loss)
         save_expected(tensors, folder)
         print(name, flush=True)
+    if wanted:
+        return
     minilm(pathlib.Path(sys.argv[1], "minilm"))
     pairs(pathlib.Path(sys.argv[1], "clip-pairs"), clip, True)
     pairs(pathlib.Path(sys.argv[1], "siglip-pairs"), siglip, False)

@@ -42,6 +42,11 @@ struct GenerateOptions {
 /// word of another type.
 [[nodiscard]] GenerateOptions draw_options_of(const std::string& folder);
 
+/// What else generation_config.json of a folder asks for that generate() does not do, each with its value:
+/// "no_repeat_ngram_size 3". Left out are words that change no token (names, caches, outputs), the tokens of begin, end
+/// and padding, and values with which a word asks for nothing. Empty for a file. Throws as draw_options_of().
+[[nodiscard]] std::vector<std::string> unheeded_in_generation(const std::string& folder);
+
 /// New tokens of each text, without those of the prompt and without the end.
 using NewTokens = std::vector<std::vector<std::int64_t>>;
 

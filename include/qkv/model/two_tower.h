@@ -50,7 +50,7 @@ enum class ImagePooling : std::uint8_t {
 enum class TextPooling : std::uint8_t {
   mean,     // of its tokens
   last,     // the last place of the row, padding or not: SigLIP, which pads every text to its longest
-  end,      // the first token that is options.end: CLIP
+  end,      // the first token that is options.end, or in a text without one its first token: CLIP
   highest,  // the first of the highest number: CLIP's first configs, where that is the end
 };
 /// "mean", "last", "end", "highest"
@@ -115,8 +115,7 @@ class TwoTower {
   /// call.dtype, what follows in the default one of ModelCall. The cosine of two embeddings is their product. Throws
   /// InvalidArgument naming images.
   [[nodiscard]] Variable embed_images(const TensorView& images, const ModelCall& call = {}) const;
-  /// Texts likewise. Throws InvalidArgument naming ids or lengths; a text needs a token, and its end if that stands for
-  /// it.
+  /// Texts likewise. Throws InvalidArgument naming ids or lengths; a text needs a token.
   [[nodiscard]] Variable embed_texts(const PaddedTokens& texts, const ModelCall& call = {}) const;
 
   /// pair_scores() of embeddings [I, d_embedding] and [T, d_embedding].

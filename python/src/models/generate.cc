@@ -33,6 +33,13 @@ GenerateOptions options_of(const Draw& draw, const Model& model) {
   return options;
 }
 
+void say_what_is_left_out(const LoadedModel& self) {
+  for (const std::string& word : unheeded_in_generation(self.path)) {
+    const std::string text = self.name + ": its generation_config.json asks for what is not done here: " + word;
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+  }
+}
+
 // (text, tokens, end) of each prompt.
 using Written = std::tuple<std::string, std::vector<std::int32_t>, std::string>;
 
@@ -45,6 +52,7 @@ std::vector<Written> written_by(const LoadedModel& self, const std::vector<std::
       said(text, std::string(part));
     };
   }
+  say_what_is_left_out(self);
   const std::vector<WrittenText> texts = stoppably([&] { return write_texts(self.trained, prompts, options); });
   std::vector<Written> all;
   for (const WrittenText& text : texts) all.emplace_back(text.text, text.tokens, std::string(name_of(text.end)));

@@ -74,6 +74,7 @@ EncoderHead head_in(const ConfigFile& config) {
 EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
+  config.require("add_cross_attention", false);
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings") - skipped,
                          .layers = config.layers("num_hidden_layers"),
@@ -101,7 +102,10 @@ Model::Network roberta_network(const ConfigFile& config, const Init& init, DType
   return Encoder(bert_options(config, 2), init, dtype);
 }
 
-Model::Network distilbert_network(const ConfigFile& config, const Init& init, DType dtype) {
+Model::Network distilbert_network(const ConfigFile& file, const Init& init, DType dtype) {
+  const ConfigFile config = file.renamed("n_layers", "num_hidden_layers")
+                                .renamed("dim", "hidden_size")
+                                .renamed("n_heads", "num_attention_heads");
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings"),
                          .layers = config.layers("n_layers"),

@@ -65,10 +65,12 @@ constexpr auto with_towers(const WeightName (&own)[N]) {
 constexpr auto kClipNames = with_towers(kClipOwnNames);
 constexpr auto kSiglipNames = with_towers(kSiglipOwnNames);
 
-// Old configs have a second object, whose words go before those of the first.
+// Old configs of CLIP have a second object, which counts alone, with the usual values of what it does not say.
 ConfigFile tower_in(const ConfigFile& config, const std::string& word) {
-  const ConfigFile tower = config.object(word);
-  return config.has(word + "_dict") ? tower.updated(config.object(word + "_dict")) : tower;
+  const std::string other = word + "_dict";
+  if (!config.has(other)) return config.object_or_none(word);
+  config.mark_read(word);
+  return config.object(other);
 }
 
 // What a config does not say is that of the smallest model of the family.
@@ -87,7 +89,9 @@ TwoTowerOptions towers_in(const ConfigFile& text, const ConfigFile& image, const
   image.require("num_channels", 3);
   const std::int64_t side = image.integer("image_size", 224);
   const std::int64_t patch = image.integer("patch_size", usual.patch_side);
-  if (patch == 0) image.refuse("patch_size", "1 or more");
+  constexpr std::int64_t kLargestSide = std::int64_t{1} << 15;
+  if (side < 1 || side > kLargestSide) image.refuse("image_size", "1 to " + std::to_string(kLargestSide) + " pixels");
+  if (patch < 1 || patch > side) image.refuse("patch_size", "1 or more, and no more than image_size");
   return {.image_side = side,
           .patch_side = patch,
           .vocabulary = text.integer("vocab_size", usual.vocabulary),
@@ -133,8 +137,8 @@ Model::Network clip_network(const ConfigFile& config, const Init& init, DType dt
 }
 
 Model::Network siglip_network(const ConfigFile& config, const Init& init, DType dtype) {
-  const ConfigFile text = tower_in(config, "text_config");
-  const ConfigFile image = tower_in(config, "vision_config");
+  const ConfigFile text = config.object_or_none("text_config");
+  const ConfigFile image = config.object_or_none("vision_config");
   image.require("vision_use_head", true);
   TwoTowerOptions options = towers_in(text, image,
                                       {.text_width = 768,

@@ -6,16 +6,23 @@
 namespace qkv::families {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Activation>, 9> kActivationNames = {{
+constexpr std::array<std::pair<std::string_view, Activation>, 16> kActivationNames = {{
     {"gelu", Activation::gelu},
     {"gelu_python", Activation::gelu},
     {"gelu_new", Activation::gelu_tanh},
     {"gelu_fast", Activation::gelu_tanh},
     {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu_python_tanh", Activation::gelu_tanh},
+    {"gelu_accurate", Activation::gelu_tanh},
     {"quick_gelu", Activation::quick_gelu},
     {"relu", Activation::relu},
     {"silu", Activation::silu},
     {"swish", Activation::silu},
+    {"tanh", Activation::tanh},
+    {"sigmoid", Activation::sigmoid},
+    {"leaky_relu", Activation::leaky_relu},
+    {"relu2", Activation::relu2},
+    {"linear", Activation::linear},
 }};
 
 }  // namespace

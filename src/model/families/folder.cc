@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "model/families/config_words.h"
 #include "model/families/family.h"
 #include "model/families/weight_files.h"
 #include "nn/trace_record.h"
@@ -223,7 +224,7 @@ Model open_folder(const std::string& folder) {
   const ConfigFile config((fs::path(folder) / "config.json").string());
   const Family& family = family_of(config);
   const WeightFiles files(folder);
-  const Model model = [&] {
+  Model model = [&] {
     try {
       const Model::Network network = family.network(config, Init::undrawn(), stored_dtype(files));
       return Model(network, tokenizers_of(folder, config, network));
@@ -234,6 +235,7 @@ Model open_folder(const std::string& folder) {
   Loading loading(family, files);
   for (const Parameter& parameter : model.parameters()) loading.add(parameter);
   loading.finish(folder);
+  for (std::string& caution : cautions_of(config, family.type)) model.add_caution(std::move(caution));
   return model;
 }
 

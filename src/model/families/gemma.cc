@@ -42,7 +42,7 @@ DecoderOptions gemma_options(const ConfigFile& config, std::int64_t kv_heads) {
   options.embedding = EmbeddingScale::root_width;
   options.tied = config.flag("tie_word_embeddings", true);
   options.choices.norm = NormKind::rms_plus_one;
-  options.choices.kv_heads = config.integer("num_key_value_heads", kv_heads);
+  options.choices.kv_heads = kv_heads_in(config, options.heads, kv_heads);
   options.choices.d_k = config.integer("head_dim", 256);
   return options;
 }
@@ -66,8 +66,9 @@ DecoderOptions gemma2_options(const ConfigFile& config, std::int64_t pattern) {
   if (scalar <= 0) config.refuse("query_pre_attn_scalar", "more than 0");
   options.choices.scale = 1 / std::sqrt(scalar);
   if (pattern < 1) config.refuse("sliding_window_pattern", "1 or more");
-  options.choices.windows = windows_in(config, options.layers, config.integer("sliding_window", 4096),
-                                       [&](std::int64_t n) { return (n + 1) % pattern != 0; });
+  const std::int64_t window = config.contains("sliding_window") ? config.integer("sliding_window") : 4096;
+  options.choices.windows =
+      windows_in(config, options.layers, window, [&](std::int64_t n) { return (n + 1) % pattern != 0; });
   return options;
 }
 
@@ -79,22 +80,19 @@ Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType 
   return Decoder(options, init, dtype);
 }
 
-// Local layers turn by frequencies of their own. Newer configs have an object for each type of layer; older ones scale
-// the others alone.
+// Local layers turn by frequencies of their own. Newer configs have an object for each type of layer, whose words go
+// before those of the config; rope_scaling, where older ones have it, changes that of the other layers.
 void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
-  options.choices.rotary_base = config.number("rope_theta", 1e6);
-  options.choices.local_rotary_base = config.number("rope_local_base_freq", 1e4);
-  if (config.has("rope_scaling")) {
-    options.choices.rotary_scaling = scaling_in(config.object("rope_scaling"), options.length);
-  }
-  if (!config.has("rope_parameters")) return;
-  const ConfigFile types = config.object("rope_parameters");
-  const ConfigFile full = types.object("full_attention");
-  options.choices.rotary_base = full.number("rope_theta", options.choices.rotary_base);
-  options.choices.rotary_scaling = scaling_in(full, options.length);
-  const ConfigFile local = types.object("sliding_attention");
-  options.choices.local_rotary_base = local.number("rope_theta", *options.choices.local_rotary_base);
-  local.require("rope_type", "default");
+  const RotaryLengths lengths{.longest = options.length};
+  const ConfigFile types = config.object_or_none("rope_parameters");
+  const bool has_types = config.has("rope_parameters");
+  const ConfigFile full = has_types ? types.object("full_attention") : types.with("rope_type", "default");
+  const ConfigFile turned = full.updated(config.object_or_none("rope_scaling"));
+  options.choices.rotary_base = turned.number("rope_theta", config.number("rope_theta", 1e6));
+  options.choices.rotary_scaling = scaling_in(turned, lengths);
+  const ConfigFile local = types.object_or_none("sliding_attention");
+  options.choices.local_rotary_base = local.number("rope_theta", config.number("rope_local_base_freq", 1e4));
+  options.choices.local_rotary_scaling = scaling_in(local, lengths);
 }
 
 Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType dtype) {

@@ -1,18 +1,108 @@
 // How the authors of a folder mean its model to write.
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
 
 #include "model/families/config_file.h"
 #include "qkv/model/generate.h"
 
 namespace qkv {
+namespace {
 
-GenerateOptions draw_options_of(const std::string& folder) {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+using families::ConfigFile;
+using families::UnreadWord;
+
+// What changes no token: names, caches, outputs, and ways to the same text.
+constexpr std::array<std::string_view, 30> kChangesNothing = {"_from_model_config",
+                                                              "assistant_confidence_threshold",
+                                                              "assistant_early_exit",
+                                                              "assistant_ensemble_weight",
+                                                              "assistant_lookbehind",
+                                                              "bos_token_id",
+                                                              "cache_config",
+                                                              "cache_implementation",
+                                                              "compile_config",
+                                                              "continuous_batching_config",
+                                                              "disable_compile",
+                                                              "eos_token_id",
+                                                              "is_assistant",
+                                                              "low_memory",
+                                                              "max_cache_len",
+                                                              "max_matching_ngram_size",
+                                                              "num_assistant_tokens",
+                                                              "num_assistant_tokens_schedule",
+                                                              "output_attentions",
+                                                              "output_hidden_states",
+                                                              "output_logits",
+                                                              "output_scores",
+                                                              "pad_token_id",
+                                                              "prefill_chunk_size",
+                                                              "prompt_lookup_num_tokens",
+                                                              "return_dict_in_generate",
+                                                              "return_legacy_cache",
+                                                              "target_lookbehind",
+                                                              "transformers_version",
+                                                              "use_cache"};
+
+// Values with which a word asks for nothing, as JSON; the defaults of `transformers`.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kUsual = {
+    {{"diversity_penalty", "0.0"},
+     {"early_stopping", "false"},
+     {"encoder_no_repeat_ngram_size", "0"},
+     {"encoder_repetition_penalty", "1.0"},
+     {"epsilon_cutoff", "0.0"},
+     {"eta_cutoff", "0.0"},
+     {"guidance_scale", "1.0"},
+     {"min_length", "0"},
+     {"min_new_tokens", "0"},
+     {"no_repeat_ngram_size", "0"},
+     {"num_beam_groups", "1"},
+     {"num_return_sequences", "1"},
+     {"penalty_alpha", "0.0"},
+     {"remove_invalid_values", "false"},
+     {"renormalize_logits", "false"},
+     {"token_healing", "false"},
+     {"trust_remote_code", "false"},
+     {"typical_p", "1.0"},
+     {"use_mtp", "false"},
+     {"num_beams", "1"}}};
+
+// Where the likeliest text is written, nothing is drawn; where one text is followed, no beams are compared.
+constexpr std::array<std::string_view, 8> kOfDraws = {"temperature", "top_k",          "top_p",      "min_p",
+                                                      "typical_p",   "epsilon_cutoff", "eta_cutoff", "top_h"};
+constexpr const char* kStart = "decoder_start_token_id";
+constexpr std::array<std::string_view, 5> kOfBeams = {"early_stopping", "length_penalty", "num_beam_groups",
+                                                      "diversity_penalty", "renormalize_logits"};
+
+bool is_one_of(std::span<const std::string_view> words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool asks_for_nothing(const std::string& word, const nlohmann::json& value) {
+  if ((value.is_array() || value.is_object()) && value.empty()) return true;
+  const auto* const usual = std::ranges::find(kUsual, word, &std::pair<std::string_view, std::string_view>::first);
+  return usual != kUsual.end() && nlohmann::json::parse(usual->second) == value;
+}
+
+std::optional<ConfigFile> generation_in(const std::string& folder) {
+  const fs::path path = fs::path(folder) / "generation_config.json";
+  if (!fs::is_directory(folder) || !fs::exists(path)) return std::nullopt;
+  return ConfigFile(path.string());
+}
+
+// Of an encoder-decoder, in its config.json, which is what is read.
+nlohmann::json start_in(const std::string& folder) {
+  const fs::path path = fs::path(folder) / "config.json";
+  if (!fs::exists(path)) return nullptr;
+  const ConfigFile config(path.string());
+  return config.has(kStart) ? nlohmann::json(config.integer(kStart)) : nlohmann::json();
+}
+
+GenerateOptions draw_options_in(const ConfigFile& config) {
   constexpr std::int64_t kUsualTopK = 50;
   GenerateOptions draw;
-  const fs::path path = fs::path(folder) / "generation_config.json";
-  if (!fs::is_directory(folder) || !fs::exists(path)) return draw;
-  const families::ConfigFile config(path.string());
   draw.repetition_penalty = config.number("repetition_penalty", 1);
   if (config.flag("do_sample", false)) {
     draw.temperature = config.number("temperature", 1);
@@ -24,6 +114,31 @@ GenerateOptions draw_options_of(const std::string& folder) {
   draw.beams = config.integer("num_beams", 1);
   draw.length_penalty = config.number("length_penalty", 1);
   return draw;
+}
+
+}  // namespace
+
+GenerateOptions draw_options_of(const std::string& folder) {
+  const std::optional<ConfigFile> config = generation_in(folder);
+  return config ? draw_options_in(*config) : GenerateOptions();
+}
+
+std::vector<std::string> unheeded_in_generation(const std::string& folder) {
+  const std::optional<ConfigFile> config = generation_in(folder);
+  if (!config) return {};
+  const GenerateOptions draw = draw_options_in(*config);
+  const bool draws = draw.temperature > 0;
+  const bool has_beams = config->integer("num_beams", 1) > 1;
+  std::vector<std::string> all;
+  if (draws && has_beams) all.push_back("num_beams " + config->shown("num_beams") + " of a draw");
+  for (const UnreadWord& found : config->unread()) {
+    const std::string& word = found.place;
+    if (is_one_of(kChangesNothing, word) || asks_for_nothing(word, *found.value)) continue;
+    if (word == kStart && start_in(folder) == *found.value) continue;
+    if ((!draws && is_one_of(kOfDraws, word)) || (!has_beams && is_one_of(kOfBeams, word))) continue;
+    all.push_back(word + " " + config->shown(word));
+  }
+  return all;
 }
 
 }  // namespace qkv

@@ -21,7 +21,11 @@ constexpr WeightName kGpt2Names[] = {
 // The causal mask, stored, and the table once more.
 constexpr std::string_view kGpt2Unused[] = {"*.attn.bias", "*.attn.masked_bias", "lm_head.weight"};
 
-Model::Network gpt2_network(const ConfigFile& config, const Init& init, DType dtype) {
+Model::Network gpt2_network(const ConfigFile& file, const Init& init, DType dtype) {
+  const ConfigFile config = file.renamed("n_positions", "max_position_embeddings")
+                                .renamed("n_layer", "num_hidden_layers")
+                                .renamed("n_embd", "hidden_size")
+                                .renamed("n_head", "num_attention_heads");
   config.require("scale_attn_weights", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
   config.require("add_cross_attention", false);

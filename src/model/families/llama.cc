@@ -31,9 +31,21 @@ DecoderOptions turned_options(const ConfigFile& config) {
 }
 
 std::vector<std::int64_t> qwen_windows(const ConfigFile& config, std::int64_t layers) {
-  if (!config.flag("use_sliding_window", false) || !config.has("sliding_window")) return {};
-  const std::int64_t first = config.integer("max_window_layers", layers);
-  return windows_in(config, layers, config.integer("sliding_window"), [&](std::int64_t n) { return n >= first; });
+  constexpr std::int64_t kWindow = 4096;
+  constexpr std::int64_t kFirst = 28;
+  const std::optional<std::int64_t> window = window_in(config, kWindow);
+  const std::int64_t first = config.integer("max_window_layers", kFirst);
+  const bool has_windows = config.flag("use_sliding_window", false) && window;
+  const auto windows = windows_in(config, layers, window.value_or(0), [&](std::int64_t n) { return n >= first; });
+  return has_windows ? windows : std::vector<std::int64_t>();
+}
+
+DecoderOptions qwen_options(const ConfigFile& config) {
+  constexpr std::int64_t kKvHeads = 32;
+  DecoderOptions options = turned_options(config);
+  options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
+  options.choices.windows = qwen_windows(config, options.layers);
+  return options;
 }
 
 Model::Network llama_network(const ConfigFile& config, const Init& init, DType dtype) {
@@ -41,26 +53,29 @@ Model::Network llama_network(const ConfigFile& config, const Init& init, DType d
 }
 
 Model::Network mistral_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr std::int64_t kKvHeads = 8;
+  constexpr std::int64_t kWindow = 4096;
   DecoderOptions options = turned_options(config);
-  if (config.has("sliding_window")) {
-    options.choices.windows =
-        windows_in(config, options.layers, config.integer("sliding_window"), [](std::int64_t) { return true; });
+  options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
+  // All layers alike: its authors' program does not look at layer_types.
+  if (const auto window = window_in(config, kWindow)) {
+    options.choices.windows.assign(static_cast<std::size_t>(options.layers), *window);
   }
   return Decoder(options, init, dtype);
 }
 
 Model::Network qwen2_network(const ConfigFile& config, const Init& init, DType dtype) {
-  DecoderOptions options = turned_options(config);
+  DecoderOptions options = qwen_options(config);
   options.bias = true;
   options.choices.out_bias = false;
-  options.choices.windows = qwen_windows(config, options.layers);
   return Decoder(options, init, dtype);
 }
 
 Model::Network qwen3_network(const ConfigFile& config, const Init& init, DType dtype) {
-  DecoderOptions options = turned_options(config);
+  constexpr std::int64_t kHeadWidth = 128;
+  DecoderOptions options = qwen_options(config);
+  if (!config.contains("head_dim")) options.choices.d_k = kHeadWidth;
   options.choices.qk_norm = options.choices.epsilon;
-  options.choices.windows = qwen_windows(config, options.layers);
   return Decoder(options, init, dtype);
 }
 

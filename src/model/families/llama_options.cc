@@ -5,45 +5,88 @@
 namespace qkv::families {
 namespace {
 
-RotaryScaling yarn_in(const ConfigFile& rope, std::int64_t length) {
-  YarnScaling scaling{.factor = rope.number("factor"),
-                      .original_max = rope.integer("original_max_position_embeddings", length),
-                      .beta_fast = rope.number("beta_fast", 32),
-                      .beta_slow = rope.number("beta_slow", 1)};
+constexpr std::string_view kOriginal = "original_max_position_embeddings";
+
+// `transformers` takes 0 for no value.
+double beta_in(const ConfigFile& rope, std::string_view word, double otherwise) {
+  const double beta = rope.number(word, otherwise);
+  return beta == 0 ? otherwise : beta;
+}
+
+RotaryScaling yarn_in(const ConfigFile& rope, const RotaryLengths& lengths) {
+  const std::int64_t original = lengths.original_in(rope);
+  if (original < 1) rope.refuse(kOriginal, "1 or more");
+  const double ratio = static_cast<double>(lengths.longest) / static_cast<double>(original);
+  YarnScaling scaling{.factor = rope.number("factor", ratio),
+                      .original_max = original,
+                      .beta_fast = beta_in(rope, "beta_fast", 32),
+                      .beta_slow = beta_in(rope, "beta_slow", 1)};
   rope.require("truncate", true);
-  if (rope.has("attention_factor")) scaling.attention_factor = rope.number("attention_factor");
-  if (rope.has("mscale")) scaling.mscale = rope.number("mscale");
-  if (rope.has("mscale_all_dim")) scaling.mscale_all_dim = rope.number("mscale_all_dim");
+  // As `transformers`: the factor alone where it is there, else both of the others or none.
+  const double mscale = rope.number("mscale", 0);
+  const double mscale_all_dim = rope.number("mscale_all_dim", 0);
+  if (rope.has("attention_factor")) {
+    scaling.attention_factor = rope.number("attention_factor");
+  } else if (mscale != 0 && mscale_all_dim != 0) {
+    scaling.mscale = mscale;
+    scaling.mscale_all_dim = mscale_all_dim;
+  }
   return scaling;
+}
+
+// Frequencies change beyond max_position_embeddings alone.
+RotaryScaling dynamic_in(const ConfigFile& rope, std::string_view word, const RotaryLengths& lengths) {
+  static_cast<void>(rope.number("factor"));
+  rope.remark(word, "dynamic: texts of more than " + std::to_string(lengths.longest) +
+                        " tokens (max_position_embeddings) turn as shorter ones do, not more slowly");
+  return std::monostate{};
 }
 
 }  // namespace
 
-RotaryScaling scaling_in(const ConfigFile& rope, std::int64_t length) {
+std::int64_t RotaryLengths::original_in(const ConfigFile& rope) const {
+  const std::int64_t own = rope.integer(kOriginal, longest);
+  return original.value_or(own);
+}
+
+RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   rope.require("partial_rotary_factor", 1.0);
+  const std::string_view word = rope.has("rope_type") ? "rope_type" : "type";
   const std::string type = rope.text("rope_type", rope.text("type", "default"));
   if (type == "default") return std::monostate{};
   if (type == "linear") return LinearScaling{rope.number("factor")};
-  if (type == "yarn") return yarn_in(rope, length);
+  if (type == "dynamic") return dynamic_in(rope, word, lengths);
+  if (type == "yarn") return yarn_in(rope, lengths);
   if (type == "llama3") {
     return Llama3Scaling{.factor = rope.number("factor"),
                          .low_freq_factor = rope.number("low_freq_factor"),
                          .high_freq_factor = rope.number("high_freq_factor"),
-                         .original_max = rope.integer("original_max_position_embeddings")};
+                         .original_max = lengths.original_in(rope)};
   }
-  rope.refuse(rope.has("rope_type") ? "rope_type" : "type", "default, linear, llama3 or yarn");
+  rope.refuse(word, "default, linear, dynamic, llama3 or yarn");
 }
 
+// As `transformers` has it: rope_scaling goes before rope_parameters, of which then nothing is left.
 void read_rotary(const ConfigFile& config, DecoderOptions& options) {
-  options.choices.rotary_base = config.number("rope_theta", 10000);
   config.require("partial_rotary_factor", 1.0);
-  for (const std::string_view word : {"rope_scaling", "rope_parameters"}) {
-    if (!config.has(word)) continue;
-    const ConfigFile rope = config.object(word);
-    if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
-    options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
-    options.choices.rotary_scaling = scaling_in(rope, options.length);
+  options.choices.rotary_base = config.number("rope_theta", 10000);
+  RotaryLengths lengths{.longest = options.length};
+  if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
+  const bool has_older = !config.object_or_none("rope_scaling").words().empty();
+  const std::string_view word = has_older ? "rope_scaling" : "rope_parameters";
+  const ConfigFile rope = config.object_or_none(word);
+  if (has_older && config.has("rope_parameters") && config.shown(word) != config.shown("rope_parameters")) {
+    config.mark_read("rope_parameters");
+    config.remark("rope_parameters", "not used, since rope_scaling is there too and goes before it");
   }
+  if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
+  options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
+  options.choices.rotary_scaling = scaling_in(rope, lengths);
+}
+
+std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise) {
+  constexpr std::string_view kWord = "num_key_value_heads";
+  return config.integer(kWord, config.contains(kWord) ? heads : otherwise);
 }
 
 DecoderOptions llama_options(const ConfigFile& config) {
@@ -61,9 +104,17 @@ DecoderOptions llama_options(const ConfigFile& config) {
                      .epsilon = config.number("rms_norm_eps", 1e-6),
                      .feed_forward = FeedForwardKind::gated,
                      .feed_forward_bias = config.flag("mlp_bias", false),
-                     .kv_heads = config.integer("num_key_value_heads", options.heads)};
+                     .kv_heads = kv_heads_in(config, options.heads, options.heads)};
   if (config.has("head_dim")) options.choices.d_k = config.integer("head_dim");
   return options;
+}
+
+std::optional<std::int64_t> window_in(const ConfigFile& config, std::int64_t otherwise) {
+  constexpr std::string_view kWord = "sliding_window";
+  if (config.contains(kWord) && !config.has(kWord)) return std::nullopt;
+  const std::int64_t window = config.integer(kWord, otherwise);
+  if (window < 1) config.refuse(kWord, "1 key or more, or null");
+  return window;
 }
 
 std::vector<std::int64_t> windows_in(const ConfigFile& config, std::int64_t layers, std::int64_t window,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "model/families/config_file.h"
@@ -13,11 +14,26 @@ namespace qkv::families {
 /// The options of a Llama, without windows and what read_rotary() reads.
 [[nodiscard]] DecoderOptions llama_options(const ConfigFile& config);
 
-/// Base and scaling of all layers: `rope_theta` and `rope_scaling`, or `rope_parameters`.
+/// `num_key_value_heads`: `heads` where it is null, `otherwise` where it is not there.
+[[nodiscard]] std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise);
+
+/// How long the texts of a model are, and were at first.
+struct RotaryLengths {
+  std::int64_t longest = 0;                             // max_position_embeddings
+  std::optional<std::int64_t> original = std::nullopt;  // original_max_position_embeddings of the whole config
+
+  /// That of the whole config, else of `rope`, else the longest.
+  [[nodiscard]] std::int64_t original_in(const ConfigFile& rope) const;
+};
+
+/// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`.
 void read_rotary(const ConfigFile& config, DecoderOptions& options);
 
-/// The scaling of an object of rotary options, `rope_parameters` or `rope_scaling`, of a model for texts of `length`.
-[[nodiscard]] RotaryScaling scaling_in(const ConfigFile& rope, std::int64_t length);
+/// The scaling of an object of rotary options, `rope_parameters` or `rope_scaling`.
+[[nodiscard]] RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths);
+
+/// `sliding_window`; nothing where it is null, `otherwise` where it is not there.
+[[nodiscard]] std::optional<std::int64_t> window_in(const ConfigFile& config, std::int64_t otherwise);
 
 /// `window` for each layer that `layer_types` calls sliding, or for which is_local(n) where there are no types; 0 for
 /// the others.

@@ -47,19 +47,18 @@ constexpr WeightName kT5Names[] = {
 constexpr std::string_view kT5Unused[] = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
                                           "lm_head.weight", "*EncDecAttention.relative_attention_bias.weight"};
 
-// "relu", or "gated-gelu", which means the approximation by tanh.
+// "relu", or "gated-gelu", which means the approximation by tanh. Its two parts stand in newer configs once more, and
+// go before it.
 void read_feed_forward(const ConfigFile& config, EncoderDecoderOptions& options) {
   constexpr std::string_view kGated = "gated-";
   constexpr std::string_view kWord = "feed_forward_proj";
   const std::string name = config.text(kWord, "relu");
-  if (!name.starts_with(kGated)) {
-    options.activation = activation_in(config, kWord, "relu");
-    return;
-  }
-  options.choices.feed_forward = FeedForwardKind::gated;
-  const std::string inner = name.substr(kGated.size());
-  const ConfigFile gate({{"feed_forward_proj", inner == "gelu" ? "gelu_new" : inner}}, config.path());
-  options.activation = activation_in(gate, kWord, "relu");
+  const bool is_gated = name.starts_with(kGated);
+  const std::string inner = is_gated ? name.substr(kGated.size()) : name;
+  const ConfigFile plain = config.with(kWord, name == "gated-gelu" ? "gelu_new" : inner);
+  options.activation = activation_in(config.has("dense_act_fn") ? config : plain,
+                                     config.has("dense_act_fn") ? "dense_act_fn" : kWord, "relu");
+  if (config.flag("is_gated_act", is_gated)) options.choices.feed_forward = FeedForwardKind::gated;
 }
 
 // Of tied ones the states are scaled before the scores; configs that `transformers` 5 writes say that by itself, and
@@ -68,7 +67,11 @@ bool scales_output(const ConfigFile& config) {
   return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", true));
 }
 
-Model::Network t5_network(const ConfigFile& config, const Init& init, DType dtype) {
+Model::Network t5_network(const ConfigFile& file, const Init& init, DType dtype) {
+  const ConfigFile config = file.renamed("num_layers", "num_hidden_layers")
+                                .renamed("d_model", "hidden_size")
+                                .renamed("num_heads", "num_attention_heads")
+                                .renamed("d_kv", "head_dim");
   const auto is_alone = [](const std::string& name) { return name.ends_with("EncoderModel"); };
   if (config.has("architectures") && std::ranges::any_of(config.texts("architectures"), is_alone)) {
     config.refuse("architectures", "an encoder with its decoder, such as T5ForConditionalGeneration");

@@ -1,0 +1,187 @@
+#include "model/families/config_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "files/json_text.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr IgnoredWord kNames[] = {
+    {"_name_or_path"},   {"name_or_path"},         {"_commit_hash"},           {"architectures"},
+    {"model_type"},      {"transformers_version"}, {"transformers.js_config"}, {"adapter_transformers_version"},
+    {"tokenizer_class"}, {"processor_class"},      {"unsloth_fixed"},          {"unsloth_version"},
+    {"is_llama_config"},
+};
+constexpr IgnoredWord kDtypes[] = {{"torch_dtype"}, {"dtype"}, {"use_bfloat16"}, {"fp16"}};
+constexpr IgnoredWord kTraining[] = {
+    {"attention_dropout"},
+    {"attention_probs_dropout_prob"},
+    {"attn_pdrop"},
+    {"classifier_dropout"},
+    {"dropout"},
+    {"dropout_rate"},
+    {"embd_pdrop"},
+    {"hidden_dropout"},
+    {"hidden_dropout_prob"},
+    {"qa_dropout"},
+    {"resid_pdrop"},
+    {"seq_classif_dropout"},
+    {"summary_first_dropout"},
+    {"gradient_checkpointing"},
+    {"initializer_factor"},
+    {"initializer_range"},
+    {"logit_scale_init_value"},
+    {"pretraining_tp"},
+    {"tf_legacy_loss"},
+};
+constexpr IgnoredWord kLabels[] = {{"id2label"},
+                                   {"label2id"},
+                                   {"num_labels"},
+                                   {"_num_labels"},
+                                   {"problem_type"},
+                                   {"finetuning_task"},
+                                   {"task_specific_params"},
+                                   {"sentence_transformers"},
+                                   {"sbert_ce_default_activation_function"}};
+constexpr IgnoredWord kOutputs[] = {
+    {"output_attentions"},
+    {"output_hidden_states"},
+    {"output_past"},
+    {"return_dict"},
+    {"torchscript"},
+    {"use_cache"},
+    {"cache_implementation"},
+    {"chunk_size_feed_forward"},
+    {"attn_implementation"},
+    {"_attn_implementation"},
+    {"_attn_implementation_autoset"},
+};
+// Tokens are the tokenizer's; the end is read beside it.
+constexpr IgnoredWord kTokens[] = {{"bos_token_id"}, {"eos_token_id"},           {"pad_token_id"}, {"sep_token_id"},
+                                   {"prefix"},       {"decoder_start_token_id"}, {"mask_token_id"}};
+// generation_config.json has these today; transformers 5 leaves them out where they stand in config.json.
+constexpr IgnoredWord kWriting[] = {
+    {"max_length"},
+    {"min_length"},
+    {"do_sample"},
+    {"early_stopping"},
+    {"num_beams"},
+    {"num_beam_groups"},
+    {"diversity_penalty"},
+    {"temperature"},
+    {"top_k"},
+    {"top_p"},
+    {"typical_p"},
+    {"repetition_penalty"},
+    {"encoder_repetition_penalty"},
+    {"length_penalty"},
+    {"no_repeat_ngram_size"},
+    {"encoder_no_repeat_ngram_size"},
+    {"bad_words_ids"},
+    {"num_return_sequences"},
+    {"output_scores"},
+    {"return_dict_in_generate"},
+    {"forced_bos_token_id"},
+    {"forced_eos_token_id"},
+    {"remove_invalid_values"},
+    {"exponential_decay_length_penalty"},
+    {"suppress_tokens"},
+    {"begin_suppress_tokens"},
+    {"epsilon_cutoff"},
+    {"eta_cutoff"},
+};
+constexpr IgnoredWord kOff[] = {
+    {"add_cross_attention", "false"},
+    {"cross_attention_hidden_size", "null"},
+    {"is_decoder", "false"},
+    {"is_encoder_decoder", "false"},
+    {"pruned_heads", "{}"},
+    {"tie_encoder_decoder", "false"},
+    {"rope_interleaved", "false"},
+    {"use_mrope", "false"},
+    {"use_bidirectional_attention", "false"},
+};
+
+// n_ctx is n_positions once more.
+constexpr IgnoredWord kGpt2[] = {{"n_ctx"},
+                                 {"n_special"},
+                                 {"predict_special_tokens"},
+                                 {"summary_activation"},
+                                 {"summary_proj_to_labels"},
+                                 {"summary_type"},
+                                 {"summary_use_proj"}};
+constexpr IgnoredWord kGpt2Precision[] = {{"reorder_and_upcast_attn"}};
+constexpr IgnoredWord kBertPooler[] = {
+    {"directionality"},       {"pooler_fc_size"},       {"pooler_num_attention_heads"},
+    {"pooler_num_fc_layers"}, {"pooler_size_per_head"}, {"pooler_type"}};
+// The table of positions is stored in either case.
+constexpr IgnoredWord kDistilbert[] = {{"sinusoidal_pos_embds"}, {"tie_weights_"}};
+constexpr IgnoredWord kGemma2[] = {{"hidden_act"}};
+constexpr IgnoredWord kGemma3[] = {{"_sliding_window_pattern"}};
+constexpr IgnoredWord kT5[] = {{"n_positions"}};
+constexpr IgnoredWord kClip[] = {{"projection_dim"}};
+constexpr IgnoredWord kTowers[] = {{"tie_word_embeddings"}};
+
+constexpr IgnoredWords kIgnored[] = {
+    {"", "names and versions", kNames},
+    {"", "weights stay in the dtype that they are stored in", kDtypes},
+    {"", "training alone", kTraining},
+    {"", "labels and tasks of heads that qkv does not compute", kLabels},
+    {"", "what a program returns, keeps or how it computes the same", kOutputs},
+    {"", "tokens, which the tokenizer and generation_config.json have", kTokens},
+    {"", "writing, which generation_config.json has", kWriting},
+    {"", "off", kOff},
+    {"gpt2", "n_positions once more, and a head of its own", kGpt2},
+    {"gpt2", "the order of rounding", kGpt2Precision},
+    {"bert", "the pooler", kBertPooler},
+    {"distilbert", "how positions and tables began", kDistilbert},
+    {"gemma2", "hidden_activation counts", kGemma2},
+    {"gemma3_text", "hidden_activation counts", kGemma2},
+    {"gemma3_text", "what transformers keeps for itself; layer_types or sliding_window_pattern count", kGemma3},
+    {"t5", "of the first configs; positions are buckets", kT5},
+    {"clip", "in the config of a tower; that of the whole counts", kClip},
+    {"clip", "there is no head of words", kTowers},
+    {"siglip", "there is no head of words", kTowers},
+};
+
+// An object of a tower, whose words are as those of the whole.
+bool is_tower(std::string_view object) {
+  return object.empty() || object.starts_with("text_config") || object.starts_with("vision_config");
+}
+
+bool is_ignored(std::string_view family, const UnreadWord& found) {
+  if (!is_tower(found.place.substr(0, found.place.size() - found.word.size()))) return false;
+  return std::ranges::any_of(kIgnored, [&](const IgnoredWords& kind) {
+    if (!kind.family.empty() && kind.family != family) return false;
+    return std::ranges::any_of(kind.words, [&](const IgnoredWord& ignored) {
+      return ignored.word == found.word &&
+             (ignored.only.empty() || nlohmann::json::parse(ignored.only) == *found.value);
+    });
+  });
+}
+
+}  // namespace
+
+std::span<const IgnoredWords> ignored_words() { return kIgnored; }
+
+std::vector<std::string> cautions_of(const ConfigFile& config, std::string_view family) {
+  if (config.has("quantization_config")) {
+    config.refuse("quantization_config", "none: qkv reads weights of f32, bf16 and f16, not quantised ones");
+  }
+  config.require("per_layer_config", nullptr);
+  std::vector<std::string> all = config.remarks();
+  std::string unread;
+  for (const UnreadWord& found : config.unread()) {
+    if (is_ignored(family, found)) continue;
+    unread += (unread.empty() ? "" : ", ") + found.place + " " + files::json_for_message(*found.value);
+  }
+  if (!unread.empty()) {
+    all.push_back("config.json: " + unread +
+                  ": not read; the program of the model's authors may compute something else");
+  }
+  return all;
+}
+
+}  // namespace qkv::families
