@@ -5,6 +5,7 @@
 
 #include "nn/fixture.h"
 #include "oracle/activation.h"
+#include "qkv/autograd/reduce.h"
 
 namespace qkv::nn::activation_test {
 namespace {
