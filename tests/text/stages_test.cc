@@ -122,7 +122,7 @@ TEST(Stages, AreRefusedWhereTheyAreUnknown) {
   EXPECT_THAT(message({{"pre_tokenizer", regex}}),
               HasSubstr("pre_tokenizer: pattern: Regex: expected a regular expression, got \"(a\": missing"));
   EXPECT_THAT(error_message<Error>([] { static_cast<void>(parse_tokenizer_json("{", "x.json")); }),
-              HasSubstr("x.json: expected JSON: "));
+              HasSubstr("x.json: expected JSON, got other text at line 1, column 2: "));
 }
 
 }  // namespace
