@@ -1,7 +1,8 @@
-# cmake -D NM=… -D "OBJECTS=…" -D SANITIZE=… -D BUILD_TYPE=… -P own_symbols.cmake: an object compiled for one
+# cmake -D NM=… -D OBJDUMP=… -D "OBJECTS=…" -D SANITIZE=… -D BUILD_TYPE=… -P own_symbols.cmake: an object compiled for one
 # instruction set, <name>_<set>.cc.o, may share no function with others. The linker keeps one copy of an inline function,
 # and one compiled for AVX-512 would stop the program on a machine without it. So what such an object instantiates bears
-# the namespace of its set.
+# the namespace of its set. Nor may it initialise anything when a program starts: that would run its instructions on every
+# machine.
 if(SANITIZE OR NOT BUILD_TYPE MATCHES "Release|RelWithDebInfo")
   message("skipped: without full optimisation, or with sanitizers, inline functions stay functions")
   return()
@@ -24,11 +25,15 @@ foreach(object IN LISTS OBJECTS)
       string(APPEND faults "\n  ${file}.cc: ${line}")
     endif()
   endforeach()
+  execute_process(COMMAND ${OBJDUMP} -h ${object} OUTPUT_VARIABLE sections COMMAND_ERROR_IS_FATAL ANY)
+  if(sections MATCHES "[.](init_array|ctors)")
+    string(APPEND faults "\n  ${file}.cc: initialised when the program starts; make it constinit")
+  endif()
 endforeach()
 if(NOT seen)
   message(FATAL_ERROR "no object of an instruction set among: ${OBJECTS}")
 endif()
 if(faults)
-  message(FATAL_ERROR "Shared with other objects; make it always_inline or move it:${faults}")
+  message(FATAL_ERROR "Shared with other objects (make it always_inline or move it), or run by all programs:${faults}")
 endif()
 message("nothing shared: ${seen}")

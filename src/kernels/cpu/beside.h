@@ -13,13 +13,14 @@
 
 namespace qkv::kernels::cpu {
 
-/// What does not go through the forward pass's workers. The backward pass of bf16 is that of `Gradients`, done while a
-/// `Unit` lives.
-template <const Target& kOther, class Gradients, class Unit>
-class Beside {
-  using Own = BackwardWorker<Gradients>;
-
+/// What a target leaves to `kOther`: calls of its functions, for copies of its pointers would be made when the program
+/// starts, by instructions that the processor need not have. `Own` is a type of the target's namespace, whose
+/// functions these are.
+template <const Target& kOther, class Own>
+class LeftTo {
  public:
+  static std::int64_t blocks_a_task(const Forward& call) { return kOther.blocks_a_task(call); }
+
   static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
     kOther.merge(settings, task, kept, scratch);
   }
@@ -33,6 +34,48 @@ class Beside {
     kOther.weigh(shift, factor, keys, scores, weights);
   }
 
+  static constexpr BackwardTarget backward() {
+    return {.columns_a_task = columns_a_task,
+            .d_q_floats = d_q_floats,
+            .worker_bytes = backward_bytes,
+            .largest_key = largest_key,
+            .sum_rows = sum_rows,
+            .run = run_backward,
+            .finish = finish};
+  }
+
+ private:
+  static std::int64_t columns_a_task(const Forward& call) { return kOther.backward.columns_a_task(call); }
+
+  static std::int64_t d_q_floats(const Forward& call) { return kOther.backward.d_q_floats(call); }
+
+  static std::size_t backward_bytes(const Forward& call) { return kOther.backward.worker_bytes(call); }
+
+  static void largest_key(const Settings& settings, const BackwardTask& task, float* largest) {
+    kOther.backward.largest_key(settings, task, largest);
+  }
+
+  static void sum_rows(const Settings& settings, const BackwardTask& task, std::int64_t block, const float* largest_key,
+                       RowSums& sums, std::byte* scratch) {
+    kOther.backward.sum_rows(settings, task, block, largest_key, sums, scratch);
+  }
+
+  static void run_backward(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    kOther.backward.run(settings, task, scratch);
+  }
+
+  static void finish(const Settings& settings, const BackwardTask& task, std::byte* scratch) {
+    kOther.backward.finish(settings, task, scratch);
+  }
+};
+
+/// What does not go through the forward pass's workers. The backward pass of bf16 is that of `Gradients`, done while a
+/// `Unit` lives.
+template <const Target& kOther, class Gradients, class Unit>
+class Beside : public LeftTo<kOther, Gradients> {
+  using Own = BackwardWorker<Gradients>;
+
+ public:
   static constexpr BackwardTarget backward() {
     return {.columns_a_task = columns_a_task,
             .d_q_floats = d_q_floats,

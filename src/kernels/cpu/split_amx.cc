@@ -164,6 +164,6 @@ bool run(const SplitRow& row) {
 }  // namespace
 }  // namespace amx
 
-const SplitLoops kAmxSplit = {.pack_right = amx::pack_right, .run = amx::run};
+constinit const SplitLoops kAmxSplit = {.pack_right = amx::pack_right, .run = amx::run};
 
 }  // namespace qkv::kernels::cpu

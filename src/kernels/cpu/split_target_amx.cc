@@ -178,23 +178,24 @@ void finish(const Settings& settings, const BackwardTask& task, std::byte* scrat
   others(*settings.call).finish(settings, task, scratch);
 }
 
+using OfTiles = LeftTo<kAmx, SplitGradients>;
+
 }  // namespace
 }  // namespace amx
 
-// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
-const Target kAmxF32 = {.name = "amxf32",
-                        .blocks_a_task = amx::blocks_a_task,
-                        .worker_bytes = amx::worker_bytes,
-                        .run = amx::run,
-                        .merge = kAmx.merge,
-                        .multiply = kAmx.multiply,
-                        .weigh = kAmx.weigh,
-                        .backward = {.columns_a_task = amx::columns_a_task,
-                                     .d_q_floats = amx::d_q_floats,
-                                     .worker_bytes = amx::backward_bytes,
-                                     .largest_key = amx::largest_key,
-                                     .sum_rows = amx::sum_rows,
-                                     .run = amx::run_backward,
-                                     .finish = amx::finish}};
+constinit const Target kAmxF32 = {.name = "amxf32",
+                                  .blocks_a_task = amx::blocks_a_task,
+                                  .worker_bytes = amx::worker_bytes,
+                                  .run = amx::run,
+                                  .merge = amx::OfTiles::merge,
+                                  .multiply = amx::OfTiles::multiply,
+                                  .weigh = amx::OfTiles::weigh,
+                                  .backward = {.columns_a_task = amx::columns_a_task,
+                                               .d_q_floats = amx::d_q_floats,
+                                               .worker_bytes = amx::backward_bytes,
+                                               .largest_key = amx::largest_key,
+                                               .sum_rows = amx::sum_rows,
+                                               .run = amx::run_backward,
+                                               .finish = amx::finish}};
 
 }  // namespace qkv::kernels::cpu

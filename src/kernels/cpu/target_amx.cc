@@ -63,14 +63,13 @@ using Rest = Beside<kAvx512, Gradients, TileUnit>;
 }  // namespace
 }  // namespace amx
 
-// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
-const Target kAmx = {.name = "amx",
-                     .blocks_a_task = amx::blocks_a_task,
-                     .worker_bytes = amx::worker_bytes,
-                     .run = amx::run,
-                     .merge = amx::Rest::merge,
-                     .multiply = amx::Rest::multiply,
-                     .weigh = amx::Rest::weigh,
-                     .backward = amx::Rest::backward()};
+constinit const Target kAmx = {.name = "amx",
+                               .blocks_a_task = amx::blocks_a_task,
+                               .worker_bytes = amx::worker_bytes,
+                               .run = amx::run,
+                               .merge = amx::Rest::merge,
+                               .multiply = amx::Rest::multiply,
+                               .weigh = amx::Rest::weigh,
+                               .backward = amx::Rest::backward()};
 
 }  // namespace qkv::kernels::cpu

@@ -30,6 +30,8 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   (call.dtype == DType::f32 ? RunF32::run : Run16Bits::run)(settings, task, scratch);
 }
 
+using Rest = LeftTo<kAvx512, FewOfF32>;
+
 }  // namespace
 }  // namespace avx512vnni
 
@@ -37,14 +39,13 @@ std::int64_t most_queries_over_i8(const Forward& call) {
   return avx512vnni::is_own(call) ? avx512vnni::FewOfF32::kMostLanes : RowProducts<avx512vnni::Simd>::kMostLanes;
 }
 
-// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
-const Target kAvx512Vnni = {.name = "avx512vnni",
-                            .blocks_a_task = kAvx512.blocks_a_task,
-                            .worker_bytes = avx512vnni::worker_bytes,
-                            .run = avx512vnni::run,
-                            .merge = kAvx512.merge,
-                            .multiply = kAvx512.multiply,
-                            .weigh = kAvx512.weigh,
-                            .backward = kAvx512.backward};
+constinit const Target kAvx512Vnni = {.name = "avx512vnni",
+                                      .blocks_a_task = avx512vnni::Rest::blocks_a_task,
+                                      .worker_bytes = avx512vnni::worker_bytes,
+                                      .run = avx512vnni::run,
+                                      .merge = avx512vnni::Rest::merge,
+                                      .multiply = avx512vnni::Rest::multiply,
+                                      .weigh = avx512vnni::Rest::weigh,
+                                      .backward = avx512vnni::Rest::backward()};
 
 }  // namespace qkv::kernels::cpu

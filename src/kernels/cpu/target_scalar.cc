@@ -11,14 +11,13 @@ namespace qkv::kernels::cpu {
 
 using ScalarWorker = Worker<InOrder<FmaProducts<scalar::Simd>>>;
 
-// NOLINTNEXTLINE(cert-err58-cpp): a string view and functions
-const Target kScalar = {.name = "scalar",
-                        .blocks_a_task = ScalarWorker::blocks_a_task,
-                        .worker_bytes = ScalarWorker::worker_bytes,
-                        .run = ScalarWorker::run,
-                        .merge = ScalarWorker::merge,
-                        .multiply = TileLoops<scalar::Simd>::multiply,
-                        .weigh = TileLoops<scalar::Simd>::weigh,
-                        .backward = backward_target<FmaGradients<scalar::Simd>>()};
+constinit const Target kScalar = {.name = "scalar",
+                                  .blocks_a_task = ScalarWorker::blocks_a_task,
+                                  .worker_bytes = ScalarWorker::worker_bytes,
+                                  .run = ScalarWorker::run,
+                                  .merge = ScalarWorker::merge,
+                                  .multiply = TileLoops<scalar::Simd>::multiply,
+                                  .weigh = TileLoops<scalar::Simd>::weigh,
+                                  .backward = backward_target<FmaGradients<scalar::Simd>>()};
 
 }  // namespace qkv::kernels::cpu
