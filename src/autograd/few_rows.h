@@ -10,9 +10,8 @@ namespace qkv::autograd {
 [[nodiscard]] bool takes_few_rows(const TensorView& x, const TensorView& weight);
 
 /// out [M, N], dense, = x weight^T + bias [N] (null for none), each of any of these dtypes. The weight is read once, in
-/// its own dtype, so the call takes the time of that reading. Sums are f32, in an order that depends on K alone.
-/// Allocates f32 copies of x, bias and out where they are of another dtype, and of x where it is not dense or the
-/// weight is bf16.
+/// its own dtype, so a call of few rows takes the time of that reading. Sums are f32, in an order that depends on K
+/// alone. Allocates f32 copies of x, bias and out where they are of another dtype, and of x where it is not dense.
 void few_rows(Value& out, const TensorView& x, const TensorView& weight, const Value* bias);
 
 }  // namespace qkv::autograd

@@ -85,9 +85,10 @@ Value bias_for(DType x, const Value& bias) {
 // The weight as its layer keeps it packed, where nothing is recorded, as in inference; null where that gains nothing.
 std::shared_ptr<const autograd::PackedWeight> packed_for(const Value& x, const Value& weight) {
   const std::int64_t rows = as_rows(x).dim(0);
-  const bool has_layout = x.dtype() == DType::f32 || x.dtype() == DType::bf16;
+  const DType dtype = autograd::product_dtype(x.dtype());
+  const bool has_layout = dtype == DType::f32 || dtype == DType::bf16;
   if (autograd::recording() || !has_layout || !weight.view.is_contiguous() || weight.size() == 0) return nullptr;
-  return rows > 0 ? autograd::PackedWeight::of(weight, x.dtype()) : nullptr;
+  return rows > 0 ? autograd::PackedWeight::of(weight, dtype) : nullptr;
 }
 
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {

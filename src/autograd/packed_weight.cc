@@ -41,19 +41,19 @@ void multiply_kept(const ProductShape& shape, const void* x, const Value& laid, 
 
 }  // namespace
 
-std::shared_ptr<const PackedWeight> PackedWeight::of(const Value& weight, DType x) {
+std::shared_ptr<const PackedWeight> PackedWeight::of(const Value& weight, DType dtype) {
   std::shared_ptr<const PackedWeight> kept = weight.storage->packed();
-  const bool is_met = kept != nullptr && kept->version_ == weight.storage->version() && kept->dtype_ == x;
+  const bool is_met = kept != nullptr && kept->version_ == weight.storage->version() && kept->dtype_ == dtype;
   if (is_met && kept->state_ == State::packed) return kept;
   if (is_met && kept->state_ == State::impossible) return nullptr;
-  auto next = std::make_shared<PackedWeight>(Secret{}, weight, x);
+  auto next = std::make_shared<PackedWeight>(Secret{}, weight, dtype);
   if (is_met) next->pack(weight);
   weight.storage->keep_packed(next);
   return next->state_ == State::packed ? next : nullptr;
 }
 
-PackedWeight::PackedWeight(Secret /*secret*/, const Value& weight, DType x)
-    : version_(weight.storage->version()), dtype_(x) {}
+PackedWeight::PackedWeight(Secret /*secret*/, const Value& weight, DType dtype)
+    : version_(weight.storage->version()), dtype_(dtype) {}
 
 void PackedWeight::pack(const Value& weight) {
   const Value used = in_dtype(weight, dtype_);
@@ -86,7 +86,16 @@ void PackedWeight::pack(const Value& weight) {
   state_ = all ? State::packed : State::impossible;
 }
 
+void PackedWeight::multiply_in_own(Value& out, const TensorView& x, const Value* bias) const {
+  const Value rows = copied(x, dtype_);
+  const Value shift = bias == nullptr ? Value{} : in_dtype(*bias, dtype_);
+  Value sums = new_value(dtype_, out.shape());
+  multiply(sums, rows.view, bias == nullptr ? nullptr : &shift);
+  copy_elements(sums.view, out.writable());
+}
+
 void PackedWeight::multiply(Value& out, const TensorView& x, const Value* bias) const {
+  if (x.dtype() != dtype_) return multiply_in_own(out, x, bias);
   const Value rows = dense({nullptr, x});
   const std::int64_t M = x.dim(0);
   const std::int64_t blocks = (M + kRowsOfPiece - 1) / kRowsOfPiece;

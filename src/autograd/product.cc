@@ -179,7 +179,7 @@ bool split(Value& out, const ProductShape& whole, const void* a, const void* b, 
                                  static_cast<std::byte*>(scratch.block()));
 }
 
-// For machines without f16 products: factors are exact in f32, and sums are rounded once.
+// For machines without products of these 16 bits: factors are exact in f32, and sums are rounded once.
 void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
   const Value left = copied(a, DType::f32);
   const Value right = copied(b, DType::f32);
@@ -194,7 +194,7 @@ void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const
 void multiply(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
   if (out.size() == 0) return;
   if (a.rank() == 2 && takes_few_rows(a, b.transpose(0, 1))) return few_rows(out, a, b.transpose(0, 1), bias);
-  if (a.dtype() == DType::f16 && !onednn_has_f16()) return multiply_in_f32(out, a, b, bias);
+  if (product_dtype(a.dtype()) != a.dtype()) return multiply_in_f32(out, a, b, bias);
   const int rank = out.view.rank();
   Shape batch;
   for (int axis = 0; axis + 2 < rank; ++axis) batch.push_back(out.shape()[axis]);
