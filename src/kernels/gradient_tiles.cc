@@ -1,6 +1,9 @@
 #include "kernels/gradient_tiles.h"
 
 #include <limits>
+#include <type_traits>
+
+#include "kernels/lse_rounding.h"
 
 namespace qkv::kernels {
 namespace {
@@ -70,7 +73,8 @@ const ScoreTile<Real>& GradientTiles<Real>::by(Stage stage) {
   }
   if (stage <= Stage::scaled && problem_.problem.softcap) pass_softcap();
   if (stage == Stage::raw) {
-    const auto scale = static_cast<Real>(problem_.problem.scale);
+    const double given = problem_.problem.scale;
+    const auto scale = std::is_same_v<Real, double> ? static_cast<Real>(given) : static_cast<Real>(stored_scale(given));
     for (Real& d_score : d_scores_) d_score *= scale;
   }
   return d_scores_;

@@ -18,9 +18,14 @@ bool is_fine_enough(const RowLse& row) {
 
 bool is_of_own_keys(const RowLse& row, double own) {
   if (own == row.given) return true;
-  // Beyond the range of f32 the stored lse is infinite although the row is finite.
+  // At the ends of the range of f32 the stored lse stands for all beyond.
   if (std::isinf(row.given)) return static_cast<double>(static_cast<float>(own)) == row.given;
-  const double scores = 4 * (std::sqrt(static_cast<double>(row.D)) + 4) * row.terms + 4 * std::fabs(row.given);
+  if (std::fabs(row.given) == kMostFloat) {
+    return static_cast<double>(stored_lse(own)) == row.given;
+  }
+  // If q has a NaN and own is a number, the row sees nothing but its sink.
+  const double terms = std::isnan(row.terms) ? 0 : row.terms;
+  const double scores = 4 * (std::sqrt(static_cast<double>(row.D)) + 4) * terms + 4 * std::fabs(row.given);
   const double sum = 64 + static_cast<double>(row.Tk) / 64;
   return std::fabs(own - row.given) <= row.unit * (scores + sum);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "mask/bias_node.h"
 
@@ -52,6 +53,12 @@ const std::shared_ptr<const bias_detail::Node>& zero_node() {
 }
 
 }  // namespace
+
+double bias_detail::as_taken(double bias, DType dtype) {
+  if (dtype == DType::f64) return bias;
+  const auto rounded = static_cast<double>(static_cast<float>(bias));
+  return std::isinf(rounded) ? rounded : bias;
+}
 
 void bias_detail::Node::add_row(const Place& first, std::span<double> row, const MaskShape& shape) const {
   Place place = first;

@@ -12,6 +12,10 @@ namespace qkv::bias_detail {
 /// Nodes get tiles of at most kBlock queries and keys, none of them empty.
 inline constexpr std::int64_t kBlock = 64;
 
+/// A bias as a call on q of `dtype` takes it. Where q is not f64 a kernel may hold it in f32, so what lies beyond its
+/// range is infinite for every kernel: below the lowest float it forbids.
+[[nodiscard]] double as_taken(double bias, DType dtype);
+
 /// Rows of floats, row_stride apart; none where `first` is null.
 struct FloatRows {
   const float* first = nullptr;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mask/bias_node.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/masked_fill.h"
 #include "qkv/autograd/matmul.h"
@@ -29,18 +30,17 @@ class HeadMatrices {
     return filled(dtype, [&](const Place& first, std::vector<double>& row) {
       options_.bias.add_row(first, row, shape_);
       // hidden() handles -inf; here -inf + inf would give NaN.
-      for (double& value : row) value = value == -std::numeric_limits<double>::infinity() ? 0 : value;
+      for (double& value : row) value = forbids(value, dtype) ? 0 : value;
     });
   }
 
   // b8: true where the mask hides the pair, or its bias forbids it.
-  [[nodiscard]] Tensor hidden() const {
+  [[nodiscard]] Tensor hidden(DType dtype) const {
     return filled(DType::b8, [&](const Place& first, std::vector<double>& row) {
       options_.bias.add_row(first, row, shape_);
       Place place = first;
       for (double& value : row) {
-        const bool is_forbidden = value == -std::numeric_limits<double>::infinity();
-        value = is_forbidden || !options_.mask.allows(place, shape_) ? 1 : 0;
+        value = forbids(value, dtype) || !options_.mask.allows(place, shape_) ? 1 : 0;
         ++place.j;
       }
     });
@@ -59,6 +59,10 @@ class HeadMatrices {
   }
 
  private:
+  static bool forbids(double bias, DType dtype) {
+    return bias_detail::as_taken(bias, dtype) == -std::numeric_limits<double>::infinity();
+  }
+
   template <class Row>
   [[nodiscard]] Tensor filled(DType dtype, const Row& fill_row) const {
     Tensor all(dtype, {shape_.B, 1, shape_.Tq, shape_.Tk});
@@ -133,7 +137,7 @@ Variable head_out(Record& record, const std::string& attention, const std::array
   Variable scores = scale(matmul(q, transpose(k, 2, 3)), factor);
   if (options.softcap) scores = scale(tanh(scale(scores, 1 / *options.softcap)), *options.softcap);
   if (!options.bias.is_zero()) scores = scores + Variable(matrices.bias(dtype));
-  const Tensor hidden = matrices.hidden();
+  const Tensor hidden = matrices.hidden(dtype);
   scores = masked_fill(scores, hidden, -std::numeric_limits<double>::infinity());
   scores = edited(record, attention, Stage::masked, h, std::move(scores));
   keep(record, attention, Stage::masked, h, scores);

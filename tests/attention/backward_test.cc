@@ -97,6 +97,20 @@ TEST_P(BackwardOn, GivesZerosToRowsThatSeeNothing) {
   EXPECT_THAT(gradients.d_sinks.to_vector(), Each(Not(IsNan())));
 }
 
+// With a sink alone all of the weight is the sink's, whatever the query holds and lse is rounded to.
+TEST_P(BackwardOn, GivesDLseToTheSinkOfARowThatSeesNothing) {
+  Sample sample;
+  for (std::int64_t h = 0; h < 2; ++h) {
+    for (std::int64_t d = 0; d < 3; ++d) sample.q.set({0, h, 2, d}, d == 1 ? kNan : 1);
+  }
+  Tensor visible = filled({4, 5}, 1).to(DType::b8);
+  for (std::int64_t j = 0; j < 5; ++j) visible.set({2, j}, 0);
+  const AttentionGradients gradients = sample.run({.mask = dense(visible), .sinks = {-1e30, -1000000.3}}, GetParam());
+  for (std::int64_t h = 0; h < 2; ++h) {
+    EXPECT_NEAR(gradients.d_sinks.at({h}), sample.d_lse.at({0, h, 2}), 0x1p-23) << h;
+  }
+}
+
 // Places that lie otherwise than tensors do, full of NaN, and a query and a key that see nothing.
 TEST_P(BackwardOn, WritesIntoPlacesWhatItWouldReturn) {
   const DType dtype = GetParam().dtype;

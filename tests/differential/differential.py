@@ -53,7 +53,7 @@ class Case:
         self.folder = folder
         repeated = lambda x: np.repeat(x.astype(np.float64), p.group, 1)
         self.forward = meaning.Forward(p.q.astype(np.float64), repeated(p.k), repeated(p.v), p.scale, p.softcap, p.bias,
-                                       p.visible, p.dropout, p.sinks)
+                                       p.visible, p.dropout, p.sinks, p.q.dtype)
         self.inputs = {"q": p.q, "k": p.k, "v": p.v, "d_out": p.d_out, "d_lse": p.d_lse, "bias": p.bias_file}
         for name, values in self.inputs.items():
             if values is not None:

@@ -73,14 +73,24 @@ def over_visible(numbers, rows, seen, spec):
     return np.where(seen[..., None], numbers[..., None] * spread, 0).sum(2 if i else 3)
 
 
+def as_taken(bias, dtype):
+    """Where q is not f64, a sum of biases beyond the range of f32 is infinite."""
+    if dtype == np.float64:
+        return bias
+    with np.errstate(over="ignore"):
+        rounded = bias.astype(np.float32).astype(float)
+    return np.where(np.isinf(rounded), rounded, bias)
+
+
 class Forward:
     """Every stage of one call. `sinks` [H] or None; `bias` and `visible` [B, H, Tq, Tk]."""
 
-    def __init__(self, q, k, v, scale, softcap, bias, visible, dropout, sinks):
+    def __init__(self, q, k, v, scale, softcap, bias, visible, dropout, sinks, dtype=np.dtype("f8")):
         self.q, self.k, self.v, self.scale, self.softcap, self.dropout, self.sinks = q, k, v, scale, softcap, dropout, sinks
         with np.errstate(all="ignore"):
             scaled = scale * np.einsum("bhid,bhjd->bhij", q, k)
             self.softcapped = scaled if softcap is None else softcap * np.tanh(scaled / softcap)
+            bias = as_taken(bias, dtype)
             biased = self.softcapped + bias
             self.visible = visible & (bias != -np.inf) & (biased != -np.inf)
             self.x = np.where(self.visible, biased, -np.inf)

@@ -134,6 +134,9 @@ class Problem:
             size = 10 ** rng.uniform(0, 5) if rng.integers(4) == 0 else 1
             values = (size * rng.standard_normal(shape)).astype(np.float32)
             values[rng.random(shape) < 0.05] = -np.inf
+            if rng.integers(3) == 0 and self.dtype != "f64":
+                values = values.astype(np.float64)
+                values[rng.random(shape) < 0.1] = rng.choice([-1e39, -1e300, np.finfo(np.float64).min])
             self.bias_file = values
             self.terms.append((values.astype(float), lambda a: summed_to(a, values)))
         self.bias = np.zeros(self.shape())

@@ -9,6 +9,7 @@
 #include "kernels/cpu/backward_task.h"
 #include "kernels/cpu/tile_gradient.h"
 #include "kernels/cpu/tile_steps.h"
+#include "kernels/lse_rounding.h"
 
 namespace qkv::kernels::cpu {
 
@@ -125,7 +126,7 @@ class BackwardWorker {
       if (lane % S::kLanes == 0) Products::unpack_d_q(d_q, call.D, lane, rows);
       std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
                                      bytes_of(call.dtype);
-      store_row<S>(rows + lane % S::kLanes * stride, static_cast<float>(call.scale), call.D, call.dtype, row);
+      store_row<S>(rows + lane % S::kLanes * stride, stored_scale(call.scale), call.D, call.dtype, row);
     }
   }
 
@@ -367,7 +368,7 @@ class BackwardWorker {
   void store_keys() {
     for (std::int64_t c = 0; c < task_.columns; ++c) {
       const std::int64_t j = (task_.first_column + c) * kTile;
-      const auto factor = static_cast<float>(std::abs(call_.scale));
+      const auto factor = stored_scale(std::abs(call_.scale));
       store_rows(keys_[c].d_k, keys_[c].count, j, call_.D, factor, task_.segment->d_k);
       store_rows(keys_[c].d_v, keys_[c].count, j, call_.Dv, 1, task_.segment->d_v);
     }

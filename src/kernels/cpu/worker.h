@@ -7,6 +7,7 @@
 #include <span>
 
 #include "kernels/cpu/tile_steps.h"
+#include "kernels/lse_rounding.h"
 
 namespace qkv::kernels::cpu {
 
@@ -291,12 +292,12 @@ class Worker {
     const double sink = call_.sinks.empty() ? -INFINITY : call_.sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
       return {.factor = sum == 0 ? 0.0F : 1 / sum,
-              .lse = static_cast<float>(sum == 0 ? -INFINITY : top + std::log(sum))};
+              .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
     }
     const double highest = top > sink ? top : sink;
     const double share = std::exp(top - highest);
     const double total = sum * share + std::exp(sink - highest);
-    return {.factor = static_cast<float>(share / total), .lse = static_cast<float>(highest + std::log(total))};
+    return {.factor = static_cast<float>(share / total), .lse = stored_lse(highest + std::log(total))};
   }
 
   const Forward& call_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/watched.h"
+#include "kernels/lse_rounding.h"
 #include "kernels/reference/pair_scores.h"
 #include "kernels/reference/softmax.h"
 
@@ -111,7 +112,7 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
       for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += weight * value[d];
     }
     out.store_row(std::array<std::int64_t, 3>{b, h, i}, sum);
-    lse.set({b, h, i}, row_lse);
+    lse.set({b, h, i}, lse.dtype() == DType::f64 ? row_lse : static_cast<double>(stored_lse(row_lse)));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/exact_math.h"
+#include "mask/bias_node.h"
 
 namespace qkv::kernels::reference {
 
@@ -17,6 +18,10 @@ void PairScores::set_query(std::int64_t b, std::int64_t h, std::int64_t i) {
   h_ = h;
   i_ = i;
   problem_.q.load_row(std::array{b, h, i}, q_);
+}
+
+double PairScores::bias(std::int64_t j) const {
+  return bias_detail::as_taken(problem_.bias.at(place(j), problem_.shape), problem_.q.dtype());
 }
 
 bool PairScores::hides(std::int64_t j, double bias) const {

@@ -25,7 +25,7 @@ class PairScores {
   /// `b` indexes the batch entries of q.
   void set_query(std::int64_t b, std::int64_t h, std::int64_t i);
 
-  [[nodiscard]] double bias(std::int64_t j) const { return problem_.bias.at(place(j), problem_.shape); }
+  [[nodiscard]] double bias(std::int64_t j) const;
   /// True if the mask or a bias of -inf hides the pair.
   [[nodiscard]] bool hides(std::int64_t j, double bias) const;
   /// Reads k[j].
