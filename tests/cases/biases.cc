@@ -25,16 +25,6 @@ Tensor with_infinities(Tensor tensor, std::uint64_t seed) {
   return tensor;
 }
 
-// A fifth of the pairs are forbidden where q is not f64.
-Tensor with_numbers_beyond(Tensor tensor, std::uint64_t seed) {
-  std::mt19937_64 engine(seed + 1);
-  std::bernoulli_distribution forbids(0.2);
-  for (double& value : tensor.values<double>()) {
-    if (forbids(engine)) value = -1e300;
-  }
-  return tensor;
-}
-
 const std::array kBiases = std::to_array<Named<Bias>>({
     {"zero", [](const MaskShape&, std::uint64_t) { return Bias(); }},
     {"alibi", [](const MaskShape&, std::uint64_t) { return alibi(); }},
@@ -53,10 +43,6 @@ const std::array kBiases = std::to_array<Named<Bias>>({
     {"dense_with_infinities",
      [](const MaskShape& shape, std::uint64_t seed) {
        return dense_bias(with_infinities(normal({shape.H, shape.Tq, shape.Tk}, seed), seed));
-     }},
-    {"dense_beyond_floats",
-     [](const MaskShape& shape, std::uint64_t seed) {
-       return dense_bias(with_numbers_beyond(normal({shape.H, shape.Tq, shape.Tk}, seed, DType::f64), seed));
      }},
     {"sum",
      [](const MaskShape& shape, std::uint64_t seed) {

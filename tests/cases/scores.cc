@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mask/bias_node.h"
-
 namespace qkv::cases {
 
 Numbers::Numbers(const Inputs& inputs)
@@ -68,7 +66,7 @@ const RowScores& ScoreReader::read(const Row& row) {
     double& x = scores_.x[static_cast<std::size_t>(j)];
     x = -kInfinity;
     if (!options_.mask.allows(place, shape)) continue;
-    const double bias = bias_detail::as_taken(options_.bias.at(place, shape), one_.dtype);
+    const double bias = options_.bias.at(place, shape);
     if (bias == -kInfinity) continue;
     x = score(row, j, bias);
     if (x == -kInfinity) continue;
