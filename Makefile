@@ -48,8 +48,9 @@ test-models:
 	scripts/install-packages build test
 	scripts/models
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
-	cmake --build --preset release --target test_models
+	cmake --build --preset release --target test_models qkv_cli
 	build/release/tests/models/test_models --gtest_brief=1
+	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_tokenizer_folders.py $(QKV)
 
 web:
 	scripts/install-packages build web

@@ -30,7 +30,7 @@ namespace {
 struct EmbedArguments {
   std::string model;
   std::optional<std::string> text;
-  std::string file;
+  FileOfTexts file;
   std::string out;
   std::optional<std::string> pooling;
   bool normalises = false;
@@ -136,7 +136,7 @@ void add_embed(CLI::App& app) {
   const auto arguments = std::make_shared<EmbedArguments>();
   command->add_option("MODEL", arguments->model, "Whose vectors")->required();
   command->add_option("TEXT", arguments->text, "What to embed; - reads it from standard input");
-  command->add_option("--file", arguments->file, "A text on each line of a file")->type_name("FILE");
+  add_file_options(*command, arguments->file, "A text on each line of a file");
   command->add_option("--out", arguments->out, "Write [texts, width] as .npy [JSON, a line each]")->type_name("FILE");
   command->add_option("--pooling", arguments->pooling, "mean, first, last or max of the states [the folder's, or mean]")
       ->type_name("NAME")

@@ -25,13 +25,12 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::int64_t kMostTokens = std::int64_t{1} << 20;
-constexpr std::int64_t kMostBeams = 1024;
+constexpr std::int64_t kMostSamples = 1024;
 
 struct GenerateArguments {
   std::string model;
   std::optional<std::string> text;
-  std::string file;
+  FileOfTexts file;
   std::int64_t samples = 1;
   std::optional<std::string> seed;
   std::optional<double> length_penalty;
@@ -236,10 +235,10 @@ void add_generate(CLI::App& app) {
   const auto arguments = std::make_shared<GenerateArguments>();
   command->add_option("MODEL", arguments->model, "Whose text")->required();
   command->add_option("TEXT", arguments->text, "What to go on with; - reads it from standard input");
-  command->add_option("--file", arguments->file, "A text on each line of a file")->type_name("FILE");
+  add_file_options(*command, arguments->file, "A text on each line of a file");
   command->add_option("--tokens", arguments->write.draw.most, "New tokens, at most")
       ->type_name("N")
-      ->check(between(0, kMostTokens))
+      ->check(between(0, kMostNewTokens))
       ->capture_default_str();
   command->add_option("--stop", arguments->write.stops, "End a text before this; may be given again")
       ->type_name("TEXT")
@@ -247,7 +246,7 @@ void add_generate(CLI::App& app) {
       ->take_all();
   command->add_option("--samples", arguments->samples, "Texts after each prompt")
       ->type_name("N")
-      ->check(between(1, kMostBeams))
+      ->check(between(1, kMostSamples))
       ->capture_default_str();
   command->add_option("--dtype", arguments->dtype, "What is computed in: f32 or bf16")
       ->type_name("TYPE")

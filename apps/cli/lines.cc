@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "misuse.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
+#include "qkv/text/read_tokenizer.h"
 
 namespace qkv::cli {
 namespace {
@@ -29,6 +32,23 @@ std::string standard_input(std::size_t most) {
   return text;
 }
 
+std::string name_of_file(const std::string& path) { return path == kInput ? "standard input" : path; }
+
+// Each line of a content is a text.
+Texts lines_in(std::string_view rest, Texts lines, EmptyLines empty) {
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() && empty == EmptyLines::left_out) continue;
+    lines.texts.emplace_back(line);
+    lines.line_numbers.push_back(number);
+  }
+  if (lines.texts.empty()) throw Error(lines.file + ": expected a text on each line, got none");
+  return lines;
+}
+
 std::string content_of(const std::string& path) {
   if (path == kInput) return standard_input(std::string::npos - 1);
   const std::vector<std::byte> bytes = read_file(path);
@@ -42,8 +62,19 @@ std::string text_or_input(const std::string& text) {
   if (text != kInput) return text;
   std::string read = standard_input(kMost);
   if (read.size() > kMost) throw Error(fmt::format("standard input: expected a text of at most {} bytes", kMost));
-  if (read.ends_with('\n')) read.resize(read.size() - (read.ends_with("\r\n") ? 2 : 1));
-  return read;
+  std::string_view valid = require_utf8(read, "standard input");
+  if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
+  return std::string(valid);
+}
+
+void add_file_options(CLI::App& command, FileOfTexts& file, const std::string& meaning) {
+  CLI::Option* path = command.add_option("--file", file.path, meaning)->type_name("FILE");
+  CLI::Option* whole =
+      command.add_flag("--whole-file", file.is_whole, "The file is one text, all of its lines")->needs(path);
+  command.add_option("--separator", file.separator, "Lines of this alone stand between the texts of the file")
+      ->type_name("TEXT")
+      ->needs(path)
+      ->excludes(whole);
 }
 
 std::optional<std::string> Texts::place_of(std::string_view argument) const {
@@ -56,26 +87,52 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
   return fmt::format("{}, line {}", file, line_numbers[*n]);
 }
 
-Texts texts_from(const std::optional<std::string>& text, const std::string& file) {
-  if (text.has_value() != file.empty()) misuse("TEXT", "one of TEXT and --file", text ? "both" : "none");
-  return text ? Texts{.texts = {text_or_input(*text)}} : lines_of(file, EmptyLines::kept);
+Texts texts_from(const std::optional<std::string>& text, const FileOfTexts& file) {
+  if (text.has_value() != file.path.empty()) misuse("TEXT", "one of TEXT and --file", text ? "both" : "none");
+  return text ? Texts{.texts = {text_or_input(*text)}} : texts_of(file);
+}
+
+Texts texts_of(const FileOfTexts& file) {
+  const std::string content = content_of(file.path);
+  Texts texts{.texts = {}, .file = name_of_file(file.path)};
+  const std::string_view whole = require_utf8(content, texts.file);
+  if (file.is_whole) {
+    texts.texts.emplace_back(whole);
+    texts.line_numbers.push_back(1);
+    return texts;
+  }
+  if (!file.separator) return lines_in(whole, std::move(texts), EmptyLines::kept);
+  std::string text;
+  std::size_t begin = 1;
+  const auto add = [&] {
+    if (text.ends_with('\n')) text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));
+    texts.texts.push_back(std::exchange(text, {}));
+    texts.line_numbers.push_back(begin);
+  };
+  std::size_t number = 1;
+  for (std::string_view rest = whole; !rest.empty(); ++number) {
+    const std::string_view with_end = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+    rest.remove_prefix(with_end.size());
+    std::string_view line = with_end;
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line != *file.separator) {
+      text += with_end;
+      continue;
+    }
+    add();
+    begin = number + 1;
+  }
+  if (!text.empty()) add();  // a last separator ends the last text
+  if (texts.texts.empty()) throw Error(texts.file + ": expected a text, got an empty file");
+  return texts;
 }
 
 Texts lines_of(const std::string& path, EmptyLines empty) {
   const std::string content = content_of(path);
-  std::string_view rest = content;
-  Texts lines{.texts = {}, .file = path == kInput ? "standard input" : path};
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() && empty == EmptyLines::left_out) continue;
-    lines.texts.emplace_back(line);
-    lines.line_numbers.push_back(number);
-  }
-  if (lines.texts.empty()) throw Error(lines.file + ": expected a text on each line, got none");
-  return lines;
+  Texts lines{.texts = {}, .file = name_of_file(path)};
+  const std::string_view whole = require_utf8(content, lines.file);
+  return lines_in(whole, std::move(lines), empty);
 }
 
 }  // namespace qkv::cli

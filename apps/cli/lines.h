@@ -7,10 +7,14 @@
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace qkv::cli {
 
 /// The text itself, or that on standard input if it is "-", without the end of its last line. Throws Error for more
-/// than 1 MiB of it.
+/// than 1 MiB of it, and as require_utf8().
 [[nodiscard]] std::string text_or_input(const std::string& text);
 
 enum class EmptyLines : std::uint8_t { kept, left_out };
@@ -26,8 +30,21 @@ struct Texts {
   [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
 };
 
-/// TEXT as text_or_input() has it, or all lines of --file where that is not empty. Throws what refuses none and both.
-[[nodiscard]] Texts texts_from(const std::optional<std::string>& text, const std::string& file);
+/// A file of texts, and where one ends.
+struct FileOfTexts {
+  std::string path = {};                                // "-" is standard input; empty: none
+  bool is_whole = false;                                // the file is one text, its line ends with it
+  std::optional<std::string> separator = std::nullopt;  // lines of this, and no others, stand between texts
+};
+
+/// --file with `meaning`, --whole-file and --separator.
+void add_file_options(CLI::App& command, FileOfTexts& file, const std::string& meaning);
+
+/// TEXT as text_or_input() has it, or the texts of --file where there is one. Throws what refuses none and both.
+[[nodiscard]] Texts texts_from(const std::optional<std::string>& text, const FileOfTexts& file);
+
+/// The texts of a file. Throws Error if it cannot be read, has none, and as require_utf8().
+[[nodiscard]] Texts texts_of(const FileOfTexts& file);
 
 /// The lines of a file, or of standard input for "-", without their ends. Throws Error if it cannot be read, or has
 /// none.

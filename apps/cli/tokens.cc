@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "lines.h"
@@ -29,7 +30,7 @@ struct TokensArguments {
   std::optional<std::string> pair;
   std::optional<std::string> ids;
   std::optional<std::string> search;
-  std::string file;
+  FileOfTexts file;
   bool list = false;
   bool source = false;
   bool no_specials = false;
@@ -42,7 +43,12 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TokensArguments& arguments) 
   const std::string& name = arguments.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
   const bool is_model = !is_path || name.ends_with(".safetensors");
-  if (!is_model || (is_path && std::filesystem::is_directory(name))) return read_tokenizer(name);
+  if (!is_model || (is_path && std::filesystem::is_directory(name))) {
+    std::vector<std::string> cautions;
+    auto tokenizer = read_tokenizer(name, &cautions);
+    for (const std::string& what : cautions) complain("qkv tokens", "careful: " + what);
+    return tokenizer;
+  }
   const Model model = Model::open(trained_model_path(name));
   const ModelTokenizers& tokenizers = model.tokenizers();
   if (arguments.source && !tokenizers.source) misuse("--source", "a model whose source has pieces of its own", name);
@@ -82,7 +88,7 @@ void list(const TokensArguments& arguments, const Tokenizer& tokenizer) {
 
 // Lines of a file, one of JSON for each.
 void encode_lines(const TokensArguments& arguments, const Tokenizer& tokenizer) {
-  for (const std::string& line : lines_of(arguments.file, EmptyLines::kept).texts) {
+  for (const std::string& line : texts_of(arguments.file).texts) {
     print(json_of(tokenizer.encode(line, {.special = arguments.special()}), tokenizer).dump() + "\n");
   }
 }
@@ -99,11 +105,11 @@ void encode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
 // Exactly one thing is asked for.
 void require_one(const TokensArguments& arguments) {
   const int asked = (arguments.text ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.list || arguments.search ? 1 : 0) +
-                    (arguments.file.empty() ? 0 : 1);
+                    (arguments.file.path.empty() ? 0 : 1);
   const char* const kExpected = "one of TEXT, --file, --ids, --list and --search";
   if (asked != 1) misuse("TEXT", kExpected, asked == 0 ? "none" : "several");
   if (arguments.pair && !arguments.text) misuse("--pair", "a TEXT beside it", "none");
-  if (!arguments.file.empty() && !arguments.json) misuse("--file", "--json beside it", "none");
+  if (!arguments.file.path.empty() && !arguments.json) misuse("--file", "--json beside it", "none");
 }
 
 void run(const TokensArguments& arguments) {
@@ -111,7 +117,7 @@ void run(const TokensArguments& arguments) {
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(arguments);
   if (arguments.ids) return decode(arguments, *tokenizer);
   if (arguments.list || arguments.search) return list(arguments, *tokenizer);
-  if (!arguments.file.empty()) return encode_lines(arguments, *tokenizer);
+  if (!arguments.file.path.empty()) return encode_lines(arguments, *tokenizer);
   encode(arguments, *tokenizer);
 }
 
@@ -121,8 +127,8 @@ void add_tokens(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary");
   command->group("Learn");
   command->footer(
-      "TOKENIZER is a model's folder, its tokenizer.json, vocab.txt, vocab.json or\n"
-      "tokenizer.model, a model of the box, or a model file of your own.\n"
+      "TOKENIZER is a model's folder, one of its files (tokenizer.json, vocab.txt,\n"
+      "vocab.json, *.model), a model of the box, or a model file of your own.\n"
       "Examples:\n  qkv tokens bert/tokenizer.json \"The cat sat down\"\n"
       "  qkv tokens english --search king\n  qkv tokens gpt2 --ids \"464 3797\"\n"
       "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json");
@@ -130,7 +136,7 @@ void add_tokens(CLI::App& app) {
   command->add_option("TOKENIZER", arguments->tokenizer, "Whose tokens")->required();
   command->add_option("TEXT", arguments->text, "What to cut; - reads it from standard input");
   command->add_option("--pair", arguments->pair, "A second text, such as an answer")->type_name("TEXT");
-  command->add_option("--file", arguments->file, "Cut each line of a file; with --json")->type_name("FILE");
+  add_file_options(*command, arguments->file, "Cut each line of a file; with --json");
   command->add_option("--ids", arguments->ids, "The text of these tokens, such as \"12 7\"")->type_name("IDS");
   command->add_flag("--list", arguments->list, "The whole vocabulary");
   command->add_option("--search", arguments->search, "The pieces that hold a text")->type_name("TEXT");

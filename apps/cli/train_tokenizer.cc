@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "lines.h"
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
@@ -39,7 +40,8 @@ void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& c
   options.size = training.size.value_or(options.size);
   Progress progress;
   options.progress = [&](std::int64_t pieces) { progress.show(fmt::format("{} of {} pieces", pieces, options.size)); };
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text =
+      require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, training.data);
   const std::string json = train_tokenizer(text, options);
   write_file(out, json);
   const auto tokenizer = parse_tokenizer_json(json, out);

@@ -209,9 +209,10 @@ class Model:
     ) -> Written | list[Written]:
         """What the model writes after a prompt, or in answer to it; of several prompts a list.
 
-        The options are those of `qkv generate`: at most `tokens` new ones; temperature 0 takes the likeliest, above 0
-        draws; top_k, top_p and min_p narrow what is drawn from; beams follows that many texts. `on_text` is told each
-        part as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
+        The options are those of `qkv generate`, with its bounds: at most `tokens` new ones (1048576), up to 1024 beams;
+        a `stop` may be a special token. temperature 0 takes the likeliest, above 0 draws; top_k, top_p and min_p narrow
+        what is drawn from; beams follows that many texts. `on_text` is told each part as it is certain: on_text(part),
+        of several prompts on_text(n, part). What it raises ends the call.
         """
         said = on_text
         if isinstance(prompt, str) and on_text is not None:

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 21> kRead = {"config.json",
+constexpr std::array<std::string_view, 22> kRead = {"config.json",
                                                     "generation_config.json",
                                                     "tokenizer.json",
                                                     "tokenizer_config.json",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 21> kRead = {"config.json",
                                                     "added_tokens.json",
                                                     "tokenizer.model",
                                                     "spiece.model",
+                                                    "sentencepiece.bpe.model",
                                                     "vocab.txt",
                                                     "vocab.json",
                                                     "merges.txt",

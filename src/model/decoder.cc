@@ -8,6 +8,7 @@
 #include "nn/require.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/shape.h"
 
 namespace qkv {
 namespace {
@@ -66,6 +67,22 @@ Tensor rows_of(const TensorView& text, std::span<const std::int64_t> rows) {
   }
   return kept;
 }
+
+// Row n is rows[n] of the context.
+DecoderContext rows_of(const DecoderContext& context, std::span<const std::int64_t> rows) {
+  std::vector<Variable> hidden;
+  DecoderContext kept;
+  for (const std::int64_t row : rows) {
+    hidden.push_back(slice(context.hidden, 0, row, row + 1));
+    if (!context.lengths.empty()) kept.lengths.push_back(context.lengths[static_cast<std::size_t>(row)]);
+  }
+  kept.hidden = concat(hidden, 0);
+  return kept;
+}
+
+// How many tokens a cache is first made for beyond a prompt. It grows, so that memory follows what is written and not
+// what may be written at most: twice as long each time, and the text is read anew.
+constexpr std::int64_t kFirstTokens = 1024;
 
 }  // namespace
 
@@ -171,20 +188,22 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
   require_context(prompt, nullptr);
   require_prompt(prompt, options);
   const ModelCall call{.dtype = options.dtype, .scores = Scores::last};
-  const std::int64_t B = prompt.dim(0);
   const std::int64_t whole = prompt.dim(-1) + options.most;
   const std::int64_t window = std::min(options.window.value_or(whole), whole);
-  DecoderCache cache = make_cache(B, window, call.dtype);
-  Tensor text(DType::i64, {B, 0});  // its last tokens
+  std::int64_t capacity = std::min(window, prompt.dim(-1) + kFirstTokens);
+  const bool is_read_again = options.window.has_value() || capacity < window;
+  DecoderCache cache = make_cache(prompt.dim(0), capacity, call.dtype);
+  Tensor text(DType::i64, {prompt.dim(0), 0});  // its last tokens
   const auto next = [&](const TensorView& ids) {
-    if (options.window) text = last_of(text, ids, window);
-    if (cache.length + ids.dim(1) <= window) return forward_cached(ids, cache, call);
-    cache = make_cache(ids.dim(0), window, call.dtype);
+    if (is_read_again) text = last_of(text, ids, window);
+    if (cache.length + ids.dim(1) <= capacity) return forward_cached(ids, cache, call);
+    capacity = std::min(window, 2 * capacity);
+    cache = make_cache(ids.dim(0), capacity, call.dtype);
     return forward_cached(text, cache, call);
   };
   const auto keep = [&](std::span<const std::int64_t> rows) {
     cache = cache.fork(rows);
-    if (options.window) text = rows_of(text, rows);
+    if (is_read_again) text = rows_of(text, rows);
   };
   return qkv::generate(prompt, options, next, keep);
 }
@@ -193,11 +212,27 @@ NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext
                                   const GenerateOptions& options) const {
   require_context(prompt, &context);
   require_prompt(prompt, options);
-  DecoderCache cache = make_cache(context, prompt.dim(-1) + options.most);
+  const std::int64_t whole = prompt.dim(-1) + options.most;
+  std::int64_t capacity = std::min(whole, prompt.dim(-1) + kFirstTokens);
+  const bool is_read_again = capacity < whole;
+  DecoderCache cache = make_cache(context, capacity);
   const ModelCall call{.dtype = cache.dtype, .scores = Scores::last};
-  return qkv::generate(
-      prompt, options, [&](const TensorView& ids) { return forward_cached(ids, cache, call); },
-      [&](auto rows) { cache = cache.fork(rows); });
+  Tensor text(DType::i64, {prompt.dim(0), 0});
+  DecoderContext read = context;  // of each row, of which beams may have several
+  const auto next = [&](const TensorView& ids) {
+    if (is_read_again) text = last_of(text, ids, whole);
+    if (cache.length + ids.dim(1) <= capacity) return forward_cached(ids, cache, call);
+    capacity = std::min(whole, 2 * capacity);
+    cache = make_cache(read, capacity);
+    return forward_cached(text, cache, call);
+  };
+  const auto keep = [&](std::span<const std::int64_t> rows) {
+    cache = cache.fork(rows);
+    if (!is_read_again) return;
+    text = rows_of(text, rows);
+    read = rows_of(read, rows);
+  };
+  return qkv::generate(prompt, options, next, keep);
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {

@@ -25,15 +25,13 @@ class Texts {
       : options_(options),
         whole_(static_cast<std::size_t>(prompt.dim(0))),
         written_(whole_.size()),
-        ended_(whole_.size()) {
+        ended_(whole_.size()),
+        generator_(options.seed) {
     const Tensor ids(prompt, DType::i64);
     for (std::size_t b = 0; b < whole_.size(); ++b) {
       const std::span<const std::int64_t> row = ids.values<std::int64_t>().subspan(b * count(prompt), count(prompt));
       whole_[b].assign(row.begin(), row.end());
     }
-    if (options.temperature == 0) return;
-    Generator generator(options.seed);
-    draws_ = generator.rand({std::max<std::int64_t>(options.most, 1), prompt.dim(0)}, DType::f64).to_vector();
   }
 
   [[nodiscard]] bool all_ended() const { return std::ranges::find(ended_, false) == ended_.end(); }
@@ -43,11 +41,14 @@ class Texts {
     std::vector<std::int64_t> next;
     std::vector<double> row(static_cast<std::size_t>(scores.dim(2)));
     generation::require_tokens(options_, scores.dim(2));
+    // Drawn step by step: a text may end long before `most` tokens.
+    std::vector<double> draws;
+    if (options_.temperature > 0) draws = generator_.rand({scores.dim(0)}, DType::f64).to_vector();
     for (std::size_t b = 0; b < whole_.size(); ++b) {
       scores.load_row(std::array{static_cast<std::int64_t>(b), scores.dim(1) - 1}, row);
       generation::change_scores(row, whole_[b], options_);
       next.push_back(options_.temperature == 0 ? generation::likeliest(row)
-                                               : generation::drawn(row, options_, draws_[next_draw_++]));
+                                               : generation::drawn(row, options_, draws[b]));
       add(b, next.back());
     }
     return {next, {static_cast<std::int64_t>(next.size()), 1}};
@@ -70,8 +71,7 @@ class Texts {
   std::vector<std::vector<std::int64_t>> whole_;
   NewTokens written_;
   std::vector<bool> ended_;
-  std::vector<double> draws_;
-  std::size_t next_draw_ = 0;
+  Generator generator_;
 };
 
 void require(bool holds, const char* option, const char* expected, const std::string& got) {

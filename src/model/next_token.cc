@@ -34,22 +34,27 @@ std::vector<Candidate> all_shares(std::span<const double> scores, double tempera
   return all;
 }
 
-// Of equals the first token is the likelier.
+// Of equals the token with the lower number is the likelier.
 bool is_less_likely(const Candidate& a, const Candidate& b) {
   return a.share != b.share ? a.share < b.share : a.token > b.token;
+}
+// Of equals the token with the higher number: a stable sort from the least likely on, as `transformers` has it.
+bool is_less_likely_backwards(const Candidate& a, const Candidate& b) {
+  return a.share != b.share ? a.share < b.share : a.token < b.token;
 }
 
 double sum_of(std::span<const Candidate> all) {
   return std::accumulate(all.begin(), all.end(), 0.0, [](double sum, const Candidate& c) { return sum + c.share; });
 }
 
-// The likeliest, one after the other, for as long as `wants` says so.
+// The likeliest, one after the other, for as long as `wants(kept, next)` says so.
 template <class Wants>
-std::vector<Candidate> likeliest_of(std::vector<Candidate> all, const Wants& wants) {
+std::vector<Candidate> likeliest_of(std::vector<Candidate> all, bool (*is_less)(const Candidate&, const Candidate&),
+                                    const Wants& wants) {
   std::vector<Candidate> kept;
-  std::ranges::make_heap(all, is_less_likely);
-  while (!all.empty() && wants(kept)) {
-    std::ranges::pop_heap(all, is_less_likely);
+  std::ranges::make_heap(all, is_less);
+  while (!all.empty() && wants(kept, all.front())) {
+    std::ranges::pop_heap(all, is_less);
     kept.push_back(all.back());
     all.pop_back();
   }
@@ -59,15 +64,19 @@ std::vector<Candidate> likeliest_of(std::vector<Candidate> all, const Wants& wan
 std::vector<Candidate> what_is_left(std::vector<Candidate> all, const GenerateOptions& options) {
   const auto k = static_cast<std::size_t>(options.top_k);
   if (k > 0 && k < all.size()) {
-    all = likeliest_of(std::move(all), [&](const std::vector<Candidate>& kept) { return kept.size() < k; });
+    // What is as likely as the k-th stays, too.
+    all = likeliest_of(std::move(all), is_less_likely, [&](const std::vector<Candidate>& kept, const Candidate& next) {
+      return kept.size() < k || next.share == kept.back().share;
+    });
   }
   if (options.top_p < 1) {
     const double wanted = options.top_p * sum_of(all);
     double reached = 0;
-    all = likeliest_of(std::move(all), [&](const std::vector<Candidate>& kept) {
-      reached += kept.empty() ? 0 : kept.back().share;
-      return kept.empty() || reached < wanted;
-    });
+    all = likeliest_of(std::move(all), is_less_likely_backwards,
+                       [&](const std::vector<Candidate>& kept, const Candidate& /*next*/) {
+                         reached += kept.empty() ? 0 : kept.back().share;
+                         return kept.empty() || reached < wanted;
+                       });
   }
   std::erase_if(all, [&](const Candidate& candidate) { return candidate.share < options.min_p; });
   return all;

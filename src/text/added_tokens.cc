@@ -1,6 +1,9 @@
 #include "text/added_tokens.h"
 
 #include <algorithm>
+#include <unordered_set>
+
+#include "text/growth.h"
 
 namespace qkv::text {
 namespace {
@@ -89,6 +92,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, NormalizerPtr normalize
       raw_.add(token.content, token);
       continue;
     }
+    const GrowthLimit limit(token.content.size());
     AlignedText content(token.content, 0, token.content.size());
     if (normalizer_) normalizer_->apply(content);
     normalized_.add(content.text(), token);
@@ -125,26 +129,41 @@ const AddedToken* AddedTokens::find(std::int32_t id) const noexcept {
   return place == nullptr ? nullptr : &tokens_[*place];
 }
 
-std::vector<AddedToken> read_added_tokens(const JsonField& field, const PieceTable& pieces) {
+std::vector<AddedTokens::Found> AddedTokens::cover(std::string_view valid) const {
+  std::vector<Found> found = raw_.cover(valid);
+  if (found.empty() && !valid.empty()) found.push_back({.begin = 0, .end = valid.size()});
+  return found;
+}
+
+std::vector<AddedToken> read_added_tokens(const JsonField& field) {
   std::vector<AddedToken> tokens;
+  for (const JsonField& next : field.elements()) {
+    next.require_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    tokens.push_back({.id = static_cast<std::int32_t>(next.at("id").whole(0, INT32_MAX - 1)),
+                      .content = next.at("content").string(),
+                      .single_word = next.at("single_word").boolean(),
+                      .lstrip = next.at("lstrip").boolean(),
+                      .rstrip = next.at("rstrip").boolean(),
+                      .normalized = next.at("normalized").boolean(),
+                      .special = next.at("special").boolean()});
+  }
+  return tokens;
+}
+
+std::vector<AddedToken> read_added_tokens(const JsonField& field, const PieceTable& pieces) {
+  std::vector<AddedToken> tokens = read_added_tokens(field);
   const std::vector<JsonField> all = field.elements();
   const std::int64_t highest = highest_id(static_cast<std::size_t>(pieces.size()) + all.size());
-  for (const JsonField& next : all) {
-    next.require_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-    AddedToken token{.id = static_cast<std::int32_t>(next.at("id").whole(0, highest)),
-                     .content = next.at("content").string(),
-                     .single_word = next.at("single_word").boolean(),
-                     .lstrip = next.at("lstrip").boolean(),
-                     .rstrip = next.at("rstrip").boolean(),
-                     .normalized = next.at("normalized").boolean(),
-                     .special = next.at("special").boolean()};
+  std::unordered_set<std::int32_t> taken;
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const AddedToken& token = tokens[n];
+    const JsonField id = all[n].at("id");
+    static_cast<void>(id.whole(0, highest));
     const auto known = pieces.find(token.content);
-    if (known && *known != token.id) next.at("id").fail(std::to_string(*known) + ", the number of this piece");
+    if (known && *known != token.id) id.fail(std::to_string(*known) + ", the number of this piece");
     const bool is_other = !known && token.id < pieces.size() && !pieces.piece(token.id).empty();
-    const bool is_taken = std::ranges::any_of(tokens, [&](const AddedToken& other) { return other.id == token.id; });
-    if (is_taken) next.at("id").fail("a number that no other added token has");
-    if (is_other) next.at("id").fail("a number that no piece of the model has");
-    tokens.push_back(std::move(token));
+    if (!taken.insert(token.id).second) id.fail("a number that no other added token has");
+    if (is_other) id.fail("a number that no piece of the model has");
   }
   return tokens;
 }

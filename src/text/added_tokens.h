@@ -38,12 +38,15 @@ class AddedTokens {
   /// nullptr where the id is that of no added token.
   [[nodiscard]] const AddedToken* find(std::int32_t id) const noexcept;
 
- private:
   struct Found {
     std::size_t begin = 0;
     std::size_t end = 0;
     const AddedToken* token = nullptr;  // none between tokens
   };
+  /// A text in valid UTF-8 as tokens that are not looked for in the normalised text, and what lies between them.
+  [[nodiscard]] std::vector<Found> cover(std::string_view valid) const;
+
+ private:
   /// The longest token at each place, from the left.
   class Finder {
    public:
@@ -66,5 +69,7 @@ class AddedTokens {
 
 /// "added_tokens" of tokenizer.json. A token that is a piece of the model must have its id.
 [[nodiscard]] std::vector<AddedToken> read_added_tokens(const JsonField& field, const PieceTable& pieces);
+/// Likewise, without a model.
+[[nodiscard]] std::vector<AddedToken> read_added_tokens(const JsonField& field);
 
 }  // namespace qkv::text

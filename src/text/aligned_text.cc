@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "qkv/error.h"
+#include "text/growth.h"
 
 namespace qkv::text {
 
@@ -30,6 +31,7 @@ bool AlignedText::is_ascii() const noexcept {
 }
 
 void AlignedText::append(std::string_view bytes, OriginalRange origin) {
+  if (text_.capacity() - text_.size() < bytes.size()) require_growth(text_.size() + bytes.size());
   text_ += bytes;
   origins_.resize(text_.size(), origin);
 }
@@ -74,6 +76,7 @@ void AlignedText::rewrite(std::span<const Rewritten> characters, std::size_t rem
 
 void AlignedText::prepend(std::string_view front) {
   if (text_.empty()) return;
+  require_growth(text_.size() + front.size());
   text_.insert(0, front);
   origins_.insert(origins_.begin(), front.size(), origins_.front());
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "text/byte_level.h"
+#include "text/growth.h"
 #include "text/pre_tokenizer.h"
 
 namespace qkv::text {
@@ -163,6 +164,7 @@ class ReplaceDecoder final : public Decoder {
  public:
   ReplaceDecoder(Regex pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
   void apply(std::vector<std::string>& pieces) const override {
+    std::size_t made = 0;
     for (std::string& piece : pieces) {
       std::vector<Part> parts;
       const std::string valid = with_replacements(piece);
@@ -170,7 +172,9 @@ class ReplaceDecoder final : public Decoder {
       piece.clear();
       for (const Part& part : parts) {
         piece += part.matches ? content_ : valid.substr(part.begin, part.end - part.begin);
+        require_growth(made + piece.size());
       }
+      made += piece.size();
     }
   }
 
@@ -195,6 +199,11 @@ class DecoderSequence final : public Decoder {
   explicit DecoderSequence(std::vector<DecoderPtr> all) : all_(std::move(all)) {}
   void apply(std::vector<std::string>& pieces) const override {
     for (const DecoderPtr& next : all_) next->apply(pieces);
+  }
+  [[nodiscard]] std::string bytes(const std::string& piece) const override {
+    std::string bytes = piece;
+    for (const DecoderPtr& next : all_) bytes = next->bytes(bytes);
+    return bytes;
   }
 
  private:

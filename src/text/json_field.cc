@@ -85,7 +85,33 @@ void JsonField::require_only(std::initializer_list<std::string_view> keys) const
   }
 }
 
-Json parse_json(std::string_view text, const std::string& source) { return files::parse_json(text, source); }
+namespace {
+
+// What is read from it is walked by functions that call themselves, with the path so far as the name of each place.
+void require_shallow(std::string_view text, const std::string& source) {
+  constexpr int kDeepest = 128;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string && c == '\\') ++at;
+    if (c == '"') in_string = !in_string;
+    if (in_string) continue;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > kDeepest) {
+      throw Error(source + ": expected values at most " + std::to_string(kDeepest) + " deep, got deeper ones at byte " +
+                  std::to_string(at));
+    }
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& source) {
+  require_shallow(text, source);
+  return files::parse_json(text, source);
+}
 
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;

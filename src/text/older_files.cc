@@ -1,6 +1,6 @@
 #include "text/older_files.h"
 
-#include <array>
+#include <algorithm>
 
 #include "qkv/error.h"
 #include "text/characters.h"
@@ -20,128 +20,210 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-bool flag_of(const Json& config, const char* name, bool usual, const std::string& source) {
-  const auto flag = JsonField(config, source + ": tokenizer_config.json").find(name);
-  return flag ? flag->boolean() : usual;
-}
-
-// A special token's text: a string, or an object with "content".
-std::string token_of(const Json& config, const char* name, const std::string& usual, const std::string& source) {
-  const auto token = JsonField(config, source + ": tokenizer_config.json").find(name);
-  if (!token) return usual;
-  return token->value().is_object() ? token->at("content").string() : token->string();
-}
-
-Json added_token(const Json& pieces, const std::string& content) {
-  return {{"id", pieces.at(content)}, {"content", content},  {"single_word", false}, {"lstrip", false},
-          {"rstrip", false},          {"normalized", false}, {"special", true}};
-}
-
-Json added_tokens(const Json& pieces, std::initializer_list<std::string> names) {
-  Json tokens = Json::array();
-  for (const std::string& name : names) {
-    if (pieces.contains(name)) tokens.push_back(added_token(pieces, name));
+/// Those of the files beside, and the usual ones that are pieces.
+Json added_tokens(const Json& pieces, const FilesBeside& beside, std::initializer_list<AddedToken> usual) {
+  std::vector<AddedToken> tokens = with_tokens_beside(beside, {}, [&] { return known_pieces(pieces); });
+  for (const AddedToken& token : usual) {
+    const bool is_there = std::ranges::find(tokens, token.content, &AddedToken::content) != tokens.end();
+    const auto known = pieces.find(token.content);
+    if (is_there || known == pieces.end() || !known->is_number_integer()) continue;
+    tokens.push_back(token);
+    tokens.back().id = known->get<std::int32_t>();
   }
-  return tokens;
+  Json all = Json::array();
+  for (const AddedToken& token : tokens) all.push_back(json_of(token));
+  return all;
 }
 
-Json template_piece(const char* kind, const std::string& id, int type) {
-  return {{kind, {{"id", id}, {"type_id", type}}}};
-}
+AddedToken special_token(std::string content) { return {.content = std::move(content), .special = true}; }
 
-Json bert_template(const Json& pieces, const std::string& cls, const std::string& sep) {
-  if (!pieces.contains(cls) || !pieces.contains(sep)) return nullptr;
-  const auto token = [&](const std::string& name) {
-    return Json{{"id", name}, {"ids", {pieces.at(name)}}, {"tokens", {name}}};
-  };
-  Json single = {template_piece("SpecialToken", cls, 0), template_piece("Sequence", "A", 0),
-                 template_piece("SpecialToken", sep, 0)};
+/// The special tokens of a template, by their texts.
+class WrittenTemplate {
+ public:
+  explicit WrittenTemplate(const Json& added) {
+    for (const Json& token : added) ids_[token["content"].get<std::string>()] = token["id"];
+  }
+
+  [[nodiscard]] bool has(const std::string& token) const { return ids_.contains(token); }
+  [[nodiscard]] const Json& id(const std::string& token) const { return ids_.at(token); }
+  // "A" and "B" are the two texts.
+  void add(const std::string& name, int type, Json& to) {
+    const bool is_text = name == "A" || name == "B";
+    to.push_back({{is_text ? "Sequence" : "SpecialToken", {{"id", name}, {"type_id", type}}}});
+    if (!is_text) used_[name] = {{"id", name}, {"ids", {ids_.at(name)}}, {"tokens", {name}}};
+  }
+  [[nodiscard]] Json made(const Json& single, const Json& pair) const {
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", used_}};
+  }
+
+ private:
+  Json ids_ = Json::object();
+  Json used_ = Json::object();
+};
+
+Json bert_template(const Json& added, const std::string& cls, const std::string& sep) {
+  WrittenTemplate made(added);
+  if (!made.has(cls) || !made.has(sep)) return nullptr;
+  Json single = Json::array();
+  made.add(cls, 0, single);
+  made.add("A", 0, single);
+  made.add(sep, 0, single);
   Json pair = single;
-  pair.push_back(template_piece("Sequence", "B", 1));
-  pair.push_back(template_piece("SpecialToken", sep, 1));
-  return {{"type", "TemplateProcessing"},
-          {"single", single},
-          {"pair", pair},
-          {"special_tokens", {{cls, token(cls)}, {sep, token(sep)}}}};
+  made.add("B", 1, pair);
+  made.add(sep, 1, pair);
+  return made.made(single, pair);
 }
 
-Json byte_level(bool add_prefix_space, bool trim_offsets) {
+// What add_bos_token and add_eos_token of tokenizer_config.json ask for; null if they ask for nothing.
+Json template_of_ends(const Json& added, const FilesBeside& beside, const std::string& usual) {
+  const bool bos = beside.flag("add_bos_token", false);
+  const bool eos = beside.flag("add_eos_token", false);
+  if (!bos && !eos) return nullptr;
+  WrittenTemplate made(added);
+  const auto end = [&](const char* name) {
+    const std::string token = beside.token(name).value_or(usual);
+    if (!made.has(token)) {
+      throw Error(beside.folder + "/tokenizer_config.json: expected a piece for " + name + ", got \"" + token + "\"");
+    }
+    return token;
+  };
+  const auto around = [&](const char* text, int type, Json& to) {
+    if (bos) made.add(end("bos_token"), type, to);
+    made.add(text, type, to);
+    if (eos) made.add(end("eos_token"), type, to);
+  };
+  Json single = Json::array();
+  around("A", 0, single);
+  Json pair = single;
+  around("B", 1, pair);
+  return made.made(single, pair);
+}
+
+Json byte_level(bool add_prefix_space, bool trim_offsets, bool use_regex = true) {
   return {{"type", "ByteLevel"},
           {"add_prefix_space", add_prefix_space},
           {"trim_offsets", trim_offsets},
-          {"use_regex", true}};
+          {"use_regex", use_regex}};
+}
+
+Json roberta_processing(const WrittenTemplate& ids, const std::string& cls, const std::string& sep, bool trim_offsets,
+                        bool add_prefix_space) {
+  return {{"type", "RobertaProcessing"},
+          {"sep", {sep, ids.id(sep)}},
+          {"cls", {cls, ids.id(cls)}},
+          {"trim_offsets", trim_offsets},
+          {"add_prefix_space", add_prefix_space}};
+}
+
+Json split(const char* pattern, const char* behavior, bool invert) {
+  return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", behavior}, {"invert", invert}};
+}
+
+Json sequence(const char* of, Json all) { return {{"type", "Sequence"}, {of, std::move(all)}}; }
+
+constexpr const char* kEndOfText = "<|endoftext|>";
+
+// CLIP's pipeline: letters in lower case, and an end of a word as a part of its last piece.
+Json json_of_clip(const Json& pieces, Json merges, const FilesBeside& beside) {
+  constexpr const char* kBegin = "<|startoftext|>";
+  constexpr const char* kPattern =
+      R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+  const Json added = added_tokens(pieces, beside, {special_token(kBegin), special_token(kEndOfText)});
+  const std::string begin = beside.token("bos_token").value_or(kBegin);
+  const std::string end = beside.token("eos_token").value_or(kEndOfText);
+  const WrittenTemplate ids(added);
+  const Json blank = {{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", " "}};
+  return {
+      {"version", "1.0"},
+      {"added_tokens", added},
+      {"normalizer", sequence("normalizers", {{{"type", "NFC"}}, blank, {{"type", "Lowercase"}}})},
+      {"pre_tokenizer", sequence("pretokenizers", {split(kPattern, "Removed", true), byte_level(false, true)})},
+      {"post_processor", ids.has(begin) && ids.has(end) ? roberta_processing(ids, begin, end, false, false) : Json()},
+      {"decoder", byte_level(true, true)},
+      {"model",
+       {{"type", "BPE"},
+        {"unk_token", beside.token("unk_token").value_or(kEndOfText)},
+        {"continuing_subword_prefix", ""},
+        {"end_of_word_suffix", "</w>"},
+        {"vocab", pieces},
+        {"merges", std::move(merges)}}}};
 }
 
 }  // namespace
 
-Json json_of_vocab_text(std::string_view vocab, const Json& config, const std::string& source) {
+Json json_of_vocab_text(std::string_view vocab, const FilesBeside& beside, const std::string& source) {
   Json pieces = Json::object();
   int id = 0;
   for (const std::string& line : lines_of(vocab)) pieces[line] = id++;
   if (id == 0) throw Error(source + ": expected a piece a line, got an empty file");
-  const std::string unknown = token_of(config, "unk_token", "[UNK]", source);
-  const std::string cls = token_of(config, "cls_token", "[CLS]", source);
-  const std::string sep = token_of(config, "sep_token", "[SEP]", source);
-  const auto all_special = added_tokens(pieces, {token_of(config, "pad_token", "[PAD]", source), unknown, cls, sep,
-                                                 token_of(config, "mask_token", "[MASK]", source)});
-  const auto strip_accents = config.find("strip_accents");
+  const auto token = [&](const char* name, const char* usual) { return beside.token(name).value_or(usual); };
+  const std::string unknown = token("unk_token", "[UNK]");
+  const std::string cls = token("cls_token", "[CLS]");
+  const std::string sep = token("sep_token", "[SEP]");
+  const Json added =
+      added_tokens(pieces, beside,
+                   {special_token(token("pad_token", "[PAD]")), special_token(unknown), special_token(cls),
+                    special_token(sep), special_token(token("mask_token", "[MASK]"))});
+  const auto strip_accents = beside.config.find("strip_accents");
   return {{"version", "1.0"},
-          {"added_tokens", all_special},
+          {"added_tokens", added},
           {"normalizer",
            {{"type", "BertNormalizer"},
             {"clean_text", true},
-            {"handle_chinese_chars", flag_of(config, "tokenize_chinese_chars", true, source)},
-            {"strip_accents", strip_accents == config.end() ? Json() : *strip_accents},
-            {"lowercase", flag_of(config, "do_lower_case", true, source)}}},
+            {"handle_chinese_chars", beside.flag("tokenize_chinese_chars", true)},
+            {"strip_accents", strip_accents == beside.config.end() ? Json() : *strip_accents},
+            {"lowercase", beside.flag("do_lower_case", true)}}},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor", bert_template(pieces, cls, sep)},
+          {"post_processor", bert_template(added, cls, sep)},
           {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
           {"model",
            {{"type", "WordPiece"},
             {"unk_token", unknown},
             {"continuing_subword_prefix", "##"},
             {"max_input_chars_per_word", 100},
-            {"vocab", pieces}}}};
+            {"vocab", std::move(pieces)}}}};
 }
 
-Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const Json& config,
+Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& beside,
                               const std::string& source) {
   Json list = Json::array();
+  bool marks_ends = false;
   for (const std::string& line : lines_of(merges)) {
     if (line.starts_with("#version") || line.empty()) continue;
-    if (line.ends_with("</w>")) {
-      throw Error(source + ": expected merges of byte-level BPE, got \"" + line +
-                  "\", which marks ends of words; such a tokenizer is read from its tokenizer.json");
-    }
+    marks_ends = marks_ends || line.ends_with("</w>");
     list.push_back(line);
   }
   if (!pieces.is_object()) throw Error(source + ": expected an object of pieces in vocab.json, got " + shown(pieces));
+  if (marks_ends) return json_of_clip(pieces, std::move(list), beside);
   const bool is_roberta = pieces.contains("<s>") && pieces.contains("</s>") && pieces.contains("<mask>");
-  const bool add_prefix_space = flag_of(config, "add_prefix_space", false, source);
-  Json post = byte_level(add_prefix_space, false);
-  Json added = added_tokens(pieces, {"<|endoftext|>", "<s>", "<pad>", "</s>", "<unk>"});
-  if (is_roberta) {
-    post = {{"type", "RobertaProcessing"},
-            {"sep", {"</s>", pieces.at("</s>")}},
-            {"cls", {"<s>", pieces.at("<s>")}},
-            {"trim_offsets", true},
-            {"add_prefix_space", add_prefix_space}};
-    added.push_back(added_token(pieces, "<mask>"));
-    added.back()["lstrip"] = true;
+  const bool add_prefix_space = beside.flag("add_prefix_space", false);
+  AddedToken mask = special_token("<mask>");
+  mask.lstrip = true;
+  const Json added = is_roberta ? added_tokens(pieces, beside,
+                                               {special_token(kEndOfText), special_token("<s>"), special_token("<pad>"),
+                                                special_token("</s>"), special_token("<unk>"), mask})
+                                : added_tokens(pieces, beside,
+                                               {special_token(kEndOfText), special_token("<s>"), special_token("<pad>"),
+                                                special_token("</s>"), special_token("<unk>")});
+  const WrittenTemplate ids(added);
+  Json post = is_roberta ? roberta_processing(ids, "<s>", "</s>", true, add_prefix_space)
+                         : template_of_ends(added, beside, kEndOfText);
+  if (post.is_null()) post = byte_level(add_prefix_space, false);
+  Json pre = byte_level(add_prefix_space, true);
+  Json normalizer = nullptr;
+  if (beside.tokenizer_class() == "Qwen2Tokenizer") {
+    constexpr const char* kPattern =
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+    normalizer = {{"type", "NFC"}};
+    pre = sequence("pretokenizers", {split(kPattern, "Isolated", false), byte_level(add_prefix_space, true, false)});
   }
   return {{"version", "1.0"},
           {"added_tokens", added},
-          {"pre_tokenizer", byte_level(add_prefix_space, true)},
+          {"normalizer", normalizer},
+          {"pre_tokenizer", pre},
           {"post_processor", post},
           {"decoder", byte_level(true, true)},
           {"model", {{"type", "BPE"}, {"vocab", pieces}, {"merges", list}}}};
-}
-
-SentencePieceEnds ends_in(const Json& config, const std::string& source) {
-  const auto named = config.find("tokenizer_class");
-  const std::string name = named != config.end() && named->is_string() ? named->get<std::string>() : "";
-  return {.bos = flag_of(config, "add_bos_token", name.starts_with("Llama"), source),
-          .eos = flag_of(config, "add_eos_token", name.starts_with("T5"), source)};
 }
 
 }  // namespace qkv::text

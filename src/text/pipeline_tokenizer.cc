@@ -5,6 +5,7 @@
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
 #include "text/byte_level.h"
+#include "text/growth.h"
 
 namespace qkv::text {
 namespace {
@@ -93,6 +94,7 @@ EncodedPart PipelineTokenizer::encode_part(std::string_view text, TokenSource so
 }
 
 Encoding PipelineTokenizer::encode_text(std::string_view text, const EncodeOptions& options) const {
+  const GrowthLimit limit(text.size() + options.pair.value_or("").size());
   std::vector<EncodedPart> parts;
   parts.push_back(encode_part(text, TokenSource::text));
   if (options.pair) parts.push_back(encode_part(*options.pair, TokenSource::pair));
@@ -111,12 +113,16 @@ std::string PipelineTokenizer::bytes(std::int32_t id) const {
 std::string PipelineTokenizer::decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const {
   std::vector<std::string> pieces;
   pieces.reserve(ids.size());
+  std::size_t size = 0;
   for (const std::int32_t id : ids) {
     const std::string& text = piece(id);
     const AddedToken* token = added_.find(id);
     const bool left_out = special == SpecialTokens::without && token != nullptr && token->special;
-    if (!left_out) pieces.push_back(text);
+    if (left_out) continue;
+    pieces.push_back(text);
+    size += text.size();
   }
+  const GrowthLimit limit(size);
   std::string joined;
   if (stages_.decoder) stages_.decoder->apply(pieces);
   for (const std::string& next : pieces) {
@@ -128,6 +134,10 @@ std::string PipelineTokenizer::decode_ids(std::span<const std::int32_t> ids, Spe
 
 std::shared_ptr<const Tokenizer> pipeline_from_json(std::string text, const std::string& source) {
   const Json json = parse_json(text, source);
+  return pipeline_of(json, std::move(text), source);
+}
+
+std::shared_ptr<const Tokenizer> pipeline_of(const Json& json, std::string text, const std::string& source) {
   const JsonField root(json, source);
   root.require_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                      "post_processor", "decoder", "model"});

@@ -52,5 +52,8 @@ class PipelineTokenizer final : public Tokenizer {
 inline constexpr const char* kPipelineKind = "tokenizer.json";
 
 [[nodiscard]] std::shared_ptr<const Tokenizer> pipeline_from_json(std::string json, const std::string& source);
+/// Of a value, and of it as text.
+[[nodiscard]] std::shared_ptr<const Tokenizer> pipeline_of(const Json& json, std::string text,
+                                                           const std::string& source);
 
 }  // namespace qkv::text

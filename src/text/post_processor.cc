@@ -4,6 +4,7 @@
 #include <map>
 
 #include "text/characters.h"
+#include "text/growth.h"
 
 namespace qkv::text {
 namespace {
@@ -74,13 +75,18 @@ class Template final : public PostProcessor {
 
   void apply(std::vector<EncodedPart>& parts, SpecialTokens special) const override {
     std::vector<EncodedPart> made;
+    std::size_t tokens = 0;
     for (const TemplatePiece& piece : parts.size() == 1 ? single_ : pair_) {
       if (piece.text && *piece.text < parts.size()) {
         made.push_back(parts[*piece.text]);
         std::ranges::fill(made.back().tokens.types, piece.type);
       } else if (!piece.text && special == SpecialTokens::with) {
         made.push_back(special_part(piece.ids, piece.type));
+      } else {
+        continue;
       }
+      tokens += made.back().tokens.ids.size();
+      require_growth(tokens);
     }
     parts = std::move(made);
   }

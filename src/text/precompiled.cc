@@ -5,6 +5,7 @@
 
 #include "text/base64.h"
 #include "text/chars_map.h"
+#include "text/growth.h"
 #include "text/normalizer.h"
 
 namespace qkv::text {
@@ -56,6 +57,7 @@ class Precompiled final : public Normalizer {
   }
 
   static void write(std::string_view old, std::string_view replacement, std::vector<Rewritten>& written) {
+    require_growth(written.size() + replacement.size());
     const auto had = static_cast<int>(count_characters(old));
     const auto has = static_cast<int>(count_characters(replacement));
     int n = 0;

@@ -1,10 +1,14 @@
 #include "qkv/text/read_tokenizer.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "qkv/error.h"
 #include "qkv/files.h"
+#include "text/config_words.h"
+#include "text/files_beside.h"
 #include "text/json_field.h"
 #include "text/older_files.h"
 #include "text/pipeline_tokenizer.h"
@@ -16,42 +20,56 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the order in which they are looked for.
-constexpr std::array<const char*, 4> kNames = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+constexpr std::array<const char*, 6> kNames = {"tokenizer.json",  "vocab.txt",    "vocab.json",
+                                               "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"};
 
 std::string text_of(const fs::path& path) {
   const std::vector<std::byte> bytes = read_file(path.string());
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// tokenizer_config.json beside a file: an empty object where there is none.
-text::Json config_beside(const fs::path& file) {
-  const fs::path path = file.parent_path() / "tokenizer_config.json";
-  if (!fs::exists(path)) return text::Json::object();
-  text::Json config = text::parse_json(text_of(path), path.string());
-  if (!config.is_object()) text::JsonField(config, path.string()).fail("an object");
-  return config;
+// add_bos_token and add_eos_token beside a tokenizer.json, whose own template counts.
+void name_other_ends(const text::FilesBeside& files, const Tokenizer& tokenizer) {
+  for (const auto& [word, name] : {std::pair("add_bos_token", "bos_token"), {"add_eos_token", "eos_token"}}) {
+    const auto wanted = files.flag(word);
+    const auto token = files.token(name);
+    const auto id = token ? tokenizer.find(*token) : std::nullopt;
+    if (!wanted || !id) continue;
+    const std::vector<std::int32_t> around = tokenizer.encode("").ids;
+    if ((std::ranges::find(around, *id) != around.end()) == *wanted) continue;
+    files.caution(std::string("tokenizer_config.json says ") + word + (*wanted ? " true" : " false") +
+                  "; tokenizer.json, which counts, puts " + (*wanted ? "no " : "") + *token + " around a text");
+  }
 }
 
-std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab) {
+std::shared_ptr<const Tokenizer> read_tokenizer_json(const fs::path& path, const text::FilesBeside& files) {
+  std::string content = text_of(path);
+  text::Json json = text::parse_json(content, path.string());
+  if (text::follow_files_beside(json, files)) content = json.dump();
+  auto tokenizer = text::pipeline_of(json, std::move(content), path.string());
+  name_other_ends(files, *tokenizer);
+  return tokenizer;
+}
+
+std::shared_ptr<const Tokenizer> read_older(text::Json json, const fs::path& path, const text::FilesBeside& files) {
+  static_cast<void>(text::follow_files_beside(json, files));
+  return text::pipeline_from_json(json.dump(), path.string());
+}
+
+std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab, const text::FilesBeside& files) {
   const fs::path merges = vocab.parent_path() / "merges.txt";
   const text::Json pieces = text::parse_json(text_of(vocab), vocab.string());
-  const text::Json json =
-      text::json_of_vocab_and_merges(pieces, text_of(merges), config_beside(vocab), merges.string());
-  return text::pipeline_from_json(json.dump(), vocab.string());
+  return read_older(text::json_of_vocab_and_merges(pieces, text_of(merges), files, merges.string()), vocab, files);
 }
 
-std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path) {
-  const std::string name = path.filename().string();
+std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector<std::string>* cautions) {
+  const text::FilesBeside files = text::read_files_beside(path, cautions);
   if (path.extension() == ".txt") {
-    const text::Json json = text::json_of_vocab_text(text_of(path), config_beside(path), path.string());
-    return text::pipeline_from_json(json.dump(), path.string());
+    return read_older(text::json_of_vocab_text(text_of(path), files, path.string()), path, files);
   }
-  if (path.extension() == ".model") {
-    const text::Json config = config_beside(path);
-    return text::read_sentence_piece(text_of(path), text::ends_in(config, path.string()), path.string());
-  }
-  if (name == "vocab.json") return read_pair_of_files(path);
-  return text::pipeline_from_json(text_of(path), path.string());
+  if (path.extension() == ".model") return text::read_sentence_piece(text_of(path), files, path.string());
+  if (path.filename() == "vocab.json") return read_pair_of_files(path, files);
+  return read_tokenizer_json(path, files);
 }
 
 // Empty where there is none.
@@ -66,14 +84,31 @@ fs::path tokenizer_in(const std::string& folder) {
 
 bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).empty(); }
 
-std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
-  if (!fs::is_directory(path)) return read_one_file(path);
-  if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file);
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* cautions) {
+  if (!fs::is_directory(path)) return read_one_file(path, cautions);
+  if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
   std::string names;
   for (const char* name : kNames) {
     names += (names.empty() ? "" : ", ") + std::string(name);
   }
   throw Error(path + ": expected a folder with one of " + names + ", got one without");
+}
+
+std::string_view require_utf8(std::string_view bytes, const std::string& source) {
+  using namespace std::string_view_literals;
+  constexpr std::array<std::pair<std::string_view, const char*>, 4> kMarks = {
+      {{"\xFF\xFE\0\0"sv, "UTF-32"}, {"\0\0\xFE\xFF"sv, "UTF-32"}, {"\xFF\xFE"sv, "UTF-16"}, {"\xFE\xFF"sv, "UTF-16"}}};
+  constexpr const char* kExpected = ": expected a text in UTF-8, got ";
+  for (const auto& [mark, name] : kMarks) {
+    if (bytes.starts_with(mark)) throw Error(source + kExpected + name + "; save it as UTF-8");
+  }
+  const auto zeros = static_cast<std::size_t>(std::ranges::count(bytes, '\0'));
+  if (zeros > bytes.size() / 4) {
+    throw Error(source + kExpected + std::to_string(zeros) + " zero bytes among " + std::to_string(bytes.size()) +
+                ", as UTF-16 has them");
+  }
+  if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
+  return bytes;
 }
 
 }  // namespace qkv

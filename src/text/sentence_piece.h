@@ -6,19 +6,19 @@
 #include <string>
 
 #include "qkv/text/tokenizer.h"
+#include "text/files_beside.h"
+#include "text/sentence_piece_options.h"
 
 namespace qkv::text {
 
 inline constexpr const char* kSentencePieceKind = "tokenizer.model";
 
-/// Which special tokens stand around a text.
-struct SentencePieceEnds {
-  bool bos = false;
-  bool eos = false;
-};
-
 /// `source` names the model in errors.
-[[nodiscard]] std::shared_ptr<const Tokenizer> read_sentence_piece(std::string model, SentencePieceEnds ends,
+[[nodiscard]] std::shared_ptr<const Tokenizer> read_sentence_piece(std::string model,
+                                                                   const SentencePieceOptions& options,
+                                                                   const std::string& source);
+/// As the files beside it say.
+[[nodiscard]] std::shared_ptr<const Tokenizer> read_sentence_piece(std::string model, const FilesBeside& files,
                                                                    const std::string& source);
 /// The counterpart of config().
 [[nodiscard]] std::shared_ptr<const Tokenizer> sentence_piece_of(const std::map<std::string, std::string>& config);

@@ -35,10 +35,10 @@ SentencePieceDecoder::SentencePieceDecoder(const SentencePieceFile& file, const 
                         source + ": denormalizer_spec");
 }
 
-std::string SentencePieceDecoder::text_of(std::span<const std::int32_t> ids) const {
+std::string SentencePieceDecoder::text_of(std::span<const std::int32_t> ids, bool begins) const {
   std::string text;
   std::string bytes;
-  bool is_first = true;  // no space was dropped, and nothing shown
+  bool is_first = begins;  // no space was dropped, and nothing shown
   const auto flush = [&] {
     append_bytes(text, bytes);
     bytes.clear();

@@ -16,8 +16,8 @@ class SentencePieceDecoder {
   /// The file is borrowed. `source` names it in errors.
   SentencePieceDecoder(const SentencePieceFile& file, const std::string& source);
 
-  /// Of ids of the file. Control pieces are not shown.
-  [[nodiscard]] std::string text_of(std::span<const std::int32_t> ids) const;
+  /// Of ids of the file. Control pieces are not shown. A blank that add_dummy_prefix put in goes where the text begins.
+  [[nodiscard]] std::string text_of(std::span<const std::int32_t> ids, bool begins) const;
 
  private:
   [[nodiscard]] bool show(std::int32_t id, bool is_first, std::string& text) const;

@@ -70,7 +70,8 @@ bool takes_data(std::string_view task) { return task == "text" || task == "pictu
 std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   if (settings.task == "text") {
     const std::vector<std::byte> bytes = read_file(settings.data);
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view text =
+        require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data);
     if (settings.from) return training::text_task_for(training::starting_model(settings), text, settings);
     return make_text_task(text, settings.data,
                           {.seed = settings.seed,

@@ -15,23 +15,26 @@ namespace {
 constexpr std::string_view kReplaced = "\xEF\xBF\xBD";  // U+FFFD, for a character of which bytes are missing
 constexpr std::size_t kLongestCharacter = 4;
 
-/// One text as it grows.
+/// One text as it grows. A stop is looked for in the text that is shown, and in the one that shows special tokens, too.
 class GrowingText {
  public:
   GrowingText(const Tokenizer& tokenizer, const std::vector<std::string>& stops, std::span<const std::int32_t> prompt)
       : tokenizer_(tokenizer), stops_(stops), all_(prompt.begin(), prompt.end()), prompt_(prompt.size()) {
     before_ = tokenizer_.decode(all_);
+    before_marked_ = tokenizer_.decode(all_, SpecialTokens::with);
   }
 
   // The part that is certain now.
   std::string add(std::int32_t token) {
     all_.push_back(token);
-    text_ = text_behind_prompt();
+    text_ = behind_prompt(all_.size(), SpecialTokens::without);
+    has_special_ = has_special_ || (!stops_.empty() && is_special(token));
+    if (has_special_) marked_ = behind_prompt(all_.size(), SpecialTokens::with);
     for (const std::string& stop : stops_) {
-      const std::size_t place = text_.find(stop);
-      if (place == std::string::npos || place >= end_) continue;
-      end_ = place;
-      has_stopped_ = true;
+      end_at(text_.find(stop));
+      if (!has_special_) continue;
+      const std::size_t place = marked_.find(stop);
+      if (place != std::string::npos) end_at(shown_before(place));
     }
     return said_up_to(has_stopped_ ? end_ : text_.size() - uncertain());
   }
@@ -46,11 +49,50 @@ class GrowingText {
   }
 
  private:
-  // A decoder may change what stands at the beginning of a text, so the prompt's end is found in the whole.
-  [[nodiscard]] std::string text_behind_prompt() const {
-    const std::string whole = tokenizer_.decode(all_);
-    if (prompt_ > 0 && whole.starts_with(before_)) return whole.substr(before_.size());
-    return tokenizer_.decode(std::span(all_).subspan(prompt_));
+  void end_at(std::size_t place) noexcept {
+    if (place == std::string::npos || place >= end_) return;
+    end_ = place;
+    has_stopped_ = true;
+  }
+
+  [[nodiscard]] bool is_special(std::int32_t token) const {
+    const std::array one = {token};
+    return tokenizer_.decode(one).empty() && !tokenizer_.decode(one, SpecialTokens::with).empty();
+  }
+
+  // Of the first `count` tokens. A decoder may change what stands at the beginning of a text, so the prompt's end is
+  // found in the whole.
+  [[nodiscard]] std::string behind_prompt(std::size_t count, SpecialTokens special) const {
+    const std::string& before = special == SpecialTokens::with ? before_marked_ : before_;
+    const std::span<const std::int32_t> tokens = std::span(all_).first(count);
+    const std::string whole = tokenizer_.decode(tokens, special);
+    if (prompt_ > 0 && whole.starts_with(before)) return whole.substr(before.size());
+    return tokenizer_.decode(tokens.subspan(prompt_), special);
+  }
+
+  // How much is shown of what stands before a place of the text with special tokens.
+  [[nodiscard]] std::size_t shown_before(std::size_t place) const {
+    std::size_t begin = 0;
+    for (std::size_t count = prompt_; count < all_.size(); ++count) {
+      const std::size_t end = behind_prompt(count + 1, SpecialTokens::with).size();
+      if (end > place) {
+        const std::size_t shown = behind_prompt(count, SpecialTokens::without).size();
+        const std::size_t part = is_special(all_[count]) ? 0 : place - std::min(begin, place);
+        return std::min(shown + part, text_.size());
+      }
+      begin = end;
+    }
+    return text_.size();
+  }
+
+  // Bytes at the end that are the beginning of a stop, more than `held` of them, or `held`.
+  [[nodiscard]] std::size_t begun_stop(const std::string& text, std::size_t held) const {
+    for (const std::string& stop : stops_) {
+      for (std::size_t size = std::min(stop.size(), text.size()); size > held; --size) {
+        if (text.ends_with(std::string_view(stop).substr(0, size))) held = size;
+      }
+    }
+    return held;
   }
 
   // Bytes at the end that may still change: a broken character, or the beginning of a stop.
@@ -60,12 +102,9 @@ class GrowingText {
          n < kLongestCharacter && std::string_view(text_).substr(0, text_.size() - held).ends_with(kReplaced); ++n) {
       held += kReplaced.size();
     }
-    for (const std::string& stop : stops_) {
-      for (std::size_t size = std::min(stop.size(), text_.size()); size > held; --size) {
-        if (text_.ends_with(std::string_view(stop).substr(0, size))) held = size;
-      }
-    }
-    return held;
+    held = begun_stop(text_, held);
+    const std::size_t marked = has_special_ ? begun_stop(marked_, 0) : 0;
+    return marked == 0 ? held : std::max(held, text_.size() - shown_before(marked_.size() - marked));
   }
 
   std::string said_up_to(std::size_t end) {
@@ -79,8 +118,11 @@ class GrowingText {
   const std::vector<std::string>& stops_;
   std::vector<std::int32_t> all_;
   std::size_t prompt_;
-  std::string before_;  // the text of the prompt
+  std::string before_;         // the text of the prompt
+  std::string before_marked_;  // … with special tokens
   std::string text_;
+  std::string marked_;  // … with special tokens, once there is one
+  bool has_special_ = false;
   std::size_t said_ = 0;
   std::size_t end_ = std::string::npos;
   bool has_stopped_ = false;
@@ -168,6 +210,12 @@ TaskExample example_of(const TrainedModel& model, std::span<const std::string> p
   return core::said_of("write_texts", name, [&] { return model.example_of(prompts[n]); });
 }
 
+void require_between(const char* option, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value >= least && value <= most) return;
+  throw InvalidArgument("write_texts", option, "from " + std::to_string(least) + " to " + std::to_string(most),
+                        std::to_string(value));
+}
+
 }  // namespace
 
 std::string_view name_of(WriteEnd end) noexcept {
@@ -184,6 +232,8 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
   if (model.task().lengths().image_side > 0) {
     throw InvalidArgument("write_texts", "model", "one that reads texts", "one that reads images");
   }
+  require_between("most", options.draw.most, 0, kMostNewTokens);
+  require_between("beams", options.draw.beams, 1, kMostBeams);
   for (const std::string& stop : options.stops) {
     if (stop.empty()) throw InvalidArgument("write_texts", "stops", "texts of a character or more", "an empty one");
   }

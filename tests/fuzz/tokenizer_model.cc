@@ -34,7 +34,7 @@ void use(const qkv::Tokenizer& tokenizer) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string bytes(reinterpret_cast<const char*>(data), size);
-    use(*qkv::text::read_sentence_piece(bytes, {}, "tokenizer.model"));
+    use(*qkv::text::read_sentence_piece(bytes, qkv::text::SentencePieceOptions{}, "tokenizer.model"));
   } catch (const qkv::InvalidArgument&) {
     std::abort();                // a malformed file is never the caller's misuse
   } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): malformed

@@ -114,6 +114,38 @@ TEST(Generate, DrawsFromWhatIsLeft) {
   EXPECT_THAT(counts_of({.most = 1, .temperature = 1, .top_k = 2, .top_p = 0.5}), ElementsAre(0, 0, 0, 0, 0, 400));
 }
 
+// Scores [1, 1, 1, 0]: of two that are asked for the third is as likely, and stays; as `transformers` has it.
+TEST(Generate, KeepsWhatIsAsLikely) {
+  const auto drawn = [](const GenerateOptions& options) {
+    const auto scores = [](const TensorView& ids) {
+      Tensor next(DType::f32, {ids.dim(0), 1, 4});
+      for (std::int64_t b = 0; b < ids.dim(0); ++b) {
+        for (std::int64_t token = 0; token < 3; ++token) next.set({b, 0, token}, 1);
+      }
+      return Variable(std::move(next));
+    };
+    std::vector<std::int64_t> counts(4);
+    for (const auto& text : generate(Tensor(DType::i64, {300, 1}), options, scores)) {
+      ++counts[static_cast<std::size_t>(text.at(0))];
+    }
+    return counts;
+  };
+  using testing::ElementsAre;
+  using testing::Gt;
+  EXPECT_THAT(drawn({.most = 1, .temperature = 1, .top_k = 2}), ElementsAre(Gt(70), Gt(70), Gt(70), 0));
+  EXPECT_THAT(drawn({.most = 1, .temperature = 1, .top_k = 1}), ElementsAre(Gt(70), Gt(70), Gt(70), 0));
+  // Each of the three has a share of 0.30: of equals the last ones are kept.
+  EXPECT_THAT(drawn({.most = 1, .temperature = 1, .top_p = 0.5}), ElementsAre(0, Gt(110), Gt(110), 0));
+  EXPECT_THAT(drawn({.most = 1, .temperature = 1, .min_p = 1}), ElementsAre(Gt(70), Gt(70), Gt(70), 0));
+}
+
+// Memory follows what is written: 2^40 tokens would need 16 TB of draws.
+TEST(Generate, EndsLongBeforeItsMost) {
+  const NewTokens tokens =
+      generate(Tensor(DType::i64, {1, 1}), {.ends = {5}, .most = std::int64_t{1} << 40, .temperature = 1e-3}, counting);
+  EXPECT_THAT(tokens, testing::ElementsAre(testing::ElementsAre(1, 2, 3, 4)));
+}
+
 TEST(Generate, DrawsLessOfWhatTheTextHas) {
   const Tensor prompt(std::vector<std::int64_t>{0, 1}, {1, 2});
   // After 1 comes 2, whose score of 1 is halved by the penalty from its second time on; then 0 and 1, which have scores

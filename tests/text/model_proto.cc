@@ -33,7 +33,7 @@ std::string bytes_of(const ModelProto& model) {
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& bytes) {
-  return text::read_sentence_piece(bytes, {}, "a.model");
+  return text::read_sentence_piece(bytes, text::SentencePieceOptions{}, "a.model");
 }
 
 std::vector<ProtoPiece> byte_pieces() {

@@ -131,7 +131,8 @@ TEST(SentencePiece, JoinsTokensToATextAgain) {
 }
 
 TEST(SentencePiece, ComesBackFromItsConfig) {
-  const auto tokenizer = text::read_sentence_piece(bytes_of(unigram()), {.bos = true}, "a.model");
+  const auto tokenizer =
+      text::read_sentence_piece(bytes_of(unigram()), text::SentencePieceOptions{.ends = {.bos = true}}, "a.model");
   const auto again = make_tokenizer(tokenizer->config());
   EXPECT_TRUE(have_same_pieces(*tokenizer, *again));
   EXPECT_THAT(again->encode("ab").ids, ElementsAre(1, 6));
@@ -161,8 +162,10 @@ TEST(SentencePiece, SaysWhatIsWrongWithAFile) {
   model = unigram();
   model.normalizer.texts[kCharsmap] = "abcdefgh";
   EXPECT_THAT(fault(model), HasSubstr("a.model: normalizer_spec: expected a double array"));
-  EXPECT_THAT(error_message<Error>(
-                  [] { static_cast<void>(text::read_sentence_piece(bytes_of(unigram()), {.eos = true}, "a.model")); }),
+  EXPECT_THAT(error_message<Error>([] {
+                static_cast<void>(text::read_sentence_piece(
+                    bytes_of(unigram()), text::SentencePieceOptions{.ends = {.eos = true}}, "a.model"));
+              }),
               HasSubstr("expected a control piece </s> to put around texts, got none"));
 }
 

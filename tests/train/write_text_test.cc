@@ -79,6 +79,37 @@ TEST(WriteTexts, HoldTheBeginningOfAStopBack) {
   EXPECT_EQ(written.end, WriteEnd::stop);
 }
 
+// A special token is not shown, and ends a text all the same; so does one with what stands beside it.
+TEST(WriteTexts, StopAtSpecialTokens) {
+  const TrainedModel model = of_bytes();
+  const Tokenizer& tokenizer = model.task().vocabulary();
+  const std::vector<std::string> prompts = {"a"};
+  const std::string mark = "<|endoftext|>";
+  const std::int32_t special = tokenizer.id(mark);
+  int tried = 0;
+  for (std::uint64_t seed = 0; seed < 60 && tried < 3; ++seed) {
+    const GenerateOptions draw{.most = 40, .temperature = 20, .seed = seed};
+    const std::vector<std::int32_t> tokens = write_texts(model, prompts, {.draw = draw}).front().tokens;
+    const auto at = static_cast<std::size_t>(std::ranges::find(tokens, special) - tokens.begin());
+    if (at < 2 || at + 2 >= tokens.size()) continue;
+    const std::string before = tokenizer.decode(std::span(tokens).first(at));
+    const std::string behind = tokenizer.decode(std::span(tokens).subspan(at + 1, 1));
+    if (before.size() < 2 || before.back() < 0 || behind.size() != 1 || behind.front() < 0) continue;
+    ++tried;
+    const std::string cut = before.substr(0, before.size() - 1);
+    for (const auto& [stop, text] : {std::pair(mark, before), std::pair(mark + behind, before),
+                                     std::pair(before.back() + mark, cut), std::pair(mark.substr(2), before)}) {
+      std::string said;
+      const auto say = [&](std::int64_t, std::string_view part) { said += part; };
+      const WrittenText written = write_texts(model, prompts, {.draw = draw, .stops = {stop}, .said = say}).front();
+      EXPECT_EQ(written.text, text) << stop;
+      EXPECT_EQ(written.end, WriteEnd::stop) << stop;
+      EXPECT_EQ(said, text) << stop;
+    }
+  }
+  EXPECT_EQ(tried, 3);
+}
+
 TEST(WriteTexts, GiveTheBestBeam) {
   const TrainedModel model = of_bytes();
   const std::vector<std::string> prompts = {"a"};
@@ -159,6 +190,10 @@ TEST(WriteTexts, RefuseWhatHasNoMeaning) {
             "write_texts: prompts[0]: expected a text of at most 14 tokens, for which there are learned positions, got "
             "18 tokens");
   EXPECT_EQ(message(of_bytes(), {"a", ""}, {}), "write_texts: prompts[1]: expected a token or more, got none");
+  EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.most = 2'000'000'000}}),
+            "write_texts: most: expected from 0 to 1048576, got 2000000000");
+  EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.beams = 2000}}),
+            "write_texts: beams: expected from 1 to 1024, got 2000");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.stops = {""}}),
             "write_texts: stops: expected texts of a character or more, got an empty one");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.top_k = 2}}),

@@ -19,6 +19,7 @@ struct Draw {
 };
 
 GenerateOptions options_of(const Draw& draw, const Model& model) {
+  require_between("generate", "tokens", draw.tokens, 0, kMostNewTokens);
   GenerateOptions options{.most = draw.tokens, .temperature = draw.temperature, .top_k = draw.top_k};
   options.top_p = draw.top_p;
   options.min_p = draw.min_p;

@@ -25,7 +25,10 @@ TextQuestion question_of(const Look& look) {
   return {.text = text, .example = example, .query = query, .token = token, .against = against};
 }
 
+constexpr std::int64_t kMostTexts = 100'000;  // as the command has it
+
 HeadTexts texts_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count) {
+  if (!texts) require_between("heads", "count", count, 1, kMostTexts);
   return texts ? head_texts(model.trained, *texts) : head_texts(model.trained, count);
 }
 
@@ -67,6 +70,7 @@ Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std:
 // As `qkv analyze`.
 Report heads_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count,
                 const std::vector<std::string>& sites, std::int64_t importance, std::uint64_t seed) {
+  require_between("heads", "importance", importance, 0, kMostTexts);
   return stoppably([&] {
     const HeadTexts read = texts_of(model, texts, count);
     HeadOptions options;

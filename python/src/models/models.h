@@ -5,9 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "../python.h"
 #include "../signals.h"
+#include "qkv/error.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/watched.h"
 
@@ -37,6 +39,14 @@ template <class Call>
 auto stoppably(const Call& call) {
   const WatchedThread watched(signal_watch());
   return freely(call);
+}
+
+/// Throws InvalidArgument unless least <= value <= most: bounds that the command has, too.
+inline void require_between(std::string_view function, const char* argument, std::int64_t value, std::int64_t least,
+                            std::int64_t most) {
+  if (value >= least && value <= most) return;
+  throw InvalidArgument(function, argument, "from " + std::to_string(least) + " to " + std::to_string(most),
+                        std::to_string(value));
 }
 
 void add_heatmaps(nb::module_& module);

@@ -1,10 +1,13 @@
 #include "reading.h"
 
 #include "../arrays.h"
+#include "models.h"
 #include "qkv/explain/model.h"
 
 namespace qkv::python {
 namespace {
+
+constexpr std::int64_t kMostAnswer = 4096;  // tokens, as the command has it
 
 TaskExample held_out(std::string_view function, const TrainedModel& model, std::int64_t n) {
   if (!model.has_examples()) {
@@ -45,6 +48,7 @@ TaskExample of_image(std::string_view function, const TrainedModel& model, const
 }  // namespace
 
 TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
+  if (given.answer) require_between(function, "answer", *given.answer, 0, kMostAnswer);
   const bool has_image = !given.image.is_none();
   const int texts = (given.text ? 1 : 0) + (given.ids.is_none() ? 0 : 1) + (given.example ? 1 : 0);
   if (texts > 1 || (has_image && !given.text && texts > 0) || (texts == 0 && !has_image)) {

@@ -50,7 +50,11 @@ void add_tokenizer(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path) {
-            const std::shared_ptr<const Tokenizer> read = read_tokenizer(path);
+            std::vector<std::string> cautions;
+            const std::shared_ptr<const Tokenizer> read = read_tokenizer(path, &cautions);
+            for (const std::string& what : cautions) {
+              if (PyErr_WarnEx(PyExc_UserWarning, (path + ": " + what).c_str(), 1) != 0) throw nb::python_error();
+            }
             return OwnedTokenizer{.owner = read, .tokenizer = read.get()};
           },
           nb::arg("path"))

@@ -155,9 +155,10 @@ DType stored_dtype(const WeightFiles& files) {
 }
 
 // That of the folder, if it has one; its pieces must have rows in the table of tokens.
-std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::int64_t vocabulary) {
+std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::int64_t vocabulary,
+                                              std::vector<std::string>& cautions) {
   if (!has_tokenizer(folder)) return nullptr;
-  auto tokenizer = read_tokenizer(folder);
+  auto tokenizer = read_tokenizer(folder, &cautions);
   if (tokenizer->size() <= vocabulary) return tokenizer;
   throw Error(folder + ": expected a tokenizer of at most " + std::to_string(vocabulary) +
               " pieces, as config.json has it, got one of " + std::to_string(tokenizer->size()));
@@ -210,9 +211,10 @@ std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFi
   return token;
 }
 
-ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network) {
+ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
+                              std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
-  const auto tokens = tokenizer_of(folder, vocabulary);
+  const auto tokens = tokenizer_of(folder, vocabulary, cautions);
   return {.tokens = tokens,
           .ends = ends_of(folder, config, vocabulary),
           .padding = padding_of(folder, config, network, tokens.get())};
@@ -224,10 +226,11 @@ Model open_folder(const std::string& folder) {
   const ConfigFile config((fs::path(folder) / "config.json").string());
   const Family& family = family_of(config);
   const WeightFiles files(folder);
+  std::vector<std::string> cautions;
   Model model = [&] {
     try {
       const Model::Network network = family.network(config, Init::undrawn(), stored_dtype(files));
-      return Model(network, tokenizers_of(folder, config, network));
+      return Model(network, tokenizers_of(folder, config, network, cautions));
     } catch (const InvalidArgument& unsound) {
       throw Error(config.path() + ": " + unsound.what());
     }
@@ -236,6 +239,7 @@ Model open_folder(const std::string& folder) {
   for (const Parameter& parameter : model.parameters()) loading.add(parameter);
   loading.finish(folder);
   for (std::string& caution : cautions_of(config, family.type)) model.add_caution(std::move(caution));
+  for (std::string& caution : cautions) model.add_caution(std::move(caution));
   return model;
 }
 

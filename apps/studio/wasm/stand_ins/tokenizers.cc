@@ -14,7 +14,9 @@ namespace {
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path) { refuse(path); }
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* /*cautions*/) {
+  refuse(path);
+}
 
 std::shared_ptr<const Tokenizer> text::sentence_piece_of(const std::map<std::string, std::string>& /*config*/) {
   refuse("the model");
