@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
@@ -248,6 +249,8 @@ int run(int argc, char** argv) {
     return report(app, in_options(running_of(app), error), kMisuse);
   } catch (const std::bad_alloc&) {
     return report(app, "not enough memory for these shapes", kFailure);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(app, "cannot read " + error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::exception& error) {
     return report(app, error.what(), kFailure);
   }

@@ -102,6 +102,7 @@ void run(const ProbeFlags& flags) {
   static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_outputs(flags, choice);
   const ProbeInputs inputs = load_probe_inputs(flags, choice);
+  for (const std::string& what : inputs.cautions) complain("qkv probe", "careful: " + what);
   if (choice.is_empty()) {
     throw CLI::ParseError("nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats", kMisuse);
   }

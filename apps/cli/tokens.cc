@@ -39,11 +39,16 @@ struct TokensArguments {
   [[nodiscard]] SpecialTokens special() const { return no_specials ? SpecialTokens::without : SpecialTokens::with; }
 };
 
+bool is_directory(const std::string& path) {
+  std::error_code none;  // what cannot be looked at is left to its reader
+  return std::filesystem::is_directory(path, none);
+}
+
 std::shared_ptr<const Tokenizer> tokenizer_of(const TokensArguments& arguments) {
   const std::string& name = arguments.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
   const bool is_model = !is_path || name.ends_with(".safetensors");
-  if (!is_model || (is_path && std::filesystem::is_directory(name))) {
+  if (!is_model || (is_path && is_directory(name))) {
     std::vector<std::string> cautions;
     auto tokenizer = read_tokenizer(name, &cautions);
     for (const std::string& what : cautions) complain("qkv tokens", "careful: " + what);

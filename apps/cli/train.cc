@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
+#include "opened_model.h"
 #include "output.h"
 #include "qkv/threads.h"
 #include "qkv/train/run.h"
@@ -184,6 +185,7 @@ void run(TrainArguments& arguments, const CLI::App& command) {
   if (fs::exists(place.checkpoint())) {
     refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");
   }
+  if (settings.from) say_cautions("qkv train", Model::open(trained_model_path(*settings.from)));
   train_at(settings, arguments.reporting, place, {}, arguments.json);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/place.h"
 #include "qkv/error.h"
 
 namespace qkv::files {
@@ -155,6 +156,7 @@ Json read_json(const std::string& path) {
   if (!file) throw Error(path + ": expected a file, got none that can be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Error(path + ": expected a file, got none that can be read");
+  require_fetched(text, path);
   return parse_json(text, path);
 }
 

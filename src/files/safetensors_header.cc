@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "files/elements.h"
+#include "files/place.h"
 
 namespace qkv::files {
 namespace {
@@ -72,6 +73,7 @@ class Reader {
   [[noreturn]] void malformed(const std::string& what) const { fail("InvalidHeaderDeserialization", what); }
 
   std::string_view text_of_header() const {
+    require_fetched({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, source_);
     if (bytes_.size() < kLengthSize) {
       fail("HeaderTooSmall", "expected at least 8 bytes, got " + std::to_string(bytes_.size()));
     }

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "insight/call_places.h"
 #include "insight/importance.h"
 #include "insight/likeness.h"
 #include "insight/text_batch.h"
+#include "model/require_finite.h"
 #include "qkv/random.h"
 
 namespace qkv {
@@ -123,6 +125,13 @@ void add_repeats(const Model& model, const HeadOptions& options, HeadAnalysis& a
   }
 }
 
+void require_weights(const Model& model, const SiteHeads& site) {
+  for (const HeadStatistics& head : site.all) {
+    require_numbers(model, "analyze_heads", fmt::format("the weights of head {}.{}", head.layer, head.head),
+                    std::array{head.entropy});
+  }
+}
+
 SiteHeads heads_of(const MeasuredSite& measured) {
   SiteHeads site{.site = measured.site, .layers = measured.scope.layers};
   for (std::size_t layer = 0; layer < measured.layers.size(); ++layer) {
@@ -143,7 +152,10 @@ HeadAnalysis analyze_heads(const Model& model, std::span<const HeadText> texts, 
   measure_all(model, texts, options, sites);
   HeadAnalysis analysis{.texts = static_cast<std::int64_t>(texts.size())};
   for (const HeadText& text : texts) analysis.tokens += static_cast<std::int64_t>(text.ids.size() + text.source.size());
-  for (const MeasuredSite& site : sites) analysis.sites.push_back(heads_of(site));
+  for (const MeasuredSite& site : sites) {
+    analysis.sites.push_back(heads_of(site));
+    require_weights(model, analysis.sites.back());
+  }
   add_repeats(model, options, analysis);
   insight::add_importance(model, texts, options, analysis);
   for (SiteHeads& site : analysis.sites) {

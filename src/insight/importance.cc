@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "insight/masked_texts.h"
+#include "model/require_finite.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/train/optimizer.h"
@@ -24,6 +26,7 @@ double loss_of(const Model& model, const std::vector<TextBatch>& batches, Trace*
     sum += cross_entropy(scores, batch.targets).item() * count;
     asked += count;
   }
+  require_numbers(model, "analyze_heads", "the losses of the texts", std::array{sum});
   return sum / asked;
 }
 
@@ -109,8 +112,7 @@ std::int64_t masked_tokens(const std::vector<HeadText>& texts, const MaskedToken
 std::string why_none(const Model& model, const HeadOptions& options) {
   if (options.importance_texts <= 0) return "not asked for";
   if (model.kind() == ModelKind::two_tower) return "two towers say no tokens";
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  if (encoder != nullptr && encoder->options().head == EncoderHead::none) {
+  if (!model.scores_tokens()) {
     return "the model gives states alone, without a head that says tokens, so there is no loss to rise";
   }
   return "no text asks the model for a token";

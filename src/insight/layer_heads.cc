@@ -58,7 +58,7 @@ std::vector<bool> visible_keys(const TensorView& hidden, std::int64_t query, std
 double entropy_of(const std::vector<double>& row) {
   double entropy = 0;
   for (const double weight : row) {
-    if (weight > 0) entropy -= weight * std::log(weight);
+    if (!(weight <= 0)) entropy -= weight * std::log(weight);  // of NaN it is NaN
   }
   return entropy;
 }

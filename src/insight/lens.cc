@@ -10,6 +10,7 @@
 #include "insight/outcome.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
+#include "model/require_finite.h"
 #include "qkv/softmax.h"
 
 namespace qkv {
@@ -18,7 +19,7 @@ namespace {
 void require_tokens(const TrainedModel& trained) {
   if (insight::outcome_of(trained.model()) == insight::Outcome::scores) return;
   throw InvalidArgument("logit_lens", "model", "one that says tokens",
-                        trained.kind() == ModelKind::two_tower ? "two towers" : "an encoder that gives states alone");
+                        trained.kind() == ModelKind::two_tower ? "two towers" : "one that gives states alone");
 }
 
 // The scores [T, vocabulary] that each state would give.
@@ -32,7 +33,8 @@ std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
     Trace trace({insight::logits_name(model)});
     trace.edit(names.back(), [state = Variable(unchanged[name])](const Variable& /*last*/) { return state; });
     insight::run_text(model, text, trace);
-    all.emplace_back(trace[insight::logits_name(model)].view().select(0, 0), DType::f64);
+    const Tensor& scores = all.emplace_back(trace[insight::logits_name(model)].view().select(0, 0), DType::f64);
+    require_numbers(model, insight::kQuestion, "the scores after " + name, scores.values<double>());
   }
   return all;
 }

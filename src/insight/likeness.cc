@@ -8,14 +8,17 @@
 namespace qkv::insight {
 namespace {
 
+// NaN comes behind all numbers, and is no larger than another NaN.
+bool ranks_below(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
+
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::size_t n) { return values[n]; });
+  std::ranges::sort(order, ranks_below, [&](std::size_t n) { return values[n]; });
   std::vector<double> ranks(values.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    while (end < order.size() && !ranks_below(values[order[begin]], values[order[end]])) ++end;
     const double mean = 0.5 * static_cast<double>(begin + end - 1);
     for (std::size_t n = begin; n < end; ++n) ranks[order[n]] = mean;
     begin = end;

@@ -39,6 +39,7 @@ void require_linear(const Model& model) {
     if (encoder->options().order == NormOrder::post) refuse_model("post-norm blocks");
     return;
   }
+  if (!model.scores_tokens()) refuse_model("one without an output map");
   if (decoder_in(model)->options().order == NormOrder::post) refuse_model("post-norm blocks");
 }
 

@@ -5,8 +5,10 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/said_of.h"
+#include "model/require_finite.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
 
@@ -15,8 +17,10 @@ namespace {
 
 std::string last_state_name(const Model& model) {
   const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const auto& encoder = std::get<Encoder>(model.network());
-  if (encoder.options().order != NormOrder::post) return scope.stack + "ln_final";
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  const NormOrder order =
+      encoder != nullptr ? encoder->options().order : std::get<Decoder>(model.network()).options().order;
+  if (order != NormOrder::post) return scope.stack + "ln_final";
   return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
 }
 
@@ -36,8 +40,7 @@ std::vector<double> row_of_matrix(const Tensor& matrix, std::int64_t row) {
 
 Outcome outcome_of(const Model& model) {
   if (model.kind() == ModelKind::two_tower) return Outcome::pair;
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  return encoder != nullptr && encoder->options().head == EncoderHead::none ? Outcome::states : Outcome::scores;
+  return model.scores_tokens() ? Outcome::scores : Outcome::states;
 }
 
 std::vector<std::string> outcome_names(const Model& model) {
@@ -55,9 +58,15 @@ std::vector<std::string> outcome_names(const Model& model) {
 Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
   run_text(model, text, trace);
   const std::vector<std::string> names = outcome_names(model);
-  if (names.size() == 1) return {trace[names.front()].view().select(0, 0), DType::f64};
+  if (names.size() == 1) {
+    Tensor outcome(trace[names.front()].view().select(0, 0), DType::f64);
+    require_numbers(model, kQuestion, "what the model says of the text", std::as_const(outcome).values<double>());
+    return outcome;
+  }
   Tensor pair(DType::f64, {2, trace[names.front()].dim(1)});
   for (std::int64_t n = 0; n < 2; ++n) {
+    require_numbers(model, kQuestion, "the vectors of picture and text",
+                    trace[names[static_cast<std::size_t>(n)]].view().select(0, 0).to_vector());
     pair.store_row(std::array{n}, trace[names[static_cast<std::size_t>(n)]].view().select(0, 0).to_vector());
   }
   return pair;

@@ -152,8 +152,7 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
 // An encoder that fills gaps and is asked for nothing by a task of its own.
 MaskedTokens masks_of(const TrainedModel& trained) {
   MaskedTokens masks;
-  const auto* encoder = std::get_if<Encoder>(&trained.model().network());
-  if (encoder == nullptr || encoder->options().head == EncoderHead::none || trained.has_examples()) return masks;
+  if (trained.kind() != ModelKind::encoder || !trained.model().scores_tokens() || trained.has_examples()) return masks;
   const Tokenizer& tokenizer = trained.task().vocabulary();
   for (std::int32_t id = 0; id < tokenizer.size() && !masks.mask; ++id) {
     if (is_mask_token(tokenizer.piece(id))) masks.mask = id;

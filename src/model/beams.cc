@@ -88,6 +88,7 @@ class Search {
     std::vector<double> scores(vocabulary);
     for (std::size_t beam = 0; beam < open_.size(); ++beam) {
       row_of(open_[beam].row, scores);
+      require_numbers(scores);
       to_logarithms(scores);
       Tokens text = prompt_;
       text.insert(text.end(), open_[beam].tokens.begin(), open_[beam].tokens.end());

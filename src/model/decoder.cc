@@ -101,7 +101,7 @@ Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& in
     : options_(options),
       input_(std::move(input)),
       stack_(stack_of(options), init, input_.dtype()),
-      output_(output_map(options.tied, input_, init)) {}
+      output_(output_map(options.tied || !options.scores, input_, init)) {}
 
 Variable Decoder::forward(const TensorView& ids, const ModelCall& call) const { return run(ids, nullptr, call); }
 
@@ -125,14 +125,29 @@ void Decoder::require_context(const TensorView& ids, const DecoderContext* conte
   }
 }
 
-Variable Decoder::run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const {
-  require_context(ids, context);
+void Decoder::require_scores() const {
+  if (options_.scores) return;
+  throw InvalidArgument(kDecoder, "scores", "a model that scores tokens", "one of states alone: hidden() gives them");
+}
+
+Variable Decoder::hidden(const TensorView& ids, const ModelCall& call) const {
+  require_context(ids, nullptr);
   const nn::Tracing tracing(call.trace);
+  return tracing.result(states(ids, nullptr, call));
+}
+
+Variable Decoder::states(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const {
   BlockCall inner = block_call(call);
   if (context != nullptr) inner.cross_attention.mask = padding_of(*context);
   const Variable x = input_.forward(ids, call);
-  const Variable y = context == nullptr ? stack_.forward(x, inner) : stack_.forward_cross(x, context->hidden, inner);
-  return tracing.result(logits_of(y, call));
+  return context == nullptr ? stack_.forward(x, inner) : stack_.forward_cross(x, context->hidden, inner);
+}
+
+Variable Decoder::run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const {
+  require_context(ids, context);
+  require_scores();
+  const nn::Tracing tracing(call.trace);
+  return tracing.result(logits_of(states(ids, context, call), call));
 }
 
 Variable Decoder::logits_of(const Variable& x, const ModelCall& call) const {
@@ -174,6 +189,7 @@ DecoderCache DecoderCache::fork(std::span<const std::int64_t> rows) const {
 }
 
 Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call) const {
+  require_scores();
   const NoGradient constant;
   const nn::Tracing tracing(call.trace);
   BlockCall inner = block_call(call);
@@ -238,7 +254,7 @@ NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {
   const NoGradient constant;
   Trace trace({"*.attn.weights"});
-  static_cast<void>(forward(ids, {.trace = &trace}));
+  static_cast<void>(hidden(ids, {.trace = &trace}));
   return weights_of(trace, "", "attn", options_.layers);
 }
 
@@ -259,7 +275,7 @@ Parameters Decoder::parameters() const {
 
 std::int64_t parameter_count(const DecoderOptions& options) {
   const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
-  return options.tied ? count : count + options.vocabulary * options.d_model;
+  return options.tied || !options.scores ? count : count + options.vocabulary * options.d_model;
 }
 
 }  // namespace qkv

@@ -11,6 +11,7 @@ constexpr auto kDecoderWords = [](auto& o, const auto& each) {
   each("layers", o.layers);
   each("tied", o.tied);
   const DecoderOptions usual;
+  each.later("scores", o.scores, usual.scores);
   each.later("order", o.order, usual.order);
   each.later("embedding", o.embedding, usual.embedding);
   each.later("output_scale", o.output_scale, usual.output_scale);

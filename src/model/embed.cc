@@ -11,6 +11,7 @@
 
 #include "core/said_of.h"
 #include "model/mask_token.h"
+#include "model/require_finite.h"
 #include "qkv/error.h"
 #include "qkv/softmax.h"
 
@@ -120,16 +121,6 @@ Tensor tokens_of(const std::vector<std::int64_t>& all, std::int64_t rows) {
   return {all, {rows, std::ssize(all) / rows}};
 }
 
-// States [B, T, d] of the last block, normed if the blocks are pre-norm.
-Tensor states_of(const Decoder& decoder, const TensorView& ids, ModelCall call) {
-  const std::string last = "blocks." + std::to_string(decoder.options().layers - 1) + ".resid_post";
-  Trace trace({"ln_final", last});
-  call.trace = &trace;
-  call.scores = Scores::last;
-  static_cast<void>(decoder.forward(ids, call));
-  return trace[trace.contains("ln_final") ? "ln_final" : last];
-}
-
 // A vector for each of the texts: end to end for an encoder, of one length for others.
 std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass, const EmbedOptions& options) {
   const ModelCall call{.dtype = options.dtype};
@@ -140,9 +131,9 @@ std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass
     for (std::int64_t b = 0; b < B; ++b) vectors.push_back(embedded.value().select(0, b).to_vector());
   } else if (const auto* decoder = std::get_if<Decoder>(&model.network())) {
     const std::int64_t B = std::ssize(pass.numbers);
-    const Tensor states = states_of(*decoder, tokens_of(pass.ids, B), call);
+    const Variable states = decoder->hidden(tokens_of(pass.ids, B), call);
     for (std::int64_t b = 0; b < B; ++b) {
-      vectors.push_back(pooled_states(states.view().select(0, b), options.pooling));
+      vectors.push_back(pooled_states(states.value().select(0, b), options.pooling));
     }
   } else {
     const auto& encoder = std::get<Encoder>(model.network());
@@ -188,6 +179,10 @@ void require_filler(const Model& model, std::int64_t count) {
     throw InvalidArgument(
         kFill, "model", "an encoder that says tokens",
         encoder == nullptr ? "one of kind " + std::string(name_of(model.kind())) : "one of states alone");
+  }
+  if (encoder->options().self_attention == SelfAttention::causal) {
+    throw InvalidArgument(kFill, "model", "an encoder that sees what stands behind a gap",
+                          "one that sees only what stands before, and says what comes next");
   }
   if (count < 1) throw InvalidArgument(kFill, "count", "1 or more", std::to_string(count));
 }
@@ -236,7 +231,10 @@ Tensor embed_texts(const Model& model, std::span<const std::string> texts, const
         throw InvalidArgument(kEmbed, text_number(pass.numbers.front()), error.expected(), error.got());
       }
     }();
-    for (std::size_t n = 0; n < embedded.size(); ++n) vectors[pass.numbers[n]] = std::move(embedded[n]);
+    for (std::size_t n = 0; n < embedded.size(); ++n) {
+      require_numbers(model, kEmbed, "the numbers of " + text_number(pass.numbers[n]), embedded[n]);
+      vectors[pass.numbers[n]] = std::move(embedded[n]);
+    }
   }
   std::vector<double> all;
   for (const std::vector<double>& vector : vectors) all.insert(all.end(), vector.begin(), vector.end());
@@ -253,6 +251,7 @@ std::vector<FilledMask> fill_places(const Model& model, std::span<const std::int
   std::vector<FilledMask> filled;
   for (const std::int64_t place : places) {
     const Tensor row(scores.value().select(0, 0).select(0, place), DType::f64);
+    require_numbers(model, kFill, "the scores at token " + std::to_string(place), row.values<double>());
     filled.push_back({.place = place, .fillings = likeliest_of(softmax(row, -1).to_vector(), count)});
   }
   return filled;

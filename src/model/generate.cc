@@ -46,6 +46,7 @@ class Texts {
     if (options_.temperature > 0) draws = generator_.rand({scores.dim(0)}, DType::f64).to_vector();
     for (std::size_t b = 0; b < whole_.size(); ++b) {
       scores.load_row(std::array{static_cast<std::int64_t>(b), scores.dim(1) - 1}, row);
+      generation::require_numbers(row);
       generation::change_scores(row, whole_[b], options_);
       next.push_back(options_.temperature == 0 ? generation::likeliest(row)
                                                : generation::drawn(row, options_, draws[b]));

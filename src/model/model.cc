@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "model/next_token.h"
 #include "model/overloaded.h"
+#include "model/require_finite.h"
 
 namespace qkv {
 namespace {
@@ -114,13 +116,32 @@ Variable Model::forward(const ModelInput& in, const ModelCall& call) const {
   return std::visit(scores, network_);
 }
 
+bool Model::scores_tokens() const {
+  const Overloaded scores{[](const Decoder& decoder) { return decoder.options().scores; },
+                          [](const Encoder& encoder) { return encoder.options().head != EncoderHead::none; },
+                          [](const TwoTower&) { return false; }, [](const auto&) { return true; }};
+  return std::visit(scores, network_);
+}
+
+Variable Model::states(const ModelInput& in, const ModelCall& call) const {
+  const Overloaded hidden{
+      [&](const Decoder& decoder) { return decoder.hidden(in.ids, call); },
+      [&](const Encoder& encoder) { return encoder.hidden({in.ids, in.lengths, in.types}, call); },
+      [&](const auto&) -> Variable { refuse("Model::states", kind(), "an encoder or a decoder"); }};
+  return std::visit(hidden, network_);
+}
+
 NewTokens Model::generate(const ModelInput& in, const GenerateOptions& options) const {
   const Overloaded tokens{
       [&](const Decoder& decoder) { return decoder.generate(in.ids, options); },
       [&](const EncoderDecoder& both) { return both.generate({in.source, in.source_lengths}, in.ids, options); },
       [&](const Captioner& captioner) { return captioner.generate(in.images, in.ids, options); },
       [&](const auto&) -> NewTokens { refuse("Model::generate", kind(), "one that writes"); }};
-  return std::visit(tokens, network_);
+  try {
+    return std::visit(tokens, network_);
+  } catch (const generation::NotNumbers&) {
+    fail_not_finite(*this, generation::kGenerate, "the scores of the next token");
+  }
 }
 
 void Model::run(const ModelInput& in, Trace& trace) const {
@@ -128,11 +149,8 @@ void Model::run(const ModelInput& in, Trace& trace) const {
   const ModelCall call{.dtype = dtype(), .trace = &trace};
   if (const auto* towers = std::get_if<TwoTower>(&network_)) {
     run_towers(*towers, in, call);
-  } else if (const auto* encoder = std::get_if<Encoder>(&network_);
-             encoder != nullptr && encoder->options().head == EncoderHead::none) {
-    static_cast<void>(encoder->hidden({in.ids, in.lengths, in.types}, call));
   } else {
-    static_cast<void>(forward(in, call));
+    static_cast<void>(scores_tokens() ? forward(in, call) : states(in, call));
   }
 }
 

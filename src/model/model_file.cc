@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "files/place.h"
 #include "model/families/folder.h"
 #include "model/weights.h"
 #include "model/words.h"
@@ -19,14 +20,33 @@ constexpr std::string_view kSourceTokenizer = "source_tokenizer";
 constexpr const char* kEnds = "writing.ends";  // "2,5"
 constexpr const char* kPadding = "reading.padding";
 
-// A file whose first bytes cannot be the length of a header and its brace; what cannot be read is left to its reader.
-bool is_other_file(const std::string& path) {
+struct OtherFile {
+  std::string_view begin;
+  std::string_view what;
+};
+constexpr std::array<OtherFile, 4> kOtherFiles = {
+    {{"GGUF", "one of GGUF, which is not read yet: give the folder from which it was made"},
+     {"PK\x03\x04", "a pickle of PyTorch: save the model again as safetensors"},
+     {"\x80\x02", "a pickle of PyTorch: save the model again as safetensors"},
+     {"\x89HDF", "one of TensorFlow: save the model again as safetensors"}}};
+
+// Throws Error for a file whose first bytes cannot be the length of a header and its brace; what cannot be read is left
+// to its reader.
+void require_safetensors(const std::string& path) {
   constexpr std::size_t kLength = 8;
-  std::array<char, kLength + 1> begin = {};
+  constexpr std::size_t kRead = 64;
+  std::string begin(kRead, '\0');
   std::ifstream file(path, std::ios::binary);
-  if (std::filesystem::is_directory(path) || !file) return false;
+  if (!file) return;
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file.gcount() < static_cast<std::streamsize>(begin.size()) || begin[kLength] != '{';
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  if (begin.size() > kLength && begin[kLength] == '{') return;
+  files::require_fetched(begin, path);
+  for (const OtherFile& other : kOtherFiles) {
+    if (!begin.starts_with(other.begin)) continue;
+    throw Error(path + ": expected a safetensors file, got " + std::string(other.what));
+  }
+  throw Error(path + ": expected a safetensors file, got another file");
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
@@ -89,7 +109,10 @@ Words words_of(std::string_view name, const Words& metadata) {
 
 Model Model::of_file(const Safetensors& file, const std::string& path) {
   if (words_of(kModel, file.metadata()).empty()) {
-    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone");
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const bool is_of_folder = files::is_there((folder / "config.json").string());
+    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone" +
+                (is_of_folder ? ": give the folder, which has their config.json" : ""));
   }
   const Model model = [&] {
     try {
@@ -103,8 +126,8 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
 }
 
 Model Model::open(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return families::open_folder(path);
-  if (is_other_file(path)) throw Error(path + ": expected a safetensors file, got another file");
+  if (files::is_folder(path)) return families::open_folder(path);
+  require_safetensors(path);
   return of_file(Safetensors::read(path), path);
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "model/require_finite.h"
 #include "qkv/error.h"
 
 namespace qkv::generation {
@@ -87,6 +88,10 @@ std::vector<Candidate> what_is_left(std::vector<Candidate> all, const GenerateOp
 void require_tokens(const GenerateOptions& options, std::int64_t vocabulary) {
   for (const std::int64_t token : options.ends) require_token("ends", token, vocabulary);
   for (const std::int64_t token : options.never) require_token("never", token, vocabulary);
+}
+
+void require_numbers(std::span<const double> scores) {
+  if (!can_be_answers(scores)) throw NotNumbers(std::string(kGenerate) + ": the scores of the next token are NaN");
 }
 
 void change_scores(std::span<double> scores, std::span<const std::int64_t> text, const GenerateOptions& options) {

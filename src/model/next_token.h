@@ -5,11 +5,20 @@
 #include <span>
 #include <vector>
 
+#include "qkv/error.h"
 #include "qkv/model/generate.h"
 
 namespace qkv::generation {
 
 inline constexpr const char* kGenerate = "generate";
+
+/// Scores that are no numbers, of which no token can be chosen; Model::generate() names the weight at fault.
+class NotNumbers : public Error {
+ public:
+  using Error::Error;
+};
+/// Throws NotNumbers if one of the scores is NaN or infinity.
+void require_numbers(std::span<const double> scores);
 
 /// Throws InvalidArgument naming `ends` or `never` where a token of them is none of the vocabulary.
 void require_tokens(const GenerateOptions& options, std::int64_t vocabulary);

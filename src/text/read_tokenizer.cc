@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "files/place.h"
 #include "qkv/error.h"
-#include "qkv/files.h"
 #include "text/config_words.h"
 #include "text/files_beside.h"
 #include "text/json_field.h"
@@ -23,10 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 6> kNames = {"tokenizer.json",  "vocab.txt",    "vocab.json",
                                                "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"};
 
-std::string text_of(const fs::path& path) {
-  const std::vector<std::byte> bytes = read_file(path.string());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string text_of(const fs::path& path) { return files::read_text(path.string()); }
 
 // add_bos_token and add_eos_token beside a tokenizer.json, whose own template counts.
 void name_other_ends(const text::FilesBeside& files, const Tokenizer& tokenizer) {
@@ -75,7 +72,7 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector
 // Empty where there is none.
 fs::path tokenizer_in(const std::string& folder) {
   for (const char* name : kNames) {
-    if (fs::exists(fs::path(folder) / name)) return fs::path(folder) / name;
+    if (files::is_there((fs::path(folder) / name).string())) return fs::path(folder) / name;
   }
   return {};
 }
@@ -85,7 +82,7 @@ fs::path tokenizer_in(const std::string& folder) {
 bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).empty(); }
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* cautions) {
-  if (!fs::is_directory(path)) return read_one_file(path, cautions);
+  if (!files::is_folder(path)) return read_one_file(path, cautions);
   if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
   std::string names;
   for (const char* name : kNames) {

@@ -8,6 +8,7 @@
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
 #include "text/characters.h"
+#include "text/fitted_tokenizer.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
 
@@ -91,6 +92,7 @@ bool have_same_pieces(const Tokenizer& a, const Tokenizer& b) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std::string>& config) {
+  if (config.contains(text::kRows)) return text::fitted_tokenizer_of(config);
   const std::string& kind = word_of(config, "kind");
   std::string names;
   for (const TextForm form : kForms) {

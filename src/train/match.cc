@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/said_of.h"
+#include "model/require_finite.h"
 #include "qkv/softmax.h"
 
 namespace qkv {
@@ -71,6 +72,7 @@ PairMatch match_pairs(const TrainedModel& model, std::span<const Tensor> picture
   const Variable embedded(Tensor(match.texts.view(), DType::f64));
   match.cosines = Tensor(pair_scores(images, embedded, Variable(Tensor(DType::f64, {1}))).value());
   match.scores = Tensor(towers.scores(images, embedded).value());
+  require_numbers(model.model(), kMatch, "the scores of the pairs", match.scores.to_vector());
   match.probabilities = probabilities_of(towers.options().loss, match.scores);
   return match;
 }

@@ -37,14 +37,15 @@ void require_scores(const Model& model, const std::string& from) {
   if (model.tokenizers().tokens == nullptr) {
     throw InvalidArgument("train", "from", "a model with its tokenizer", from + ", which has none");
   }
-  if (word_in(model.config(), "head") == name_of(EncoderHead::none)) {
-    throw InvalidArgument(
-        "train", "from",
-        "a model with a head for masked tokens, as a folder of BertForMaskedLM, RobertaForMaskedLM or "
-        "DistilBertForMaskedLM has it",
-        from +
-            ", which gives states alone: it was published without that head, so nothing says which "
-            "token a state stands for");
+  if (!model.scores_tokens()) {
+    const char* const expected = model.kind() == ModelKind::encoder
+                                     ? "a model with a head for masked tokens, as a folder of BertForMaskedLM, "
+                                       "RobertaForMaskedLM or DistilBertForMaskedLM has it"
+                                     : "a model that scores tokens, as a folder of LlamaForCausalLM has it";
+    throw InvalidArgument("train", "from", expected,
+                          from +
+                              ", which gives states alone: it was published without that head, so nothing says which "
+                              "token a state stands for");
   }
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/said_of.h"
+#include "files/place.h"
+#include "model/require_finite.h"
 #include "model/words.h"
 #include "qkv/image.h"
 #include "qkv/number_text.h"
@@ -99,9 +101,9 @@ std::string trained_model_path(std::string_view name) {
   if (name.find_first_of("./") != std::string_view::npos) return std::string(name);
   for (const std::string& place : directories()) {
     std::string path = place + "/" + std::string(name) + std::string(kSuffix);
-    if (fs::exists(path)) return path;
+    if (files::is_there(path)) return path;
   }
-  if (fs::is_directory(name)) return std::string(name);
+  if (files::is_folder(std::string(name))) return std::string(name);
   throw Error("no model \"" + std::string(name) + "\" in the box, which has " + listed(trained_model_names()) +
               "; for a file, give a path such as ./model.safetensors");
 }
@@ -114,7 +116,7 @@ TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task, std::s
 
 TrainedModel TrainedModel::read(const std::string& path) {
   Model model = Model::open(path);
-  const Words run = fs::is_directory(path) ? Words() : words_of("run", Safetensors::read(path).metadata());
+  const Words run = files::is_folder(path) ? Words() : words_of("run", Safetensors::read(path).metadata());
   const auto task = run.find("task");
   try {
     if (task == run.end()) {
@@ -201,7 +203,7 @@ Tensor TrainedModel::colours_of(const TensorView& image) const {
 }
 
 ImagePreparation TrainedModel::preparation() const {
-  if (fs::is_directory(path_)) return read_image_preparation(path_);
+  if (files::is_folder(path_)) return read_image_preparation(path_);
   throw Error(path_ + ": a file does not say how its pictures are prepared: give the folder of the model");
 }
 
@@ -218,7 +220,12 @@ Tensor TrainedModel::probabilities(const TaskExample& example) const {
 Tensor TrainedModel::probabilities(const TaskExample& example, const TensorView& scores) const {
   const auto own = static_cast<std::int64_t>(example.tokens.size());
   const std::int64_t all = batch_of(example).lengths[0];
-  return softmax(Tensor(scores.select(0, 0).slice(0, all - own, all), DType::f64), -1);
+  Tensor shares = softmax(Tensor(scores.select(0, 0).slice(0, all - own, all), DType::f64), -1);
+  // A row with a score that is no number has no other share.
+  for (std::int64_t t = 0; t < own; ++t) {
+    require_numbers(model_, "TrainedModel", "the scores at token " + std::to_string(t), std::array{shares.at({t, 0})});
+  }
+  return shares;
 }
 
 // Tokens that are no text; a model of others may write any. And what a joined text counts after its answers' tokens:
@@ -287,7 +294,9 @@ std::int64_t TrainedModel::answer_length(std::int32_t last) const {
 }
 
 Tensor TrainedModel::cosines(std::span<const TaskExample> examples) const {
-  return batch_cosines(model_, qkv::batch_of(*task_, examples, layout_for(kind())));
+  Tensor cosines = batch_cosines(model_, qkv::batch_of(*task_, examples, layout_for(kind())));
+  require_numbers(model_, "TrainedModel", "the cosines of pictures and texts", cosines.to_vector());
+  return cosines;
 }
 
 }  // namespace qkv

@@ -229,6 +229,10 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
     throw InvalidArgument("write_texts", "model", "one that writes",
                           "one of kind " + std::string(name_of(model.kind())));
   }
+  if (!model.model().scores_tokens()) {
+    throw InvalidArgument("write_texts", "model", "one that writes",
+                          "one that gives states alone, without the map that says which token a state stands for");
+  }
   if (model.task().lengths().image_side > 0) {
     throw InvalidArgument("write_texts", "model", "one that reads texts", "one that reads images");
   }

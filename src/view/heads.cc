@@ -82,10 +82,8 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
 void say(const ModelRun& run, HeadsReply& reply) {
   constexpr std::size_t kSaid = 5;
   const TrainedModel& trained = run.trained();
-  const auto* const encoder = std::get_if<Encoder>(&trained.model().network());
   if (run.second_from()) return;  // its task asks nothing of a pair
-  const bool is_of_states = encoder != nullptr && encoder->options().head == EncoderHead::none;
-  if (trained.kind() == ModelKind::two_tower || is_of_states) return;
+  if (!trained.model().scores_tokens()) return;
   const std::size_t place = insight::asked_place(trained, run.example());
   const std::vector<double> shares =
       trained.probabilities(run.example()).view().select(0, static_cast<std::int64_t>(place)).to_vector();

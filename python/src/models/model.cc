@@ -37,11 +37,7 @@ Tensor vector_of(const TwoTower& towers, const ModelInput& input, const ModelCal
 
 Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
   if (const auto* towers = std::get_if<TwoTower>(&model.network())) return vector_of(*towers, input, call);
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  if (encoder != nullptr && encoder->options().head == EncoderHead::none) {
-    return Tensor(encoder->hidden({input.ids, input.lengths, input.types}, call).value());
-  }
-  return Tensor(model.forward(input, call).value());
+  return Tensor((model.scores_tokens() ? model.forward(input, call) : model.states(input, call)).value());
 }
 
 nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,

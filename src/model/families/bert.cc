@@ -22,12 +22,12 @@ constexpr WeightName kBertNames[] = {
     {.ours = "blocks.#.ln2", .theirs = "encoder.layer.#.output.LayerNorm"},
     {.ours = "head.dense", .theirs = "cls.predictions.transform.dense", .in_head = true},
     {.ours = "head.ln", .theirs = "cls.predictions.transform.LayerNorm", .in_head = true},
-    {.ours = "head", .theirs = "cls.predictions", .in_head = true},
+    {.ours = "head", .theirs = "cls.predictions.decoder", .otherwise = "cls.predictions", .in_head = true},
     {.ours = "output", .theirs = "cls.predictions.decoder", .in_head = true},
 };
 // The vector of the first token for a task of pairs, counted numbers, and the table once more.
-constexpr std::string_view kBertUnused[] = {"*pooler.*", "*position_ids", "cls.predictions.decoder.*",
-                                            "cls.seq_relationship.*"};
+constexpr std::string_view kBertUnused[] = {"*pooler.*", "*position_ids", "*token_type_ids", "cls.predictions.*bias",
+                                            "cls.predictions.decoder.weight", "cls.seq_relationship.*"};
 
 // As BERT, but that the first two positions are never used and the head is called otherwise.
 constexpr auto kRobertaNames = [] {
@@ -37,12 +37,14 @@ constexpr auto kRobertaNames = [] {
     if (name.ours == "positions") name.skipped = 2;
     if (name.ours == "head.dense") name.theirs = "lm_head.dense";
     if (name.ours == "head.ln") name.theirs = "lm_head.layer_norm";
-    if (name.ours == "head") name.theirs = "lm_head";
+    if (name.ours == "head") name.theirs = "lm_head.decoder";
+    if (name.ours == "head") name.otherwise = "lm_head";
     if (name.ours == "output") name.theirs = "lm_head.decoder";
   }
   return names;
 }();
-constexpr std::string_view kRobertaUnused[] = {"*pooler.*", "*position_ids", "*token_type_ids", "lm_head.decoder.*"};
+constexpr std::string_view kRobertaUnused[] = {"*pooler.*", "*position_ids", "*token_type_ids", "lm_head.bias",
+                                               "lm_head.decoder.weight"};
 
 constexpr WeightName kDistilbertNames[] = {
     {.ours = "embedding", .theirs = "embeddings.word_embeddings"},
@@ -59,10 +61,11 @@ constexpr WeightName kDistilbertNames[] = {
     {.ours = "head.dense", .theirs = "vocab_transform", .in_head = true},
     {.ours = "head.ln", .theirs = "vocab_layer_norm", .in_head = true},
     {.ours = "head", .theirs = "vocab_projector", .in_head = true},
+    {.ours = "output", .theirs = "vocab_projector", .in_head = true},
 };
 constexpr std::string_view kDistilbertUnused[] = {"*position_ids", "vocab_projector.weight"};
 
-// A folder of the states alone has no weights of a head.
+// As the architecture has it; what is stored counts (heads.h).
 EncoderHead head_in(const ConfigFile& config) {
   if (!config.has("architectures")) return EncoderHead::none;
   const auto scores_tokens = [](const std::string& name) {
@@ -73,8 +76,8 @@ EncoderHead head_in(const ConfigFile& config) {
 
 EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
   config.require("position_embedding_type", "absolute");
-  config.require("is_decoder", false);
   config.require("add_cross_attention", false);
+  const bool is_causal = config.flag("is_decoder", false);
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
                          .length = config.integer("max_position_embeddings") - skipped,
                          .layers = config.layers("num_hidden_layers"),
@@ -87,7 +90,8 @@ EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
                          .embedding = EmbeddingScale::normed,
                          .activation = activation_in(config, "hidden_act", "gelu"),
                          .types = config.integer("type_vocab_size", 2),
-                         .head = head_in(config)};
+                         .head = head_in(config),
+                         .self_attention = is_causal ? SelfAttention::causal : SelfAttention::full};
   options.choices.epsilon = config.number("layer_norm_eps", 1e-12);
   return options;
 }
@@ -113,12 +117,11 @@ Model::Network distilbert_network(const ConfigFile& file, const Init& init, DTyp
                          .heads = config.integer("n_heads"),
                          .d_ff = config.integer("hidden_dim"),
                          .positions = Positions::learned,
-                         .tied = true,
+                         .tied = config.flag("tie_word_embeddings", true),
                          .order = NormOrder::post,
                          .embedding = EmbeddingScale::normed,
                          .activation = activation_in(config, "activation", "gelu"),
                          .head = head_in(config)};
-  config.require("tie_word_embeddings", true);
   options.choices.epsilon = 1e-12;
   return Encoder(options, init, dtype);
 }
@@ -133,6 +136,25 @@ const Family& bert() {
 
 const Family& roberta() {
   static constexpr Family kFamily{.type = "roberta",
+                                  .prefix = "roberta.",
+                                  .network = roberta_network,
+                                  .names = kRobertaNames,
+                                  .unused = kRobertaUnused};
+  return kFamily;
+}
+
+// RoBERTas by other names, of other texts.
+const Family& xlm_roberta() {
+  static constexpr Family kFamily{.type = "xlm-roberta",
+                                  .prefix = "roberta.",
+                                  .network = roberta_network,
+                                  .names = kRobertaNames,
+                                  .unused = kRobertaUnused};
+  return kFamily;
+}
+
+const Family& camembert() {
+  static constexpr Family kFamily{.type = "camembert",
                                   .prefix = "roberta.",
                                   .network = roberta_network,
                                   .names = kRobertaNames,

@@ -40,6 +40,7 @@ struct Family {
 };
 
 [[nodiscard]] const Family& bert();
+[[nodiscard]] const Family& camembert();
 [[nodiscard]] const Family& clip();
 [[nodiscard]] const Family& distilbert();
 [[nodiscard]] const Family& gemma();
@@ -48,11 +49,13 @@ struct Family {
 [[nodiscard]] const Family& gpt2();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& mt5();
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
 [[nodiscard]] const Family& roberta();
 [[nodiscard]] const Family& siglip();
 [[nodiscard]] const Family& t5();
+[[nodiscard]] const Family& xlm_roberta();
 
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);

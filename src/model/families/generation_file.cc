@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "files/place.h"
 #include "model/families/config_file.h"
 #include "qkv/model/generate.h"
 
@@ -88,14 +89,14 @@ bool asks_for_nothing(const std::string& word, const nlohmann::json& value) {
 
 std::optional<ConfigFile> generation_in(const std::string& folder) {
   const fs::path path = fs::path(folder) / "generation_config.json";
-  if (!fs::is_directory(folder) || !fs::exists(path)) return std::nullopt;
+  if (!files::is_folder(folder) || !files::is_there(path.string())) return std::nullopt;
   return ConfigFile(path.string());
 }
 
 // Of an encoder-decoder, in its config.json, which is what is read.
 nlohmann::json start_in(const std::string& folder) {
   const fs::path path = fs::path(folder) / "config.json";
-  if (!fs::exists(path)) return nullptr;
+  if (!files::is_there(path.string())) return nullptr;
   const ConfigFile config(path.string());
   return config.has(kStart) ? nlohmann::json(config.integer(kStart)) : nlohmann::json();
 }

@@ -9,7 +9,8 @@ namespace qkv::families {
 namespace {
 
 constexpr WeightName kT5Names[] = {
-    {.ours = "encoder.embedding", .theirs = "shared"},
+    {.ours = "encoder.embedding", .theirs = "encoder.embed_tokens", .otherwise = "shared"},
+    {.ours = "decoder.embedding", .theirs = "decoder.embed_tokens", .otherwise = "shared"},
     {.ours = "encoder.t5", .theirs = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias"},
     {.ours = "encoder.blocks.#.ln1", .theirs = "encoder.block.#.layer.0.layer_norm"},
     {.ours = "encoder.blocks.#.attn.q", .theirs = "encoder.block.#.layer.0.SelfAttention.q"},
@@ -44,15 +45,16 @@ constexpr WeightName kT5Names[] = {
     {.ours = "decoder.output", .theirs = "lm_head", .otherwise = "shared"},
 };
 // The table once more, and a bias of cross-attention that the first checkpoints have and no program reads.
-constexpr std::string_view kT5Unused[] = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
-                                          "lm_head.weight", "*EncDecAttention.relative_attention_bias.weight"};
+constexpr std::string_view kT5Unused[] = {"*shared.weight", "*encoder.embed_tokens.weight",
+                                          "*decoder.embed_tokens.weight", "*lm_head.weight",
+                                          "*EncDecAttention.relative_attention_bias.weight"};
 
 // "relu", or "gated-gelu", which means the approximation by tanh. Its two parts stand in newer configs once more, and
 // go before it.
-void read_feed_forward(const ConfigFile& config, EncoderDecoderOptions& options) {
+void read_feed_forward(const ConfigFile& config, std::string_view otherwise, EncoderDecoderOptions& options) {
   constexpr std::string_view kGated = "gated-";
   constexpr std::string_view kWord = "feed_forward_proj";
-  const std::string name = config.text(kWord, "relu");
+  const std::string name = config.text(kWord, otherwise);
   const bool is_gated = name.starts_with(kGated);
   const std::string inner = is_gated ? name.substr(kGated.size()) : name;
   const ConfigFile plain = config.with(kWord, name == "gated-gelu" ? "gelu_new" : inner);
@@ -67,16 +69,13 @@ bool scales_output(const ConfigFile& config) {
   return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", true));
 }
 
-Model::Network t5_network(const ConfigFile& file, const Init& init, DType dtype) {
+// What T5 and mT5 say alike, tied and without a scale of the states.
+EncoderDecoderOptions t5_options(const ConfigFile& file, std::string_view feed_forward) {
   const ConfigFile config = file.renamed("num_layers", "num_hidden_layers")
                                 .renamed("d_model", "hidden_size")
                                 .renamed("num_heads", "num_attention_heads")
                                 .renamed("d_kv", "head_dim");
-  const auto is_alone = [](const std::string& name) { return name.ends_with("EncoderModel"); };
-  if (config.has("architectures") && std::ranges::any_of(config.texts("architectures"), is_alone)) {
-    config.refuse("architectures", "an encoder with its decoder, such as T5ForConditionalGeneration");
-  }
-  config.require("is_encoder_decoder", true);
+  static_cast<void>(config.flag("is_encoder_decoder", true));  // false of an encoder alone, as its weights are
   const std::int64_t vocabulary = config.integer("vocab_size");
   const std::int64_t layers = config.layers("num_layers");
   EncoderDecoderOptions options{.source_vocabulary = vocabulary,
@@ -90,7 +89,7 @@ Model::Network t5_network(const ConfigFile& file, const Init& init, DType dtype)
                                 .order = NormOrder::pre,
                                 .bias = false,
                                 .shared = true,
-                                .tied = scales_output(config)};
+                                .tied = true};
   options.choices = {.norm = NormKind::rms,
                      .epsilon = config.number("layer_norm_epsilon", 1e-6),
                      .feed_forward_bias = false,
@@ -98,10 +97,21 @@ Model::Network t5_network(const ConfigFile& file, const Init& init, DType dtype)
                      .scale = 1,
                      .t5_buckets = config.integer("relative_attention_num_buckets", 32),
                      .t5_max_distance = config.integer("relative_attention_max_distance", 128)};
-  if (options.tied) options.output_scale = 1 / std::sqrt(static_cast<double>(options.d_model));
   if (config.has("decoder_start_token_id")) options.start = config.integer("decoder_start_token_id");
-  read_feed_forward(config, options);
+  read_feed_forward(config, feed_forward, options);
+  return options;
+}
+
+Model::Network t5_network(const ConfigFile& config, const Init& init, DType dtype) {
+  EncoderDecoderOptions options = t5_options(config, "relu");
+  options.tied = scales_output(config);
+  if (options.tied) options.output_scale = 1 / std::sqrt(static_cast<double>(options.d_model));
   return EncoderDecoder(options, init, dtype);
+}
+
+// T5 of version 1.1 for 101 languages (Xue et al. 2021), whose states are never scaled.
+Model::Network mt5_network(const ConfigFile& config, const Init& init, DType dtype) {
+  return EncoderDecoder(t5_options(config, "gated-gelu"), init, dtype);
 }
 
 }  // namespace
@@ -109,6 +119,12 @@ Model::Network t5_network(const ConfigFile& file, const Init& init, DType dtype)
 const Family& t5() {
   static constexpr Family kFamily{
       .type = "t5", .prefix = "", .network = t5_network, .names = kT5Names, .unused = kT5Unused};
+  return kFamily;
+}
+
+const Family& mt5() {
+  static constexpr Family kFamily{
+      .type = "mt5", .prefix = "", .network = mt5_network, .names = kT5Names, .unused = kT5Unused};
   return kFamily;
 }
 

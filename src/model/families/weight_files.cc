@@ -1,9 +1,13 @@
 #include "model/families/weight_files.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <set>
 
-#include "model/families/config_file.h"
+#include "files/place.h"
 #include "qkv/error.h"
 
 namespace qkv::families {
@@ -14,22 +18,99 @@ namespace fs = std::filesystem;
 constexpr const char* kOneFile = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
+// Weights in forms that are not read, by how their names end.
+struct OtherForm {
+  std::string_view end;
+  std::string_view what;
+};
+constexpr std::array<OtherForm, 9> kOtherForms = {{
+    {".gguf", "GGUF, which is not read yet"},
+    {"pytorch_model.bin", "a pickle of PyTorch, which could run any program: save the model again as safetensors"},
+    {"pytorch_model.bin.index.json", "the index of pickles of PyTorch: save the model again as safetensors"},
+    {".pth", "a pickle of PyTorch, which could run any program: save the model again as safetensors"},
+    {".pt", "a pickle of PyTorch, which could run any program: save the model again as safetensors"},
+    {".h5", "weights of TensorFlow: save the model again as safetensors"},
+    {".msgpack", "weights of Flax: save the model again as safetensors"},
+    {".onnx", "a graph of ONNX: save the model again as safetensors"},
+    {".safetensors", "safetensors by another name: call it model.safetensors if it is the whole model"},
+}};
+
+// "; it has pytorch_model.bin, a pickle …"
+std::string instead_in(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) names.insert(entry.path().filename().string());
+  for (const OtherForm& form : kOtherForms) {
+    const auto found = std::ranges::find_if(names, [&](const std::string& name) { return name.ends_with(form.end); });
+    if (found != names.end()) return "neither; it has " + *found + ", " + std::string(form.what);
+  }
+  return "neither";
+}
+
+// A name that stands there twice would be the last one of it, without a word.
+void refuse_repeats(const std::string& index) {
+  std::vector<std::set<std::string>> keys;  // of each object that is open
+  using Json = nlohmann::json;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
+      throw Error(index + ": " + value.get<std::string>() + ": expected it once, got it twice");
+    }
+    return true;
+  };
+  [[maybe_unused]] const Json whole = Json::parse(files::read_text(index), watch, false);
+}
+
+// "I8" of "layers.0.mlp.up_proj.weight": a map in whole numbers, or in 8 bits.
+bool is_quantised(const std::string& name, const std::string& type) {
+  const bool is_short = type.starts_with("I") || type.starts_with("U") || type.starts_with("F8") ||
+                        type.starts_with("F6") || type.starts_with("F4");
+  return is_short && (name.ends_with("weight") || name.ends_with("weight_packed") || name.ends_with("_blocks"));
+}
+
+std::optional<std::string> quantised_tensor(const WeightFiles& files) {
+  for (const auto& [name, file] : files.names()) {
+    if (is_quantised(name, files.stored_type(name))) return name + " is stored as " + files.stored_type(name);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 WeightFiles::WeightFiles(const std::string& folder) {
-  const fs::path one = fs::path(folder) / kOneFile;
-  const fs::path index = fs::path(folder) / kIndex;
-  if (fs::exists(one)) {
-    files_.push_back(Safetensors::read(one.string()));
-    for (const SafetensorsEntry& entry : files_.front().entries()) names_[entry.name] = 0;
-  } else if (fs::exists(index)) {
-    open_shards(folder, index.string());
+  const std::string one = (fs::path(folder) / kOneFile).string();
+  const std::string index = (fs::path(folder) / kIndex).string();
+  if (files::is_there(one)) {
+    files_.push_back(Safetensors::read(one));
+    paths_.push_back(one);
+    add_all(0);
+    if (files::is_there(index)) cautions_.push_back(std::string(kIndex) + ": not read, beside " + kOneFile);
+  } else if (files::is_there(index)) {
+    open_shards(folder, index);
   } else {
-    throw Error(folder + ": expected " + kOneFile + " or " + kIndex + ", got neither");
+    throw Error(folder + ": expected " + kOneFile + " or " + kIndex + ", got " + instead_in(folder));
+  }
+}
+
+// As transformers, which reads whole shards.
+void WeightFiles::add_all(std::size_t number) {
+  for (const SafetensorsEntry& entry : files_[number].entries()) {
+    const auto [place, is_new] = names_.try_emplace(entry.name, number);
+    if (!is_new) {
+      const std::string& other = paths_[place->second];
+      if (!is_same_tensor(files_[number].load(entry.name), files_[place->second].load(entry.name))) {
+        throw Error(paths_[number] + ": " + entry.name + ": expected it in one shard, got it with other values in " +
+                    other + " too");
+      }
+      cautions_.push_back(entry.name + ": the same in two shards");
+    }
+    types_[entry.name] = entry.dtype;
   }
 }
 
 void WeightFiles::open_shards(const std::string& folder, const std::string& index) {
+  refuse_repeats(index);
   const ConfigFile listed = ConfigFile(index).object("weight_map");
   std::map<std::string, std::size_t> numbers;
   for (const std::string& name : listed.words()) {
@@ -38,16 +119,55 @@ void WeightFiles::open_shards(const std::string& folder, const std::string& inde
     if (fs::path(shard).filename() != shard) listed.refuse(name, "the name of a file in the same folder");
     const auto [place, is_new] = numbers.try_emplace(shard, files_.size());
     const std::string path = (fs::path(folder) / shard).string();
-    if (is_new) files_.push_back(Safetensors::read(path));
+    if (is_new) {
+      files_.push_back(Safetensors::read(path));
+      paths_.push_back(path);
+      add_all(place->second);
+    }
     if (!files_[place->second].contains(name)) {
       throw Error(path + ": " + name + ": expected this tensor, as the index says, got none of the name");
     }
-    names_[name] = place->second;
   }
+  std::vector<std::string> unlisted;
+  for (const auto& [name, file] : names_) {
+    if (!listed.has(name)) unlisted.push_back(name);
+  }
+  if (unlisted.empty()) return;
+  const std::string more = unlisted.size() > 1 ? " and " + std::to_string(unlisted.size() - 1) + " more" : "";
+  cautions_.push_back(unlisted.front() + more + ": in a shard, and not in " + kIndex + "; read all the same");
 }
 
 bool WeightFiles::contains(std::string_view name) const { return names_.find(name) != names_.end(); }
 
 Tensor WeightFiles::load(const std::string& name) const { return files_[names_.at(name)].load(name); }
+
+bool is_same_tensor(const Tensor& a, const Tensor& b) {
+  if (!(a.shape() == b.shape())) return false;
+  if (a.dtype() == b.dtype() && a.is_contiguous() && b.is_contiguous()) {
+    return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+  }
+  return a.to_vector() == b.to_vector();
+}
+
+void refuse_quantised(const std::string& folder, const WeightFiles& files) {
+  const std::optional<std::string> tensor = quantised_tensor(files);
+  if (!tensor) return;
+  throw Error(folder + ": its weights are quantised (" + *tensor +
+              "), which is not read: expected f32, f16, bf16 or f64, as the model was before it was quantised");
+}
+
+void refuse_adapter(const std::string& folder) {
+  constexpr const char* kBase = "base_model_name_or_path";
+  const std::string adapter = (fs::path(folder) / "adapter_config.json").string();
+  if (!files::is_there(adapter) || files::is_there((fs::path(folder) / kOneFile).string()) ||
+      files::is_there((fs::path(folder) / kIndex).string())) {
+    return;
+  }
+  const ConfigFile config(adapter);
+  const std::string base = config.has(kBase) ? config.text(kBase) : "another model";
+  throw Error(folder + ": an adapter (" + (config.has("peft_type") ? config.text("peft_type") : "PEFT") +
+              "), which changes the weights of " + base +
+              " and is no model by itself: merge it into that (merge_and_unload of peft), and open the result");
+}
 
 }  // namespace qkv::families

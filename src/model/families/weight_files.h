@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/families/config_file.h"
 #include "qkv/safetensors.h"
 
 namespace qkv::families {
@@ -13,19 +14,38 @@ namespace qkv::families {
 class WeightFiles {
  public:
   /// Maps model.safetensors, or what model.safetensors.index.json lists. Throws Error naming the file that is missing,
-  /// damaged, or lacks a tensor that the index has in it.
+  /// damaged, lacks a tensor that the index has in it, or has a tensor that another shard has with other values; where
+  /// there is neither, with what the folder has in their place.
   explicit WeightFiles(const std::string& folder);
 
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Mapped. Throws Error as Safetensors::load().
   [[nodiscard]] Tensor load(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, std::size_t, std::less<>>& names() const noexcept { return names_; }
+  /// As the file says it: "F32", "I8".
+  [[nodiscard]] const std::string& stored_type(const std::string& name) const { return types_.at(name); }
+  /// What of the files is odd, for Model::cautions().
+  [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
 
  private:
   void open_shards(const std::string& folder, const std::string& index);
+  void add_all(std::size_t number);
 
   std::vector<Safetensors> files_;
+  std::vector<std::string> paths_;
   std::map<std::string, std::size_t, std::less<>> names_;  // and the number of the file that has it
+  std::map<std::string, std::string, std::less<>> types_;
+  std::vector<std::string> cautions_;
 };
+
+/// Throws Error naming a weight that is stored in whole numbers or 8 bits, as quantised ones are; that of a
+/// quantization_config is thrown with the config.
+void refuse_quantised(const std::string& folder, const WeightFiles& files);
+
+/// Throws Error for a folder of an adapter alone, which changes another model's weights.
+void refuse_adapter(const std::string& folder);
+
+/// Whether two tensors have the same shape and values.
+[[nodiscard]] bool is_same_tensor(const Tensor& a, const Tensor& b);
 
 }  // namespace qkv::families

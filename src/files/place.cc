@@ -1,0 +1,37 @@
+#include "files/place.h"
+
+#include <filesystem>
+
+#include "files/descriptor.h"
+#include "qkv/error.h"
+#include "qkv/files.h"
+
+namespace qkv::files {
+namespace {
+
+std::filesystem::file_status status_of(const std::string& path) {
+  std::error_code reason;
+  const std::filesystem::file_status status = std::filesystem::status(path, reason);
+  if (status.type() == std::filesystem::file_type::none) fail("cannot read", path, reason.message());
+  return status;
+}
+
+}  // namespace
+
+bool is_there(const std::string& path) { return std::filesystem::exists(status_of(path)); }
+
+bool is_folder(const std::string& path) { return std::filesystem::is_directory(status_of(path)); }
+
+void require_fetched(std::string_view bytes, const std::string& path) {
+  if (!bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
+  throw Error(path + ": a Git LFS pointer in place of the file itself: fetch it by `git lfs pull`");
+}
+
+std::string read_text(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  require_fetched(text, path);
+  return text;
+}
+
+}  // namespace qkv::files

@@ -1,0 +1,24 @@
+// What a path leads to, and texts of files, with errors that name the path.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qkv::files {
+
+/// Whether anything is at a path, after following links. Throws Error naming the path and the system's reason where
+/// that cannot be known: a loop of links, a name that is too long, a directory that may not be searched.
+[[nodiscard]] bool is_there(const std::string& path);
+/// Whether it is a directory. Throws as is_there().
+[[nodiscard]] bool is_folder(const std::string& path);
+
+/// Throws Error naming the path if these are the bytes of a Git LFS pointer, which stands for a file that was not
+/// fetched.
+void require_fetched(std::string_view bytes, const std::string& path);
+
+/// The bytes of a file. Throws Error as read_file() and require_fetched().
+[[nodiscard]] std::string read_text(const std::string& path);
+
+}  // namespace qkv::files

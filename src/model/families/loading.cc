@@ -1,0 +1,104 @@
+#include "model/families/loading.h"
+
+#include <algorithm>
+
+#include "nn/trace_record.h"
+#include "qkv/error.h"
+
+namespace qkv::families {
+namespace {
+
+// Along its output axis, which is the last one of a stored transpose.
+TensorView part_of(const TensorView& stored, const WeightName& name) {
+  const int axis = name.change == Change::transposed ? stored.rank() - 1 : 0;
+  const std::int64_t all = stored.dim(axis) - name.skipped;
+  const std::int64_t each = all / name.parts;
+  const std::int64_t begin = name.skipped + name.part * each;
+  return stored.slice(axis, begin, begin + each);
+}
+
+bool divides(const Tensor& tensor, const WeightName& name) {
+  if (name.parts == 1) return true;
+  return tensor.rank() > 0 && tensor.dim(name.change == Change::transposed ? -1 : 0) % name.parts == 0;
+}
+
+bool has_rows_to_skip(const Tensor& tensor, const WeightName& name) {
+  return name.skipped == 0 || (tensor.rank() > 0 && tensor.dim(0) >= name.skipped);
+}
+
+Tensor changed(const Tensor& tensor, const WeightName& name, const Shape& shape) {
+  if (!divides(tensor, name) || !has_rows_to_skip(tensor, name)) return tensor;
+  if (name.change == Change::reshaped) return tensor.size() == shape.product() ? tensor.reshape(shape) : tensor;
+  if (name.parts == 1 && name.skipped == 0 && name.change == Change::none) return tensor;
+  const TensorView part = part_of(tensor, name);
+  return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
+}
+
+// The shape that the stored tensor should have.
+std::string expected_of(const Parameter& parameter, const WeightName& name) {
+  std::vector<std::int64_t> extents;
+  const Shape& shape = parameter.value.shape();
+  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+  extents.front() = extents.front() * name.parts + name.skipped;
+  if (name.change == Change::transposed && extents.size() == 2) std::swap(extents[0], extents[1]);
+  return Shape(extents).to_string();
+}
+
+// "a, b and 3 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t n = 0; n < std::min(kMost, names.size()); ++n) text += (n == 0 ? "" : ", ") + names[n];
+  return names.size() > kMost ? text + " and " + std::to_string(names.size() - kMost) + " more" : text;
+}
+
+}  // namespace
+
+void Loading::add(const Parameter& parameter) {
+  const ParameterName name(stack_ + parameter.name);
+  const WeightName& weight = stored_.weight_of(name);
+  const std::optional<std::string> stored = stored_.find(weight, name);
+  if (!stored) {
+    differences_.push_back(stored_.expected(weight, name) + ": expected " + expected_of(parameter, weight) +
+                           ", got no such tensor");
+    return;
+  }
+  used_.insert(*stored);
+  const Tensor tensor = stored_.files().load(*stored);
+  Tensor value = changed(tensor, weight, parameter.value.shape());
+  if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
+    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight) + ", got " +
+                           tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
+    return;
+  }
+  values_.emplace_back(parameter.value, std::move(value));
+}
+
+void Loading::finish(const std::string& folder, std::vector<std::string>& cautions) {
+  std::vector<std::string> heads;
+  for (const auto& [name, file] : stored_.files().names()) {
+    if (used_.contains(name) || is_unused(name)) continue;
+    if (stored_.is_outside(name)) {
+      heads.push_back(name);
+    } else {
+      differences_.push_back(name + ": a tensor that the model has no use for");
+    }
+  }
+  if (!differences_.empty()) {
+    std::string text = folder + ": " + std::to_string(differences_.size()) + " of its tensors are not those of a " +
+                       std::string(stored_.family().type) + " with this config.json:";
+    for (const std::string& difference : differences_) text += "\n  " + difference;
+    throw Error(text);
+  }
+  if (!heads.empty()) {
+    cautions.push_back(listed(heads) + ": left out, a head that is not computed; states and attention are the model's");
+  }
+  for (auto& [parameter, value] : values_) parameter.replace_value(std::move(value));
+}
+
+bool Loading::is_unused(const std::string& name) const {
+  const auto matches = [&](std::string_view pattern) { return trace_detail::matches(pattern, name); };
+  return std::ranges::any_of(stored_.family().unused, matches) || std::ranges::any_of(left_out_, matches);
+}
+
+}  // namespace qkv::families

@@ -1,0 +1,117 @@
+#include "model/families/stored_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "qkv/error.h"
+
+namespace qkv::families {
+namespace {
+
+// The first checkpoints of TensorFlow, google-bert's among them, call the parameters of a norm so.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOlderWords = {
+    {{".weight", ".gamma"}, {".bias", ".beta"}}};
+
+std::string with_number(std::string_view pattern, const std::string& number) {
+  std::string name(pattern);
+  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
+  return name;
+}
+
+std::string_view first_word(std::string_view name) { return name.substr(0, name.find('.')); }
+
+// What stands before the first of the family's names that the files have, if anything does.
+std::optional<std::string> prefix_before(std::string_view theirs, const WeightFiles& files) {
+  const std::string name = with_number(theirs, "0") + ".weight";
+  std::optional<std::string> shortest;
+  for (const auto& [stored, file] : files.names()) {
+    if (!stored.ends_with(name)) continue;
+    std::string before = stored.substr(0, stored.size() - name.size());
+    if (!before.empty() && before.back() != '.') continue;
+    if (!shortest || before.size() < shortest->size()) shortest = std::move(before);
+  }
+  return shortest;
+}
+
+std::string prefix_in(const Family& family, const WeightFiles& files) {
+  for (const WeightName& name : family.names) {
+    if (name.in_head) continue;
+    for (const std::string_view theirs : {name.theirs, name.otherwise}) {
+      if (theirs.empty()) continue;
+      if (auto before = prefix_before(theirs, files)) return *before;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+ParameterName::ParameterName(std::string name) : whole(std::move(name)) {
+  constexpr std::string_view kBlocks = "blocks.";
+  if (std::size_t begin = whole.find(kBlocks); begin != std::string::npos) {
+    begin += kBlocks.size();
+    number = whole.substr(begin, whole.find('.', begin) - begin);
+    whole.replace(begin, number.size(), "#");
+  }
+  last = whole.substr(std::min(whole.rfind('.'), whole.size()));
+}
+
+StoredWeights::StoredWeights(const Family& family, const WeightFiles& files)
+    : family_(&family), files_(&files), prefix_(prefix_in(family, files)) {
+  if (prefix_.ends_with(family.prefix)) outer_ = prefix_.substr(0, prefix_.size() - family.prefix.size());
+}
+
+const WeightName& StoredWeights::weight_of(const ParameterName& parameter) const {
+  for (const WeightName& name : family_->names) {
+    if (name.ours == parameter.layer() || name.ours == parameter.whole) return name;
+  }
+  throw Error("no weight of the family " + std::string(family_->type) + " is the parameter " + parameter.whole);
+}
+
+std::string StoredWeights::placed(const WeightName& weight, std::string_view theirs,
+                                  const ParameterName& parameter) const {
+  const bool is_whole = weight.ours == parameter.whole;
+  return (weight.in_head ? outer_ : prefix_) + with_number(theirs, parameter.number) + (is_whole ? "" : parameter.last);
+}
+
+std::optional<std::string> StoredWeights::stored_as(const std::string& name) const {
+  if (files_->contains(name)) return name;
+  for (const auto& [now, before] : kOlderWords) {
+    if (!name.ends_with(now)) continue;
+    std::string older = name.substr(0, name.size() - now.size()) + std::string(before);
+    if (files_->contains(older)) return older;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> StoredWeights::find(const WeightName& weight, const ParameterName& parameter) const {
+  if (auto own = stored_as(placed(weight, weight.theirs, parameter))) return own;
+  if (!weight.otherwise.empty()) {
+    if (auto other = stored_as(placed(weight, weight.otherwise, parameter))) return other;
+  }
+  return parameter.whole == kTableParameter ? table_ : std::nullopt;
+}
+
+std::optional<std::string> StoredWeights::find_own(std::string_view ours) const {
+  const ParameterName parameter{std::string(ours)};
+  for (const WeightName& name : family_->names) {
+    if (name.ours != parameter.layer() && name.ours != parameter.whole) continue;
+    if (auto own = stored_as(placed(name, name.theirs, parameter))) return own;
+  }
+  return std::nullopt;
+}
+
+std::string StoredWeights::expected(const WeightName& weight, const ParameterName& parameter) const {
+  return placed(weight, weight.otherwise.empty() ? weight.theirs : weight.otherwise, parameter);
+}
+
+bool StoredWeights::is_outside(std::string_view name) const {
+  const bool is_under = name.starts_with(prefix_);
+  if (is_under && !prefix_.empty()) return false;
+  const std::string_view word = first_word(is_under ? name.substr(prefix_.size()) : name);
+  return std::ranges::none_of(family_->names,
+                              [&](const WeightName& known) { return first_word(known.theirs) == word; });
+}
+
+}  // namespace qkv::families
