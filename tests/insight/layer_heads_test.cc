@@ -178,5 +178,21 @@ TEST(LayerHeads, RankCorrelationIsSpearmans) {
   EXPECT_EQ(insight::rank_correlation(std::vector<double>{1, 1, 1}, std::vector<double>{3, 1, 4}), 0);
 }
 
+// NaN ranks behind all numbers, and ends.
+TEST(LayerHeads, RankCorrelationOfNaNEnds) {
+  const std::vector<double> values = {1, NAN, 2, NAN};
+  EXPECT_DOUBLE_EQ(insight::rank_correlation(values, values), 1);
+  EXPECT_EQ(insight::rank_correlation(std::vector<double>{NAN, NAN}, std::vector<double>{1, 2}), 0);
+}
+
+TEST(LayerHeads, OfADecoderOfStatesAloneHaveNoImportance) {
+  Generator generator(3);
+  const Model states(Decoder({.vocabulary = 7, .d_model = 8, .heads = 2, .scores = false}, generator));
+  const std::vector<HeadText> texts = {{.ids = {1, 2, 3}, .targets = {2, 3, -100}}};
+  const HeadAnalysis analysis = analyze_heads(states, texts, {.importance_texts = 1});
+  EXPECT_EQ(analysis.sites.front().heads, 2);
+  EXPECT_THAT(analysis.no_importance, HasSubstr("the model gives states alone"));
+}
+
 }  // namespace
 }  // namespace qkv::layer_heads_test
