@@ -33,6 +33,7 @@ struct EmbedArguments {
   FileOfTexts file;
   std::string out;
   std::optional<std::string> pooling;
+  std::optional<std::string> prompt_name, prompt;
   bool normalises = false;
   std::string dtype = "f32";
   std::optional<int> threads;
@@ -40,34 +41,59 @@ struct EmbedArguments {
 
 EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path) {
   EmbedOptions options = embed_options_of(path);
-  if (arguments.pooling) options.pooling = pooling_named(*arguments.pooling);
+  for (const std::string& what : options.cautions) complain("qkv embed", "careful: " + what);
+  if (arguments.pooling) of_option("--pooling", [&] { options.pooling = poolings_named(*arguments.pooling); });
+  if (arguments.prompt_name) {
+    of_option("--prompt-name", [&] { options.prompt = prompt_named(options, *arguments.prompt_name); });
+  }
+  if (arguments.prompt) options.prompt = *arguments.prompt;
+  if (!arguments.prompt_name && !arguments.prompt && !options.prompt.empty()) {
+    complain("qkv embed", fmt::format("careful: the model's default prompt {} stands before each text; --prompt \"\" "
+                                      "leaves it out",
+                                      nlohmann::json(options.prompt).dump()));
+  }
   options.normalised = options.normalised || arguments.normalises;
   options.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
   return options;
 }
 
-Tensor vectors_of(const EmbedArguments& arguments, const Texts& texts) {
+// Towers that learnt a task read the mark with which its texts begin.
+Tensor vectors_of_towers(const EmbedArguments& arguments, const std::string& path, std::vector<std::string> texts) {
+  if (arguments.pooling) misuse("--pooling", "an encoder or a decoder, whose states are pooled", "two towers");
+  if (arguments.prompt_name) misuse("--prompt-name", "none: two towers have no prompts", *arguments.prompt_name);
+  for (std::string& text : texts) text.insert(0, arguments.prompt.value_or(""));
+  const DType dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
+  return embed_texts(TrainedModel::read(path), texts, dtype);
+}
+
+// And the prompt that stands before each of them.
+struct Vectors {
+  Tensor rows;
+  std::string prompt = {};
+};
+
+Vectors vectors_of(const EmbedArguments& arguments, const Texts& texts) {
   const std::string path = trained_model_path(arguments.model);
   const Model model = Model::open(path);
   say_cautions("qkv embed", model);
-  EmbedOptions options = options_of(arguments, path);
-  std::int64_t cut = 0;
-  options.cut = [&](std::size_t, std::int64_t) { ++cut; };
   try {
-    // Towers that learnt a task read the mark with which its texts begin.
-    if (model.kind() == ModelKind::two_tower) return embed_texts(TrainedModel::read(path), texts.texts, options.dtype);
-    Tensor vectors = embed_texts(model, texts.texts, options);
+    if (model.kind() == ModelKind::two_tower) return {vectors_of_towers(arguments, path, texts.texts)};
+    EmbedOptions options = options_of(arguments, path);
+    std::int64_t cut = 0;
+    options.cut = [&](std::size_t, std::int64_t) { ++cut; };
+    Tensor rows = embed_texts(model, texts.texts, options);
     if (cut > 0) {
       complain("qkv embed",
                fmt::format(
-                   "careful: {} longer than its max_seq_length of {} tokens: the rest is left out",
+                   "careful: {} longer than its max_seq_length of {} tokens: the {} is left out",
                    texts.texts.size() == 1 ? "the text is" : fmt::format("{} of {} texts are", cut, texts.texts.size()),
-                   *options.length));
+                   *options.length, options.cut_at == CutAt::end ? "rest" : "beginning"));
     }
-    return vectors;
+    return {std::move(rows), options.prompt};
   } catch (const InvalidArgument& error) {
-    if (error.function() == "threads") throw;
-    misuse(texts.place_of(error.argument()).value_or("MODEL"), error.expected(), error.got());
+    if (error.function() == "threads" || error.argument().starts_with("--")) throw;
+    misuse(texts.place_of(error.argument()).value_or(error.argument() == "prompt" ? "--prompt" : "MODEL"),
+           error.expected(), error.got());
   }
 }
 
@@ -78,13 +104,14 @@ void run_embed(const EmbedArguments& arguments) {
   if (!arguments.out.empty()) {
     of_option("--out", [&] { require_writable_tensors(std::span(&arguments.out, 1)); });
   }
-  const Tensor vectors = vectors_of(arguments, given);
+  const auto [vectors, prompt] = vectors_of(arguments, given);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);
+  const std::string before = prompt.empty() ? "" : fmt::format("\"prompt\":{},", nlohmann::json(prompt).dump());
   for (std::size_t n = 0; n < texts.size(); ++n) {
     const auto row = vectors.values<float>().subspan(n * static_cast<std::size_t>(vectors.dim(1)),
                                                      static_cast<std::size_t>(vectors.dim(1)));
     // By hand: of a float nlohmann-json writes the digits of a double.
-    print(fmt::format("{{\"text\":{},\"vector\":[{}]}}\n", nlohmann::json(shown_text(texts[n])).dump(),
+    print(fmt::format("{{\"text\":{},{}\"vector\":[{}]}}\n", nlohmann::json(shown_text(texts[n])).dump(), before,
                       fmt::join(row, ",")));
   }
 }
@@ -130,17 +157,29 @@ void add_embed(CLI::App& app) {
   command->group("Learn");
   command->footer(
       "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A folder of a\n"
-      "sentence transformer says itself how its states are pooled, and how long texts are.\n"
+      "sentence transformer says itself how its states are pooled, what comes before a\n"
+      "text, and how long it may be.\n"
       "Examples:\n  qkv embed minilm \"The cat sat down\"\n"
-      "  qkv embed minilm --file sentences.txt --out vectors.npy");
+      "  qkv embed minilm --file sentences.txt --out vectors.npy\n"
+      "  qkv embed e5 --prompt-name query \"where do cats sit\"");
   const auto arguments = std::make_shared<EmbedArguments>();
   command->add_option("MODEL", arguments->model, "Whose vectors")->required();
   command->add_option("TEXT", arguments->text, "What to embed; - reads it from standard input");
   add_file_options(*command, arguments->file, "A text on each line of a file");
   command->add_option("--out", arguments->out, "Write [texts, width] as .npy [JSON, a line each]")->type_name("FILE");
-  command->add_option("--pooling", arguments->pooling, "mean, first, last or max of the states [the folder's, or mean]")
-      ->type_name("NAME")
-      ->check(one_of({"mean", "first", "last", "max"}));
+  command
+      ->add_option(
+          "--pooling", arguments->pooling,
+          "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas\n"
+          "between them, end to end [the folder's, or mean]")
+      ->type_name("NAMES");
+  CLI::Option* named = command
+                           ->add_option("--prompt-name", arguments->prompt_name,
+                                        "The folder's prompt of this name before each text [its default, or none]")
+                           ->type_name("NAME");
+  command->add_option("--prompt", arguments->prompt, "Before each text; \"\" leaves out the folder's default")
+      ->type_name(kTextOrNone)
+      ->excludes(named);
   command->add_flag("--normalise", arguments->normalises, "Vectors of length 1 [as the folder says]");
   command->add_option("--dtype", arguments->dtype, "What is computed in: f32 or bf16")
       ->type_name("TYPE")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "common_options.h"
 #include "find_command.h"
 #include "help_layout.h"
 #include "misuse.h"
@@ -32,7 +33,8 @@ namespace {
 void require_values(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const auto& values = option->results();
-    const bool wants_value = option->nonpositional() && option->get_expected_min() > 0;
+    const bool may_be_empty = option->get_type_name() == kTextOrNone;
+    const bool wants_value = option->nonpositional() && option->get_expected_min() > 0 && !may_be_empty;
     const bool empty = wants_value && std::find(values.begin(), values.end(), "") != values.end();
     if (empty) misuse(option->get_name(), "a value", "an empty text");
   }

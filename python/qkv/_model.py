@@ -258,17 +258,23 @@ class Model:
         self,
         texts: str | Sequence[str],
         *,
-        pooling: Literal["mean", "first", "last", "max"] | None = None,
+        pooling: str | Sequence[str] | None = None,
         normalise: bool | None = None,
         dtype: Literal["f32", "bf16"] = "f32",
+        prompt_name: str | None = None,
+        prompt: str | None = None,
     ) -> NDArray[numpy.float32]:
         """Texts as vectors, float32 [texts, d]; of one text [d].
 
-        pooling is "mean", "first", "last" or "max" of the last states; the folder's own, or the mean, if None. A text
-        that is longer than the folder's max_seq_length is cut there. Of two towers the text's vector.
+        pooling is "mean", "first", "last", "max", "weightedmean" or "mean_sqrt_len_tokens" of the last states, or
+        several of them, whose vectors stand end to end; the folder's own, or the mean, if None. normalise=False leaves
+        out the folder's own normalisation, too. The folder's prompt of prompt_name, or prompt, stands before each text;
+        the folder's default prompt if both are None, and none if prompt is "". A text that is longer than the folder's
+        max_seq_length is cut there, with a warning. Of two towers the text's vector.
         """
         is_one = isinstance(texts, str)
-        vectors = self._model.embed([texts] if is_one else list(texts), pooling, normalise, dtype)
+        words = pooling if pooling is None or isinstance(pooling, str) else ",".join(pooling)
+        vectors = self._model.embed([texts] if is_one else list(texts), words, normalise, dtype, prompt_name, prompt)
         return vectors[0] if is_one else vectors
 
     def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 22> kRead = {"config.json",
+constexpr std::array<std::string_view, 21> kRead = {"config.json",
                                                     "generation_config.json",
                                                     "tokenizer.json",
                                                     "tokenizer_config.json",
@@ -27,7 +27,6 @@ constexpr std::array<std::string_view, 22> kRead = {"config.json",
                                                     "modules.json",
                                                     "sentence_bert_config.json",
                                                     "config_sentence_transformers.json",
-                                                    "1_Pooling/config.json",
                                                     "LICENSE",
                                                     "LICENSE.txt",
                                                     "LICENSE.md",
@@ -60,7 +59,24 @@ HubFile file_of(const Json& entry) {
   return file;
 }
 
-bool is_read(const HubFile& file) { return std::ranges::find(kRead, std::string_view(file.name)) != kRead.end(); }
+// "2_Dense/config.json": of a file in the folder of a sentence transformer's module its name there, else all of it.
+std::string_view name_in_module(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  const bool is_module = slash != name.npos && digits > 0 && digits < slash && name[digits] == '_';
+  return is_module ? name.substr(slash + 1) : name;
+}
+
+bool is_weights(std::string_view name) { return name == kWhole || name == kIndex || is_shard(name); }
+
+// What is small, and the weights of modules.
+bool is_read(const HubFile& file) {
+  const std::string_view own = name_in_module(file.name);
+  return std::ranges::find(kRead, own) != kRead.end() || (own.size() < file.name.size() && is_weights(own));
+}
+
+// The folder of the first module, where older sentence transformers keep the whole model: "0_Transformer/".
+bool is_of_first_module(std::string_view name) { return name.starts_with("0_") && name_in_module(name) != name; }
 
 }  // namespace
 
@@ -71,8 +87,7 @@ HubModel parse_listing(std::string_view json, const std::string& name, const std
     if (!is_hash(model.revision)) throw Error("a revision that is no commit: " + model.revision);
     for (const Json& entry : reply.at("siblings")) {
       const std::string file = entry.at("rfilename").get<std::string>();
-      const bool is_weights = file == kWhole || file == kIndex || is_shard(file);
-      if (is_weights || is_read({.name = file})) model.files.push_back(file_of(entry));
+      if (is_weights(file) || is_read({.name = file})) model.files.push_back(file_of(entry));
     }
     return model;
   } catch (const std::exception& error) {
@@ -90,11 +105,16 @@ std::vector<HubFile> files_to_fetch(const HubModel& model) {
     if (file.name == kIndex || is_shard(file.name)) shards.push_back(file);
   }
   const std::vector<HubFile>& weights = whole.empty() ? shards : whole;
-  const auto has = [&](std::string_view name) { return std::ranges::find(small, name, &HubFile::name) != small.end(); };
-  if (weights.empty()) {
+  const auto has = [&](auto&& is_one) {
+    return std::ranges::any_of(small, [&](const HubFile& file) {
+      return is_one(is_of_first_module(file.name) ? name_in_module(file.name) : std::string_view(file.name));
+    });
+  };
+  if (weights.empty() && !has(is_weights)) {
     throw Error(model.name + " has no model.safetensors and no shards of one, which is what qkv reads");
   }
-  if (!has("config.json")) throw Error(model.name + " has no config.json, which says what its weights are");
+  if (!has([](std::string_view name) { return name == "config.json"; }))
+    throw Error(model.name + " has no config.json, which says what its weights are");
   small.insert(small.end(), weights.begin(), weights.end());
   return small;
 }

@@ -97,7 +97,7 @@ class Asked {
   /// The measure of sweeps, of what a pass came to.
   [[nodiscard]] double measure(const Tensor& scores) const {
     if (outcome_ == insight::Outcome::pair) return insight::cosine_of_pair(scores);
-    if (outcome_ == insight::Outcome::states) return insight::cosines_of(before_, scores, question_.pooling).vector;
+    if (outcome_ == insight::Outcome::states) return insight::cosines_of(before_, scores, question_.vectors).vector;
     const TensorView row = scores.view().select(0, read_.place);
     if (against_) return row.at({answer_}) - row.at({*against_});
     return log_softmax(row, -1).at({answer_});
@@ -162,7 +162,7 @@ TextChange change_text(const TrainedModel& trained, const ChangeQuestion& questi
       add_scores(trained, asked, after, change);
       break;
     case insight::Outcome::states: {
-      insight::StateCosines cosines = insight::cosines_of(asked.before(), after, question.pooling);
+      insight::StateCosines cosines = insight::cosines_of(asked.before(), after, question.vectors);
       change.state_cosines = std::move(cosines.states);
       change.vector_cosine = cosines.vector;
       break;

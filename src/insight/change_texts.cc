@@ -82,7 +82,7 @@ LossChange change_texts(const TrainedModel& trained, std::span<const HeadText> t
       pair.after += insight::cosine_of_pair(after) / static_cast<double>(texts.size());
       continue;
     }
-    const insight::StateCosines cosines = insight::cosines_of(before, after, question.pooling);
+    const insight::StateCosines cosines = insight::cosines_of(before, after, question.vectors);
     state_sum = std::accumulate(cosines.states.begin(), cosines.states.end(), state_sum);
     states += static_cast<double>(cosines.states.size());
     vector_sum += cosines.vector;

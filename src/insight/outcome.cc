@@ -77,12 +77,12 @@ Tensor plain_outcome(const Model& model, const HeadText& text, const char* argum
   return core::said_of(kQuestion, argument, [&] { return run_outcome(model, text, trace); });
 }
 
-StateCosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling) {
+StateCosines cosines_of(const Tensor& before, const Tensor& after, const EmbedOptions& vectors) {
   StateCosines cosines;
   for (std::int64_t t = 0; t < before.dim(0); ++t) {
     cosines.states.push_back(cosine_between(row_of_matrix(before, t), row_of_matrix(after, t)));
   }
-  cosines.vector = cosine_between(pooled_states(before, pooling), pooled_states(after, pooling));
+  cosines.vector = cosine_between(vector_of_states(before, vectors), vector_of_states(after, vectors));
   return cosines;
 }
 

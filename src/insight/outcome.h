@@ -23,12 +23,12 @@ enum class Outcome : std::uint8_t {
 /// The same with nothing changed; what the model says of its input is said of `argument`.
 [[nodiscard]] Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument);
 
-/// Of states before and after: of each token, and of the pooled vectors.
+/// Of states before and after: of each token, and of the texts' vectors.
 struct StateCosines {
   std::vector<double> states;
   double vector = 0;
 };
-[[nodiscard]] StateCosines cosines_of(const Tensor& before, const Tensor& after, Pooling pooling);
+[[nodiscard]] StateCosines cosines_of(const Tensor& before, const Tensor& after, const EmbedOptions& vectors);
 /// Of the two vectors of a pair.
 [[nodiscard]] double cosine_of_pair(const Tensor& pair);
 

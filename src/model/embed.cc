@@ -1,7 +1,6 @@
 #include "qkv/model/embed.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -20,7 +19,6 @@ namespace {
 
 constexpr const char* kEmbed = "embed_texts";
 constexpr const char* kFill = "fill_masks";
-constexpr std::array<std::string_view, 4> kPoolings = {"mean", "first", "last", "max"};
 constexpr std::size_t kTokensOfAPass = 4096;
 // Of an encoder: enough rows for products at their full rate, and few enough for states to stay in a cache.
 constexpr std::size_t kJoinedTokens = 256;
@@ -32,25 +30,56 @@ const Tokenizer& tokenizer_of(const Model& model, const char* function) {
 
 std::string text_number(std::size_t n) { return "texts[" + std::to_string(n) + "]"; }
 
-// Leaves out the last tokens of the text itself, so that those of a template stay.
-void shorten(Encoding& encoding, std::int64_t length) {
-  for (std::size_t n = encoding.ids.size(); n-- > 0 && std::ssize(encoding.ids) > length;) {
-    if (encoding.sources[n] == TokenSource::added) continue;
-    const auto place = static_cast<std::ptrdiff_t>(n);
-    encoding.ids.erase(encoding.ids.begin() + place);
-    if (n < encoding.types.size()) encoding.types.erase(encoding.types.begin() + place);
+// Leaves out tokens of the text itself, so that those of a template stay.
+void shorten(Encoding& encoding, std::int64_t length, CutAt side) {
+  const auto is_text = [&](std::size_t n) { return encoding.sources[n] != TokenSource::added; };
+  std::size_t spare = encoding.ids.size() - std::min(encoding.ids.size(), static_cast<std::size_t>(length));
+  std::vector<bool> left_out(encoding.ids.size());
+  for (std::size_t step = 0; step < encoding.ids.size() && spare > 0; ++step) {
+    const std::size_t n = side == CutAt::beginning ? step : encoding.ids.size() - 1 - step;
+    if (!is_text(n)) continue;
+    left_out[n] = true;
+    --spare;
+  }
+  Encoding rest;
+  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
+    if (left_out[n]) continue;
+    rest.ids.push_back(encoding.ids[n]);
+    rest.sources.push_back(encoding.sources[n]);
+    if (n < encoding.types.size()) rest.types.push_back(encoding.types[n]);
+  }
+  encoding = std::move(rest);
+}
+
+Encoding encoding_of(const Tokenizer& tokenizer, const std::string& text, const std::string& place) {
+  try {
+    return core::said_of(kEmbed, place, [&] { return tokenizer.encode(text); });
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const Error& error) {
+    throw InvalidArgument(kEmbed, place, "a text that the tokenizer can cut", error.what());
   }
 }
 
-std::vector<Encoding> encodings_of(const Model& model, std::span<const std::string> texts,
+// The tokens of the prompt by itself, without the special one at its end.
+std::int64_t prompt_tokens(const Tokenizer& tokenizer, const EmbedOptions& options) {
+  if (options.pools_prompt || options.prompt.empty()) return 0;
+  Encoding encoding = encoding_of(tokenizer, options.prompt, "prompt");
+  if (options.length) shorten(encoding, *options.length, options.cut_at);
+  if (encoding.ids.empty()) return 0;
+  const std::span<const std::int32_t> last(&encoding.ids.back(), 1);
+  const bool is_special = tokenizer.decode(last, SpecialTokens::with) != tokenizer.decode(last, SpecialTokens::without);
+  return std::ssize(encoding.ids) - (is_special || encoding.sources.back() == TokenSource::added ? 1 : 0);
+}
+
+std::vector<Encoding> encodings_of(const Model& model, const Tokenizer& tokenizer, std::span<const std::string> texts,
                                    const EmbedOptions& options) {
-  const Tokenizer& tokenizer = tokenizer_of(model, kEmbed);
   std::vector<Encoding> encodings;
   for (std::size_t n = 0; n < texts.size(); ++n) {
-    Encoding& encoding = encodings.emplace_back(tokenizer.encode(texts[n]));
+    Encoding& encoding = encodings.emplace_back(encoding_of(tokenizer, options.prompt + texts[n], text_number(n)));
     const std::int64_t tokens = std::ssize(encoding.ids);
     if (options.length && tokens > *options.length) {
-      shorten(encoding, *options.length);
+      shorten(encoding, *options.length, options.cut_at);
       if (options.cut) options.cut(n, tokens);
     }
     if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
@@ -112,44 +141,56 @@ std::vector<Pass> full_passes(std::span<const Encoding> encodings) {
   return passes;
 }
 
-void normalise(std::vector<double>& vector) {
-  const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
-  for (double& number : vector) number = length > 0 ? number / length : 0;
-}
-
 Tensor tokens_of(const std::vector<std::int64_t>& all, std::int64_t rows) {
   return {all, {rows, std::ssize(all) / rows}};
 }
 
-// A vector for each of the texts: end to end for an encoder, of one length for others.
-std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass, const EmbedOptions& options) {
+// The encoder whose states are pooled: the model itself, or half of T5.
+const Encoder* encoder_of(const Model& model) {
+  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) {
+    return both->encoder().options().positions == Positions::t5 ? &both->encoder() : nullptr;
+  }
+  return std::get_if<Encoder>(&model.network());
+}
+
+std::vector<double> normed(std::vector<double> vector, const EmbedOptions& options) {
+  const Tensor one(vector, {1, std::ssize(vector)});
+  return vector_of_states(one, {.width = options.width, .normalised = options.normalised});
+}
+
+// A vector for each of the texts: end to end for an encoder, of one length for others. The first `prompt` tokens take
+// no part in the pooling.
+std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass, const EmbedOptions& options,
+                                            std::int64_t prompt) {
   const ModelCall call{.dtype = options.dtype};
   std::vector<std::vector<double>> vectors;
+  const std::int64_t B = std::ssize(pass.numbers);
   if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
-    const std::int64_t B = std::ssize(pass.numbers);
     const Variable embedded = towers->embed_texts({.ids = tokens_of(pass.ids, B)}, call);
-    for (std::int64_t b = 0; b < B; ++b) vectors.push_back(embedded.value().select(0, b).to_vector());
+    for (std::int64_t b = 0; b < B; ++b) vectors.push_back(normed(embedded.value().select(0, b).to_vector(), options));
   } else if (const auto* decoder = std::get_if<Decoder>(&model.network())) {
-    const std::int64_t B = std::ssize(pass.numbers);
     const Variable states = decoder->hidden(tokens_of(pass.ids, B), call);
     for (std::int64_t b = 0; b < B; ++b) {
-      vectors.push_back(pooled_states(states.value().select(0, b), options.pooling));
+      vectors.push_back(vector_of_states(states.value().select(0, b), options, prompt));
     }
   } else {
-    const auto& encoder = std::get<Encoder>(model.network());
+    const Encoder& encoder = *encoder_of(model);
     const Tensor types = encoder.options().types > 0 ? tokens_of(pass.types, 1) : Tensor();
     const Variable states =
         encoder.hidden_joined({.ids = tokens_of(pass.ids, 1), .lengths = pass.lengths, .types = types}, call);
     std::int64_t begin = 0;
     for (const std::int64_t length : pass.lengths) {
-      vectors.push_back(pooled_states(states.value().select(0, 0).slice(0, begin, begin + length), options.pooling));
+      const TensorView own = states.value().select(0, 0).slice(0, begin, begin + length);
+      vectors.push_back(vector_of_states(own, options, prompt));
       begin += length;
     }
   }
-  for (std::vector<double>& vector : vectors) {
-    if (options.normalised) normalise(vector);
-  }
   return vectors;
+}
+
+void require_finite(const Model& model, std::span<const double> vector, std::size_t number) {
+  if (std::ranges::all_of(vector, [](double value) { return std::isfinite(value); })) return;
+  fail_not_finite(model, kEmbed, "the numbers of " + text_number(number));
 }
 
 std::vector<std::int64_t> masks_in(const Tokenizer& tokenizer, const Encoding& encoding) {
@@ -189,50 +230,30 @@ void require_filler(const Model& model, std::int64_t count) {
 
 }  // namespace
 
-std::string_view name_of(Pooling pooling) noexcept { return kPoolings[static_cast<std::size_t>(pooling)]; }
-
-std::vector<double> pooled_states(const TensorView& states, Pooling pooling) {
-  const std::int64_t T = states.dim(0);
-  if (pooling == Pooling::first || pooling == Pooling::last) {
-    return states.select(0, pooling == Pooling::first ? 0 : T - 1).to_vector();
-  }
-  const bool is_mean = pooling == Pooling::mean;
-  std::vector<double> row(static_cast<std::size_t>(states.dim(1)));
-  std::vector<double> all(row.size(), is_mean ? 0 : -std::numeric_limits<double>::infinity());
-  for (std::int64_t t = 0; t < T; ++t) {
-    states.load_row(std::array{t}, row);
-    for (std::size_t n = 0; n < row.size(); ++n) {
-      all[n] = is_mean ? all[n] + row[n] / static_cast<double>(T) : std::max(all[n], row[n]);
-    }
-  }
-  return all;
-}
-
-Pooling pooling_named(std::string_view name) {
-  const auto found = std::ranges::find(kPoolings, name);
-  if (found != kPoolings.end()) return static_cast<Pooling>(found - kPoolings.begin());
-  throw InvalidArgument("pooling_named", "name", "one of mean, first, last, max", "\"" + std::string(name) + "\"");
-}
-
 Tensor embed_texts(const Model& model, std::span<const std::string> texts, const EmbedOptions& options) {
-  if (model.kind() == ModelKind::encoder_decoder || model.kind() == ModelKind::captioner) {
+  const bool joins = encoder_of(model) != nullptr;
+  if (!joins && model.kind() != ModelKind::decoder && model.kind() != ModelKind::two_tower) {
     throw InvalidArgument(kEmbed, "model", "an encoder, a decoder or two towers",
                           "one of kind " + std::string(name_of(model.kind())));
   }
   const NoGradient constant;
-  const std::vector<Encoding> encodings = encodings_of(model, texts, options);
+  const Tokenizer& tokenizer = options.tokenizer ? *options.tokenizer : tokenizer_of(model, kEmbed);
+  const std::vector<Encoding> encodings = encodings_of(model, tokenizer, texts, options);
+  const std::int64_t prompt = prompt_tokens(tokenizer, options);
   std::vector<std::vector<double>> vectors(texts.size());
-  const bool is_encoder = model.kind() == ModelKind::encoder;
-  for (const Pass& pass : is_encoder ? full_passes(encodings) : passes_of_one_length(encodings)) {
+  for (const Pass& pass : joins ? full_passes(encodings) : passes_of_one_length(encodings)) {
     std::vector<std::vector<double>> embedded = [&] {
       try {
-        return vectors_of(model, pass, options);
-      } catch (const InvalidArgument& error) {  // of its longest text, which is the first
-        throw InvalidArgument(kEmbed, text_number(pass.numbers.front()), error.expected(), error.got());
+        return vectors_of(model, pass, options, prompt);
+      } catch (const InvalidArgument& error) {  // of its longest text, which is the first, or of its shortest
+        if (error.function() == "threads") throw;
+        const bool is_short = error.argument() == "begin";
+        throw InvalidArgument(kEmbed, text_number(is_short ? pass.numbers.back() : pass.numbers.front()),
+                              error.expected(), error.got());
       }
     }();
     for (std::size_t n = 0; n < embedded.size(); ++n) {
-      require_numbers(model, kEmbed, "the numbers of " + text_number(pass.numbers[n]), embedded[n]);
+      require_finite(model, embedded[n], pass.numbers[n]);
       vectors[pass.numbers[n]] = std::move(embedded[n]);
     }
   }

@@ -6,6 +6,7 @@
 
 #include "files/place.h"
 #include "model/families/folder.h"
+#include "model/families/sentence_files.h"
 #include "model/weights.h"
 #include "model/words.h"
 #include "qkv/model/model.h"
@@ -126,7 +127,7 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
 }
 
 Model Model::open(const std::string& path) {
-  if (files::is_folder(path)) return families::open_folder(path);
+  if (files::is_folder(path)) return families::open_folder(families::transformer_folder(path));
   require_safetensors(path);
   return of_file(Safetensors::read(path), path);
 }

@@ -79,5 +79,17 @@ TEST(Listing, HashesAreThoseOfTheTools) {
   EXPECT_FALSE(hub::is_whole(directory / "none", 0, std::string(40, '0')));
 }
 
+TEST(Listing, HasTheModulesOfASentenceTransformer) {
+  EXPECT_THAT(
+      fetched({"config.json", "modules.json", "1_Pooling/config.json", "2_Dense/config.json",
+               "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin", "onnx/config.json", "model.safetensors"}),
+      ElementsAre("config.json", "modules.json", "1_Pooling/config.json", "2_Dense/config.json",
+                  "2_Dense/model.safetensors", "model.safetensors"));
+  EXPECT_THAT(fetched({"modules.json", "0_Transformer/config.json", "0_Transformer/vocab.txt",
+                       "0_Transformer/model.safetensors", "1_Pooling/config.json"}),
+              ElementsAre("modules.json", "0_Transformer/config.json", "0_Transformer/vocab.txt",
+                          "0_Transformer/model.safetensors", "1_Pooling/config.json"));
+}
+
 }  // namespace
 }  // namespace qkv::listing_test

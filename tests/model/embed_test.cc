@@ -51,9 +51,9 @@ TEST(EmbedTexts, PoolsTheStatesOfEachText) {
   const Model model = encoder_with(EncoderHead::none);
   const std::vector<std::string> texts = {"the cat sat", "dog", "the dog sat", "cat sat"};
   const Tensor mean = embed_texts(model, texts);
-  const Tensor first = embed_texts(model, texts, {.pooling = Pooling::first});
-  const Tensor last = embed_texts(model, texts, {.pooling = Pooling::last});
-  const Tensor most = embed_texts(model, texts, {.pooling = Pooling::max});
+  const Tensor first = embed_texts(model, texts, {.pooling = {Pooling::first}});
+  const Tensor last = embed_texts(model, texts, {.pooling = {Pooling::last}});
+  const Tensor most = embed_texts(model, texts, {.pooling = {Pooling::max}});
   const Tensor whole = embed_texts(model, texts, {.normalised = true});
   ASSERT_EQ(mean.shape(), (Shape{4, 8}));
   for (std::int64_t n = 0; n < 4; ++n) {
@@ -93,7 +93,7 @@ TEST(EmbedTexts, OfADecoderPoolsItsNormedStates) {
   Generator generator(1);
   const Decoder decoder({.vocabulary = 6, .length = 5, .layers = 2, .d_model = 8, .heads = 2}, generator);
   const std::vector<std::string> texts = {"the cat sat", "dog", "the dog sat"};
-  const Tensor last = embed_texts(Model(decoder, {.tokens = words()}), texts, {.pooling = Pooling::last});
+  const Tensor last = embed_texts(Model(decoder, {.tokens = words()}), texts, {.pooling = {Pooling::last}});
   for (std::int64_t n = 0; n < 3; ++n) {
     const Encoding encoding = words()->encode(texts[static_cast<std::size_t>(n)]);
     const std::int64_t T = std::ssize(encoding.ids);
@@ -128,34 +128,67 @@ TEST(EmbedTexts, KeepsTheTokensOfATemplateWhereItCuts) {
   EXPECT_EQ(embed_texts(model, texts, {.length = 4}).to_vector(), embed_texts(model, short_one).to_vector());
 }
 
-TEST(EmbedOptions, AreThoseOfASentenceTransformer) {
-  const tests::TemporaryDirectory directory;
-  EXPECT_EQ(embed_options_of(directory / "").pooling, Pooling::mean);
-  std::filesystem::create_directory(directory / "1_Pooling");
-  const auto write = [&](const std::string& name, const std::string& text) { write_file(directory / name, text); };
-  write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""},
-    {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
-    {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])");
-  write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false})");
-  const EmbedOptions options = embed_options_of(directory / "");
-  EXPECT_EQ(options.pooling, Pooling::first);
-  EXPECT_TRUE(options.normalised);
-  EXPECT_EQ(options.length, std::nullopt);
-  write("sentence_bert_config.json", R"({"max_seq_length": 256, "do_lower_case": false})");
-  EXPECT_EQ(embed_options_of(directory / "").length, 256);
-  const auto message = [&] {
-    return error_message<Error>([&] { static_cast<void>(embed_options_of(directory / "")); });
+TEST(PooledStates, AreTheFormulasOfEachPooling) {
+  const Tensor states(std::vector<double>{1, 8, 2, -4, 4, 6}, {3, 2});
+  const auto pooled = [&](std::vector<Pooling> pooling, std::int64_t begin = 0) {
+    return pooled_states(states, pooling, begin);
   };
-  write("1_Pooling/config.json", R"({"pooling_mode_weightedmean_tokens": true})");
-  EXPECT_THAT(message(), HasSubstr("1_Pooling/config.json: pooling_mode_weightedmean_tokens: expected false"));
-  write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true})");
-  EXPECT_THAT(message(), HasSubstr("one pooling at a time"));
-  write("modules.json", R"([{"type": "sentence_transformers.models.Dense", "path": ""}])");
-  EXPECT_THAT(message(), HasSubstr("modules.json: type: expected a module Transformer, Pooling or Normalize"));
-  write("sentence_bert_config.json", R"({"max_seq_length": 0})");
-  EXPECT_THAT(message(), HasSubstr("sentence_bert_config.json: max_seq_length: expected 1 or more, got 0"));
-  write("modules.json", "{}");
-  EXPECT_THAT(message(), HasSubstr("expected a list of JSON"));
+  using testing::DoubleNear;
+  using testing::ElementsAre;
+  const auto near = [](double x) { return DoubleNear(x, 1e-12); };
+  EXPECT_THAT(pooled({Pooling::first, Pooling::max}), ElementsAre(1, 8, 4, 8));
+  EXPECT_THAT(pooled({Pooling::weightedmean}), ElementsAre(near(17.0 / 6), near(3)));
+  EXPECT_THAT(pooled({Pooling::mean_sqrt_len_tokens}),
+              ElementsAre(near(7 / std::sqrt(3.0)), near(10 / std::sqrt(3.0))));
+  // Without the first row the weights of the others stay 2 and 3.
+  EXPECT_THAT(pooled({Pooling::weightedmean}, 1), ElementsAre(near(16.0 / 5), near(2)));
+  EXPECT_THAT(pooled({Pooling::first, Pooling::mean}, 1), ElementsAre(2, -4, 3, 1));
+  EXPECT_EQ(error_message([&] { static_cast<void>(pooled({Pooling::mean}, 3)); }),
+            "pooled_states: begin: expected a token that is pooled, or more, got none: all 3 are the prompt's");
+  EXPECT_THAT(poolings_named("cls,weightedmean"), ElementsAre(Pooling::first, Pooling::weightedmean));
+  EXPECT_THAT(
+      error_message([] { static_cast<void>(poolings_named("mean,")); }),
+      HasSubstr("one of mean, first (cls), last (lasttoken), max, weightedmean, mean_sqrt_len_tokens, got \"\""));
+}
+
+TEST(VectorOfStates, CutsTheWidthAfterTheStepsAndNormalisesLast) {
+  const Tensor states(std::vector<double>{3, 4, 12}, {1, 3});
+  EmbedOptions options{.steps = {{.module = "2_Normalize", .normalises = true}}, .width = 2};
+  EXPECT_THAT(vector_of_states(states, options), testing::ElementsAre(3.0 / 13, 4.0 / 13));
+  options.normalised = true;
+  EXPECT_NEAR(vector_of_states(states, options)[0], 0.6, 1e-12);
+}
+
+TEST(EmbedTexts, LeavesOutThePromptAndTheBeginning) {
+  const Model model = encoder_with(EncoderHead::none);
+  const std::vector<std::string> texts = {"sat the cat"};
+  const auto states = states_of(model, "dog sat the cat");
+  const Tensor prompted =
+      embed_texts(model, texts, {.pooling = {Pooling::first}, .prompt = "dog ", .pools_prompt = false});
+  for (std::int64_t d = 0; d < 8; ++d) EXPECT_NEAR(prompted.at({0, d}), states[1][static_cast<std::size_t>(d)], 1e-6);
+  const std::vector<std::string> rest = {"the cat"};
+  EXPECT_EQ(embed_texts(model, texts, {.length = 2, .cut_at = CutAt::beginning}).to_vector(),
+            embed_texts(model, rest).to_vector());
+  EXPECT_THAT(error_message([&] {
+                const std::vector<std::string> other = {"the cat", "a bird"};
+                static_cast<void>(embed_texts(model, other));
+              }),
+              testing::StartsWith("embed_texts: texts[1]: expected a piece of the vocabulary"));
+}
+
+TEST(EmbedTexts, RefusesWeightsThatAreNotFinite) {
+  const Model model = encoder_with(EncoderHead::none);
+  for (const Parameter& parameter : model.parameters()) {
+    if (!parameter.name.ends_with("ln_final.weight")) continue;
+    Tensor value(parameter.value.value());
+    value.values<float>()[3] = std::nanf("");
+    Variable(parameter.value).replace_value(std::move(value));
+  }
+  const std::vector<std::string> texts = {"the cat"};
+  for (const Pooling pooling : {Pooling::mean, Pooling::max}) {
+    EXPECT_THAT(error_message<Error>([&] { static_cast<void>(embed_texts(model, texts, {.pooling = {pooling}})); }),
+                HasSubstr("the numbers of texts[0] are not all numbers: "));
+  }
 }
 
 TEST(FillMasks, SaysWhatMayStandThere) {

@@ -32,7 +32,7 @@ struct ChangeQuestion {
   std::optional<std::string> from_text = std::nullopt;
   std::optional<std::int64_t> from_example = std::nullopt;  // a held-out example, in place of the other text
   std::vector<Intervention> interventions = {};
-  Pooling pooling = Pooling::mean;  // of a model without scores of tokens
+  EmbedOptions vectors = {};  // how states become a vector, of a model without scores of tokens
 };
 
 /// A token at the place that is looked at.
