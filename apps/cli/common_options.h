@@ -10,9 +10,6 @@
 
 namespace qkv::cli {
 
-/// The type of an option whose value may be "", which is otherwise taken for a slip of the shell.
-inline constexpr const char* kTextOrNone = "[TEXT]";
-
 /// A whole number from `least` to `most`.
 [[nodiscard]] CLI::Validator between(std::int64_t least, std::int64_t most);
 

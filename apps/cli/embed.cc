@@ -22,6 +22,7 @@
 #include "qkv/threads.h"
 #include "qkv/train/fill.h"
 #include "qkv/train/match.h"
+#include "text_or_none.h"
 #include "token_text.h"
 
 namespace qkv::cli {

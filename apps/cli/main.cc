@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "commands.h"
-#include "common_options.h"
 #include "find_command.h"
 #include "help_layout.h"
 #include "misuse.h"
@@ -24,6 +23,7 @@
 #include "qkv/info.h"
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
+#include "text_or_none.h"
 
 namespace qkv::cli {
 namespace {

@@ -143,6 +143,67 @@ def test_embed(gpt):
     np.testing.assert_allclose(np.linalg.norm(gpt.embed("sat", normalise=True)), 1, atol=1e-6)
 
 
+def write_tensors(path, tensors):
+    """A safetensors file of f32."""
+    header, data = {}, b""
+    for name, value in tensors.items():
+        raw = np.ascontiguousarray(value, np.float32).tobytes()
+        header[name] = {"dtype": "F32", "shape": value.shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def sentence_transformer(folder):
+    """A BERT of one layer and six words, as sentence-transformers saves one."""
+    draw = np.random.default_rng(1)
+    layer = "encoder.layer.0."
+    maps = {f"{layer}attention.self.{name}": (4, 4) for name in ("query", "key", "value")}
+    maps |= {f"{layer}attention.output.dense": (4, 4), f"{layer}intermediate.dense": (6, 4), f"{layer}output.dense": (4, 6)}
+    norms = ["embeddings.LayerNorm", f"{layer}attention.output.LayerNorm", f"{layer}output.LayerNorm"]
+    tables = {"word_embeddings": 6, "position_embeddings": 8, "token_type_embeddings": 2}
+    tensors = {f"embeddings.{name}.weight": draw.normal(size=(rows, 4)) for name, rows in tables.items()}
+    for name, shape in maps.items():
+        tensors |= {f"{name}.weight": draw.normal(size=shape), f"{name}.bias": draw.normal(size=shape[:1])}
+    for name in norms:
+        tensors |= {f"{name}.weight": draw.normal(size=4), f"{name}.bias": draw.normal(size=4)}
+    write_tensors(folder / "model.safetensors", tensors)
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncat\n")
+    (folder / "1_Pooling").mkdir()
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    words = {"hidden_size": 4, "intermediate_size": 6, "num_hidden_layers": 1, "num_attention_heads": 2}
+    files = {
+        "config": {"model_type": "bert", "vocab_size": 6, "max_position_embeddings": 8, **words},
+        "modules": [{"path": path, "type": "sentence_transformers.models." + kind} for path, kind in kinds.items()],
+        "1_Pooling/config": {"pooling_mode": "weightedmean"},
+        "config_sentence_transformers": {"prompts": {"query": "cat ", "text": "the "}, "default_prompt_name": "query"},
+    }
+    for name, said in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(said))
+    return folder
+
+
+def test_embed_obeys_the_files_of_a_sentence_transformer(tmp_path):
+    model = qkv.Model.open(sentence_transformer(tmp_path))
+    plain = model.embed("the cat", prompt="")
+    assert np.linalg.norm(plain) == pytest.approx(1, abs=1e-6)
+    whole = model.embed("the cat", prompt="", normalise=False)
+    assert np.linalg.norm(whole) != pytest.approx(1, abs=1e-3)
+    with pytest.warns(UserWarning, match='default prompt "cat " stands before each text'):
+        np.testing.assert_array_equal(model.embed("the cat"), model.embed("the cat", prompt_name="query"))
+    np.testing.assert_array_equal(model.embed("cat", prompt_name="text"), plain)
+    both = model.embed("the cat", prompt="", normalise=False, pooling=["first", "weightedmean"])
+    np.testing.assert_array_equal(both[4:], whole)
+    with pytest.warns(UserWarning, match="1 of 2 texts longer than the model's 8 tokens were cut"):
+        model.embed(["the", "the " * 20], prompt="")
+    with pytest.raises(ValueError, match="prompt_name: expected one of document, query, text"):
+        model.embed("the", prompt_name="title")
+    with pytest.raises(ValueError, match="pooling: expected one of mean, first"):
+        model.embed("the", prompt="", pooling="median")
+    with pytest.raises(ValueError, match="one of prompt and prompt_name"):
+        model.embed("the", prompt="", prompt_name="query")
+
+
 def test_fill():
     text = "the cats that the girl sees <be> small"
     said = json.loads(command("fill", "english", text, "--json"))["masks"]
