@@ -1,8 +1,8 @@
 // What a folder of a sentence transformer makes of the states of a text: modules.json and the modules it names.
 #include <algorithm>
 #include <array>
-#include <fstream>
 
+#include "files/json_text.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
 
@@ -11,12 +11,6 @@ namespace families {
 namespace {
 
 namespace fs = std::filesystem;
-
-nlohmann::json json_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path.string() + ": expected a file, got none that can be read");
-  return nlohmann::json::parse(file, nullptr, false);
-}
 
 // Below the folder, in POSIX's way of writing and in that of Windows.
 bool leads_below(const std::string& path) {
@@ -62,7 +56,7 @@ void read_module(const SentenceModule& module, bool has_pooling, EmbedOptions& o
 }  // namespace
 
 nlohmann::json json_object_of(const fs::path& path) {
-  nlohmann::json json = json_of(path);
+  nlohmann::json json = files::read_json(path.string());
   if (!json.is_object()) throw Error(path.string() + ": expected a JSON object, got other bytes");
   return json;
 }
@@ -77,7 +71,7 @@ void name_other_words(const ConfigFile& config, std::span<const std::string_view
 std::vector<SentenceModule> sentence_modules(const fs::path& folder) {
   const fs::path path = folder / "modules.json";
   if (!fs::exists(path)) return {};
-  const nlohmann::json json = json_of(path);
+  const nlohmann::json json = files::read_json(path.string());
   if (!json.is_array() || json.empty())
     throw Error(path.string() + ": expected a list of JSON with a module or more, got other bytes");
   std::vector<SentenceModule> modules;
