@@ -1,6 +1,6 @@
 # The front door. Everything it does is cmake, ctest or a script in scripts/.
 .POSIX:
-.PHONY: demo test test-tiles test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms test-sanitize-python differential fuzz fuzz-long ceilings bench bench-decode bench-peers bench-python models \
+.PHONY: demo test test-tiles test-models wheel web site bench-web stories screenshots bench-studio test-sanitize test-sanitize-rooms test-sanitize-python differential fuzz fuzz-long fuzz-studio ceilings bench bench-decode bench-peers bench-python models \
         lint format clean
 
 # How long test-sanitize-rooms may take.
@@ -120,6 +120,12 @@ fuzz-long:
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF
 	cmake --build --preset release --target test_fuzz
 	scripts/fuzz-long build/release
+
+fuzz-studio:
+	scripts/install-packages build test sanitize
+	scripts/quietly cmake --preset sanitize
+	cmake --build --preset sanitize --target test_fuzz_studio
+	QKV_FUZZ_QUESTIONS=$${QKV_FUZZ_QUESTIONS:-100000} build/sanitize/tests/fuzz/test_fuzz_studio
 
 differential:
 	scripts/install-packages build differential

@@ -31,11 +31,6 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::array kModelOptions = {"--heads", "--kv-heads", "--d-model", "--d-k", "--d-v", "--positions"};
-constexpr std::array kAttentionOptions = {"--causal",  "--mask",    "--bias",    "--scale",
-                                          "--softcap", "--context", "--dropout", "--seed"};
-constexpr std::array kQuestions = {"--query", "--why"};
-
 Mask mask_of(const ExplainArguments& arguments) {
   const Mask mask = arguments.mask.empty() ? Mask() : parse_mask(arguments.mask);
   return arguments.is_causal ? causal() & mask : mask;
@@ -104,38 +99,49 @@ void give_back_text(ExplainArguments& arguments) {
   }
 }
 
+// The option that gives a field of the question explain.
+std::string option_of(const std::string& field) {
+  if (field == "text") return "TEXT";
+  if (field == "captions") return "--caption";
+  std::string option = "--" + field;
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+// Names in backquotes as options: "`q`, `k` or `v`".
+std::string in_options(const std::string& text) {
+  std::string said;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find('`', at);
+    const std::size_t end = begin == std::string::npos ? begin : text.find('`', begin + 1);
+    if (end == std::string::npos) return said + text.substr(at);
+    said += text.substr(at, begin - at) + option_of(text.substr(begin + 1, end - begin - 1));
+    at = end + 1;
+  }
+  return said;
+}
+
+ExplainGiven given_of(const CLI::App& command, const ExplainArguments& arguments) {
+  ExplainGiven given{
+      .fields = {}, .bias = arguments.bias, .block = arguments.block.value_or(""), .positions = arguments.position};
+  for (const FieldInfo& field : explain_fields().infos()) {
+    const CLI::Option* option = command.get_option_no_throw(option_of(field.name));
+    if (option != nullptr && option->nonpositional() && option->count() > 0) given.fields.insert(field.name);
+  }
+  if (arguments.text) given.fields.insert("text");
+  return given;
+}
+
 // An option that would change nothing is refused, or its reader would believe that it did.
 void require_effect(const CLI::App& command, const ExplainArguments& arguments) {
-  const auto exclude = [&](const std::string& beside, const std::string& why, std::span<const char* const> names) {
-    for (const char* name : names) {
-      if (command.count(name) > 0) refuse(name, "cannot be combined with " + beside + ": " + why);
-    }
-  };
-  if (!arguments.worked.empty()) {
-    exclude("--worked", "a worked example brings its own numbers", kModelOptions);
-    exclude("--worked", "a worked example brings its own numbers", kAttentionOptions);
-    exclude("--worked", "a worked example has steps alone", kQuestions);
-    exclude("--worked", "a worked example has steps alone", std::array{"--block"});
+  if (const auto clash = explain_clash(given_of(command, arguments))) {
+    const std::string option = option_of(clash->field);
+    if (clash->beside.empty()) misuse(option, in_options(clash->why), clash->got);
+    refuse(option, "cannot be combined with " + in_options(clash->beside) + ": " + clash->why);
   }
-  if (arguments.trained.model.empty()) {
-    require_no_trained_options(arguments.trained);
-    if (!arguments.all.empty() && !arguments.options.query && !arguments.whys) {
-      misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
-    }
-  } else {
-    exclude("--model", "a trained model brings its own", kModelOptions);
-    exclude("--model", "a trained model brings its own", kAttentionOptions);
-    if (command.count("--block") > 0 && arguments.block != "pre-norm") {
-      misuse("--block", "no kind beside --model, whose blocks are as it was trained", "\"" + *arguments.block + "\"");
-    }
-  }
-  const std::string own = own_option(arguments);
-  if (own.empty()) return;
-  exclude(own, "your own tensors need no parameters", kModelOptions);
-  exclude(own, "your own tensors have no block around them", std::array{"--block"});
-  if (!arguments.dropout) exclude(own, "your own tensors need no parameters", std::array{"--seed"});
-  if (arguments.bias == "t5") {
-    refuse("--bias t5", "cannot be combined with " + own + ": T5's table is drawn with the parameters");
+  const bool is_drawn = arguments.trained.model.empty() && arguments.worked.empty();
+  if (is_drawn && !arguments.all.empty() && !arguments.options.query && !arguments.whys) {
+    misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
   }
 }
 
@@ -162,26 +168,12 @@ void require_sense(const CLI::App& command, const ExplainArguments& arguments) {
   }
   if (arguments.steps && arguments.steps->empty()) misuse("--step", "numbers, ranges or names of steps", "nothing");
   require_effect(command, arguments);
-  if (!arguments.worked.empty()) {
-    if (arguments.text || !own_option(arguments).empty()) {
-      refuse("--worked", "takes no text: it brings its own numbers");
-    }
-    return;
-  }
-  if (!arguments.trained.model.empty()) {
-    if (!own_option(arguments).empty()) refuse("--model", "cannot be combined with " + own_option(arguments));
-    return;
-  }
-  if (arguments.own.any() && !arguments.npz.empty()) refuse("--npz", "cannot be combined with --q, --k or --v");
+  if (!arguments.worked.empty() || !arguments.trained.model.empty()) return;
   if (!arguments.text && own_option(arguments).empty()) {
     misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v)", "none");
   }
   if (arguments.block && !is_block_kind(*arguments.block)) {
     misuse("--block", "pre-norm or post-norm", "\"" + *arguments.block + "\"");
-  }
-  if (arguments.bias == "t5" && arguments.position != "sinusoidal" && arguments.position != "t5") {
-    refuse("--bias t5",
-           "cannot be combined with --positions " + arguments.position + ": T5's buckets are the positions");
   }
 }
 

@@ -106,18 +106,6 @@ void add_trained_options(CLI::App& command, TrainedArguments& arguments) {
       ->group(group);
 }
 
-void require_no_trained_options(const TrainedArguments& arguments) {
-  if (arguments.example) misuse("--example", "a --model, whose task has the example", "none");
-  const std::pair<const char*, bool> others[] = {{"--site", arguments.site.has_value()},
-                                                 {"--layer", arguments.layer.has_value()},
-                                                 {"--head", arguments.head.has_value()},
-                                                 {"--answer", arguments.answer.has_value()},
-                                                 {"--caption", arguments.captions.has_value()}};
-  for (const auto& [name, is_given] : others) {
-    if (is_given) misuse(name, "a --model", "none");
-  }
-}
-
 Explanation explain_trained(const TrainedArguments& arguments, const std::optional<std::string>& text,
                             const TrainedParts& parts) {
   const TrainedModel model = TrainedModel::read(trained_model_path(arguments.model));

@@ -22,9 +22,6 @@ struct TrainedArguments {
 
 void add_trained_options(CLI::App& command, TrainedArguments& arguments);
 
-/// Refuses what needs a --model.
-void require_no_trained_options(const TrainedArguments& arguments);
-
 /// What the explanation is to hold beside the usual.
 struct TrainedParts {
   std::optional<std::string> query = std::nullopt;

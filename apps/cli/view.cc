@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "browser.h"
 #include "commands.h"
@@ -30,6 +33,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr std::string_view kCommand = "qkv view";
+constexpr double kLongestAnswer = 600;  // seconds
 
 struct ViewArguments {
   StudioOptions studio;
@@ -61,6 +65,9 @@ void require_file(const std::string& file) {
 void check(const StudioOptions& options) {
   if (!options.model.empty()) require_model(options.model);
   if (!options.file.empty()) require_file(options.file);
+  if (!options.root.empty() && !std::filesystem::is_directory(options.root)) {
+    misuse("--root", "a folder", "\"" + options.root + "\"");
+  }
   if (!options.mask.empty()) static_cast<void>(parse_mask(options.mask));
 }
 
@@ -69,16 +76,32 @@ void wait_for_interrupt() {
   while (!InterruptWatch::interrupted()) ::poll(nullptr, 0, kMilliseconds);
 }
 
+// What does not end when it is told to is left behind: nothing of it would be saved.
+void end_soon() {
+  std::thread([] {
+    constexpr std::chrono::milliseconds kPatience{1500};
+    std::this_thread::sleep_for(kPatience);
+    std::_Exit(kSuccess);
+  }).detach();
+}
+
 void serve(const ViewArguments& arguments) {
-  Studio studio(arguments.studio);
+  StudioOptions opened = arguments.studio;
+  opened.limits.seconds = kLongestAnswer;
+  Studio studio(opened);
   const auto ask = [&studio](std::string_view name, std::string_view request, const StudioWatch& watch) {
     return studio.ask(name, request, watch);
   };
   studio::StudioServerOptions options{.host = arguments.host, .port = arguments.port};
+  options.is_light = Studio::is_light;
   options.read_model = studio::box_model;
   studio::StudioServer server(ask, studio::built_pages(), options);
   if (!studio::is_loopback(arguments.host)) {
-    complain(kCommand, "careful: other machines reach this too. Whoever has the address reads the files that you can.");
+    complain(kCommand, arguments.studio.root.empty()
+                           ? "careful: other machines reach this too. Whoever has the address reads the files that you "
+                             "can; --root DIR keeps them to one folder."
+                           : "careful: other machines reach this too. Whoever has the address reads what is below " +
+                                 arguments.studio.root + ".");
   }
   const InterruptWatch watch;
   server.start();
@@ -87,6 +110,7 @@ void serve(const ViewArguments& arguments) {
   if (::isatty(STDERR_FILENO) == 1) complain(kCommand, "Ctrl-C ends it");
   if (!arguments.stays_closed) open_in_browser(server.url());
   wait_for_interrupt();
+  end_soon();
   server.stop();
 }
 
@@ -167,6 +191,10 @@ void add_view(CLI::App& app) {
   command->add_option("--text", arguments->studio.text, "What it reads first")->type_name("TEXT");
   command->add_option("--file", arguments->studio.file, "A long text, for the page Far")->type_name("FILE");
   command->add_option("--mask", arguments->studio.mask, "A mask to look at first")->type_name("EXPR");
+  command
+      ->add_option("--root", arguments->studio.root,
+                   "Read files below this folder alone, for whoever has the address [all that you can read]")
+      ->type_name("DIR");
   command->add_option("--host", arguments->host, "Address to listen at [127.0.0.1, for this machine alone]")
       ->type_name("HOST");
   command->add_option("--port", arguments->port, "Port to listen at [a free one]")

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "explain/room.h"
 #include "explain/target.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/nn/block.h"
@@ -17,7 +18,8 @@ namespace qkv::explain_detail {
 namespace {
 
 constexpr std::int64_t kWidest = 4096;
-constexpr std::int64_t kFeedForward = 4;  // d_ff / d_model
+constexpr std::int64_t kLargestMap = std::int64_t{1} << 24;  // numbers of a projection
+constexpr std::int64_t kFeedForward = 4;                     // d_ff / d_model
 constexpr T5Buckets kT5;
 
 void require_width(std::string_view argument, std::int64_t value) {
@@ -84,6 +86,16 @@ void Model::resolve_widths() {
   d_v_ = options_.d_v.value_or(d_k_);
   require_width("d_k", d_k_);
   require_width("d_v", d_v_);
+  const std::int64_t most = kLargestMap / (options_.d_model * std::max(d_k_, d_v_));
+  if (options_.heads > most) {
+    throw InvalidArgument(
+        "explain", "heads",
+        fmt::format("at most {} of that width: d_model × heads × d_k is at most {}", most, kLargestMap),
+        fmt::format("{}", options_.heads));
+  }
+  const auto queries = static_cast<std::int64_t>(tokens_.size());
+  require_few_weights(options_.heads, queries,
+                      is_cross() ? static_cast<std::int64_t>(context_tokens_.size()) : queries);
   if (options_.position == Positions::rotary && d_k_ % 2 != 0) {
     throw InvalidArgument("explain", "d_k", "an even width, because rotary positions turn pairs",
                           fmt::format("{}", d_k_));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "explain/model.h"
+#include "explain/room.h"
 #include "explain/target.h"
 
 namespace qkv::explain_detail {
@@ -63,6 +64,9 @@ std::vector<std::string> names_from(const SideNames& names, std::int64_t count) 
 }  // namespace
 
 Run run_own_tensors(const ExplainOptions& options) {
+  if (options.surroundings != Surroundings::attention_only) {
+    throw InvalidArgument("explain", "block", "none, because tensors of one's own have no block around them", "one");
+  }
   Run run;
   run.q = one_batch_entry("q", options.own->q);
   run.k = one_batch_entry("k", options.own->k);
@@ -72,6 +76,7 @@ Run run_own_tensors(const ExplainOptions& options) {
   run.d_k = run.q.dim(3);
   run.d_v = run.v.dim(3);
   require_lengths(run);
+  require_few_weights(run.heads, run.tq(), run.tk());
   const OwnTensors& own = *options.own;
   const bool is_self = run.tq() == run.tk() && !options.context && own.keys.empty();
   run.queries.tokens =

@@ -8,6 +8,7 @@
 #include <limits>
 #include <system_error>
 
+#include "files/reading.h"
 #include "qkv/error.h"
 
 namespace qkv::files {
@@ -24,11 +25,15 @@ bool Descriptor::close() {
 }
 
 Descriptor open_to_read(const std::string& path) {
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  require_in_reach(path);
+  const bool only_regular = places_of_thread().only_regular;
+  // A pipe that nobody writes to would hold open() up.
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (only_regular ? O_NONBLOCK : 0)));
   if (!descriptor.is_open()) fail("cannot read", path, system_reason(errno));
   struct stat state{};
   if (::fstat(descriptor.number(), &state) != 0) fail("cannot read", path, system_reason(errno));
   if (S_ISDIR(state.st_mode)) fail("cannot read", path, "it is a directory");
+  if (only_regular && !S_ISREG(state.st_mode)) fail("cannot read", path, "expected a file, got a pipe or a device");
   return descriptor;
 }
 
@@ -42,9 +47,21 @@ std::size_t size_of_file(const Descriptor& descriptor, const std::string& path) 
   return static_cast<std::size_t>(state.st_size);
 }
 
+namespace {
+
+void require_size(std::size_t size, const std::string& path) {
+  const std::size_t most = places_of_thread().most_bytes;
+  if (size <= most) return;
+  fail("cannot read", path, "expected at most " + std::to_string(most) + " bytes, got more");
+}
+
+}  // namespace
+
 std::vector<std::byte> read_to_end(const Descriptor& descriptor, const std::string& path) {
   constexpr std::size_t kChunk = 1U << 20U;
-  std::vector<std::byte> bytes(size_of_file(descriptor, path));
+  const std::size_t size = size_of_file(descriptor, path);
+  require_size(size, path);
+  std::vector<std::byte> bytes(size);
   std::size_t filled = 0;
   for (;;) {
     if (filled == bytes.size()) bytes.resize(filled + kChunk);  // a pipe has no size, and a file may grow
@@ -53,6 +70,7 @@ std::vector<std::byte> read_to_end(const Descriptor& descriptor, const std::stri
     if (got < 0) fail("cannot read", path, system_reason(errno));
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
+    require_size(filled, path);
   }
   bytes.resize(filled);
   return bytes;

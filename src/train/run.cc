@@ -9,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "core/watched.h"
 #include "qkv/number_text.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/trained_model.h"
@@ -74,16 +75,35 @@ class Run {
     save();
     if (optimizer_->steps() == 0) keep(0);
     const auto loss = [this](std::int64_t n) { return loss_of(n); };
-    train(*optimizer_, loss, options_of(settings_), [&](const TrainingStep& step) { return after(step, log); });
+    until_stopped([&] {
+      train(*optimizer_, loss, options_of(settings_), [&](const TrainingStep& step) { return after(step, log); });
+    });
     const double taken = seconds();
     save();
     if (optimizer_->steps() < settings_.steps) return std::nullopt;
     const Model model = stored();
     model.save(place_.model(), words_under("run", words_));
-    return report(model, taken);
+    std::optional<TrainReport> done;
+    until_stopped([&] { done = report(model, taken); });
+    return done;
   }
 
  private:
+  [[nodiscard]] bool is_stopped() const { return watch_.stopped && watch_.stopped(); }
+
+  // What is computed, down to a part of a step, ends when the run is to stop.
+  template <class Body>
+  void until_stopped(const Body& body) const {
+    CallWatch stops;
+    if (watch_.stopped) stops = [this] { return is_stopped() ? Proceed::stop : Proceed::go_on; };
+    try {
+      const core::Watched watched(stops);
+      body();
+    } catch (const Cancelled&) {
+      if (!is_stopped()) throw;
+    }
+  }
+
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] double seconds() const {
@@ -108,15 +128,17 @@ class Run {
                     .tokens = step.tokens,
                     .seconds = seconds()};
     if (done % reporting_.examine_every == 0 || done == settings_.steps) {
-      const TaskAccuracy accuracy = task_accuracy(*task_, model_, reporting_.examples);
-      line.accuracy = accuracy.share();
-      line.held_out_loss = accuracy.loss();
-      note_goal(line);
+      until_stopped([&] {
+        const TaskAccuracy accuracy = task_accuracy(*task_, model_, reporting_.examples);
+        line.accuracy = accuracy.share();
+        line.held_out_loss = accuracy.loss();
+        note_goal(line);
+      });
     }
     log.append(line);
     if (watch_.stepped) watch_.stepped(line);
     keep(done);
-    if (watch_.stopped && watch_.stopped()) return Next::stop;
+    if (is_stopped()) return Next::stop;
     if (done % reporting_.save_every == 0) save();
     return Next::go_on;
   }
@@ -132,6 +154,8 @@ class Run {
   }
 
   void save() const {
+    const CallWatch whole = [] { return Proceed::go_on; };
+    const core::Watched watched(whole);
     Words run = words_;
     run.merge(training::words_of(reporting_));
     Words metadata = model_.metadata();
@@ -141,6 +165,8 @@ class Run {
 
   void keep(std::int64_t step) const {
     if (reporting_.keep_every == 0 || (step % reporting_.keep_every != 0 && step != settings_.steps)) return;
+    const CallWatch whole = [] { return Proceed::go_on; };
+    const core::Watched watched(whole);
     std::filesystem::create_directories(std::filesystem::path(place_.kept(step)).parent_path());
     stored().save(place_.kept(step), words_under("run", words_));
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "files/reading.h"
 #include "qkv/files.h"
 
 namespace qkv {
@@ -48,6 +49,7 @@ LoggedStep step_of(const Json& line) {
 }  // namespace
 
 std::vector<LoggedStep> read_log(const TrainPlace& place) {
+  files::require_file_or_folder(place.log());
   std::vector<LoggedStep> steps;
   std::ifstream file(place.log());
   for (std::string text; std::getline(file, text);) {

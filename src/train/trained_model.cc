@@ -1,5 +1,9 @@
 #include "qkv/train/trained_model.h"
 
+#if defined(__linux__)
+#include <dlfcn.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -9,6 +13,7 @@
 
 #include "core/said_of.h"
 #include "files/place.h"
+#include "files/reading.h"
 #include "model/require_finite.h"
 #include "model/words.h"
 #include "qkv/image.h"
@@ -16,6 +21,7 @@
 #include "qkv/softmax.h"
 #include "qkv/train/examine.h"
 #include "train/absent_task.h"
+#include "train/box.h"
 
 namespace qkv {
 namespace {
@@ -25,13 +31,34 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr std::array<std::string_view, 3> kNeverWritten = {"<pad>", "<s>", "<unknown>"};
 
+bool lies_in_build(const fs::path& file) {
+  std::error_code none;
+  const fs::path tree = fs::weakly_canonical(QKV_TREE_BUILD, none);
+  return std::ranges::mismatch(tree, fs::weakly_canonical(file, none)).in1 == tree.end();
+}
+
+// What was installed reads nothing of the tree that it was built from: whoever owns that path by then would supply its
+// models. A build without such a path (WebAssembly) has its models beside it.
+bool is_of_the_tree(const fs::path& program) {
+  if (fs::path(QKV_TREE_MODELS).is_relative() || lies_in_build(program)) return true;
+#if defined(__linux__)
+  // An extension module of Python is no program of its own.
+  Dl_info own{};
+  const bool is_known = ::dladdr(reinterpret_cast<const void*>(&is_of_the_tree), &own) != 0;
+  return is_known && own.dli_fname != nullptr && std::string_view(own.dli_fname).ends_with(".so") &&
+         lies_in_build(own.dli_fname);
+#else
+  return false;
+#endif
+}
+
 std::vector<std::string> directories() {
   std::vector<std::string> all;
   if (const char* const own = std::getenv("QKV_MODELS"); own != nullptr && *own != 0) all.emplace_back(own);
-  all.emplace_back(QKV_TREE_MODELS);
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none);
   if (!none) all.push_back(program.parent_path() / "../share/qkv/models");
+  if (is_of_the_tree(program)) all.emplace_back(QKV_TREE_MODELS);
   return all;
 }
 
@@ -89,6 +116,8 @@ std::vector<std::string> trained_model_names() {
   return names;
 }
 
+std::vector<std::string> training::box_directories() { return directories(); }
+
 std::string box_file(std::string_view name) {
   for (const std::string& place : directories()) {
     std::string path = place + "/" + std::string(name);
@@ -103,6 +132,7 @@ std::string trained_model_path(std::string_view name) {
     std::string path = place + "/" + std::string(name) + std::string(kSuffix);
     if (files::is_there(path)) return path;
   }
+  files::require_in_reach(std::string(name));
   if (files::is_folder(std::string(name))) return std::string(name);
   throw Error("no model \"" + std::string(name) + "\" in the box, which has " + listed(trained_model_names()) +
               "; for a file, give a path such as ./model.safetensors");
@@ -115,6 +145,7 @@ TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task, std::s
       has_examples_(is_built_in(task_->info().name)) {}
 
 TrainedModel TrainedModel::read(const std::string& path) {
+  files::require_file_or_folder(path);
   Model model = Model::open(path);
   const Words run = files::is_folder(path) ? Words() : words_of("run", Safetensors::read(path).metadata());
   const auto task = run.find("task");

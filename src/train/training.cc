@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autograd/watch.h"
+#include "core/watched.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/watch.h"
 
@@ -35,7 +36,12 @@ class Loop {
                                             : gradient_norm(optimizer_.parameters());
     if (!std::isfinite(done.gradient_norm)) diverged(done.step, "the gradients are not finite");
     done.learning_rate = learning_rate(options_.schedule, done.step);
-    optimizer_.step(done.learning_rate);
+    {
+      // A step is done whole or not at all, whoever stops the loop.
+      const CallWatch whole = [] { return Proceed::go_on; };
+      const core::Watched watched(whole);
+      optimizer_.step(done.learning_rate);
+    }
     clear_gradients(optimizer_.parameters());
     return done;
   }

@@ -29,7 +29,7 @@ class Reporter {
     if (now < next_look_) return Proceed::go_on;
     next_look_ = now + kBetweenLooks;
     if (!listener_.is_there()) return Proceed::stop;
-    if (now < next_frame_) return Proceed::go_on;
+    if (now < next_frame_ || progress.total == 0) return Proceed::go_on;
     next_frame_ = now + kBetweenFrames;
     return listener_.hear(progress_frame(what, progress)) ? Proceed::go_on : Proceed::stop;
   }

@@ -9,6 +9,7 @@
 #include "qkv/mask.h"
 #include "qkv/number_text.h"
 #include "view/bench_of.h"
+#include "view/bounds.h"
 #include "view/changes.h"
 #include "view/head_weights.h"
 #include "view/number_lists.h"
@@ -25,6 +26,7 @@ using view_detail::of_fields;
 using view_detail::refuse;
 using view_detail::StudioState;
 
+constexpr std::int64_t kMostOnBench = 1024;  // tokens
 constexpr std::string_view kTokens = "the cat sat";
 constexpr std::string_view kChapter = "1,0;0,1;1,1";  // queries and keys of the chapter on self-attention
 constexpr std::string_view kValues = "2,0;0,3;1,1";
@@ -49,13 +51,23 @@ void add_scores(Fields<BenchRequest>& fields) {
   fields.add(&BenchRequest::mask,
              {.name = "mask", .form = "EXPR", .meaning = "A mask, e.g. causal", .group = "scores"});
   fields.add(&BenchRequest::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. alibi", .group = "scores"});
-  fields.add(&BenchRequest::scale, {.name = "scale", .meaning = "Factor of q.k [1/sqrt(d_k)]", .group = "scores"});
-  fields.add(&BenchRequest::softcap, {.name = "softcap", .meaning = "c * tanh(x / c)", .group = "scores"});
-  fields.add(&BenchRequest::query, {.name = "query", .meaning = "Whose row the steps speak of, from 0", .least = 0});
+  fields.add(&BenchRequest::scale, {.name = "scale",
+                                    .meaning = "Factor of q.k [1/sqrt(d_k)]",
+                                    .group = "scores",
+                                    .least = -view_detail::kMostFactor,
+                                    .most = view_detail::kMostFactor});
+  fields.add(&BenchRequest::softcap, {.name = "softcap",
+                                      .meaning = "c * tanh(x / c)",
+                                      .group = "scores",
+                                      .least = 0,
+                                      .most = view_detail::kMostFactor});
+  fields.add(&BenchRequest::query, {.name = "query",
+                                    .meaning = "Whose row the steps speak of, from 0",
+                                    .least = 0,
+                                    .most = view_detail::kMostPlaces});
 }
 
 void add_gradients(Fields<BenchRequest>& fields) {
-  constexpr std::int64_t kWidest = 4096;
   fields.add(&BenchRequest::d_out, {.name = "d_out",
                                     .form = "MATRIX",
                                     .meaning = "The loss's gradient with respect to the output",
@@ -78,7 +90,7 @@ void add_gradients(Fields<BenchRequest>& fields) {
               .meaning = "Of no-scale: 64 random queries and keys of so many numbers; 0: the bench's own",
               .group = "mistakes",
               .least = 0,
-              .most = kWidest});
+              .most = view_detail::kWidest});
 }
 
 void add_model(Fields<BenchRequest>& fields) {
@@ -89,13 +101,22 @@ void add_model(Fields<BenchRequest>& fields) {
   add(&BenchRequest::text, "text", "TEXT", "What it reads");
   add(&BenchRequest::second, "second", "TEXT", "A second text beside it, for an encoder that reads pairs");
   add(&BenchRequest::set, "set", "NAME:NUMBER;…", "Numbers of its q, k and v that are changed: q:7,3:0.5; k:2,5:0.7");
-  fields.add(
-      &BenchRequest::example,
-      {.name = "example", .meaning = "Or a held-out example of its task", .group = "a head of a model", .least = 0});
+  fields.add(&BenchRequest::example, {.name = "example",
+                                      .meaning = "Or a held-out example of its task",
+                                      .group = "a head of a model",
+                                      .least = 0,
+                                      .most = view_detail::kMostExamples});
   add(&BenchRequest::site, "site", "SITE", "Which attention: tokens, source or cross [cross, else tokens]");
-  fields.add(&BenchRequest::layer,
-             {.name = "layer", .meaning = "Which layer", .group = "a head of a model", .least = 0});
-  fields.add(&BenchRequest::head, {.name = "head", .meaning = "Which head", .group = "a head of a model", .least = 0});
+  fields.add(&BenchRequest::layer, {.name = "layer",
+                                    .meaning = "Which layer",
+                                    .group = "a head of a model",
+                                    .least = 0,
+                                    .most = view_detail::kMostLayers});
+  fields.add(&BenchRequest::head, {.name = "head",
+                                   .meaning = "Which head",
+                                   .group = "a head of a model",
+                                   .least = 0,
+                                   .most = view_detail::kMostHeads});
 }
 
 void add_drawn(Fields<BenchRequest>& fields) {
@@ -103,11 +124,14 @@ void add_drawn(Fields<BenchRequest>& fields) {
     fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model"});
   };
   add(&BenchRequest::seed, "seed", "Draws a model for the tokens, as qkv explain does, whose head it is");
-  add(&BenchRequest::heads, "heads", "Its heads");
-  add(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]");
-  add(&BenchRequest::d_model, "d_model", "Width of a token's vector");
-  add(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]");
-  add(&BenchRequest::d_v, "d_v", "Width of a head's values [d_k]");
+  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t most) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model", .least = 1, .most = most});
+  };
+  count(&BenchRequest::heads, "heads", "Its heads", view_detail::kMostHeads);
+  count(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]", view_detail::kMostHeads);
+  count(&BenchRequest::d_model, "d_model", "Width of a token's vector", view_detail::kWidest);
+  count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", view_detail::kWidest);
+  count(&BenchRequest::d_v, "d_v", "Width of a head's values [d_k]", view_detail::kWidest);
   add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
 }
 
@@ -193,7 +217,8 @@ void set_number(const std::string& change, BenchInputs& inputs) {
 
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
   const auto run =
-      state.run({.model = request.model, .text = request.text, .second = request.second, .example = request.example});
+      state.run({.model = request.model, .text = request.text, .second = request.second, .example = request.example},
+                kMostOnBench);
   const view_detail::RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   BenchInputs inputs;
@@ -239,12 +264,20 @@ Tensor upstream(const BenchRequest& request, std::int64_t rows, std::int64_t col
   return d_out;
 }
 
+// Every matrix is laid out whole, and some dozen of them are.
+void require_room(const BenchInputs& inputs) {
+  const std::size_t rows = std::max(inputs.queries.size(), inputs.keys.size());
+  if (rows <= static_cast<std::size_t>(kMostOnBench)) return;
+  refuse(inputs.x.empty() ? "q" : "x", fmt::format("at most {} rows", kMostOnBench), std::to_string(rows));
+}
+
 Bench laid_out(StudioState& state, const BenchRequest& request) {
   return of_fields([&] {
     BenchInputs inputs = !request.model.empty() ? model_inputs(state, request)
                          : request.seed         ? drawn_inputs(request)
                                                 : own_inputs(request);
     inputs.query = request.query;
+    require_room(inputs);
     if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
     const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
     const std::int64_t columns = inputs.v.empty() ? inputs.w_v.dim(1) : inputs.v.dim(3);

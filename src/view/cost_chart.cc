@@ -78,6 +78,7 @@ std::vector<std::int64_t> lengths(const CostRange& range) {
 
 const Fields<CostRange>& cost_range_fields() {
   static const Fields<CostRange> kFields = [] {
+    constexpr std::int64_t kLongest = 1'000'000'000;
     constexpr const char* kGroup = "A chart over the sequence length";
     Fields<CostRange> fields;
     fields
@@ -86,8 +87,14 @@ const Fields<CostRange>& cost_range_fields() {
                               .meaning = "memory, flops or traffic",
                               .group = kGroup,
                               .words = {"memory", "flops", "traffic"}})
-        .add(&CostRange::from, {.name = "from", .form = "N", .meaning = "Shortest sequence", .group = kGroup})
-        .add(&CostRange::to, {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup});
+        .add(&CostRange::from, {.name = "from",
+                                .form = "N",
+                                .meaning = "Shortest sequence",
+                                .group = kGroup,
+                                .least = 0,
+                                .most = kLongest})
+        .add(&CostRange::to,
+             {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup, .least = 0, .most = kLongest});
     return fields;
   }();
   return kFields;

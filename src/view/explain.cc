@@ -8,6 +8,7 @@
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
+#include "view/bounds.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
 
@@ -80,7 +81,7 @@ Explanation of_model(const TrainedModel& model, const ExplainRequest& request) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
     question.picture = picture_at(request.picture);
-  } else if (!request.example) {
+  } else if (!request.example || !request.text.empty()) {
     question.text = request.text;
   }
   question.example = request.example;
@@ -111,7 +112,28 @@ Explanation explanation_of(StudioState& state, const ExplainRequest& request) {
   return request.match ? of_pairs(*model, request) : of_model(*model, request);
 }
 
+// What differs from a request that says nothing.
+ExplainGiven given_of(const ExplainRequest& request) {
+  ExplainGiven given{.fields = {}, .bias = request.bias, .block = request.block, .positions = request.positions};
+  const Fields<ExplainRequest>& fields = explain_fields();
+  const ExplainRequest none;
+  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
+    const bool differs = std::visit([&](auto place) { return request.*place != none.*place; }, fields.place(n));
+    if (differs) given.fields.insert(fields.infos()[n].name);
+  }
+  return given;
+}
+
+void require_sense(const ExplainRequest& request) {
+  const auto clash = explain_clash(given_of(request));
+  if (!clash) return;
+  const std::string field = clash->field.substr(0, clash->field.find(' '));
+  if (clash->beside.empty()) view_detail::refuse(field, clash->why, clash->got);
+  view_detail::refuse(field, "none beside " + clash->beside + ": " + clash->why, "one");
+}
+
 ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
+  require_sense(request);
   const Explained how = request.numbers ? Explained::in_numbers : Explained::as_shown;
   return of_fields([&] { return explained(explanation_of(state, request), how); });
 }
@@ -136,11 +158,17 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   const auto add = [&](auto place, const char* name, const char* meaning) {
     fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model"});
   };
-  add(&ExplainRequest::heads, "heads", "Heads");
-  add(&ExplainRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]");
-  add(&ExplainRequest::d_model, "d_model", "Width of a token's vector");
-  add(&ExplainRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]");
-  add(&ExplainRequest::d_v, "d_v", "Width of a head's values [d_k]");
+  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t most) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model", .least = 1, .most = most});
+  };
+  const auto number = [&](auto place, const char* name, const char* meaning, std::int64_t least, std::int64_t most) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model", .least = least, .most = most});
+  };
+  count(&ExplainRequest::heads, "heads", "Heads", view_detail::kMostHeads);
+  count(&ExplainRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]", view_detail::kMostHeads);
+  count(&ExplainRequest::d_model, "d_model", "Width of a token's vector", view_detail::kWidest);
+  count(&ExplainRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", view_detail::kWidest);
+  count(&ExplainRequest::d_v, "d_v", "Width of a head's values [d_k]", view_detail::kWidest);
   add(&ExplainRequest::seed, "seed", "Of the untrained parameters, and of dropout [42]");
   add(&ExplainRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
   fields.add(&ExplainRequest::block, {.name = "block",
@@ -150,24 +178,30 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   add(&ExplainRequest::causal, "causal", "No token sees a later one");
   fields.add(&ExplainRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Which query sees which key"});
   fields.add(&ExplainRequest::bias, {.name = "bias", .form = "EXPR", .meaning = "Added to the scores: alibi, t5, …"});
-  add(&ExplainRequest::scale, "scale", "Factor of the scores [1/sqrt(d_k)]");
-  add(&ExplainRequest::softcap, "softcap", "c * tanh(x / c)");
-  add(&ExplainRequest::dropout, "dropout", "Drop weights with this probability");
+  number(&ExplainRequest::scale, "scale", "Factor of the scores [1/sqrt(d_k)]", -view_detail::kMostFactor,
+         view_detail::kMostFactor);
+  number(&ExplainRequest::softcap, "softcap", "c * tanh(x / c)", 0, view_detail::kMostFactor);
+  number(&ExplainRequest::dropout, "dropout", "Drop weights with this probability", 0, 1);
 }
 
 void add_trained(Fields<ExplainRequest>& fields) {
   const auto add = [&](auto place, const char* name, const char* form, const char* meaning) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a trained model"});
   };
+  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least, std::int64_t most) {
+    fields.add(place, {.name = name, .meaning = meaning, .group = "a trained model", .least = least, .most = most});
+  };
   add(&ExplainRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
-  add(&ExplainRequest::example, "example", "", "A held-out example of its task, in place of a text");
+  count(&ExplainRequest::example, "example", "A held-out example of its task, in place of a text", 0,
+        view_detail::kMostExamples);
   add(&ExplainRequest::picture, "picture", "FILE", "A PNG, for a model that reads images; of match one a line");
   add(&ExplainRequest::captions, "captions", "A|B", "Of two towers: what it may show; of match one a line");
   add(&ExplainRequest::match, "match", "", "All pictures against all captions");
   add(&ExplainRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
-  add(&ExplainRequest::layer, "layer", "", "Whose steps to show [what the text calls for]");
-  add(&ExplainRequest::head, "head", "", "Likewise");
-  add(&ExplainRequest::answer, "answer", "", "Tokens to write after the text [as its task asks]");
+  count(&ExplainRequest::layer, "layer", "Whose steps to show [what the text calls for]", 0, view_detail::kMostLayers);
+  count(&ExplainRequest::head, "head", "Likewise", 0, view_detail::kMostHeads);
+  count(&ExplainRequest::answer, "answer", "Tokens to write after the text [as its task asks]", 1,
+        view_detail::kMostAnswer);
   add(&ExplainRequest::why, "why", "", "Answer why from the numbers of its head");
 }
 

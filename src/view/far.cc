@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/exact_math.h"
 #include "qkv/cost.h"
+#include "view/bounds.h"
 #include "view/far_head.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
@@ -136,7 +136,6 @@ void add(Fields<Request>& fields, Value Request::* place, const char* name, cons
 }
 
 constexpr std::int64_t kMostTokens = 1048576;
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -150,14 +149,14 @@ const Fields<FarRequest>& far_fields() {
     text(&FarRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
     text(&FarRequest::text, "text", "TEXT", "What it reads [the file that the studio was opened with]");
     text(&FarRequest::site, "site", "SITE", "Which attention: tokens, source or cross [cross, else tokens]");
-    add(fields, &FarRequest::layer, "layer", "Which layer", kAny);
-    add(fields, &FarRequest::head, "head", "Which head", kAny);
+    add(fields, &FarRequest::layer, "layer", "Which layer", view_detail::kMostLayers);
+    add(fields, &FarRequest::head, "head", "Which head", view_detail::kMostHeads);
     fields.add(&FarRequest::tokens, {.name = "tokens",
                                      .meaning = "Without a model or a probe: how many tokens are made up",
                                      .least = kLeastTokens,
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
-    add(fields, &FarRequest::seed, "seed", "Of their numbers and words", kAny);
+    add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
     return fields;
   }();
   return kFields;
@@ -169,8 +168,8 @@ const Fields<FarTileRequest>& far_tile_fields() {
     Fields<FarTileRequest> fields;
     fields.add(far_fields());
     add(fields, &FarTileRequest::level, "level", "A cell has 2^level queries and keys", kMostLevel);
-    add(fields, &FarTileRequest::row, "row", "Which row of tiles, 256 cells each", kAny);
-    add(fields, &FarTileRequest::column, "column", "Which column of tiles", kAny);
+    add(fields, &FarTileRequest::row, "row", "Which row of tiles, 256 cells each", kMostTokens);
+    add(fields, &FarTileRequest::column, "column", "Which column of tiles", kMostTokens);
     fields.add(&FarTileRequest::every,
                {.name = "every",
                 .meaning = "Look at every n-th query only, a power of two; one of each cell at least",
@@ -185,9 +184,11 @@ const Fields<FarWalkRequest>& far_walk_fields() {
   static const Fields<FarWalkRequest> kFields = [] {
     Fields<FarWalkRequest> fields;
     fields.add(far_fields());
-    fields.add(
-        &FarWalkRequest::band,
-        {.name = "band", .form = "N", .meaning = "One row of tiles of the level that is walked [all]", .least = 0});
+    fields.add(&FarWalkRequest::band, {.name = "band",
+                                       .form = "N",
+                                       .meaning = "One row of tiles of the level that is walked [all]",
+                                       .least = 0,
+                                       .most = kMostTokens});
     return fields;
   }();
   return kFields;
@@ -198,7 +199,7 @@ const Fields<FarRowRequest>& far_row_fields() {
     constexpr std::int64_t kMostKeys = 1000;
     Fields<FarRowRequest> fields;
     fields.add(far_fields());
-    add(fields, &FarRowRequest::query, "query", "Which query, from 0", kAny);
+    add(fields, &FarRowRequest::query, "query", "Which query, from 0", kMostTokens);
     add(fields, &FarRowRequest::count, "count", "How many keys of largest weight", kMostKeys);
     fields.add(&FarRowRequest::at, {.name = "at", .form = "J,J,…", .meaning = "Keys whose weights are wanted"});
     return fields;

@@ -12,6 +12,9 @@
 namespace qkv::view_detail {
 namespace {
 
+constexpr std::size_t kMostFarHeads = 16;
+constexpr std::size_t kMostFarBytes = std::size_t{512} << 20U;
+
 // Every 64th query, or so many that a first look at 131,072 takes a fifth of a second of two cores: two for each row of
 // the picture.
 std::int64_t every_of(std::int64_t queries) {
@@ -28,10 +31,11 @@ std::string long_text(const StudioState& state, const FarRequest& request) {
 }
 
 // Everything that makes a head another one.
-std::string key_of(const FarRequest& request, bool has_probe) {
-  if (request.model.empty() && has_probe) return std::to_string(request.head);
+std::string key_of(const StudioState& state, const FarRequest& request) {
+  if (request.model.empty() && state.options().probe) return std::to_string(request.head);
   if (request.model.empty()) return fmt::format("{}|{}|{}", request.tokens, request.seed, request.mask);
-  return fmt::format("{}|{}|{}|{}|{}", request.model, request.site, request.layer, request.head, request.text);
+  return fmt::format("{}|{}|{}|{}|{}", state.model_key(request.model), request.site, request.layer, request.head,
+                     request.text);
 }
 
 FarTile described_tile(const FarPlaceOfTile& place, const MapArea& area) {
@@ -138,9 +142,9 @@ void FarHead::describe() {
 }
 
 FarTile FarHead::estimate(const ProbeWatch& watch) {
-  const std::scoped_lock lock(mutex_);
-  if (!estimate_) estimate_ = sampled({pyramid_->top(), 0, 0}, every_of(probe_->shape().Tq), watch);
-  return *estimate_;
+  return *estimate_.get(0, [&] {
+    return std::make_shared<const FarTile>(sampled({pyramid_->top(), 0, 0}, every_of(probe_->shape().Tq), watch));
+  });
 }
 
 FarTile FarHead::sampled(const FarPlaceOfTile& place, std::int64_t every, const ProbeWatch& watch) const {
@@ -173,25 +177,15 @@ FarTile FarHead::band(std::int64_t row, const ProbeWatch& watch) {
 
 std::size_t FarHead::bytes() const {
   constexpr std::size_t kOfTiles = std::size_t{128} << 20U;
-  return kOfTiles + static_cast<std::size_t>(q_.size() + k_.size()) * sizeof(float);
+  const std::size_t of_run = run_ == nullptr ? 0 : run_->bytes();
+  return kOfTiles + of_run + static_cast<std::size_t>(q_.size() + k_.size()) * sizeof(float);
 }
 
+FarHeads::FarHeads()
+    : heads_({.count = kMostFarHeads, .bytes = kMostFarBytes}, [](const FarHead& head) { return head.bytes(); }) {}
+
 std::shared_ptr<FarHead> FarHeads::head(StudioState& state, const FarRequest& request) {
-  constexpr std::size_t kMostBytes = std::size_t{512} << 20U;
-  const std::string key = key_of(request, state.options().probe != nullptr);
-  const std::scoped_lock lock(mutex_);
-  auto found = std::ranges::find(heads_, key, &std::pair<std::string, std::shared_ptr<FarHead>>::first);
-  if (found == heads_.end()) {
-    heads_.emplace_front(key, std::make_shared<FarHead>(state, request));
-  } else {
-    std::rotate(heads_.begin(), found, found + 1);
-  }
-  std::size_t bytes = 0;
-  for (std::size_t n = 0; n < heads_.size(); ++n) {
-    bytes += heads_[n].second->bytes();
-    if (n > 0 && bytes > kMostBytes) heads_.resize(n);
-  }
-  return heads_.front().second;
+  return heads_.get(key_of(state, request), [&] { return std::make_shared<FarHead>(state, request); });
 }
 
 }  // namespace qkv::view_detail

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "qkv/view/far.h"
 #include "qkv/view/studio.h"
 #include "view/far_pyramid.h"
 #include "view/model_run.h"
+#include "view/shared_work.h"
 
 namespace qkv::view_detail {
 
@@ -58,18 +55,19 @@ class FarHead {
   std::unique_ptr<Probe> probe_;
   std::unique_ptr<FarPyramid> pyramid_;
   FarReply described_;
-  std::mutex mutex_;
-  std::optional<FarTile> estimate_;
+  SharedWork<int, const FarTile> estimate_{{.count = 1, .bytes = 0},
+                                           [](const FarTile& /*small*/) { return std::size_t{0}; }};
 };
 
 /// The heads that were looked at last, up to 512 MiB of them, and one in any case.
 class FarHeads {
  public:
+  FarHeads();
+
   [[nodiscard]] std::shared_ptr<FarHead> head(StudioState& state, const FarRequest& request);
 
  private:
-  std::mutex mutex_;
-  std::deque<std::pair<std::string, std::shared_ptr<FarHead>>> heads_;  // the newest first
+  SharedWork<std::string, FarHead> heads_;
 };
 
 }  // namespace qkv::view_detail

@@ -1,10 +1,13 @@
 #include "view/far_pyramid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
+#include "core/watched.h"
 #include "qkv/view/far.h"
+#include "view/question_watch.h"
 
 namespace qkv::view_detail {
 namespace {
@@ -172,13 +175,19 @@ void FarPyramid::lead(std::int64_t row, const ProbeWatch& watch, std::unique_loc
   band.state = Band::State::running;
   band.progress = {};
   lock.unlock();
-  bool left = false;
+  std::atomic<bool> left = false;
   const ProbeWatch for_all = [&](const ProbeProgress& progress) {
-    left = left || (watch && watch(progress) == Proceed::stop);
+    if (watch && watch(progress) == Proceed::stop) left = true;
     const std::scoped_lock inner(mutex_);
     band.progress = progress;
     return left && band.waiting == 0 ? Proceed::stop : Proceed::go_on;
   };
+  const CallWatch of_thread = [&] {
+    if (QuestionWatch::proceed() == Proceed::stop) left = true;
+    const std::scoped_lock inner(mutex_);
+    return left && band.waiting == 0 ? Proceed::stop : Proceed::go_on;
+  };
+  const core::Watched watched(of_thread);
   const auto settle = [&](Band::State state) {
     lock.lock();
     band.state = state;

@@ -45,7 +45,8 @@ std::string expected_of(const FieldInfo& field) {
     case FieldType::toggle:
       return "true or false";
     case FieldType::number:
-      return "a number";
+      if (field.least == kLow && field.most == kHigh) return "a number";
+      return fmt::format("a number from {} to {}", field.least, field.most);
     case FieldType::text:
       return field.words.empty() ? "a text" : listed(field.words);
     case FieldType::seed:
@@ -68,6 +69,10 @@ FieldValue number_of(const FieldInfo& field, std::string_view text) {
 FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view shown) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     if (*whole < field.least || *whole > field.most) refuse(field, expected_of(field), shown);
+  }
+  if (const auto* number = std::get_if<double>(&value)) {
+    const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
+    if (!fits) refuse(field, expected_of(field), shown);
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && !field.words.empty()) {
     if (std::ranges::find(field.words, *text) == field.words.end()) {
@@ -129,7 +134,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       if (text != "true" && text != "false") refuse(field, expected_of(field), text);
       return text == "true";
     case FieldType::number:
-      return number_of<double>(field, text);
+      return number_of<double>(field, text);  // of commands, whose options have bounds of their own
     case FieldType::seed:
       return number_of<std::uint64_t>(field, text);
     case FieldType::whole:
@@ -160,7 +165,8 @@ std::string fields_as_markdown(std::span<const FieldInfo> fields) {
   std::string text = "| field | type | default | what |\n|---|---|---|---|\n";
   for (const FieldInfo& field : fields) {
     std::string type(name_of(field.type));
-    if (field.type == FieldType::whole || !field.words.empty()) type = expected_of(field);
+    if (field.type == FieldType::whole || field.type == FieldType::number || !field.words.empty())
+      type = expected_of(field);
     if (type.starts_with("a ")) type.erase(0, 2);
     if (!field.form.empty() && field.type == FieldType::text && field.words.empty()) type += " `" + field.form + "`";
     text +=

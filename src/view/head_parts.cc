@@ -29,7 +29,7 @@ std::optional<Tensor> bias_of_head(const Trace::Attention& call, std::int64_t he
 }
 
 HeadPartsReply answer_head_parts(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run(view_detail::shown_text_of(request));
+  const auto run = state.run(view_detail::shown_text_of(request), kWholeHead);
   const RunSite& site = run->site(request.site);
   view_detail::require_short(site);
   view_detail::require_head(*run, site, request);

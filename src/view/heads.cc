@@ -110,7 +110,7 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
 }
 
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
-  const auto run = state.run(shown_text_of(request));
+  const auto run = state.run(shown_text_of(request), kWholeHead);
   HeadsReply reply{.title = request.model,
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
@@ -125,7 +125,7 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
 }
 
 HeadReply answer_head(StudioState& state, const HeadRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run(shown_text_of(request));
+  const auto run = state.run(shown_text_of(request), kWholeHead);
   const RunSite& site = run->site(request.site);
   require_short(site);
   require_head(*run, site, request);
@@ -178,7 +178,7 @@ double bias_of_pair(const Trace::Attention& call, const PairRequest& request) {
 }
 
 PairReply answer_pair(StudioState& state, const PairRequest& request, const StudioWatch& /*quick*/) {
-  const auto run = state.run(shown_text_of(request));
+  const auto run = state.run(shown_text_of(request), kWholeHead);
   const RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   const TensorView& q = call.q.value();

@@ -1,5 +1,6 @@
 // What the replies about heads hold, and what they are asked.
 #include "qkv/view/heads.h"
+#include "view/bounds.h"
 
 namespace qkv {
 
@@ -13,7 +14,10 @@ const Fields<HeadsRequest>& heads_fields() {
     fields.add(
         &HeadsRequest::second,
         {.name = "second", .form = "TEXT", .meaning = "A second text beside it, for an encoder that reads pairs"});
-    fields.add(&HeadsRequest::example, {.name = "example", .meaning = "Or a held-out example of its task", .least = 0});
+    fields.add(&HeadsRequest::example, {.name = "example",
+                                        .meaning = "Or a held-out example of its task",
+                                        .least = 0,
+                                        .most = view_detail::kMostExamples});
     return fields;
   }();
   return kFields;
@@ -26,8 +30,10 @@ const Fields<HeadRequest>& head_fields() {
     fields.add(
         &HeadRequest::site,
         {.name = "site", .form = "SITE", .meaning = "Which attention: tokens, source or cross [cross, else tokens]"});
-    fields.add(&HeadRequest::layer, {.name = "layer", .meaning = "Which layer", .least = 0});
-    fields.add(&HeadRequest::head, {.name = "head", .meaning = "Which head", .least = 0});
+    fields.add(&HeadRequest::layer,
+               {.name = "layer", .meaning = "Which layer", .least = 0, .most = view_detail::kMostLayers});
+    fields.add(&HeadRequest::head,
+               {.name = "head", .meaning = "Which head", .least = 0, .most = view_detail::kMostHeads});
     fields.add(&HeadRequest::changes, {.name = "changes",
                                        .form = "CHANGE;…",
                                        .meaning = "What is changed inside the model first, as `change` takes it"});
@@ -45,8 +51,10 @@ const Fields<PairRequest>& pair_fields() {
   static const Fields<PairRequest> kFields = [] {
     Fields<PairRequest> fields;
     fields.add(head_fields());
-    fields.add(&PairRequest::query, {.name = "query", .meaning = "The place of the query", .least = 0});
-    fields.add(&PairRequest::key, {.name = "key", .meaning = "The place of the key", .least = 0});
+    fields.add(&PairRequest::query,
+               {.name = "query", .meaning = "The place of the query", .least = 0, .most = view_detail::kMostPlaces});
+    fields.add(&PairRequest::key,
+               {.name = "key", .meaning = "The place of the key", .least = 0, .most = view_detail::kMostPlaces});
     return fields;
   }();
   return kFields;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "files/reading.h"
 #include "qkv/train/run.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
@@ -35,6 +36,7 @@ LearnRun run_in(const std::string& directory, const std::vector<LoggedStep>& log
 std::vector<LearnRun> runs_here() {
   std::vector<LearnRun> runs;
   std::error_code none;
+  if (!files::is_in_reach(".")) return runs;
   for (const auto& entry : fs::directory_iterator(".", none)) {
     const std::string directory = entry.path().filename().string();
     if (!entry.is_directory(none) || !is_run(directory)) continue;
@@ -101,6 +103,7 @@ LearnReply answer_learn(view_detail::StudioState& /*needs none*/, const LearnReq
     reply.sentence = reply.runs.empty() ? "No model has learnt in this directory yet." : "Choose a run.";
     return reply;
   }
+  view_detail::of_field("run", [&] { files::require_in_reach(request.run); });
   if (!is_run(request.run)) {
     view_detail::refuse("run", "a directory in which `qkv train` writes", "\"" + request.run + "\"");
   }

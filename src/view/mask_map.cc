@@ -154,9 +154,12 @@ const Fields<MaskMapRequest>& mask_map_fields() {
     fields.add(mask_fields());
     fields.add(&MaskMapRequest::cells,
                {.name = "cells", .meaning = "Rows and columns of the map, at most", .least = 1, .most = kMostCells});
-    fields.add(&MaskMapRequest::head, {.name = "head", .meaning = "Whose map, where heads differ", .least = 0});
-    fields.add(&MaskMapRequest::batch_entry,
-               {.name = "batch_entry", .meaning = "Whose map, where batch entries differ", .least = 0});
+    fields.add(&MaskMapRequest::head,
+               {.name = "head", .meaning = "Whose map, where heads differ", .least = 0, .most = std::int64_t{1} << 40});
+    fields.add(&MaskMapRequest::batch_entry, {.name = "batch_entry",
+                                              .meaning = "Whose map, where batch entries differ",
+                                              .least = 0,
+                                              .most = std::int64_t{1} << 40});
     return fields;
   }();
   return kFields;

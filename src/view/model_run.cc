@@ -1,5 +1,8 @@
 #include "view/model_run.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -7,8 +10,10 @@
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
 #include "qkv/insight/interventions.h"
+#include "qkv/number_text.h"
 #include "view/changes.h"
 #include "view/probe_parts.h"
+#include "view/question_watch.h"
 #include "view/refuse.h"
 
 namespace qkv::view_detail {
@@ -44,9 +49,47 @@ std::vector<std::string> patterns_of(const std::vector<RunSite>& sites) {
   return patterns;
 }
 
+// Places of the longer of the two sides.
+std::int64_t tokens_of(const HeadText& text) {
+  return std::ssize(text.ids.size() > text.source.size() ? text.ids : text.source);
+}
+
+// About what a pass allocates at its height: scores of the vocabulary twice, and the vectors of each layer that the
+// trace keeps.
+std::size_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
+  constexpr double kScores = 2;
+  constexpr double kKept = 5;  // q, k, v, out, and what is joined from them
+  constexpr double kOneLayer = 16;
+  const ModelConfig config = trained.model().config();
+  const auto width = config.find("d_model");
+  const double d_model =
+      static_cast<double>(width == config.end() ? 1024 : number_from<std::int64_t>(width->second).value_or(1024));
+  double layers = 0;
+  for (const RunSite& site : sites) layers += static_cast<double>(site.scope.layers);
+  const double each =
+      kScores * static_cast<double>(trained.task().vocabulary().size()) + (kKept * layers + kOneLayer) * d_model;
+  return static_cast<std::size_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
+}
+
+void require_within(const PassBounds& bounds, const TrainedModel& trained, const std::vector<RunSite>& sites,
+                    std::int64_t tokens) {
+  if (tokens > bounds.tokens) {
+    refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
+           std::to_string(tokens));
+  }
+  const std::size_t bytes = bytes_of_pass(trained, sites, tokens);
+  if (bytes <= bounds.bytes) return;
+  const double share = static_cast<double>(bounds.bytes) / static_cast<double>(bytes);
+  refuse("text",
+         fmt::format("at most about {} tokens, whose pass takes {:.1f} GB here",
+                     static_cast<std::int64_t>(share * static_cast<double>(tokens)),
+                     static_cast<double>(bounds.bytes) / 1e9),
+         fmt::format("{}, whose pass takes {:.1f} GB", tokens, static_cast<double>(bytes) / 1e9));
+}
+
 }  // namespace
 
-ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown)
+ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown, const PassBounds& bounds)
     : trained_(std::move(trained)),
       example_(example_shown(*trained_, shown)),
       text_(insight::head_text_of(*trained_, example_)),
@@ -57,7 +100,9 @@ ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText&
     second_from_ = paired.second_from;
   }
   sites_ = sites_of(trained_->model(), text_);
+  require_within(bounds, *trained_, sites_, tokens_of(text_));
   trace_ = Trace(patterns_of(sites_));
+  tell_of_layers();
   change(shown);
   if (second_from_) {
     insight::run_text(trained_->model(), text_, trace_);
@@ -70,6 +115,20 @@ ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText&
         names_of_places(*trained_, text_, example_, site.site, first.q.value().dim(2), first.k.value().dim(2));
     site.queries = std::move(names.queries);
     site.keys = std::move(names.keys);
+  }
+}
+
+void ModelRun::tell_of_layers() {
+  std::int64_t total = 0;
+  for (const RunSite& site : sites_) total += site.scope.layers;
+  const auto done = std::make_shared<std::int64_t>(0);
+  for (const RunSite& site : sites_) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      trace_.edit(site.scope.name(static_cast<std::size_t>(layer), "q"), [done, total](const Variable& q) {
+        QuestionWatch::doing("the text", {.done = std::min((*done)++, total), .total = total});
+        return q;
+      });
+    }
   }
 }
 
@@ -86,6 +145,17 @@ void ModelRun::change(const ShownText& shown) {
         Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
       },
       field_of_change);
+}
+
+std::size_t ModelRun::bytes() const {
+  std::int64_t numbers = 0;
+  for (const RunSite& site : sites_) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      const Trace::Attention& one = call(site, layer);
+      for (const Variable* value : {&one.q, &one.k, &one.v, &one.out, &one.lse}) numbers += value->value().size();
+    }
+  }
+  return static_cast<std::size_t>(numbers) * sizeof(float);
 }
 
 const RunSite& ModelRun::site(const std::string& name) const {

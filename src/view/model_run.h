@@ -1,7 +1,9 @@
 // A model's pass over one text, kept while a page looks at its heads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,14 @@
 #include "qkv/train/trained_model.h"
 
 namespace qkv::view_detail {
+
+inline constexpr std::int64_t kAnyTokens = std::numeric_limits<std::int64_t>::max();
+
+/// What a model's pass may cost.
+struct PassBounds {
+  std::int64_t tokens = kAnyTokens;
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
+};
 
 /// What a model is shown.
 struct ShownText {
@@ -36,9 +46,11 @@ struct RunSite {
 class ModelRun {
  public:
   /// Runs the model once, changed as asked, and keeps q, k, v and lse of all its attentions. Throws InvalidArgument
-  /// naming text, second, example, changes or from_text.
-  ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown);
+  /// naming text, second, example, changes or from_text; before the pass where that would cost more than the bounds.
+  ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown, const PassBounds& bounds);
 
+  /// Of q, k, v, out and lse.
+  [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] const TrainedModel& trained() const noexcept { return *trained_; }
   [[nodiscard]] const TaskExample& example() const noexcept { return example_; }
   [[nodiscard]] const HeadText& text() const noexcept { return text_; }
@@ -56,6 +68,7 @@ class ModelRun {
 
  private:
   void change(const ShownText& shown);
+  void tell_of_layers();
 
   std::shared_ptr<const TrainedModel> trained_;
   TaskExample example_;

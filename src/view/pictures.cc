@@ -2,6 +2,7 @@
 
 #include "explain/words.h"
 #include "view/bench_of.h"
+#include "view/bounds.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
 
@@ -46,7 +47,8 @@ const Fields<PicturesRequest>& pictures_fields() {
     fields.add(bench_fields());
     fields.add(&R::key, {.name = "key",
                          .meaning = "Which key, from 0, the chosen query is multiplied with [the heaviest]",
-                         .least = 0});
+                         .least = 0,
+                         .most = view_detail::kMostPlaces});
     fields.add(&R::masses, {.name = "masses",
                             .form = "MATRIX",
                             .meaning = "Mixes the values in these proportions, one for each key [the weights]"});

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/said_of.h"
+#include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/mask.h"
 #include "qkv/tensor.h"
@@ -48,6 +49,20 @@ auto of_fields(const Body& body, const Renamed& renamed) {
 template <class Body>
 auto of_fields(const Body& body) {
   return of_fields(body, [](const std::string& argument) { return argument; });
+}
+
+/// Runs `body`, which opens the model of the field `model`: what is wrong with the file is said of that field, too.
+template <class Body>
+auto of_model(const Body& body) {
+  try {
+    return of_field("model", body);
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw NotThere("model", error.what());
+  }
 }
 
 /// The tensor at the path that this field gives.

@@ -1,10 +1,18 @@
 #include "qkv/view/studio.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <array>
+#include <filesystem>
 #include <utility>
 
+#include "files/reading.h"
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
+#include "train/box.h"
+#include "view/question_watch.h"
 #include "view/refuse.h"
 #include "view/reply_json.h"
 #include "view/studio_questions.h"
@@ -61,39 +69,78 @@ const Answerer& answerer_named(std::string_view name) {
       "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
 }
 
-}  // namespace
+constexpr double kLongAnswer = 0.5;  // seconds, after which an answer may have left much behind
+constexpr std::size_t kMostFile = std::size_t{1} << 30U;
+constexpr std::size_t kKeptModels = 8;
+constexpr std::size_t kKeptRuns = 6;
 
-std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = models_.find(name);
-  if (found != models_.end()) return found->second;
-  const auto read = [&] { return TrainedModel::read(trained_model_path(name)); };
-  try {
-    return models_[name] = std::make_shared<const TrainedModel>(view_detail::of_field("model", read));
-  } catch (const InvalidArgument&) {
-    throw;
-  } catch (const Error& error) {
-    throw view_detail::NotThere("model", error.what());
-  }
+// What was freed goes back to the system, which otherwise sees it grow with the largest question so far.
+void give_memory_back() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
 }
 
-std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail::ShownText& shown) {
-  constexpr std::size_t kKept = 6;
-  const auto trained = model(shown.model);
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [known, run] : runs_) {
-    if (known == shown) return run;
+// What a studio may read for whoever asks.
+files::ReadPlaces places_for(const StudioOptions& options) {
+  files::ReadPlaces places{.roots = {}, .only_regular = true, .most_bytes = kMostFile};
+  if (options.root.empty()) return places;
+  places.roots = {options.root};
+  for (const std::string& one : training::box_directories()) places.roots.push_back(one);
+  if (!options.file.empty()) places.roots.push_back(options.file);
+  if (!options.model.empty()) places.roots.push_back(trained_model_path(options.model));
+  return places;
+}
+
+std::size_t bytes_of_model(const TrainedModel& trained) {
+  std::size_t bytes = 0;
+  for (const auto& [name, parameter] : trained.model().parameters()) {
+    bytes += static_cast<std::size_t>(parameter.value().size()) * size_of(parameter.value().dtype());
   }
-  auto run = std::make_shared<const view_detail::ModelRun>(trained, shown);
-  runs_.emplace_front(shown, run);
-  if (runs_.size() > kKept) runs_.pop_back();
-  return run;
+  return bytes;
+}
+
+// The path without turns, and when what is there was written: a name for the file as it is now.
+std::string key_of_path(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, none);
+  const auto written = std::filesystem::last_write_time(whole, none);
+  return whole.string() + '\n' + std::to_string(written.time_since_epoch().count());
+}
+
+}  // namespace
+
+StudioState::StudioState(StudioOptions options)
+    : options_(std::move(options)),
+      places_(places_for(options_)),
+      models_({.count = kKeptModels, .bytes = options_.limits.model_bytes}, bytes_of_model),
+      runs_({.count = kKeptRuns, .bytes = options_.limits.run_bytes},
+            [](const view_detail::ModelRun& run) { return run.bytes(); }),
+      bottleneck_({.count = 1, .bytes = options_.limits.model_bytes},
+                  [](const BottleneckModels& /*small*/) { return std::size_t{0}; }) {}
+
+std::string StudioState::model_key(const std::string& name) const {
+  return view_detail::of_model([&] { return key_of_path(trained_model_path(name)); });
+}
+
+std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
+  return models_.get(model_key(name), [&] {
+    return view_detail::of_model(
+        [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
+  });
+}
+
+std::shared_ptr<const view_detail::ModelRun> StudioState::run(const view_detail::ShownText& shown,
+                                                              std::int64_t most_tokens) {
+  const auto trained = model(shown.model);
+  view_detail::ShownText key = shown;
+  key.model = model_key(shown.model);
+  const view_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};
+  return runs_.get(key, [&] { return std::make_shared<const view_detail::ModelRun>(trained, shown, bounds); });
 }
 
 std::shared_ptr<const BottleneckModels> StudioState::bottleneck() {
-  const std::scoped_lock lock(mutex_);
-  if (!bottleneck_) bottleneck_ = std::make_shared<const BottleneckModels>(bottleneck_models_of_the_box());
-  return bottleneck_;
+  return bottleneck_.get(0, [] { return std::make_shared<const BottleneckModels>(bottleneck_models_of_the_box()); });
 }
 
 std::shared_ptr<const Bench> StudioState::bench(const BenchRequest& request, const std::function<Bench()>& lay_out) {
@@ -124,8 +171,12 @@ std::span<const Question> Studio::questions() {
 }
 
 StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
+  const Answerer& one = answerer_named(name);
   view_detail::WireWriter writer;
-  answerer_named(name).answer(*state_, request, watch, writer);
+  view_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
+  const files::ReadWithin within(state_->places());
+  one.answer(*state_, request, watched.told(), writer);
+  if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
   return {.json = writer.json().dump(-1, ' ', false, Json::error_handler_t::replace),
           .blocks = std::move(writer.blocks())};
 }

@@ -1,48 +1,55 @@
 // One question of the studio, and what all of them share: the models that are open.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "files/reading.h"
 #include "qkv/study/bottleneck.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/view/bench.h"
 #include "qkv/view/studio.h"
 #include "view/far_head.h"
 #include "view/model_run.h"
+#include "view/shared_work.h"
 
 namespace qkv::view_detail {
 
 /// What answers of one studio have in common. Several threads may use it at once.
 class StudioState {
  public:
-  explicit StudioState(StudioOptions options) : options_(std::move(options)) {}
+  explicit StudioState(StudioOptions options);
 
   [[nodiscard]] const StudioOptions& options() const noexcept { return options_; }
+  /// What may be read for whoever asks.
+  [[nodiscard]] const files::ReadPlaces& places() const noexcept { return places_; }
   /// The model of this name or path, opened once. Throws InvalidArgument naming `model`.
   [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
-  /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field.
-  [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown);
+  /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field, before the
+  /// pass for a text of more than `most_tokens`.
+  [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown, std::int64_t most_tokens = kAnyTokens);
   /// The two models of the box, read once. Throws Error if the box does not have them.
   [[nodiscard]] std::shared_ptr<const BottleneckModels> bottleneck();
   /// What the request lays out: `lay_out()`, or what was laid out last, if it was for the same request.
   [[nodiscard]] std::shared_ptr<const Bench> bench(const BenchRequest& request, const std::function<Bench()>& lay_out);
   /// The heads that the page Far looks at.
   [[nodiscard]] FarHeads& far() noexcept { return far_; }
+  /// What makes a model's name or path another one: "./gpt.safetensors" and "././gpt.safetensors" are the same, and a
+  /// file that was written anew is not.
+  [[nodiscard]] std::string model_key(const std::string& name) const;
 
  private:
   StudioOptions options_;
+  files::ReadPlaces places_;
+  SharedWork<std::string, const TrainedModel> models_;
+  SharedWork<ShownText, const ModelRun> runs_;
+  SharedWork<int, const BottleneckModels> bottleneck_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<const TrainedModel>> models_;
-  std::deque<std::pair<ShownText, std::shared_ptr<const ModelRun>>> runs_;  // the newest first
-  std::shared_ptr<const BottleneckModels> bottleneck_;
   std::pair<BenchRequest, std::shared_ptr<const Bench>> bench_;
   FarHeads far_;
 };

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/watched.h"
+#include "files/reading.h"
+#include "view/question_watch.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
 
@@ -32,6 +35,7 @@ TrainReply answer_train(view_detail::StudioState& /*needs none*/, const TrainReq
   }
   static_cast<void>(view_detail::of_field("task", [&] { return make_task(request.task); }));
   const TrainPlace place{.directory = "qkv-" + request.task};
+  files::require_in_reach(place.directory);
   const bool begun = std::filesystem::exists(place.checkpoint());
   if (std::filesystem::exists(place.model())) {
     view_detail::refuse("task", "one that has not been learnt here", request.task + ", in " + place.directory);
@@ -43,12 +47,19 @@ TrainReply answer_train(view_detail::StudioState& /*needs none*/, const TrainReq
     settings = saved.settings;
     reporting = saved.reporting;
   }
+  // Once there is a step to tell of, the client is asked throughout; what is saved is saved whole.
+  const CallWatch whole = [] { return Proceed::go_on; };
+  const core::Watched watched(whole);
   bool stopped = false;
+  bool is_told = false;
   const auto tell = [&](std::int64_t done) {
+    is_told = true;
     stopped = stopped || (watch && watch("training", {.done = done, .total = settings.steps}) == Proceed::stop);
   };
   const TrainWatch told{
-      .stepped = [&](const LoggedStep& step) { tell(step.step); }, .doing = {}, .stopped = [&] { return stopped; }};
+      .stepped = [&](const LoggedStep& step) { tell(step.step); },
+      .doing = {},
+      .stopped = [&] { return stopped || (is_told && view_detail::QuestionWatch::proceed() == Proceed::stop); }};
   const auto report = view_detail::of_fields(
       [&] { return run_training(settings, reporting, place, begun ? TrainStart::resumed : TrainStart::anew, told); });
   if (!report) throw Cancelled("training was stopped, all saved");

@@ -180,6 +180,65 @@ TEST(Crowd, ThatReadsNothingIsDropped) {
   EXPECT_FALSE(deaf.read_reply().is_whole);
 }
 
+TEST(Crowd, OfSlowBodiesHoldsNobodyUp) {
+  const Running running(tests::echo, {.threads = 1, .exchange = {.body = kLong}});
+  std::string request = question(running.port(), Running::token(), "about", std::string(1000, ' '));
+  request.resize(request.size() - 500);
+  std::deque<RawClient> slow;
+  for (int n = 0; n < 50; ++n) slow.emplace_back(running.port()).send(request);
+  EXPECT_EQ(running.ask("about", "{}").status, 200);
+  slow.front().send(std::string(500, ' '));
+  EXPECT_EQ(slow.front().read_reply().status, 200) << "who comes with the rest is answered";
+}
+
+TEST(Crowd, OfLargeBodiesSharesTheirMemory) {
+  const Running running(tests::echo, {.door = {.bodies = 3 << 20}, .exchange = {.body = kLong}});
+  std::string request = question(running.port(), Running::token(), "about", std::string(2 << 20, ' '));
+  request.resize(request.size() - 1);
+  RawClient first(running.port());
+  first.send(request);
+  RawClient second(running.port());
+  while (running.ask("about", "{}").status != 200) continue;
+  second.send(request.substr(0, 1000));
+  EXPECT_EQ(second.read_reply().status, 429);
+  EXPECT_EQ(running.ask("about", std::string(1000, ' ')).status, 200) << "a small one has room";
+  first.send(" ");
+  EXPECT_EQ(first.read_reply().status, 200);
+}
+
+TEST(Crowd, ThatDoesNotReadHoldsNobodyUp) {
+  const Ask ask = [](std::string_view name, auto /*request*/, const auto& /*watch*/) {
+    StudioReply reply{.json = "{}", .blocks = {}};
+    if (name == "large") reply.blocks.resize(16 << 20);
+    return reply;
+  };
+  const Running running(ask, {.threads = 1, .exchange = {.writing = kLong, .unsent = 1 << 30}});
+  std::deque<RawClient> deaf;
+  for (int n = 0; n < 20; ++n) {
+    deaf.emplace_back(running.port()).send(question(running.port(), Running::token(), "large", "{}"));
+  }
+  EXPECT_TRUE(running.ask("small", "{}").is_whole);
+  for (RawClient& client : deaf) EXPECT_TRUE(client.read_reply().is_whole) << "who reads late has all of it";
+}
+
+TEST(Crowd, ThatAsksMuchHoldsNoLightQuestionUp) {
+  LongWork work;
+  const Ask ask = [&](std::string_view name, auto request, const auto& watch) {
+    return name == "walk" ? work.ask()(name, request, watch) : tests::echo(name, request, watch);
+  };
+  StudioServerOptions options{.threads = 1, .heavy_threads = 2};
+  options.is_light = [](std::string_view name, std::string_view /*request*/) { return name != "walk"; };
+  const Running running(ask, options);
+  std::deque<RawClient> heavy;
+  for (int n = 0; n < 50; ++n) heavy.emplace_back(running.port()).send(walk(running));
+  work.wait_until_begun(2);
+  for (int n = 0; n < 20; ++n) EXPECT_TRUE(running.ask("about", "{}").is_whole);
+  EXPECT_TRUE(running.get("/" + Running::token() + "/").is_whole);
+  EXPECT_EQ(work.begun(), 2) << "no more of those at once";
+  work.release();
+  for (RawClient& client : heavy) EXPECT_EQ(client.read_reply().status, 200);
+}
+
 TEST(Crowd, OfLargeRequestsLeavesNothingBehind) {
   const Running running(tests::echo);
   const std::string megabyte(1 << 20, ' ');

@@ -92,6 +92,20 @@ TEST_F(ViewCommand, PrintsItsAddressAndServesUntilInterrupted) {
   EXPECT_EQ(view.end(), 0);
 }
 
+TEST_F(ViewCommand, EndsAtOnceWhileAModelReads) {
+  RunningView view({});
+  const std::string url = view.line();
+  const int port = tests::port_in(url);
+  std::string text;
+  for (int n = 0; n < 5'000; ++n) text += "the cat sat on it. ";
+  tests::RawClient client(port);
+  client.send(tests::question(port, url.substr(url.size() - 33, 32), "far_open",
+                              nlohmann::json{{"model", "gpt"}, {"text", text}}.dump()));
+  ASSERT_THAT(client.read_some(), HasSubstr("200 OK")) << "with the first word of progress";
+  EXPECT_EQ(view.end(), 0);
+  EXPECT_FALSE(client.read_reply().is_whole);
+}
+
 TEST_F(ViewCommand, HasAnotherTokenEachTime) {
   RunningView first({});
   RunningView second({});
@@ -128,6 +142,7 @@ TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
   EXPECT_THAT(refusal({"--file", "/nothing"}), HasSubstr("--file: cannot read /nothing: No such file or directory"));
   EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));
   EXPECT_THAT(refusal({"--port", "65536"}), HasSubstr("--port: "));
+  EXPECT_THAT(refusal({"--root", "/nothing"}), HasSubstr("--root: expected a folder, got \"/nothing\""));
 }
 
 TEST(ViewCommandDescribes, EveryQuestion) {

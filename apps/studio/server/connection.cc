@@ -51,6 +51,17 @@ std::size_t Connection::read_until(Clock::time_point end, std::span<char> bytes)
   }
 }
 
+std::optional<std::size_t> Connection::write_now(std::string_view bytes) {
+  std::size_t taken = 0;
+  while (taken < bytes.size()) {
+    const ssize_t count = ::send(socket_, bytes.data() + taken, bytes.size() - taken, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return is_not_yet() ? std::optional(taken) : std::nullopt;
+    taken += static_cast<std::size_t>(count);
+  }
+  return taken;
+}
+
 bool Connection::write(std::string_view bytes, std::chrono::milliseconds patience) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -27,6 +27,9 @@ class Connection {
   /// The same, and waits for bytes; 0 too if none has come by then.
   [[nodiscard]] std::size_t read_until(Clock::time_point end, std::span<char> bytes);
 
+  /// How many of the bytes were taken at once; nothing once the client is gone.
+  [[nodiscard]] std::optional<std::size_t> write_now(std::string_view bytes);
+
   /// Whether all bytes were taken, with no pause longer than `patience` between them.
   [[nodiscard]] bool write(std::string_view bytes, std::chrono::milliseconds patience);
 

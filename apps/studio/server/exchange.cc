@@ -12,21 +12,24 @@
 namespace qkv::studio {
 namespace {
 
-// The library matches ranges by recursion, and a long header overflows its stack. They are not served: it sees none.
-void hide_ranges(std::string& bytes) {
-  constexpr std::string_view kName = "\nrange";
+// The library sees no header whose name begins so, "\nrange".
+void hide(std::string& bytes, std::string_view name) {
   const auto is_same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("\r\n\r\n"));
   auto at = bytes.begin();
-  while ((at = std::search(at, end, kName.begin(), kName.end(), is_same)) != end) *++at = 'x';
+  while ((at = std::search(at, end, name.begin(), name.end(), is_same)) != end) *++at = 'x';
 }
 
-// What the library reads and writes: the bytes that came with the head first, then those of the connection.
+// What the library reads and writes: the bytes that came first, then those of the connection. What the client does not
+// take at once is kept.
 class ArrivalStream final : public httplib::Stream {
  public:
-  ArrivalStream(Arrival& arrival, const ExchangeLimits& limits)
-      : arrival_(arrival), limits_(limits), end_(Clock::now() + limits.body) {
-    hide_ranges(arrival_.bytes);
+  ArrivalStream(Arrival& arrival, const Service& service)
+      : arrival_(arrival), service_(service), end_(Clock::now() + service.limits.body) {
+    // Ranges are matched by recursion, and a long header overflows the stack. They are not served.
+    hide(arrival_.bytes, "\nrange");
+    // Who waited to be told to send its body has been told.
+    if (!arrival_.question.empty()) hide(arrival_.bytes, "\nexpect");
   }
 
   bool is_readable() const override { return true; }
@@ -44,7 +47,7 @@ class ArrivalStream final : public httplib::Stream {
   }
 
   ssize_t write(const char* bytes, std::size_t size) override {
-    return arrival_.connection.write({bytes, size}, limits_.writing) ? static_cast<ssize_t>(size) : -1;
+    return send_on() && send({bytes, size}) ? static_cast<ssize_t>(size) : -1;
   }
 
   // The library writes them into headers that nobody reads.
@@ -53,8 +56,34 @@ class ArrivalStream final : public httplib::Stream {
   socket_t socket() const override { return arrival_.connection.socket(); }
 
  private:
+  // What was kept goes first.
+  bool send_on() {
+    if (arrival_.unsent.empty()) return true;
+    const auto taken = arrival_.connection.write_now(arrival_.unsent);
+    if (!taken) return false;
+    arrival_.unsent.erase(0, *taken);
+    return true;
+  }
+
+  bool send(std::string_view bytes) {
+    if (arrival_.unsent.empty()) {
+      const auto taken = arrival_.connection.write_now(bytes);
+      if (!taken) return false;
+      bytes.remove_prefix(*taken);
+    }
+    if (bytes.empty()) return true;
+    const bool has_room = arrival_.unsent.size() + bytes.size() <= service_.limits.unsent_of_one;
+    if (has_room && service_.unsent != nullptr && service_.unsent->add(arrival_.unsent_share, bytes.size())) {
+      arrival_.unsent += bytes;
+      return true;
+    }
+    const bool is_taken = arrival_.connection.write(arrival_.unsent, service_.limits.writing);
+    arrival_.unsent.clear();
+    return is_taken && arrival_.connection.write(bytes, service_.limits.writing);
+  }
+
   Arrival& arrival_;
-  const ExchangeLimits& limits_;
+  const Service& service_;
   Clock::time_point end_;
   std::size_t at_ = 0;
 };
@@ -106,6 +135,44 @@ int status_of_page(const httplib::Request& request) {
   return takes_gzip(request) ? kFine : 406;
 }
 
+int status_of_request(const httplib::Request& request, const Service& service) {
+  const std::string host = request.get_header_value("Host");
+  if (request.get_header_value_count("Host") != 1 || !service.access.knows_host(host)) return 403;
+  const bool is_foreign = request.has_header("Origin") && (request.get_header_value_count("Origin") != 1 ||
+                                                           request.get_header_value("Origin") != "http://" + host);
+  if (is_foreign) return 403;
+  switch (service.access.route(request.target).place) {
+    case Place::nowhere:
+      return 404;
+    case Place::question:
+      return status_of_question(request, service.limits);
+    default:
+      return status_of_page(request);
+  }
+}
+
+// A head as the library would read it. Whatever it reads otherwise, it judges itself in the end.
+httplib::Request request_of(std::string_view head) {
+  const auto line = [&head] {
+    const std::size_t end = std::min(head.find("\r\n"), head.size());
+    const std::string_view one = head.substr(0, end);
+    head.remove_prefix(std::min(head.size(), end + 2));
+    return one;
+  };
+  httplib::Request request;
+  const std::string_view first = line();
+  const std::size_t method = std::min(first.find(' '), first.size());
+  const std::size_t target = std::min(first.rfind(' '), first.size());
+  request.method = first.substr(0, method);
+  if (target > method) request.target = first.substr(method + 1, target - method - 1);
+  for (std::string_view one = line(); !one.empty(); one = line()) {
+    const std::size_t colon = one.find(':');
+    if (colon == std::string_view::npos) continue;
+    request.headers.emplace(std::string(one.substr(0, colon)), std::string(trimmed(one.substr(colon + 1))));
+  }
+  return request;
+}
+
 class Exchange final : public httplib::Server {
  public:
   Exchange(const Service& service, Arrival& arrival) : service_(service), arrival_(arrival) {
@@ -126,28 +193,14 @@ class Exchange final : public httplib::Server {
   }
 
   bool run() {
-    ArrivalStream stream(arrival_, service_.limits);
+    ArrivalStream stream(arrival_, service_);
     bool closed = false;
     process_request(stream, true, closed, {});
     return has_read_all_;
   }
 
  private:
-  [[nodiscard]] int status_of(const httplib::Request& request) const {
-    const std::string host = request.get_header_value("Host");
-    if (request.get_header_value_count("Host") != 1 || !service_.access.knows_host(host)) return 403;
-    const bool is_foreign = request.has_header("Origin") && (request.get_header_value_count("Origin") != 1 ||
-                                                             request.get_header_value("Origin") != "http://" + host);
-    if (is_foreign) return 403;
-    switch (service_.access.route(request.target).place) {
-      case Place::nowhere:
-        return 404;
-      case Place::question:
-        return status_of_question(request, service_.limits);
-      default:
-        return status_of_page(request);
-    }
-  }
+  [[nodiscard]] int status_of(const httplib::Request& request) const { return status_of_request(request, service_); }
 
   HandlerResponse begin(const httplib::Request& request, httplib::Response& response) {
     response.status = status_of(request);
@@ -241,6 +294,15 @@ class Exchange final : public httplib::Server {
 };
 
 }  // namespace
+
+Announced announced_by(const Service& service, std::string_view head) {
+  const httplib::Request request = request_of(head);
+  Route route = service.access.route(request.target);
+  if (route.place != Place::question || status_of_request(request, service) != kFine) return {};
+  return {.body_bytes = length_of_body(request).value_or(0),
+          .question = std::move(route.name),
+          .waits = request.has_header("Expect")};
+}
 
 bool exchange(const Service& service, Arrival& arrival) { return Exchange(service, arrival).run(); }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "door.h"
 #include "exchange.h"
@@ -13,12 +15,18 @@
 
 namespace qkv::studio {
 
+/// Whether the answer takes so little that it need not wait for those that take much. Called by the one thread that
+/// reads requests.
+using IsLight = std::function<bool(std::string_view name, std::string_view request)>;
+
 struct StudioServerOptions {
   std::string host = "127.0.0.1";  // address or name to listen at
   int port = 0;                    // 0: a free one
   std::string token = {};          // the first part of every path; random if empty
   std::size_t threads = 16;        // that answer
-  std::size_t waiting = 256;       // requests until one is free; more are turned away with 429
+  std::size_t heavy_threads = 4;   // that answer what is_light says is not light, and give way to the others
+  std::size_t waiting = 256;       // requests until one is free, of each kind; more are turned away with 429
+  IsLight is_light = {};           // empty: every question is
   DoorLimits door = {};
   ExchangeLimits exchange = {};
   ReadModel read_model = {};  // of the box, for pages that take them along

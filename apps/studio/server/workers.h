@@ -13,9 +13,15 @@
 
 namespace qkv::studio {
 
+struct WorkersOptions {
+  std::size_t threads = 1;
+  std::size_t waiting = 1;  // at most
+  bool gives_way = false;   // to the threads of others, where there is more to do than processors
+};
+
 class Workers {
  public:
-  Workers(std::size_t threads, std::size_t most_waiting, std::function<void(Arrival)> answer);
+  Workers(const WorkersOptions& options, std::function<void(Arrival)> answer);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   ~Workers();
@@ -29,7 +35,7 @@ class Workers {
  private:
   void run();
 
-  std::size_t most_waiting_;
+  WorkersOptions options_;
   std::function<void(Arrival)> answer_;
   std::mutex mutex_;
   std::condition_variable came_;

@@ -21,8 +21,8 @@ namespace qkv {
 void describe_task(const Task& task, std::map<std::string, std::string>& run);
 
 /// The file of a model in the box ("induction"), or the path itself where it holds a slash or a dot, or where it is a
-/// folder and the box has no such model. Looked for in $QKV_MODELS, in the tree that this was built from, and in
-/// ../share/qkv/models from where the program is. Throws Error with the names that there are.
+/// folder and the box has no such model. Looked for in $QKV_MODELS, in ../share/qkv/models from where the program is,
+/// and by a program in its build tree in the tree that it was built from. Throws Error with the names that there are.
 [[nodiscard]] std::string trained_model_path(std::string_view name);
 
 /// A file in the box that is no such model, such as "bottleneck/vector.safetensors"; looked for in the same places.

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/explain.h"
@@ -38,6 +41,25 @@ struct ExplainRequest {
   std::optional<std::int64_t> layer, head, answer;
   bool numbers = false;
 };
+
+/// What was given of an ExplainRequest, be it by a command's options or a question's fields.
+struct ExplainGiven {
+  std::set<std::string, std::less<>> fields;  // by name
+  std::string bias, block;                    // their values, and that of
+  std::string positions = "sinusoidal";
+};
+
+/// A field that has no meaning beside others.
+struct ExplainClash {
+  std::string field;   // "block", "bias t5"
+  std::string beside;  // "`q`": what it cannot be combined with; empty where it needs what `why` says
+  std::string why;
+  std::string got = "none";
+};
+
+/// The first field that would change nothing, or has no meaning: the one place for the rules of `qkv explain` and of
+/// the question.
+[[nodiscard]] std::optional<ExplainClash> explain_clash(const ExplainGiven& given);
 
 /// A matrix with what its rows and columns are, and the ends of its colours.
 struct ExplainedMap {

@@ -46,6 +46,15 @@ struct ShownProbe {
   std::shared_ptr<const void> viewed = {};  // what the probe reads, if it is to live as long
 };
 
+/// What one question may cost, and what is kept between them. Beyond that a question is refused: before the work where
+/// that can be told, else when it has cost so much.
+struct StudioLimits {
+  double seconds = 0;                               // that an answer may take; 0: any
+  std::size_t pass_bytes = std::size_t{8} << 30U;   // that a model's pass over a text takes
+  std::size_t model_bytes = std::size_t{2} << 30U;  // of opened models that are kept: the newest in any case
+  std::size_t run_bytes = std::size_t{1} << 30U;    // of passes that are kept, likewise
+};
+
 /// What a studio opens with.
 struct StudioOptions {
   std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
@@ -53,9 +62,12 @@ struct StudioOptions {
   std::string mask = {};   // shown first on the page of masks
   std::string file = {};   // a long text, for the page Far; a path
   std::shared_ptr<const ShownProbe> probe = {};
+  StudioLimits limits = {};
+  std::string root = {};  // a folder: of files only those below it are read, and the box; empty: all that the user may
 };
 
-/// Answers questions, and keeps the models that it opened. Several threads may ask at once.
+/// Answers questions, and keeps the models that it opened last. Several threads may ask at once; those that ask for the
+/// same pass of a model share one. `watch` is asked throughout, some hundred times a second.
 class Studio {
  public:
   explicit Studio(StudioOptions options = {});
@@ -64,8 +76,11 @@ class Studio {
   /// Every question, in the order of docs/api.md.
   [[nodiscard]] static std::span<const Question> questions();
 
+  /// Whether an answer takes so little, some hundredths of a second, that it need not wait for those that take much.
+  [[nodiscard]] static bool is_light(std::string_view name, std::string_view request);
+
   /// Answers `request`, a JSON object of the question's fields. Throws InvalidArgument for a name that is no question
-  /// and as the question does, and Cancelled where `watch` said stop.
+  /// and as the question does, Cancelled where `watch` said stop, and Error beyond the limits.
   [[nodiscard]] StudioReply ask(std::string_view name, std::string_view request, const StudioWatch& watch = {});
 
  private:

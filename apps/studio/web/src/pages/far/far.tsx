@@ -120,7 +120,7 @@ function Opening({ desk }: { desk: Desk }) {
   const share = made && made.total > 0 ? made.done / made.total : 0;
   return (
     <p class="far-opening" role="status">
-      {made ? "A first look at some of the queries" : "Opening"}
+      {made?.what === "the text" ? "Reading the text" : made ? "A first look at some of the queries" : "Opening"}
       <progress max={1} value={share} aria-label="A first look" />
       <button type="button" class="small" onClick={() => stopOpening(desk)}>
         Stop
