@@ -21,7 +21,7 @@ endforeach()
 
 qkv_pkg_config(qkv "${PROJECT_DESCRIPTION}" LIBRARIES -lstdc++ -lm -pthread)
 if(NOT QKV_ENGINE_ONLY)
-  qkv_pkg_config(qkv-files "npy, npz, safetensors and PNG files for qkv" USES qkv PACKAGES libpng libzip)
+  qkv_pkg_config(qkv-files "npy, npz, safetensors and PNG files for qkv" USES qkv PACKAGES libpng libzip zlib)
   qkv_pkg_config(qkv-hub "Models from a hub for qkv" USES qkv PACKAGES libcurl libcrypto)
   qkv_pkg_config(qkv-picture "Heatmaps and charts of qkv" USES qkv PACKAGES cairo libpng)
   qkv_pkg_config(qkv-learn "Autograd, layers, models and training of qkv" USES qkv-files

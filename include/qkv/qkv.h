@@ -159,4 +159,5 @@
 #include "qkv/view/syntax.h"
 #include "qkv/view/train.h"
 #include "qkv/worked.h"
+#include "qkv/written_files.h"
 #endif

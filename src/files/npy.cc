@@ -61,6 +61,10 @@ Parts cut(std::span<const std::byte> bytes, std::string_view source) {
     files::fail(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
                             std::to_string(bytes.size() - header_begin) + " are there");
   }
+  if (length > files::kLongestNpyHeader) {
+    files::fail(source, "expected a .npy header of at most " + std::to_string(files::kLongestNpyHeader) +
+                            " bytes, got one of " + std::to_string(length));
+  }
   return {text.substr(header_begin, length), bytes.subspan(header_begin + length)};
 }
 
@@ -82,7 +86,7 @@ Element element_of(const std::string& descr, std::string_view source) {
                           "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
 }
 
-Shape shape_of(const NpyHeader& header, DType dtype, std::size_t bytes_there, std::string_view source) {
+Shape shape_of(const NpyHeader& header, DType dtype, std::uint64_t bytes_there, std::string_view source) {
   constexpr std::uint64_t kBitsInByte = 8;
   if (header.shape.size() > kMaxRank) {
     files::fail(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
@@ -116,6 +120,13 @@ std::string descr_of(DType dtype) {
 }
 
 }  // namespace
+
+void files::require_npy_size(std::span<const std::byte> begin, std::uint64_t size, std::string_view source) {
+  const Parts parts = cut(begin, source);
+  const NpyHeader header = parse_npy_header(parts.header, source);
+  const std::uint64_t data_begin = begin.size() - parts.data.size();
+  static_cast<void>(shape_of(header, element_of(header.descr, source).dtype, size - data_begin, source));
+}
 
 Tensor decode_npy(std::span<const std::byte> bytes, std::string_view source) {
   const Parts parts = cut(bytes, source);

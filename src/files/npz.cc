@@ -1,12 +1,15 @@
 #include "qkv/npz.h"
 
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 
 #include "files/fail.h"
+#include "files/npy_header.h"
 #include "qkv/npy.h"
 
 namespace qkv {
@@ -23,7 +26,7 @@ struct CloseMember {
 struct FreeSource {
   void operator()(zip_source_t* source) const noexcept { zip_source_free(source); }
 };
-using Archive = std::unique_ptr<zip_t, CloseArchive>;
+using OpenArchive = std::unique_ptr<zip_t, CloseArchive>;
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 using Source = std::unique_ptr<zip_source_t, FreeSource>;
 
@@ -35,10 +38,10 @@ std::string reason_of(int code) {
   return reason;
 }
 
-Archive open_archive(const std::string& path) {
+OpenArchive open_archive(const std::string& path) {
   require_readable(path);
   int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  OpenArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (archive == nullptr) files::fail(path, "not a readable .npz (zip) file: " + reason_of(code));
   return archive;
 }
@@ -48,28 +51,25 @@ std::string name_without_suffix(std::string name) {
   return name;
 }
 
-std::vector<std::string> names_in(zip_t* archive, const std::string& path) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  const zip_int64_t count = zip_get_num_entries(archive, 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const char* name = zip_get_name(archive, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
-    if (name == nullptr) files::fail(path, "member " + std::to_string(i) + " has no readable name");
-    names.push_back(name_without_suffix(name));
-    if (!seen.insert(names.back()).second) files::fail(path, "two members are named \"" + names.back() + "\"");
-  }
-  return names;
-}
-
-// The size that the archive declares for the member, checked against the best ratio of deflate: 258 bytes for two bits.
-std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::string& source) {
-  constexpr std::uint64_t kBestRatio = 1032;
+zip_stat_t stat_of(zip_t* archive, zip_uint64_t index, const std::string& source) {
   constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
     files::fail(source, std::string("its size is unreadable: ") + zip_strerror(archive));
   }
+  return stat;
+}
+
+std::uint64_t memory_of_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+}
+
+// The size that the archive declares for the member, checked against the best ratio of deflate, 258 bytes for two bits,
+// and against memory.
+std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::string& source) {
+  constexpr std::uint64_t kBestRatio = 1032;
+  const zip_stat_t stat = stat_of(archive, index, source);
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
     files::fail(source, "expected a stored or deflated member, got zip method " + std::to_string(stat.comp_method));
   }
@@ -77,37 +77,50 @@ std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::strin
     files::fail(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
                             std::to_string(stat.comp_size) + " compressed ones can hold");
   }
+  if (stat.size > memory_of_machine()) {
+    files::fail(source, "declares " + std::to_string(stat.size) + " bytes, more than the " +
+                            std::to_string(memory_of_machine()) + " bytes of memory of this machine");
+  }
   return stat.size;
 }
 
+// Reads up to `end` bytes of the member; fewer where it ends.
+void read_up_to(zip_file_t* member, std::uint64_t end, std::vector<std::byte>& bytes, const std::string& source) {
+  std::uint64_t filled = bytes.size();
+  bytes.resize(end);
+  while (filled < end) {
+    const zip_int64_t got = zip_fread(member, bytes.data() + filled, end - filled);
+    if (got < 0) files::fail(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member)));
+    if (got == 0) break;
+    filled += static_cast<std::uint64_t>(got);
+  }
+  bytes.resize(filled);
+}
+
 std::vector<std::byte> member_bytes(zip_t* archive, zip_uint64_t index, const std::string& source) {
-  constexpr std::uint64_t kChunk = 1U << 20U;
+  constexpr std::uint64_t kBegin = files::kLongestNpyHeader + 64;
   const std::uint64_t size = declared_size(archive, index, source);
   const Member member(zip_fopen_index(archive, index, 0));
   if (member == nullptr) files::fail(source, std::string("unreadable: ") + zip_strerror(archive));
   std::vector<std::byte> bytes;
-  std::uint64_t filled = 0;
-  for (;;) {
-    // One byte more than declared, so that the end of the data, where the checksum is compared, is reached.
-    bytes.resize(filled + std::min(kChunk, size + 1 - filled));
-    const zip_int64_t got = zip_fread(member.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0) {
-      files::fail(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member.get())));
-    }
-    filled += static_cast<std::uint64_t>(got);
-    if (got == 0) break;
-    if (filled > size) files::fail(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
+  read_up_to(member.get(), std::min(kBegin, size), bytes, source);
+  files::require_npy_size(bytes, size, source);
+  // One byte more than declared, so that the end of the data, where the checksum is compared, is reached.
+  read_up_to(member.get(), size + 1, bytes, source);
+  if (bytes.size() > size) {
+    files::fail(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
   }
-  if (filled < size) {
-    files::fail(source, "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(filled));
+  if (bytes.size() < size) {
+    files::fail(source, "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(bytes.size()));
   }
-  bytes.resize(filled);
   return bytes;
 }
 
 std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 20;
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
   return text.empty() ? "nothing" : text;
 }
 
@@ -154,16 +167,40 @@ std::vector<std::byte> bytes_of(zip_source_t* source) {
 
 }  // namespace
 
-std::vector<std::string> npz_names(const std::string& path) { return names_in(open_archive(path).get(), path); }
-
-Tensor read_npz(const std::string& path, const std::string& name) {
-  const Archive archive = open_archive(path);
-  const std::vector<std::string> names = names_in(archive.get(), path);
-  const auto found = std::ranges::find(names, name_without_suffix(name));
-  if (found == names.end()) files::fail(path, "there is no member \"" + name + "\"; it holds " + listed(names));
-  const std::string source = path + ":" + *found;
-  return decode_npy(member_bytes(archive.get(), static_cast<zip_uint64_t>(found - names.begin()), source), source);
+Npz::Npz(const std::string& path) : archive_(open_archive(path)), path_(path) {
+  constexpr std::uint64_t kLocalHeader = 30;  // bytes, without the name
+  auto* zip = static_cast<zip_t*>(archive_.get());
+  const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(zip, 0));
+  std::error_code unknown;
+  const std::uint64_t there = std::filesystem::file_size(path, unknown);  // 2^64 - 1 where it is none that has a size
+  std::uint64_t stored = 0;
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    const char* name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
+    if (name == nullptr) files::fail(path, "member " + std::to_string(i) + " has no readable name");
+    names_.push_back(name_without_suffix(name));
+    if (!places_.emplace(names_.back(), i).second) files::fail(path, "two members are named \"" + names_.back() + "\"");
+    const zip_stat_t stat = stat_of(zip, i, path + ":" + names_.back());
+    stored += kLocalHeader + stat.comp_size;
+    bytes_ += stat.size;
+    if (stored > there) {
+      files::fail(path, "its members overlap: the first " + std::to_string(i + 1) + " are said to take " +
+                            std::to_string(stored) + " bytes, the file has " + std::to_string(there));
+    }
+  }
 }
+
+Tensor Npz::load(std::string_view name) const {
+  const auto found = places_.find(name_without_suffix(std::string(name)));
+  if (found == places_.end()) {
+    files::fail(path_, "there is no member \"" + std::string(name) + "\"; it holds " + listed(names_));
+  }
+  const std::string source = path_ + ":" + found->first;
+  return decode_npy(member_bytes(static_cast<zip_t*>(archive_.get()), found->second, source), source);
+}
+
+std::vector<std::string> npz_names(const std::string& path) { return Npz(path).names(); }
+
+Tensor read_npz(const std::string& path, const std::string& name) { return Npz(path).load(name); }
 
 std::vector<std::byte> encode_npz(std::span<const NamedView> members) {
   require_member_names(members);
@@ -174,7 +211,7 @@ std::vector<std::byte> encode_npz(std::span<const NamedView> members) {
   Source source(zip_source_buffer_create(nullptr, 0, 0, &error));
   if (source == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
   zip_source_keep(source.get());  // closing the archive gives one hold on it back
-  Archive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, &error));
+  OpenArchive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, &error));
   if (archive == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
   for (std::size_t i = 0; i < members.size(); ++i) add_member(archive.get(), members[i].name, contents[i]);
   if (zip_close(archive.get()) != 0) files::fail("encode_npz", zip_strerror(archive.get()));

@@ -2,7 +2,10 @@
 
 #include <png.h>
 
+#include <csetjmp>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "files/fail.h"
 
@@ -10,8 +13,98 @@ namespace qkv {
 namespace {
 
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 26U;
-constexpr std::uint8_t kWhite = 255;
+constexpr std::uint32_t kWhite = 255;
 constexpr std::int64_t kPngChannels = 3;
+
+// What libpng's callbacks see: the bytes that are left, and why it stopped.
+struct PngSource {
+  std::span<const std::byte> left;
+  std::string error;
+};
+
+void read_png(png_structp png, png_bytep to, std::size_t count) {
+  auto& source = *static_cast<PngSource*>(png_get_io_ptr(png));
+  if (count > source.left.size()) png_error(png, "read beyond end of data");
+  std::memcpy(to, source.left.data(), count);
+  source.left = source.left.subspan(count);
+}
+
+[[noreturn]] void fail_png(png_structp png, png_const_charp message) {
+  static_cast<PngSource*>(png_get_error_ptr(png))->error = message;
+  png_longjmp(png, 1);
+}
+
+void ignore_warning(png_structp, png_const_charp) {}
+
+// A file being read by libpng's own interface: its simplified one mixes alpha in linear light and applies gAMA.
+class PngReader {
+ public:
+  explicit PngReader(std::span<const std::byte> bytes) : source_{.left = bytes, .error = {}} {
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source_, fail_png, ignore_warning);
+    if (png_ != nullptr) info_ = png_create_info_struct(png_);
+    if (info_ == nullptr) throw std::bad_alloc();
+    png_set_read_fn(png_, &source_, read_png);
+    // Everything but the pixels, the palette and what is transparent: gamma and colour spaces change no number.
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+
+  [[nodiscard]] const std::string& error() const noexcept { return source_.error; }
+  [[nodiscard]] std::int64_t width() const noexcept { return png_get_image_width(png_, info_); }
+  [[nodiscard]] std::int64_t height() const noexcept { return png_get_image_height(png_, info_); }
+  /// 3, or 4 with alpha.
+  [[nodiscard]] std::int64_t channels() const noexcept { return png_get_channels(png_, info_); }
+
+  /// Reads up to the pixels, which read_rows() then gives as RGB or RGBA of 8 bits: of 16 bits the upper 8.
+  [[nodiscard]] bool read_header() {
+    return finishes(png_, [this] {
+      png_read_info(png_, info_);
+      png_set_expand(png_);
+      png_set_strip_16(png_);
+      png_set_gray_to_rgb(png_);
+      png_set_interlace_handling(png_);
+      png_read_update_info(png_, info_);
+    });
+  }
+
+  [[nodiscard]] bool read_rows(std::vector<png_bytep>& rows) {
+    return finishes(png_, [this, &rows] { png_read_image(png_, rows.data()); });
+  }
+
+ private:
+  // False where libpng jumped out of the body, which has nothing to destroy.
+  template <class Body>
+  static bool finishes(png_structp png, const Body& body) {
+    if (setjmp(png_jmpbuf(png)) != 0) return false;  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp): libpng
+    body();
+    return true;
+  }
+
+  PngSource source_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+// Pixels by the rows' addresses.
+std::vector<png_bytep> rows_of(std::uint8_t* pixels, std::int64_t height, std::int64_t width, std::int64_t channels) {
+  std::vector<png_bytep> rows;
+  rows.reserve(static_cast<std::size_t>(height));
+  for (std::int64_t y = 0; y < height; ++y) rows.push_back(pixels + y * width * channels);
+  return rows;
+}
+
+// The stored numbers mixed with white, rounded to the nearest, as Pillow's alpha_composite() has it.
+void lay_on_white(std::span<const std::uint8_t> rgba, std::span<std::uint8_t> rgb) {
+  for (std::size_t pixel = 0; pixel < rgb.size() / kPngChannels; ++pixel) {
+    const std::uint8_t* from = rgba.data() + 4 * pixel;
+    const std::uint32_t alpha = from[3];
+    for (std::size_t c = 0; c < kPngChannels; ++c) {
+      rgb[kPngChannels * pixel + c] = static_cast<std::uint8_t>((alpha * from[c] + (255 - alpha) * kWhite + 127) / 255);
+    }
+  }
+}
 
 // libpng's simplified interface: no jumps across frames, and the reason of a failure as text.
 class PngImage {
@@ -30,24 +123,22 @@ class PngImage {
 }  // namespace
 
 Tensor decode_png(std::span<const std::byte> bytes, std::string_view source) {
-  PngImage holder;
-  png_image& image = holder.get();
-  if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
-    files::fail(source, std::string("expected a PNG file: ") + image.message);
-  }
-  const auto width = static_cast<std::int64_t>(image.width);
-  const auto height = static_cast<std::int64_t>(image.height);
+  if (bytes.empty()) files::fail(source, "expected a PNG file: it is empty");
+  PngReader reader(bytes);
+  if (!reader.read_header()) files::fail(source, "expected a PNG file: " + reader.error());
+  const std::int64_t width = reader.width();
+  const std::int64_t height = reader.height();
   if (width * height > kMostPixels) {
     files::fail(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) +
                             " x " + std::to_string(height));
   }
-  image.format = PNG_FORMAT_RGB;
-  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   Tensor picture(DType::u8, {height, width, kPngChannels});
-  const png_color white{kWhite, kWhite, kWhite};
-  if (png_image_finish_read(&image, &white, picture.data(), 0, nullptr) == 0) {
-    files::fail(source, std::string("damaged or truncated PNG: ") + image.message);
-  }
+  const std::span<std::uint8_t> rgb = picture.values<std::uint8_t>();
+  const bool is_opaque = reader.channels() == kPngChannels;
+  std::vector<std::uint8_t> rgba(is_opaque ? 0 : static_cast<std::size_t>(4 * width * height));
+  std::vector<png_bytep> rows = rows_of(is_opaque ? rgb.data() : rgba.data(), height, width, reader.channels());
+  if (!reader.read_rows(rows)) files::fail(source, "damaged or truncated PNG: " + reader.error());
+  if (!is_opaque) lay_on_white(rgba, rgb);
   return picture;
 }
 

@@ -88,6 +88,9 @@ class Reader {
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + kLengthSize, length);
     if (!is_utf8(text)) fail("InvalidHeader", "the header is not UTF-8");
+    // The parser would take one for the end of the text.
+    const std::size_t zero = text.find('\0');
+    if (zero != std::string_view::npos) malformed("a zero byte at byte " + std::to_string(zero) + " of the header");
     return text;
   }
 

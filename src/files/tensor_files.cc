@@ -20,8 +20,10 @@ constexpr std::array kSuffixes{Suffix{".npy", TensorFormat::npy}, Suffix{".npz",
 std::string only_member(const TensorPath& path, const std::vector<std::string>& names) {
   if (!path.member.empty()) return path.member;
   if (names.size() == 1) return names.front();
+  constexpr std::size_t kMost = 20;
   std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) listed += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kMost) listed += " and " + std::to_string(names.size() - kMost) + " more";
   throw InvalidArgument("read_tensor", "path", "the name of one tensor, " + path.file + ":NAME",
                         path.file + ", which holds " + (listed.empty() ? "nothing" : listed));
 }
@@ -98,9 +100,10 @@ Tensor read_tensor(const std::string& text) {
   switch (path.format) {
     case TensorFormat::npy:
       return read_npy(path.file);
-    case TensorFormat::npz:
-      return read_npz(path.file,
-                      only_member(path, path.member.empty() ? npz_names(path.file) : std::vector<std::string>{}));
+    case TensorFormat::npz: {
+      const Npz file(path.file);
+      return file.load(only_member(path, file.names()));
+    }
     case TensorFormat::safetensors: {
       const Safetensors file = Safetensors::read(path.file);
       return file.load(only_member(path, names_of(file)));
@@ -115,9 +118,8 @@ std::vector<NamedTensor> read_tensors(const std::string& text) {
   if (path.format == TensorFormat::npy || !path.member.empty()) {
     tensors.push_back({.name = path.member, .tensor = read_tensor(text)});
   } else if (path.format == TensorFormat::npz) {
-    for (const std::string& name : npz_names(path.file)) {
-      tensors.push_back({.name = name, .tensor = read_npz(path.file, name)});
-    }
+    const Npz file(path.file);
+    for (const std::string& name : file.names()) tensors.push_back({.name = name, .tensor = file.load(name)});
   } else {
     const Safetensors file = Safetensors::read(path.file);
     for (const std::string& name : names_of(file)) tensors.push_back({.name = name, .tensor = file.load(name)});

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <system_error>
 #include <vector>
 
+#include "core/ascii.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
 
@@ -48,7 +48,7 @@ class NumbersReader {
   void number(std::size_t depth) {
     const std::size_t end = std::min(text_.find_first_of(",[]", at_), text_.size());
     std::string_view word = text_.substr(at_, end - at_);
-    while (!word.empty() && is_blank(word.back())) word.remove_suffix(1);
+    while (!word.empty() && core::is_blank(word.back())) word.remove_suffix(1);
     const auto value = number_from<double>(word);
     if (!value) require_in_range(word);
     if (!value || depth + 1 != extents_.size()) fail(kForm);
@@ -67,11 +67,9 @@ class NumbersReader {
                           word);
   }
 
-  [[nodiscard]] static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
   // The next character after blanks; '\0' at the end.
   char next() {
-    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+    while (at_ < text_.size() && core::is_blank(text_[at_])) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 

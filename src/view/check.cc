@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "qkv/files.h"
 #include "view/json_of.h"
@@ -181,16 +183,20 @@ CheckReply check(const CheckRequest& request) {
     reply.pairs.push_back(compare(name, a.front().tensor, b.front().tensor, request));
     return reply;
   }
+  std::map<std::string_view, const Tensor*> in_b;
+  for (const NamedTensor& tensor : b) in_b.emplace(tensor.name, &tensor.tensor);
+  std::set<std::string_view> in_a;
   for (const NamedTensor& tensor : a) {
-    const auto other = std::ranges::find(b, tensor.name, &NamedTensor::name);
-    if (other == b.end()) {
+    in_a.insert(tensor.name);
+    const auto other = in_b.find(tensor.name);
+    if (other == in_b.end()) {
       reply.only_a.push_back(tensor.name);
     } else {
-      reply.pairs.push_back(compare(tensor.name, tensor.tensor, other->tensor, request));
+      reply.pairs.push_back(compare(tensor.name, tensor.tensor, *other->second, request));
     }
   }
   for (const NamedTensor& tensor : b) {
-    if (std::ranges::find(a, tensor.name, &NamedTensor::name) == a.end()) reply.only_b.push_back(tensor.name);
+    if (!in_a.contains(tensor.name)) reply.only_b.push_back(tensor.name);
   }
   return reply;
 }

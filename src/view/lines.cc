@@ -11,13 +11,16 @@ namespace qkv::view_detail {
 
 std::string prose(std::string_view text, int width, int indent) {
   std::string out;
-  for (const std::string& line : wrapped(text, width - indent)) out += fmt::format("{:{}}{}\n", "", indent, line);
+  for (const std::string& line : wrapped(one_line(text), width - indent)) {
+    out += fmt::format("{:{}}{}\n", "", indent, line);
+  }
   return out;
 }
 
 std::string named_lines(std::string_view name, std::string_view text, int width) {
   constexpr int kColumn = 10;
-  if (display_width(text) <= width - kColumn) return fmt::format("{:<{}}{}\n", name, kColumn, text);
+  const std::string line = one_line(text);
+  if (display_width(line) <= width - kColumn) return fmt::format("{:<{}}{}\n", name, kColumn, line);
   return prose(text, width, kColumn).replace(0, kColumn, fmt::format("{:<{}}", name, kColumn));
 }
 

@@ -8,7 +8,8 @@
 
 namespace qkv::view_detail {
 
-/// `text` in lines of at most `width` columns, each after `indent` blanks.
+/// `text` in lines of at most `width` columns, each after `indent` blanks; control characters of a foreign name are
+/// shown as \x1b.
 [[nodiscard]] std::string prose(std::string_view text, int width, int indent = 0);
 
 /// "mask      causal & window(64)": the name in ten columns, what is too long going on under the text.

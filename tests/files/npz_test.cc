@@ -81,6 +81,29 @@ TEST(Npz, RefusesAMemberThatDeclaresMoreThanItsBytesCanHold) {
               HasSubstr("compressed ones can hold"));
 }
 
+TEST(Npz, ReadsTheHeaderBeforeItInflates) {
+  EXPECT_EQ(error_message<Error>([&] { (void)read_npz(kFixtures + "longer_than_its_header.npz", "q"); }),
+            kFixtures + "longer_than_its_header.npz:q: the shape [16] of f32 needs 64 bytes of data, got 1048576");
+}
+
+TEST(Npz, RefusesMembersThatOverlap) {
+  EXPECT_THAT(error_message<Error>([&] { (void)npz_names(kFixtures + "overlapping.npz"); }),
+              HasSubstr("overlapping.npz: its members overlap: the first "));
+}
+
+TEST(Npz, OpensOnceAndReadsManyMembers) {
+  const TemporaryDirectory directory;
+  std::vector<NamedView> members;
+  const Tensor tensor = counted(2);
+  for (int n = 0; n < 3000; ++n) members.push_back({"member " + std::to_string(n), tensor});
+  write_file(directory / "a.npz", encode_npz(members));
+  const Npz file(directory / "a.npz");
+  EXPECT_EQ(file.names().size(), 3000U);
+  EXPECT_EQ(file.bytes(), 3000U * (128 + 8));
+  EXPECT_EQ(file.load("member 2999").to_vector(), tensor.to_vector());
+  EXPECT_THAT(error_message<Error>([&] { (void)file.load("q"); }), HasSubstr("member 19 and 2980 more"));
+}
+
 TEST(Npz, NamesAMemberWhoseBytesWereChanged) {
   const TemporaryDirectory directory;
   const Tensor q = counted(4);

@@ -38,6 +38,8 @@ TEST_P(SafetensorsRefused, NamesTheFileAndTheFault) {
 INSTANTIATE_TEST_SUITE_P(
     All, SafetensorsRefused,
     testing::Values(
+        Refused{"zeros", std::string("{}\0\0", 4), 0,
+                "InvalidHeaderDeserialization: a zero byte at byte 2 of the header"},
         Refused{"array", "[]", 0, "InvalidHeaderDeserialization: expected an object"},
         Refused{
             "twice",

@@ -3,12 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/written_files.h"
 
 namespace qkv::whole_file_test {
 namespace {
@@ -126,6 +129,66 @@ TEST(WriteFiles, RefusesOnePathTwice) {
   const std::vector<FileContent> files{{directory / "a", {}}, {directory.path() + "/./a", {}}};
   EXPECT_THAT(error_message([&] { write_files(files); }), HasSubstr("expected one file for each path"));
   EXPECT_THAT(directory.names(), ElementsAre());
+}
+
+TEST(WriteFiles, RefusesOneFileByTwoNames) {
+  const TemporaryDirectory directory;
+  const fs::path before = fs::current_path();
+  fs::current_path(directory.path());
+  const auto refusal = [](const std::string& other) {
+    return error_message([&] { write_files(std::vector<FileContent>{{"o.npy", {}}, {other, {}}}); });
+  };
+  fs::create_directory("below");
+  fs::create_symlink("o.npy", "link");  // to what is not there yet
+  for (const char* other : {"./o.npy", "below/../o.npy", "link"}) {
+    EXPECT_THAT(refusal(other), HasSubstr("twice")) << other;
+  }
+  EXPECT_THAT(directory.names(), ElementsAre("below", "link"));
+  fs::current_path(before);
+}
+
+TEST(IsSamePlace, HoweverItIsSpelt) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "o.npy";
+  EXPECT_TRUE(is_same_place(file, directory / "./o.npy"));
+  EXPECT_TRUE(is_same_place(file, directory / "../" + fs::path(directory.path()).filename().string() + "/o.npy"));
+  EXPECT_FALSE(is_same_place(file, directory / "p.npy"));
+  fs::create_symlink("o.npy", directory / "link");
+  EXPECT_TRUE(is_same_place(file, directory / "link"));
+  write_file(file, "1");
+  EXPECT_TRUE(is_same_place(file, directory / "link"));
+  fs::create_hard_link(file, directory / "hard");
+  EXPECT_TRUE(is_same_place(file, directory / "hard"));
+  EXPECT_FALSE(is_same_place("/dev/null", "/dev/null"));
+  const bool tells_case_apart = !fs::exists(directory / "O.NPY");
+  EXPECT_EQ(is_same_place(directory / "new", directory / "NEW"), !tells_case_apart);
+  EXPECT_THAT(directory.names(), ElementsAre("hard", "link", "o.npy"));
+}
+
+void end_child(int) {
+  remove_unfinished_files();
+  ::_exit(0);
+}
+
+TEST(RemoveUnfinishedFiles, LeavesNothingOfAProcessThatASignalEnds) {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> bytes(std::size_t{4} << 20U);
+  for (int n = 0; n < 12; ++n) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      static_cast<void>(std::signal(SIGTERM, end_child));
+      for (;;) write_file(directory / "a", bytes);
+    }
+    // Until it writes.
+    while (!fs::exists(directory / "a")) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(n));
+    ::kill(child, SIGTERM);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_THAT(directory.names(), ElementsAre("a"));
+    fs::remove(directory / "a");
+  }
 }
 
 TEST(RequireWritable, TellsBeforehandWhatWriteFileWouldMeet) {

@@ -94,7 +94,7 @@ const std::vector<Room>& rooms() {
       {"cost", {"core", "mask"}, {"fmt/"}},
       {"files",
        {"core"},
-       {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
+       {"fmt/", "nlohmann/", "png.h", "utf8.h", "zip.h", "zlib.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h"}},
       {"hub", {"core"}, {"curl/", "fmt/", "nlohmann/", "openssl/", "fcntl.h", "sys/file.h", "unistd.h"}},
       {"text", {"core", "files"}, {"fmt/", "nlohmann/", "pcre2.h", "protozero/", "utf8.h", "utf8proc.h"}},
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo", "png.h"}},
@@ -165,6 +165,7 @@ std::string_view room_of_public(std::string_view header) {
       {"npz", "files"},
       {"png", "files"},
       {"safetensors", "files"},
+      {"written_files", "files"},
       {"explain", "explain"},
       {"worked", "explain"},
   };
