@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 
@@ -11,7 +10,8 @@ namespace qkv::cli {
 bool is_picture(const std::string& word) {
   constexpr std::array<std::string_view, 7> kSuffixes = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff"};
   std::string small = word;
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto in_small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+  std::ranges::transform(small, small.begin(), in_small);
   if (std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return small.ends_with(suffix); })) return true;
   std::error_code none;
   return std::filesystem::is_regular_file(word, none);

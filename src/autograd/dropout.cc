@@ -8,6 +8,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
 #include "core/philox.h"
+#include "core/plain_number.h"
 
 namespace qkv {
 namespace autograd {
@@ -65,7 +66,7 @@ Variable dropout(const Variable& x, const Dropout& dropout) {
   using autograd::Value;
   const Value from = autograd::dense(autograd::value_of("dropout", "x", x));
   if (!(dropout.p >= 0 && dropout.p < 1)) {
-    throw InvalidArgument("dropout", "p", "a probability in [0, 1)", std::to_string(dropout.p));
+    throw InvalidArgument("dropout", "p", "a probability in [0, 1)", core::plain_number(dropout.p));
   }
   if (dropout.p == 0) return x;
   Value out = autograd::new_value(from.dtype(), from.shape());

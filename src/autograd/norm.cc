@@ -8,6 +8,7 @@
 #include "autograd/node.h"
 #include "autograd/reduce.h"
 #include "autograd/rows.h"
+#include "core/plain_number.h"
 
 namespace qkv {
 namespace autograd {
@@ -135,7 +136,7 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
     require_row(operation, "bias", from, shift);
     require_dtype(operation, "bias", factor.dtype(), "weight", shift.dtype());
   }
-  if (!(epsilon >= 0)) throw InvalidArgument(operation, "epsilon", "0 or more", std::to_string(epsilon));
+  if (!(epsilon >= 0)) throw InvalidArgument(operation, "epsilon", "0 or more", core::plain_number(epsilon));
   const Rows rows = rows_of(from);
   Value out = new_value(from.dtype(), from.shape());
   Value statistics = new_value(from.dtype() == DType::f64 ? DType::f64 : DType::f32, {rows.count, 2});

@@ -9,6 +9,7 @@
 #include "autograd/rows.h"
 #include "autograd/special.h"
 #include "core/bytes.h"
+#include "core/plain_number.h"
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
@@ -153,7 +154,7 @@ void require_targets(const Value& logits, const TensorView& targets, const Cross
   }
   if (options.label_smoothing >= 0 && options.label_smoothing < 1) return;
   throw InvalidArgument("cross_entropy", "label_smoothing", "a number in [0, 1)",
-                        std::to_string(options.label_smoothing));
+                        core::plain_number(options.label_smoothing));
 }
 
 struct Targets {

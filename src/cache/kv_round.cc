@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/element.h"
+#include "core/plain_number.h"
 
 namespace qkv::kv_detail {
 namespace {
@@ -80,7 +81,7 @@ std::optional<std::string> find_unbounded(const TensorView& x) {
     const std::int64_t found = first_unbounded(vector);
     if (found == vector.size) continue;
     place[x.rank() - 1] = found;
-    return std::to_string(element_of(vector, found)) + " at " + place.to_string();
+    return core::plain_number(element_of(vector, found)) + " at " + place.to_string();
   }
   return std::nullopt;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/exact_math.h"
+#include "core/plain_number.h"
 #include "core/random_stream.h"
 #include "qkv/random.h"
 
@@ -44,7 +45,7 @@ void with_real_values(Tensor& tensor, const Fill& fill) {
 
 void require_probability(const char* function, double p) {
   if (p >= 0 && p <= 1) return;
-  throw InvalidArgument(function, "p", "a probability from 0 to 1", std::to_string(p));
+  throw InvalidArgument(function, "p", "a probability from 0 to 1", core::plain_number(p));
 }
 
 /// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles. Uses the exact

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/parallel.h"
 #include "qkv/files.h"
 #include "qkv/npz.h"
@@ -41,7 +41,7 @@ void add_pictures(std::vector<FileContent>& files, const std::vector<NamedPictur
 }
 
 Tensor member(const std::string& path, const std::vector<std::string>& names, const std::string& letter) {
-  for (const std::string& name : {letter, std::string(1, static_cast<char>(std::tolower(letter.front())))}) {
+  for (const std::string& name : {letter, std::string(1, core::small_letter(letter.front()))}) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return read_npz(path, name);
   }
   throw Error(fmt::format("{}: expected members Q, K and V (or q, k and v), found {}", path,

@@ -1,10 +1,10 @@
 // A formula written as plain text, typeset.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 #include <vector>
 
+#include "core/ascii.h"
 #include "explain/formula.h"
 
 namespace qkv::math {
@@ -15,8 +15,8 @@ constexpr std::array kFunctions = {"softmax", "exp", "randn", "sin", "cos", "att
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGreek = {
     {{"alpha", "α"}, {"eps", "ε"}, {"theta", "θ"}}};
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+using core::is_digit;
+using core::is_letter;
 
 Term greek(std::string_view text) {
   for (const auto& [word, letter] : kGreek) {

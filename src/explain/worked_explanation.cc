@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "core/ascii.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
 #include "qkv/explain.h"
@@ -48,8 +48,8 @@ NamedHeatmap heatmap_of(const WorkedTensor& tensor, std::string id) {
 std::string slug(std::string_view title) {
   std::string id;
   for (const char c : title) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (core::is_letter(c) || core::is_digit(c)) {
+      id += core::small_letter(c);
     } else if (!id.empty() && id.back() != '-') {
       id += '-';
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/exact_math.h"
+#include "core/plain_number.h"
 #include "mask/array_text.h"
 #include "mask/toeplitz_bias.h"
 
@@ -75,7 +76,7 @@ Bias alibi(Align align) { return Bias(std::make_shared<const Alibi>(std::nullopt
 Bias alibi(std::vector<double> slopes, Align align) {
   if (slopes.empty()) throw InvalidArgument("alibi", "slopes", "one slope or more", "none");
   for (const double slope : slopes) {
-    if (!std::isfinite(slope)) throw InvalidArgument("alibi", "slopes", "finite numbers", std::to_string(slope));
+    if (!std::isfinite(slope)) throw InvalidArgument("alibi", "slopes", "finite numbers", core::plain_number(slope));
   }
   return Bias(std::make_shared<const Alibi>(std::move(slopes), align));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plain_number.h"
 #include "nn/require.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
@@ -17,7 +18,7 @@ namespace {
 
 double checked_epsilon(double epsilon) {
   if (epsilon >= 0 && std::isfinite(epsilon)) return epsilon;
-  throw InvalidArgument("Norm", "epsilon", "0 or more", std::to_string(epsilon));
+  throw InvalidArgument("Norm", "epsilon", "0 or more", core::plain_number(epsilon));
 }
 
 Shape shape_of(const NormOptions& options) {

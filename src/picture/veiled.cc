@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plain_number.h"
 #include "qkv/error.h"
 
 namespace qkv::picture {
@@ -36,7 +37,7 @@ void require_sound(std::string_view function, const Gallery& gallery) {
     require(is_matrix(image.weights), function, "weights", "[rows, columns]", image.weights);
     for (const double weight : image.weights.to_vector()) {
       if (!(weight >= 0) || std::isinf(weight)) {
-        throw InvalidArgument(function, "weights", "numbers >= 0", std::to_string(weight));
+        throw InvalidArgument(function, "weights", "numbers >= 0", core::plain_number(weight));
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <unordered_set>
 
+#include "core/plain_number.h"
 #include "qkv/error.h"
 #include "text/characters.h"
 
@@ -181,7 +182,7 @@ class SentencePieceReader {
       fail("pieces of less than 8000 bytes", std::to_string(text.size()) + " in piece " + std::to_string(id));
     }
     if (with_replacements(text) != text) fail("UTF-8 in " + named(id, piece), "other bytes");
-    if (!std::isfinite(piece.score)) fail("a finite score for " + named(id, piece), std::to_string(piece.score));
+    if (!std::isfinite(piece.score)) fail("a finite score for " + named(id, piece), core::plain_number(piece.score));
     // Converted models have a piece of a zero byte beside <0x00>; it is not used.
     const bool is_zero = text.size() == 1 && text[0] == '\0';
     if (is_zero && file_.byte_fallback) piece.type = SentencePieceType::unused;

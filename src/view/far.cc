@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/exact_math.h"
 #include "qkv/cost.h"
 #include "view/bounds.h"
@@ -103,11 +103,6 @@ FarRowReply answer_row(StudioState& state, const FarRowRequest& request, const S
   return reply;
 }
 
-std::string in_small_letters(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return text;
-}
-
 std::string context_of(const FarHead& head, std::int64_t key) {
   constexpr std::int64_t kAround = 4;
   std::string text;
@@ -121,10 +116,10 @@ std::string context_of(const FarHead& head, std::int64_t key) {
 FarFindReply answer_find(StudioState& state, const FarFindRequest& request, const StudioWatch& /*quick*/) {
   if (request.word.empty()) refuse("word", "what is looked for", "nothing");
   const auto head = state.far().head(state, request);
-  const std::string wanted = in_small_letters(request.word);
+  const std::string wanted = core::small_letters(request.word);
   FarFindReply reply;
   for (std::int64_t j = 0; j < head->probe().shape().Tk; ++j) {
-    if (in_small_letters(head->key_word(j)).find(wanted) == std::string::npos) continue;
+    if (core::small_letters(head->key_word(j)).find(wanted) == std::string::npos) continue;
     if (reply.count++ < request.most) reply.places.push_back({j, context_of(*head, j)});
   }
   return reply;

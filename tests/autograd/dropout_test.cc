@@ -39,7 +39,7 @@ TEST(Dropout, OfNothingIsTheVariableItself) {
   const Variable x(Tensor(DType::f32, {2}));
   EXPECT_EQ(dropout(x, {.p = 0}).body(), x.body());
   EXPECT_EQ(error_message([&] { (void)dropout(x, {.p = 1}); }),
-            "dropout: p: expected a probability in [0, 1), got 1.000000");
+            "dropout: p: expected a probability in [0, 1), got 1");
 }
 
 TEST(Dropout, KeepsInfinityAndDropsNaN) {

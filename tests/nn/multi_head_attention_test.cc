@@ -286,7 +286,7 @@ TEST(MultiHeadAttention, NamesSizesThatDoNotFit) {
   EXPECT_EQ(size_message({.d_model = 4, .d_v = -1}), "MultiHeadAttention: d_v: expected 1 or more, got -1");
   EXPECT_EQ(size_message({.d_model = 4, .d_context = 0}), "MultiHeadAttention: d_context: expected 1 or more, got 0");
   EXPECT_EQ(size_message({.d_model = 4, .window = 0}), "MultiHeadAttention: window: expected 1 or more, got 0");
-  EXPECT_EQ(size_message({.d_model = 4, .qk_norm = -1.0}), "Norm: epsilon: expected 0 or more, got -1.000000");
+  EXPECT_EQ(size_message({.d_model = 4, .qk_norm = -1.0}), "Norm: epsilon: expected 0 or more, got -1");
   EXPECT_EQ(size_message({.d_model = 4, .qk_norm_kind = NormKind::layer}),
             "MultiHeadAttention: qk_norm_kind: expected rms or rms_plus_one, got layer");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.dim = 6}}),

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/german_numbers.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
@@ -44,6 +45,21 @@ TEST(Worked, NamesAreUniqueAndEverySeedIsThere) {
     EXPECT_THAT(example.place, Not(IsEmpty()));
   }
   EXPECT_THAT(seeds, testing::ElementsAre("000", "001", "002", "003", "004"));
+}
+
+// In a program that asks for German numbers "1.93" is still 1.93, and not 1.
+TEST(Worked, AgreesInEveryLocale) {
+  const auto agreements = [] {
+    std::vector<Agreement> all;
+    for (const WorkedExample& example : worked_examples()) {
+      for (const WorkedClaim& claim : run_worked(example.name).claims) all.push_back(claim.agreement);
+    }
+    return all;
+  };
+  const std::vector<Agreement> before = agreements();
+  const tests::GermanNumbers german;
+  if (!tests::GermanNumbers::in_c()) GTEST_SKIP() << "the functions of C know no German: the package locales is missing";
+  EXPECT_EQ(agreements(), before);
 }
 
 TEST(Worked, AWholeNumberOffByOneIsWrongAndNotRounding) {

@@ -3,7 +3,6 @@
 #include <httplib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@ namespace {
 
 // The library sees no header whose name begins so, "\nrange".
 void hide(std::string& bytes, std::string_view name) {
-  const auto is_same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const auto is_same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a + ('a' - 'A') == b); };
   const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("\r\n\r\n"));
   auto at = bytes.begin();
   while ((at = std::search(at, end, name.begin(), name.end(), is_same)) != end) *++at = 'x';

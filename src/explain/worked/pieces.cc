@@ -3,22 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 
+#include "core/ascii.h"
 #include "explain/plain.h"
 #include "explain/target.h"
+#include "qkv/number_text.h"
 
 namespace qkv::worked {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
 /// The end of the number that starts at `begin`: digits, groups of three behind commas, decimals.
 std::size_t number_end(std::string_view text, std::size_t begin) {
   std::size_t i = begin;
-  const auto digit_at = [&](std::size_t at) { return at < text.size() && is_digit(text[at]); };
+  const auto digit_at = [&](std::size_t at) { return at < text.size() && core::is_digit(text[at]); };
   while (digit_at(i) || (i < text.size() && text[i] == ',' && digit_at(i + 1) && digit_at(i + 2) && digit_at(i + 3))) {
     ++i;
   }
@@ -35,14 +34,14 @@ struct PrintedNumber {
 std::vector<PrintedNumber> printed_numbers(std::string_view text) {
   std::vector<PrintedNumber> numbers;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!is_digit(text[i])) continue;
+    if (!core::is_digit(text[i])) continue;
     const std::size_t end = number_end(text, i);
     std::string digits(text.substr(i, end - i));
     digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
     const std::size_t point = digits.find('.');
     const double sign = i > 0 && text[i - 1] == '-' ? -1.0 : 1.0;
-    numbers.push_back(
-        {sign * std::stod(digits), point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1)});
+    numbers.push_back({sign * number_from<double>(digits).value(),
+                       point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1)});
     i = end;
   }
   return numbers;
