@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "files/checksum.h"
 #include "files/place.h"
 #include "model/families/folder.h"
 #include "model/families/sentence_files.h"
@@ -115,6 +116,7 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
     throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone" +
                 (is_of_folder ? ": give the folder, which has their config.json" : ""));
   }
+  files::require_sound(path);
   const Model model = [&] {
     try {
       return undrawn(file);

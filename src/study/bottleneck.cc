@@ -38,7 +38,7 @@ double teach(const SequenceToSequence& model, const BottleneckSetup& setup, cons
   const auto optimizer = make_adamw(model.parameters(), {.weight_decay = 0});
   const auto loss = [&](std::int64_t n) -> BatchLoss {
     const Tensor ids = texts_of_step(setup, n);
-    return {.loss = cross_entropy(model.forward(ids, ids), ids), .tokens = ids.size()};
+    return {.loss = cross_entropy(model.forward(ids, ids), ids), .tokens = ids.size(), .targets = ids.size()};
   };
   const TrainingOptions options = {
       .schedule = {.peak = setup.learning_rate, .warm_up = std::min(kWarmUp, setup.steps), .steps = setup.steps}};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "qkv/cancel.h"
 #include "qkv/train/examine.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/training.h"
@@ -75,6 +76,8 @@ std::optional<PositionResult> run_kind(const PositionSetup& setup, Positions kin
     if (!teach(setup, task, model, watch, result) || !examine(setup, model, watch, result)) return std::nullopt;
   } catch (const Diverged& error) {
     result.failed = error.what();
+  } catch (const Cancelled&) {
+    return std::nullopt;
   }
   return result;
 }

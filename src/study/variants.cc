@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "qkv/attention.h"
+#include "qkv/cancel.h"
 #include "qkv/linear_attention.h"
 #include "qkv/materialized_attention.h"
 #include "qkv/picture/chart.h"
@@ -174,6 +176,14 @@ void warm_up(const std::function<Tensor()>& run, const std::function<bool()>& st
   }
 }
 
+std::optional<Truth> exact_unless_stopped(const Inputs& x, bool causal) {
+  try {
+    return exact_rows(x, causal);
+  } catch (const Cancelled&) {
+    return std::nullopt;
+  }
+}
+
 // The first run is the one whose memory is measured. False where it was stopped.
 bool measure(const VariantSetup& setup, const Variant& variant, const Truth& truth, const VariantWatch& watch,
              VariantCost& cost) {
@@ -215,8 +225,10 @@ std::vector<std::string> variant_names(const VariantSetup& setup) {
 std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens, const VariantWatch& watch) {
   watch.about_to(fmt::format("T = {}: exact rows in f64", tokens));
   const Inputs x = inputs_of(setup, tokens);
-  const Truth truth = exact_rows(x, setup.causal);
   std::vector<VariantCost> costs;
+  const std::optional<Truth> exact = exact_unless_stopped(x, setup.causal);
+  if (!exact) return costs;
+  const Truth& truth = *exact;
   for (const Variant& variant : variants_of(setup, x)) {
     if (watch.stopped()) return costs;
     VariantCost& cost = costs.emplace_back();
@@ -231,10 +243,12 @@ std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t to
       // The standard one computes every score, and hides some afterwards.
       cost.tiles = variant.name == "standard" ? 1 : counts.cost();
     }
-    if (!measure(setup, variant, truth, watch, cost)) {
-      costs.pop_back();
-      return costs;
+    try {
+      if (measure(setup, variant, truth, watch, cost)) continue;
+    } catch (const Cancelled&) {  // a call was stopped
     }
+    costs.pop_back();
+    return costs;
   }
   return costs;
 }

@@ -1,6 +1,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/plain_number.h"
 #include "train/update.h"
 
 namespace qkv {
@@ -71,7 +72,7 @@ std::unique_ptr<Optimizer> make_adamw(Parameters parameters, const AdamWOptions&
   training::require_share(kMakeAdamw, "beta1", options.beta1);
   training::require_share(kMakeAdamw, "beta2", options.beta2);
   if (!(options.epsilon > 0) || std::isinf(options.epsilon)) {
-    throw InvalidArgument(kMakeAdamw, "epsilon", "a number > 0", std::to_string(options.epsilon));
+    throw InvalidArgument(kMakeAdamw, "epsilon", "a number > 0", core::plain_number(options.epsilon));
   }
   training::require_decay(kMakeAdamw, options.weight_decay);
   return std::make_unique<AdamW>(std::move(parameters), options);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/checksum.h"
 #include "model/weights.h"
 #include "model/words.h"
 #include "qkv/number_text.h"
@@ -29,7 +30,7 @@ void save_checkpoint(const std::string& path, const Optimizer& optimizer,
   std::map<std::string, std::string> words = metadata;
   words[kOptimizer] = optimizer.name();
   words[kSteps] = std::to_string(optimizer.steps());
-  write_file(path, encode_safetensors(views_of_all(optimizer), words));
+  write_file(path, files::encode_checked_safetensors(views_of_all(optimizer), words));
 }
 
 Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(path)), file_(std::move(file)) {
@@ -49,6 +50,7 @@ std::map<std::string, std::string> Checkpoint::run() const { return words_of("ru
 void Checkpoint::restore(Optimizer& optimizer, const std::map<std::string, std::string>& metadata) const {
   const auto name = file_.metadata().find(kOptimizer);
   if (name == file_.metadata().end()) throw Error(path_ + ": a model without its training, which cannot go on");
+  files::require_sound(path_);
   Differences differences(path_);
   differences.compare(words_of("model", file_.metadata()), words_of("model", metadata));
   if (name->second != optimizer.name()) {

@@ -68,12 +68,17 @@ TaskAccuracy right_answers(const TensorView& scores, const TaskBatch& batch) {
   return total;
 }
 
+// What batch_loss() is the mean of: tokens, or the pairs of two towers.
+std::int64_t targets_of(const Model& model, const TaskBatch& batch) {
+  if (std::holds_alternative<TwoTower>(model.network())) return batch.size();
+  const auto targets = batch.targets.values<std::int64_t>();
+  return std::ranges::count_if(targets, [](auto target) { return target != kNothingAsked; });
+}
+
 TaskAccuracy accuracy_of_tokens(const Model& model, const TaskBatch& batch) {
   const Variable scores = model.forward(input_of(batch));
   TaskAccuracy total = right_answers(scores.value(), batch);
-  const auto targets = batch.targets.values<std::int64_t>();
-  total.loss_places =
-      static_cast<double>(std::ranges::count_if(targets, [](auto target) { return target != kNothingAsked; }));
+  total.loss_places = static_cast<double>(targets_of(model, batch));
   total.loss_sum = cross_entropy(scores, batch.targets).item() * total.loss_places;
   return total;
 }
@@ -154,7 +159,7 @@ Tensor batch_cosines(const Model& model, const TaskBatch& batch) {
 BatchLoss task_loss(const Task& task, const Model& model, std::int64_t first, std::int64_t count,
                     const ModelCall& call) {
   const TaskBatch batch = batch_of(task, examples_of(task, Split::train, first, count), layout_for(model.kind()));
-  return {.loss = batch_loss(model, batch, call), .tokens = batch.tokens};
+  return {.loss = batch_loss(model, batch, call), .tokens = batch.tokens, .targets = targets_of(model, batch)};
 }
 
 std::int64_t held_out_examples(const Task& task, std::int64_t count) noexcept {

@@ -8,6 +8,7 @@
 #include "autograd/pieces.h"
 #include "autograd/real.h"
 #include "autograd/vectorised.h"
+#include "core/plain_number.h"
 
 namespace qkv {
 namespace {
@@ -87,7 +88,7 @@ Optimizer::~Optimizer() = default;
 
 void Optimizer::step(double learning_rate) {
   if (!(learning_rate >= 0) || std::isinf(learning_rate)) {
-    throw InvalidArgument("Optimizer::step", "learning_rate", "a number >= 0", std::to_string(learning_rate));
+    throw InvalidArgument("Optimizer::step", "learning_rate", "a number >= 0", core::plain_number(learning_rate));
   }
   ++steps_;
   const std::span<const OptimizerMoment> all(moments_);
@@ -119,10 +120,14 @@ double gradient_norm(std::span<const Parameter> parameters) {
 }
 
 double clip_gradients(std::span<const Parameter> parameters, double most) {
-  if (!(most > 0)) throw InvalidArgument("clip_gradients", "most", "more than 0", std::to_string(most));
+  if (!(most > 0)) throw InvalidArgument("clip_gradients", "most", "more than 0", core::plain_number(most));
   const double norm = gradient_norm(parameters);
   const double factor = most / (norm + 1e-6);
-  if (!std::isfinite(norm) || factor >= 1) return norm;
+  if (std::isfinite(norm) && factor < 1) scale_gradients(parameters, factor);
+  return norm;
+}
+
+void scale_gradients(std::span<const Parameter> parameters, double factor) {
   for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) continue;
     const MutableTensorView gradient = parameter.value.mutable_gradient();
@@ -136,7 +141,6 @@ double clip_gradients(std::span<const Parameter> parameters, double most) {
       });
     });
   }
-  return norm;
 }
 
 }  // namespace qkv

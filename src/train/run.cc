@@ -40,6 +40,13 @@ TrainingOptions options_of(const TrainSettings& settings) {
           .clip_norm = settings.clip};
 }
 
+// A run is never beyond its own end.
+void require_steps(const Checkpoint& checkpoint, const TrainSettings& settings) {
+  if (checkpoint.steps() <= settings.steps) return;
+  throw Error(fmt::format("steps: expected at most {}, the steps of the run, got {}", settings.steps,
+                          checkpoint.steps()));
+}
+
 class Run {
  public:
   Run(const TrainSettings& settings, const TrainReporting& reporting, TrainPlace place, const TrainWatch& watch)
@@ -99,8 +106,7 @@ class Run {
     try {
       const core::Watched watched(stops);
       body();
-    } catch (const Cancelled&) {
-      if (!is_stopped()) throw;
+    } catch (const Cancelled&) {  // by the run's watch or the caller's: what is done is saved
     }
   }
 
@@ -256,6 +262,7 @@ SavedRun read_saved_run(const TrainPlace& place) {
                    .reporting = training::reporting_of(words),
                    .steps = checkpoint.steps()};
     require_sound(saved.settings, saved.reporting);
+    require_steps(checkpoint, saved.settings);
     if (!takes_data(saved.settings.task)) static_cast<void>(task_of(saved.settings));
     return saved;
   } catch (const InvalidArgument& error) {

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <string>
 
+#include "core/plain_number.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -20,9 +21,9 @@ void require_sound(const Schedule& schedule, std::int64_t step) {
   require(schedule.steps >= 1, "steps", "1 or more", std::to_string(schedule.steps));
   require(schedule.warm_up >= 0 && schedule.warm_up <= schedule.steps, "warm_up",
           "from 0 to " + std::to_string(schedule.steps) + ", the steps", std::to_string(schedule.warm_up));
-  require(std::isfinite(schedule.peak) && schedule.peak >= 0, "peak", "0 or more", std::to_string(schedule.peak));
+  require(std::isfinite(schedule.peak) && schedule.peak >= 0, "peak", "0 or more", core::plain_number(schedule.peak));
   require(schedule.last >= 0 && schedule.last <= schedule.peak, "last",
-          "from 0 to " + std::to_string(schedule.peak) + ", the peak", std::to_string(schedule.last));
+          "from 0 to " + core::plain_number(schedule.peak) + ", the peak", core::plain_number(schedule.last));
 }
 
 }  // namespace

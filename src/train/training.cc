@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autograd/watch.h"
+#include "core/plain_number.h"
 #include "core/watched.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/watch.h"
@@ -18,7 +19,7 @@ void require_options(const TrainingOptions& options) {
     throw InvalidArgument(kTrain, "accumulation", "1 or more", std::to_string(options.accumulation));
   }
   if (options.clip_norm && !(*options.clip_norm > 0)) {
-    throw InvalidArgument(kTrain, "clip_norm", "more than 0", std::to_string(*options.clip_norm));
+    throw InvalidArgument(kTrain, "clip_norm", "more than 0", core::plain_number(*options.clip_norm));
   }
   static_cast<void>(learning_rate(options.schedule, 0));
 }
@@ -28,10 +29,26 @@ class Loop {
   Loop(Optimizer& optimizer, const LossOfBatch& loss_of_batch, const TrainingOptions& options)
       : optimizer_(optimizer), loss_of_batch_(loss_of_batch), options_(options) {}
 
+  // Where a watch ends it, the gradients of a half step are cleared, too.
+  TrainingStep step_or_clear() {
+    try {
+      return step();
+    } catch (const Cancelled&) {
+      clear_gradients(optimizer_.parameters());
+      throw;
+    }
+  }
+
+ private:
   TrainingStep step() {
     TrainingStep done{.step = optimizer_.steps()};
     clear_gradients(optimizer_.parameters());
-    for (std::int64_t n = 0; n < options_.accumulation; ++n) add_batch(done, n);
+    Sums sums;
+    for (std::int64_t n = 0; n < options_.accumulation; ++n) add_batch(sums, n);
+    if (sums.targets == 0) throw Error("step " + std::to_string(done.step + 1) + ": its batches have no target");
+    if (options_.accumulation > 1) scale_gradients(optimizer_.parameters(), 1 / static_cast<double>(sums.targets));
+    done.loss = options_.accumulation > 1 ? sums.loss / static_cast<double>(sums.targets) : sums.loss;
+    done.tokens = sums.tokens;
     done.gradient_norm = options_.clip_norm ? clip_gradients(optimizer_.parameters(), *options_.clip_norm)
                                             : gradient_norm(optimizer_.parameters());
     if (!std::isfinite(done.gradient_norm)) diverged(done.step, "the gradients are not finite");
@@ -46,16 +63,27 @@ class Loop {
     return done;
   }
 
- private:
-  // The gradient of loss / accumulation, so that the sum of the batches' is their mean.
-  void add_batch(TrainingStep& done, std::int64_t n) {
-    const BatchLoss batch = loss_of_batch_(done.step * options_.accumulation + n);
+  // Of the batches of a step. A sum of losses and a number of targets, since a mean of means would weigh the targets of
+  // a short batch more than those of a long one; the gradients that lie in the parameters are sums as well.
+  struct Sums {
+    double loss = 0;
+    std::int64_t targets = 0;
+    std::int64_t tokens = 0;
+  };
+
+  void add_batch(Sums& sums, std::int64_t n) {
+    const BatchLoss batch = loss_of_batch_(optimizer_.steps() * options_.accumulation + n);
+    sums.tokens += batch.tokens;
+    if (batch.targets == 0) return;
     const double loss = batch.loss.item();
-    if (!std::isfinite(loss)) diverged(done.step, std::isnan(loss) ? "the loss is NaN" : "the loss is infinite");
-    const auto batches = static_cast<double>(options_.accumulation);
-    done.loss += loss / batches;
-    done.tokens += batch.tokens;
-    backward(options_.accumulation == 1 ? batch.loss : scale(batch.loss, 1 / batches));
+    if (!std::isfinite(loss)) {
+      diverged(optimizer_.steps(), std::isnan(loss) ? "the loss is NaN" : "the loss is infinite");
+    }
+    // One batch is a mean already, whose bits stay as they are.
+    const double weight = options_.accumulation == 1 ? 1 : static_cast<double>(batch.targets);
+    sums.loss += weight * loss;
+    sums.targets += batch.targets;
+    backward(options_.accumulation == 1 ? batch.loss : scale(batch.loss, weight));
   }
 
   [[noreturn]] void diverged(std::int64_t step, const std::string& what) {
@@ -102,7 +130,7 @@ void train(Optimizer& optimizer, const LossOfBatch& loss_of_batch, const Trainin
   require_options(options);
   Loop loop(optimizer, loss_of_batch, options);
   while (optimizer.steps() < options.schedule.steps) {
-    if (after_step(loop.step()) == Next::stop) return;
+    if (after_step(loop.step_or_clear()) == Next::stop) return;
   }
 }
 

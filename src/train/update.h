@@ -7,6 +7,7 @@
 
 #include "autograd/pieces.h"
 #include "autograd/vectorised.h"
+#include "core/plain_number.h"
 #include "qkv/train/optimizer.h"
 
 namespace qkv::training {
@@ -30,12 +31,12 @@ inline bool decays(const Parameter& parameter, Decay decay) {
 
 inline void require_share(std::string_view function, std::string_view argument, double value) {
   if (value >= 0 && value < 1) return;
-  throw InvalidArgument(function, argument, "a number in [0, 1)", std::to_string(value));
+  throw InvalidArgument(function, argument, "a number in [0, 1)", core::plain_number(value));
 }
 
 inline void require_decay(std::string_view function, double value) {
   if (value >= 0 && std::isfinite(value)) return;
-  throw InvalidArgument(function, "weight_decay", "a number >= 0", std::to_string(value));
+  throw InvalidArgument(function, "weight_decay", "a number >= 0", core::plain_number(value));
 }
 
 }  // namespace qkv::training

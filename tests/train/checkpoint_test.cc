@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
@@ -100,6 +101,47 @@ TEST(Checkpoint, OfAnotherModelIsRefusedWithTheDifferences) {
                         "optimizer/extra/second is not in it; down.weight is not in the model; "));
   EXPECT_THAT(message(*make_sgd(wide.parameters), wider),
               HasSubstr("optimizer is adamw there, sgd here; optimizer/down.weight/first is not in the model"));
+}
+
+// Of the header, of what tensors and numbers are called, of the numbers themselves and of the checksum.
+TEST(Checkpoint, AChangedBitIsAnError) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "checkpoint.safetensors";
+  const SmallModel model(3);
+  const auto optimizer = make_adamw(model.parameters);
+  train_until(*optimizer, model, 2);
+  save_checkpoint(path, *optimizer, small_metadata());
+  Checkpoint::read(path).restore(*optimizer, small_metadata());
+  const std::vector<std::byte> whole = read_file(path);
+  for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 11) {
+    std::vector<std::byte> changed = whole;
+    changed[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(changed.data()), static_cast<std::streamsize>(changed.size()));
+    EXPECT_NE(error_message<Error>([&] { Checkpoint::read(path).restore(*optimizer, small_metadata()); }),
+              "nothing was thrown")
+        << "bit " << bit;
+  }
+  std::vector<std::byte> changed = whole;
+  changed.back() ^= std::byte{1};
+  write_file(path, changed);
+  EXPECT_EQ(error_message<Error>([&] { Checkpoint::read(path).restore(*optimizer, small_metadata()); }),
+            path + ": damaged: its bytes do not give the checksum that was written with them");
+}
+
+TEST(Checkpoint, OfAnEarlierVersionHasNoChecksum) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "checkpoint.safetensors";
+  const SmallModel model(3);
+  const auto optimizer = make_sgd(model.parameters);
+  std::vector<NamedView> views;
+  for (const Parameter& parameter : model.parameters) views.push_back({parameter.name, parameter.value.value()});
+  for (const OptimizerMoment& moment : optimizer->moments()) views.push_back({"optimizer/" + moment.name, moment.values});
+  auto words = small_metadata();
+  words.insert({{"optimizer", "sgd"}, {"steps", "4"}});
+  write_file(path, encode_safetensors(views, words));
+  Checkpoint::read(path).restore(*optimizer, small_metadata());
+  EXPECT_EQ(optimizer->steps(), 4);
 }
 
 TEST(Checkpoint, StepsThatAreNoNumberAreAnError) {

@@ -167,6 +167,28 @@ TEST_P(EveryKind, LearnsFromAllButPadding) {
   }
 }
 
+// A contrastive loss is one of the batch, and no mean over its pairs.
+TEST_P(EveryKind, EightBatchesOfOneAreOneBatchOfEight) {
+  if (GetParam().kind == ModelKind::two_tower) GTEST_SKIP() << "pairs of one batch are held against each other";
+  const auto step_in = [&](std::int64_t parts) {
+    const std::int64_t size = 8 / parts;
+    const auto optimizer = make_sgd(model_.parameters());
+    TrainingStep done;
+    train(*optimizer, [&](std::int64_t n) { return task_loss(*task_, model_, n * size, size, {}); },
+          {.schedule = {.kind = ScheduleKind::constant, .peak = 0, .steps = 1}, .accumulation = parts},
+          [&](const TrainingStep& step) {
+            done = step;
+            return Next::go_on;
+          });
+    return done;
+  };
+  const TrainingStep one = step_in(1);
+  const TrainingStep eight = step_in(8);
+  EXPECT_EQ(one.tokens, eight.tokens);
+  EXPECT_NEAR(one.loss, eight.loss, 1e-5 * one.loss);
+  EXPECT_NEAR(one.gradient_norm, eight.gradient_norm, 1e-4 * one.gradient_norm);
+}
+
 TEST_P(EveryKind, GetsBetter) {
   const auto optimizer = make_adamw(model_.parameters());
   const auto loss = [&](std::int64_t n) {

@@ -137,6 +137,15 @@ TEST(Run, NamesTheDamagedWordOfItsCheckpoint) {
   EXPECT_EQ(complaint("report.examples", "0"), "expected a whole number from 1 to 1048576, got 0");
 }
 
+TEST(Run, IsNotBeyondItsOwnEnd) {
+  const TemporaryDirectory directory;
+  const TrainPlace place{directory / "run"};
+  run(place, 3);
+  damage(place, "steps", "4");
+  EXPECT_EQ(error_message<Error>([&] { static_cast<void>(read_saved_run(place)); }),
+            place.checkpoint() + ": steps: expected at most 3, the steps of the run, got 4");
+}
+
 TEST(Run, CannotGoOnFromAModel) {
   const TemporaryDirectory directory;
   const TrainPlace place{directory / "run"};

@@ -66,6 +66,36 @@ TEST(Training, AccumulatedBatchesAreOneBatchOfAll) {
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], four[i], 1e-14);
 }
 
+// Four numbers in batches of one and of three: a mean of means would weigh the first as much as the other three.
+TEST(Training, BatchesWeighAsManyTargetsAsTheyHave) {
+  const auto run = [](const std::vector<std::pair<std::int64_t, std::int64_t>>& parts) {
+    const Variable x = Variable::parameter(Tensor(std::vector<double>{1}, {1}));
+    const auto optimizer = make_sgd({{"x", x}});
+    const Tensor all(std::vector<double>{1, 2, 3, 6}, {4});
+    const auto loss = [&](std::int64_t n) {
+      const auto [begin, end] = parts[static_cast<std::size_t>(n)];
+      if (begin == end) return BatchLoss{.loss = mean(log(x - x)), .tokens = 1, .targets = 0};
+      return BatchLoss{.loss = mean(Variable(Tensor(all.view().slice(0, begin, end))) * x), .targets = end - begin};
+    };
+    TrainingStep done;
+    train(*optimizer, loss,
+          {.schedule = {.kind = ScheduleKind::constant, .peak = 0.5, .steps = 1},
+           .accumulation = std::ssize(parts),
+           .clip_norm = {}},
+          [&](const TrainingStep& step) {
+            done = step;
+            return Next::go_on;
+          });
+    return std::pair(done, x.item());
+  };
+  for (const auto& [done, x] : {run({{0, 4}}), run({{0, 1}, {1, 4}}), run({{0, 3}, {3, 3}, {3, 4}})}) {
+    EXPECT_DOUBLE_EQ(done.loss, 3);
+    EXPECT_DOUBLE_EQ(done.gradient_norm, 3);
+    EXPECT_DOUBLE_EQ(x, 1 - 0.5 * 3);
+  }
+  EXPECT_EQ(error_message<Error>([&] { run({{1, 1}, {2, 2}}); }), "step 1: its batches have no target");
+}
+
 TEST(Training, StopsWhereItIsToldTo) {
   const SmallModel model;
   const auto optimizer = make_adamw(model.parameters);
@@ -120,7 +150,7 @@ TEST(Training, RefusesWhatHasNoMeaning) {
     return error_message([&] { train(*optimizer, model.loss_of_batch(), options, kGoOn); });
   };
   EXPECT_EQ(message({.accumulation = 0}), "train: accumulation: expected 1 or more, got 0");
-  EXPECT_EQ(message({.clip_norm = 0.0}), "train: clip_norm: expected more than 0, got 0.000000");
+  EXPECT_EQ(message({.clip_norm = 0.0}), "train: clip_norm: expected more than 0, got 0");
   EXPECT_EQ(message({.schedule = {.steps = 0}}), "learning_rate: steps: expected 1 or more, got 0");
 }
 

@@ -11,7 +11,7 @@ namespace qkv {
 
 /// Writes parameters under their names and the optimiser's moments as "optimizer/<name>"; its name and steps stand
 /// beside the metadata, which are Model::metadata() and, under "run.", all that going on depends on. The file appears
-/// whole or not at all (files.h, write_file). Model::open() opens it, too. Throws Error as write_file().
+/// whole or not at all (files.h, write_file), with a checksum of its bytes. Model::open() opens it, too. Throws Error as write_file().
 void save_checkpoint(const std::string& path, const Optimizer& optimizer,
                      const std::map<std::string, std::string>& metadata);
 
@@ -28,7 +28,8 @@ class Checkpoint {
 
   /// Writes what was saved into the optimiser's parameters, moments and steps, all or none of it. Throws Error with the
   /// first differences if it is of another model or optimiser: a word under "model." that is not that of `metadata`, a
-  /// parameter that one of them lacks, or another shape or dtype; and for a model without its training.
+  /// parameter that one of them lacks, or another shape or dtype; for a model without its training; and if a bit of the
+  /// file has changed. Checkpoints of earlier versions have no checksum, and are taken as they are.
   void restore(Optimizer& optimizer, const std::map<std::string, std::string>& metadata) const;
 
  private:

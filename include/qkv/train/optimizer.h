@@ -97,4 +97,7 @@ void clear_gradients(std::span<const Parameter> parameters);
 /// alone. Throws InvalidArgument unless most > 0.
 double clip_gradients(std::span<const Parameter> parameters, double most);
 
+/// Multiplies all gradients with a factor, in place.
+void scale_gradients(std::span<const Parameter> parameters, double factor);
+
 }  // namespace qkv
