@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "file_places.h"
 #include "line_texts.h"
 #include "misuse.h"
 #include "opened_model.h"
@@ -24,6 +25,7 @@
 #include "qkv/threads.h"
 #include "qkv/view/roles.h"
 #include "qkv/view/syntax.h"
+#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
@@ -46,7 +48,8 @@ struct AnalyzeArguments {
 };
 
 void require_places(const AnalyzeArguments& arguments) {
-  if (!arguments.csv.empty()) require_writable(arguments.csv);
+  check_files({{"MODEL", arguments.model}, {"--text", arguments.text_file}, {"--syntax", arguments.trees}},
+              {{"--csv", arguments.csv}});
   for (const std::string& folder : {arguments.svg, arguments.png}) {
     if (folder.empty()) continue;
     std::error_code error;
@@ -111,7 +114,7 @@ std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const Mo
 
 void say_written(const AnalyzeArguments& arguments, const std::vector<FileContent>& files) {
   if (arguments.json) return;
-  for (const FileContent& file : files) print(fmt::format("written   {}\n", file.path));
+  for (const FileContent& file : files) print_text(fmt::format("written   {}\n", file.path));
 }
 
 void write_all(const AnalyzeArguments& arguments, const Model& model, const HeadTexts& texts,
@@ -144,8 +147,11 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
   if (has_maps && !arguments.svg.empty()) files.push_back(file_of(arguments.svg + "/relations.svg", to_svg(maps)));
   if (has_maps && !arguments.png.empty()) files.push_back(file_of(arguments.png + "/relations.png", to_png(maps)));
   write_files(files);
-  print(arguments.json ? reply_as_json(syntax_reply(analysis, arguments.model))
-                       : syntax_table(analysis, arguments.model, kFewestPairs));
+  if (arguments.json) {
+    print(reply_as_json(syntax_reply(analysis, arguments.model)));
+  } else {
+    print_text(syntax_table(analysis, arguments.model, kFewestPairs));
+  }
   say_written(arguments, files);
 }
 
@@ -174,7 +180,7 @@ void run(const AnalyzeArguments& arguments) {
   if (arguments.json) {
     print(reply_as_json(roles_reply(analysis, arguments.model, texts.described)));
   } else {
-    print(heads_table(analysis, arguments.model, texts.described));
+    print_text(heads_table(analysis, arguments.model, texts.described));
   }
   write_all(arguments, trained.model(), texts, analysis);
 }

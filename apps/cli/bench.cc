@@ -91,7 +91,7 @@ void show(const BenchOptions& options, const std::vector<VariantCost>& costs) {
   const std::vector<VariantChart> charts = variants_charts(options.setup, costs);
   for (const auto& [name, chart] : charts) write_pictures(chart_paths(options.into, name), chart);
   if (options.json) return print(variants_json(options.setup, costs));
-  print(variants_table(options.setup, costs));
+  print_text(variants_table(options.setup, costs));
   if (!options.plot) return;
   for (const VariantChart& chart : charts) {
     print("\n" + to_terminal(chart.chart, terminal_options("auto", std::nullopt)));

@@ -13,9 +13,11 @@
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/cancel.h"
 #include "qkv/files.h"
 #include "qkv/study/bottleneck.h"
 #include "qkv/threads.h"
+#include "terminal.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -47,15 +49,17 @@ BottleneckModels trained(const BottleneckArguments& arguments) {
   const BottleneckModels models = make_bottleneck_models(arguments.setup);
   const InterruptWatch interrupts;
   Progress progress;
-  train_bottleneck(models, arguments.setup,
-                   {.step =
-                        [&](const std::string& model, std::int64_t step, double loss) {
-                          const std::string said = fmt::format("{}: {}: step {} of {}, loss {:.4f}", kBenchBottleneck,
-                                                               model, step + 1, arguments.setup.steps, loss);
-                          progress.show(said);
-                          if ((step + 1) % kReportEvery == 0) progress.note(said);
-                        },
-                    .stopped = [] { return InterruptWatch::interrupted(); }});
+  const auto step = [&](const std::string& model, std::int64_t done, double loss) {
+    const std::string said = fmt::format("{}: {}: step {} of {}, loss {:.4f}", kBenchBottleneck, model, done + 1,
+                                         arguments.setup.steps, loss);
+    progress.show(said);
+    if ((done + 1) % kReportEvery == 0) progress.note(said);
+  };
+  try {
+    train_bottleneck(models, arguments.setup, {.step = step, .stopped = [] { return InterruptWatch::interrupted(); }});
+  } catch (const Cancelled&) {
+    stop();
+  }
   if (InterruptWatch::interrupted()) stop();
   return models;
 }
@@ -85,7 +89,7 @@ void run(BottleneckArguments& arguments) {
     write_bottleneck_models(models, arguments.setup, arguments.out);
     write_file(card_in(arguments.out), json);
   }
-  print(arguments.json ? json : bottleneck_table(models, points));
+  arguments.json ? print(json) : print_text(bottleneck_table(models, points));
 }
 
 }  // namespace

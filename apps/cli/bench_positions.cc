@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "file_places.h"
 #include "misuse.h"
 #include "output.h"
 #include "pictures.h"
@@ -83,7 +84,7 @@ void show(const PositionsArguments& arguments, const std::vector<PositionResult>
   const Chart chart = positions_chart(setup, results);
   write_pictures(arguments.pictures, chart);
   if (arguments.json) return print(positions_json(setup, results));
-  print(positions_table(setup, results));
+  print_text(positions_table(setup, results));
   if (arguments.plot) print("\n" + to_terminal(chart, terminal_options("auto", std::nullopt)));
 }
 
@@ -105,7 +106,7 @@ void run(PositionsArguments& arguments) {
   read_kinds(arguments, arguments.setup);
   read_lengths(arguments, arguments.setup);
   require_sound(arguments.setup);
-  require_writable(arguments.pictures);
+  check_files({}, places_of(arguments.pictures));
   if (arguments.threads) set_threads(*arguments.threads);
   const InterruptWatch interrupts;
   const std::vector<PositionResult> results = measured(arguments.setup);

@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "file_places.h"
 #include "line_texts.h"
 #include "misuse.h"
 #include "opened_model.h"
@@ -128,7 +129,7 @@ std::string sweep_title(const ChangeArguments& arguments) {
 }
 
 void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, const ChangeQuestion& question) {
-  require_writable(arguments.pictures);
+  check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const Sweep sweep = [&] {
     Progress line;
     const auto doing = [&](const std::string& what) { line.show(what); };
@@ -140,7 +141,7 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
   print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.color, arguments.width)));
-  print("\n" + sweep_table(sweep));
+  print_text("\n" + sweep_table(sweep));
   print(pictures_report(arguments.pictures));
 }
 
@@ -163,12 +164,12 @@ void run_change(const ChangeArguments& arguments) {
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
   if (arguments.text || arguments.example) {
     const TextChange change = change_text(trained, question);
-    return print(arguments.json ? change_json(change, question, arguments.model)
-                                : change_table(change, question, arguments.model));
+    if (arguments.json) return print(change_json(change, question, arguments.model));
+    return print_text(change_table(change, question, arguments.model));
   }
   const LossChange change = change_texts(trained, texts_of(arguments, trained).texts, question);
-  print(arguments.json ? change_json(change, question, arguments.model)
-                       : change_table(change, question, arguments.model));
+  if (arguments.json) return print(change_json(change, question, arguments.model));
+  print_text(change_table(change, question, arguments.model));
 }
 
 // What is wrong with the other text is said of the option that gave it.

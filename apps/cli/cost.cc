@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "field_options.h"
+#include "file_places.h"
 #include "misuse.h"
 #include "output.h"
 #include "pictures.h"
@@ -30,6 +31,7 @@ void require_chart(const CLI::App& command) {
 }
 
 void run(const CostFlags& flags, const CLI::App& command) {
+  check_files({}, places_of(flags.pictures));
   const CostConfig config = cost_config(flags);
   const CostReport report = cost(config);
   if (flags.plot || !flags.pictures.empty()) {
@@ -39,7 +41,8 @@ void run(const CostFlags& flags, const CLI::App& command) {
   } else {
     require_chart(command);
   }
-  print(flags.json ? reply_as_json(cost_figures(report)) : as_text(report, terminal_width()));
+  if (flags.json) return print(reply_as_json(cost_figures(report)));
+  print_text(as_text(report, terminal_width()));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "file_places.h"
 #include "lines.h"
 #include "misuse.h"
 #include "opened_model.h"
@@ -103,7 +104,8 @@ void run_embed(const EmbedArguments& arguments) {
   const Texts given = texts_from(arguments.text, arguments.file);
   const std::vector<std::string>& texts = given.texts;
   if (!arguments.out.empty()) {
-    of_option("--out", [&] { require_writable_tensors(std::span(&arguments.out, 1)); });
+    const std::string file = of_option("--out", [&] { return parse_tensor_path(arguments.out).file; });
+    check_files({{"MODEL", arguments.model}, {"--file", arguments.file}}, {{"--out", file}});
   }
   const auto [vectors, prompt] = vectors_of(arguments, given);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);

@@ -1,10 +1,11 @@
 #include "file_places.h"
 
-#include <filesystem>
 #include <vector>
 
 #include "misuse.h"
+#include "qkv/error.h"
 #include "qkv/files.h"
+#include "qkv/written_files.h"
 
 namespace qkv::cli {
 namespace {
@@ -15,7 +16,7 @@ struct Place {
   TensorPath path;
 };
 
-std::vector<Place> places_of(const std::vector<OptionPath>& options) {
+std::vector<Place> tensor_places(const std::vector<OptionPath>& options) {
   std::vector<Place> places;
   for (const auto& [option, text] : options) {
     if (text->empty() || is_tensor_text(*text)) continue;
@@ -24,15 +25,25 @@ std::vector<Place> places_of(const std::vector<OptionPath>& options) {
   return places;
 }
 
-// Also where neither is there yet.
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a, b, ignored)) return true;
-  return std::filesystem::weakly_canonical(a, ignored) == std::filesystem::weakly_canonical(b, ignored);
+// "-" is standard output; what cannot be a name of a file is none.
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  try {
+    return is_same_place(a, b);
+  } catch (const Error&) {  // a directory
+    return false;
+  }
+}
+
+void require_apart(const FilePlace& output, const FilePlace& other, const std::string& whose) {
+  if (!is_same_file(output.file, other.file)) return;
+  const std::string own = "\"" + output.file + "\"";
+  misuse(output.option, "a file other than that of " + other.option + ", " + whose,
+         output.file == other.file ? own : own + " and \"" + other.file + "\"");
 }
 
 void require_apart(const Place& output, const Place& other, const std::string& whose) {
-  if (!same_file(output.path.file, other.path.file)) return;
+  if (!is_same_file(output.path.file, other.path.file)) return;
   const std::string own = "\"" + output.text + "\"";
   misuse(output.option, "a file other than that of " + other.option + ", " + whose,
          output.text == other.text ? own : own + " and \"" + other.text + "\"");
@@ -60,18 +71,35 @@ std::vector<OptionPath> inputs_of(const ProblemRequest& request) {
   return options;
 }
 
-void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written) {
-  const std::vector<Place> inputs = places_of(read);
-  const std::vector<Place> outputs = places_of(written);
+std::vector<FilePlace> places_of(const PicturePaths& pictures) {
+  return {{"--png", pictures.png}, {"--svg", pictures.svg}, {"--pdf", pictures.pdf}};
+}
+
+void check_files(const std::vector<FilePlace>& read, const std::vector<FilePlace>& written) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    for (const FilePlace& input : read) require_apart(written[i], input, "which is read");
+    for (std::size_t j = 0; j < i; ++j) require_apart(written[i], written[j], "which is written, too");
+    if (!written[i].file.empty() && written[i].file != "-") qkv::require_writable(written[i].file);
+  }
+}
+
+void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written,
+                  const PicturePaths& pictures) {
+  const std::vector<Place> inputs = tensor_places(read);
+  const std::vector<Place> outputs = tensor_places(written);
   std::vector<std::string> paths;
+  std::vector<FilePlace> files;  // what a picture may not replace
+  for (const Place& input : inputs) files.push_back({input.option, input.path.file});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (const Place& input : inputs) require_apart(outputs[i], input, "which is read");
     for (std::size_t j = 0; j < i; ++j) {
       if (!share_archive(outputs[i], outputs[j])) require_apart(outputs[i], outputs[j], "which is written, too");
     }
     paths.push_back(outputs[i].text);
+    files.push_back({outputs[i].option, outputs[i].path.file});
   }
   require_writable_tensors(paths);
+  check_files(files, places_of(pictures));
 }
 
 }  // namespace qkv::cli

@@ -6,17 +6,22 @@
 #include <utility>
 
 #include "qkv/picture/terminal.h"
+#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-constexpr int kWidth = 80;
-constexpr int kOptionColumn = 28;
+constexpr int kWidest = 80;
 constexpr int kCommandColumn = 13;
+
+int width_of_help() { return std::min(kWidest, terminal_width()); }
+
+// Where what an option does begins: in a narrow terminal below its name.
+int option_column() { return width_of_help() < 60 ? 6 : 28; }
 
 std::string wrapped_text(const std::string& text) {
   std::string out;
-  for (const std::string& line : wrapped(text, kWidth)) out += (out.empty() ? "" : "\n") + line;
+  for (const std::string& line : wrapped(text, width_of_help())) out += (out.empty() ? "" : "\n") + line;
   return out;
 }
 
@@ -26,7 +31,7 @@ std::string row(const std::string& left, const std::string& right, int column) {
   const int width = 2 + display_width(left);
   std::string out = "  " + left + (width + 2 > column ? "\n" + blanks(column) : blanks(column - width));
   bool is_first = true;
-  for (const std::string& line : wrapped(right, kWidth - column)) {
+  for (const std::string& line : wrapped(right, width_of_help() - column)) {
     out += (is_first ? "" : blanks(column)) + line + "\n";
     is_first = false;
   }
@@ -62,7 +67,7 @@ std::string HelpLayout::make_help(const CLI::App* app, std::string name, CLI::Ap
   for (const char c : CLI::Formatter::make_help(app, std::move(name), mode)) {
     if (!(c == '\n' && out.ends_with("\n\n"))) out += c;
   }
-  return out;
+  return narrowed(out, width_of_help());
 }
 
 std::string HelpLayout::make_description(const CLI::App* app) const {
@@ -97,7 +102,7 @@ std::string HelpLayout::make_option(const CLI::Option* option, bool is_positiona
   if (option->get_required()) right += " (required)";
   if (!option->get_needs().empty()) right += " (with " + listed(option->get_needs()) + ")";
   if (!option->get_excludes().empty()) right += " (not with " + listed(option->get_excludes()) + ")";
-  return row(names_of(*option, is_positional) + value_of(*option, is_positional), right, kOptionColumn);
+  return row(names_of(*option, is_positional) + value_of(*option, is_positional), right, option_column());
 }
 
 }  // namespace qkv::cli

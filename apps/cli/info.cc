@@ -16,7 +16,7 @@ void add_info(CLI::App& app) {
   command->footer("Example:\n  QKV_FORCE_TARGET=reference qkv info");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
-  command->callback([json] { print(*json ? info_as_json() : info_as_text(terminal_width())); });
+  command->callback([json] { *json ? print(info_as_json()) : print_text(info_as_text(terminal_width())); });
 }
 
 }  // namespace qkv::cli

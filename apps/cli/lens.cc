@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "file_places.h"
 #include "opened_model.h"
 #include "output.h"
 #include "outside.h"
@@ -29,13 +30,14 @@ struct LensArguments {
 
 void run(const LensArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
-  require_writable(arguments.pictures);
+  check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const TrainedModel trained = opened_model("qkv lens", arguments.model);
   const LensReport report = lens_report(trained, arguments.question);
   if (arguments.question.text) warn_outside("qkv lens", trained, *arguments.question.text);
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
   if (arguments.json) return print(lens_json(report, arguments.model));
-  print(lens_table(report, arguments.model, arguments.width.value_or(terminal_width())));
+  const int width = arguments.width.value_or(terminal_width());
+  print(narrowed(lens_table(report, arguments.model, width), width));
   print(pictures_report(arguments.pictures));
 }
 

@@ -19,11 +19,14 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/bias.h"
+#include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
+#include "qkv/threads.h"
 #include "text_or_none.h"
+#include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
@@ -78,7 +81,11 @@ void add_commands(CLI::App& app) {
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
     require_no_values(*command);
-    command->parse_complete_callback([command] { require_values(*command); });
+    command->parse_complete_callback([command] {
+      require_values(*command);
+      const bool explains = command->get_name() == "help" || command->get_help_ptr()->count() > 0;
+      if (!explains) static_cast<void>(threads());  // a QKV_THREADS without meaning is an error of every command
+    });
     for (CLI::App* nested : command->get_subcommands({})) {
       require_no_values(*nested);
       nested->parse_complete_callback([nested] { require_values(*nested); });
@@ -154,8 +161,8 @@ std::string with_options(const CLI::App& command, const std::string& message) {
          with_options(command, message.substr(end + 1));
 }
 
-// What the library says of its own function is said of the option that has the argument's name. What it says of a word
-// of the mask or bias language is said of that word.
+// The library names its function's argument: the user is told of the option of that name, or of the word of the mask or
+// bias language.
 std::string in_options(const CLI::App& command, const InvalidArgument& error) {
   if (dynamic_cast<const MaskSyntaxError*>(&error) != nullptr) {
     const std::string option = error.function() == "parse_bias" ? "--bias" : "--mask";
@@ -247,6 +254,8 @@ int run(int argc, char** argv) {
     const CLI::App& command = running_of(app);
     const auto known = unknown_option(command);
     return report(app, known ? *known : unquoted_text(command).value_or(error.what()), kMisuse);
+  } catch (const Cancelled&) {
+    return report(app, "stopped", kInterrupted);
   } catch (const InvalidArgument& error) {
     return report(app, in_options(running_of(app), error), kMisuse);
   } catch (const std::bad_alloc&) {
@@ -264,6 +273,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that closes its end (`qkv … | head`) shall not end the command before its files are written.
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  qkv::cli::remove_unfinished_files_on_signals();
   try {
     return qkv::cli::run(argc, argv);
   } catch (const std::exception& error) {  // standard output failed while a command was leaving

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "field_options.h"
+#include "file_places.h"
 #include "misuse.h"
 #include "output.h"
 #include "pictures.h"
@@ -25,6 +26,7 @@ struct MaskFlags : MaskRequest {
 };
 
 void show_mask(const MaskFlags& flags) {
+  check_files({}, places_of(flags.pictures));
   const MaskReply reply = mask(flags);
   const bool drawable = reply.plan.counts().pairs_total > 0;
   if (!drawable && !flags.pictures.empty()) {
@@ -34,7 +36,7 @@ void show_mask(const MaskFlags& flags) {
   write_pictures(flags.pictures, panel);
   if (flags.json) return print(reply_as_json(mask_figures(reply)));
   const TerminalOptions terminal = terminal_options(flags.color, flags.width);
-  print(as_text(reply, terminal.width));
+  print(narrowed(as_text(reply, terminal.width), terminal.width));
   if (drawable) print("\n" + to_terminal(panel, terminal));
   if (!flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
 }
@@ -42,7 +44,9 @@ void show_mask(const MaskFlags& flags) {
 void list_words(const MaskFlags& flags) {
   if (!flags.pictures.empty()) misuse("EXPR", "a mask to draw", "none");
   const MaskWordList list = mask_word_list(flags);
-  print(flags.json ? reply_as_json(list) : as_text(list, terminal_options(flags.color, flags.width).width));
+  if (flags.json) return print(reply_as_json(list));
+  const int width = terminal_options(flags.color, flags.width).width;
+  print(narrowed(as_text(list, width), width));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "explain_files.h"
+#include "file_places.h"
 #include "explain_page.h"
 #include "lines.h"
 #include "misuse.h"
@@ -125,6 +125,16 @@ void write_vectors(const std::string& path, const PairMatch& match) {
   write_tensor(path, Tensor(vectors, DType::f32));
 }
 
+void require_places(const MatchArguments& arguments) {
+  std::vector<FilePlace> read = {{"--model", arguments.model}, {"--file", arguments.file}};
+  for (const std::string& word : arguments.words) {
+    if (is_picture(word)) read.push_back({"IMAGE", word});
+  }
+  const std::string out =
+      arguments.out.empty() ? "" : of_option("--out", [&] { return parse_tensor_path(arguments.out).file; });
+  check_files(read, {{"--out", out}, {"--html", arguments.files.html}});
+}
+
 void run(MatchArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.json && arguments.files.prints_page()) {
@@ -132,7 +142,7 @@ void run(MatchArguments& arguments) {
   }
   arguments.maps = arguments.maps || arguments.files.wants_any();
   arguments.files.require_writable();
-  if (!arguments.out.empty()) require_writable_tensors(std::span(&arguments.out, 1));
+  require_places(arguments);
   const MatchQuestion question = question_of(arguments);
   const TrainedModel model = opened_model("qkv match", arguments.model);
   const PairMatch match = [&] {

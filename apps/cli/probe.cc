@@ -45,8 +45,7 @@ void check_outputs(const ProbeFlags& flags, const ProbeChoice& choice) {
   std::vector<OptionPath> inputs = inputs_of(flags);
   inputs.emplace_back("--lse", &flags.lse);
   const std::string npz = flags.npz.empty() ? "" : flags.npz + ":map";
-  check_places(inputs, {{"--npy", &flags.npy}, {"--npz", &npz}});
-  require_writable(flags.pictures);
+  check_places(inputs, {{"--npy", &flags.npy}, {"--npz", &npz}}, flags.pictures);
 }
 
 // Shows how far each walk is.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "qkv/picture/terminal.h"
+
 namespace qkv::cli {
 namespace {
 
@@ -22,14 +24,14 @@ Progress::~Progress() {
 void Progress::show(const std::string& text) {
   if (!terminal_) return;
   shown_ = true;
-  std::fputs((kClearLine + text).c_str(), stderr);
+  std::fputs((kClearLine + one_line(text)).c_str(), stderr);
   std::fflush(stderr);
 }
 
 void Progress::note(const std::string& text) {
   constexpr std::chrono::seconds kSilent{3};
   if (terminal_ || std::chrono::steady_clock::now() - begin_ < kSilent) return;
-  std::fputs((text + "\n").c_str(), stderr);
+  std::fputs((one_line(text) + "\n").c_str(), stderr);
 }
 
 std::string duration_text(double seconds) {

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "qkv/train/settings.h"
 #include "qkv/train/task_json.h"
+#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
@@ -91,16 +92,16 @@ void show_task(const TaskArguments& arguments) {
                            .first = arguments.from,
                            .count = arguments.examples};
   if (arguments.json) return print(task_json(*task, range, seed));
-  print(about(*task, arguments.length));
+  print_text(about(*task, arguments.length));
   for (std::int64_t n = range.first; n < range.first + range.count; ++n) {
-    print(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
+    print_text(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
   }
 }
 
 void list_tasks() {
-  print(fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns"));
+  print_text(fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns"));
   for (const TaskInfo& info : tasks()) {
-    print(hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
+    print_text(hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
                               fmt::format("{:g} %", 100 * info.accuracy)),
                   info.description));
   }

@@ -3,8 +3,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "output.h"
+#include "qkv/number_text.h"
 
 namespace qkv::cli {
 namespace {
@@ -39,11 +43,31 @@ Ground detected_ground() {
   return ground == "7" || ground == "15" ? Ground::light : Ground::dark;
 }
 
+// A line of any width in lines of at most `width` columns.
+void add_narrowed(std::string_view line, int width, std::string& out) {
+  const std::size_t lead = std::min<std::size_t>(std::min(line.find_first_not_of(' '), line.size()), 8);
+  const std::string begin(lead + 2, ' ');  // of the lines below
+  bool is_first = true;
+  while (display_width(line) > width - (is_first ? 0 : static_cast<int>(begin.size()))) {
+    const int room = width - (is_first ? 0 : static_cast<int>(begin.size()));
+    const std::string fits = fit_to_width(line, room, "");
+    const std::size_t blank = fits.size() < line.size() && line[fits.size()] == ' ' ? fits.size() : fits.rfind(' ');
+    const bool has_blank = blank != std::string::npos && blank > (is_first ? lead : 0);
+    const std::size_t cut = std::max<std::size_t>(has_blank ? blank : fits.size(), 1);
+    std::string_view piece = line.substr(0, cut);
+    piece = piece.substr(0, piece.find_last_not_of(' ') + 1);
+    out += (is_first ? "" : begin) + std::string(piece) + "\n";
+    line.remove_prefix(cut);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    is_first = false;
+  }
+  out += (is_first ? "" : begin) + std::string(line);
+}
+
 int detected_width() {
   winsize size{};
   if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
-  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion,cert-err34-c): 0 where no number
-  const int columns = std::atoi(std::string(environment("COLUMNS")).c_str());
+  const int columns = number_from<int>(environment("COLUMNS")).value_or(0);
   return columns >= kNarrowest ? columns : kDefaultWidth;
 }
 
@@ -54,5 +78,19 @@ TerminalOptions terminal_options(const std::string& color, std::optional<int> wi
 }
 
 int terminal_width() { return detected_width(); }
+
+std::string narrowed(std::string_view text, int width) {
+  if (width >= kDefaultWidth) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    add_narrowed(text.substr(0, end), width, out);
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+void print_text(std::string_view text) { print(narrowed(text, detected_width())); }
 
 }  // namespace qkv::cli

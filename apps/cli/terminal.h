@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "qkv/picture/terminal.h"
 
@@ -15,5 +16,12 @@ namespace qkv::cli {
 
 /// Columns of standard output: the terminal's, or COLUMNS, or 80.
 [[nodiscard]] int terminal_width();
+
+/// `text` with each line that is wider than `width` columns going on below, two blanks further in; unchanged from 80
+/// columns on, where a wide table is what was asked for.
+[[nodiscard]] std::string narrowed(std::string_view text, int width);
+
+/// Prints text for people to read, in the terminal's columns.
+void print_text(std::string_view text);
 
 }  // namespace qkv::cli

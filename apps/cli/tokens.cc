@@ -19,6 +19,7 @@
 #include "qkv/picture/terminal.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/train/trained_model.h"
+#include "terminal.h"
 #include "token_text.h"
 
 namespace qkv::cli {
@@ -104,7 +105,7 @@ void encode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
   const std::string text = text_or_input(*arguments.text);
   const Encoding encoding = of_option("TEXT", [&] { return tokenizer.encode(text, options); });
   if (arguments.json) return print(json_of(encoding, tokenizer).dump(2) + "\n");
-  print(table_of(encoding, tokenizer, text, arguments.pair.value_or("")));
+  print_text(table_of(encoding, tokenizer, text, arguments.pair.value_or("")));
 }
 
 // Exactly one thing is asked for.

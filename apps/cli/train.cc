@@ -16,6 +16,7 @@
 #include "output.h"
 #include "qkv/threads.h"
 #include "qkv/train/run.h"
+#include "terminal.h"
 #include "train_chart.h"
 #include "train_progress.h"
 #include "train_text.h"
@@ -63,7 +64,8 @@ void require_alone(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     const bool may_stand = !option->nonpositional() || option->get_group() == "The run";
-    if (option->count() > 0 && !may_stand) misuse(name, "nothing of it beside --resume, which goes on as begun", name);
+    if (option->count() == 0 || may_stand) continue;
+    refuse(name, "cannot be given with --resume: a run goes on with the settings it began with");
   }
 }
 
@@ -85,7 +87,7 @@ auto of_settings(const Body& body) {
 void require_no_model_options(const CLI::App& command) {
   for (const char* const name :
        {"--model", "--layers", "--d-model", "--heads", "--d-ff", "--positions", "--tokenizer"}) {
-    if (command.count(name) > 0) misuse(name, "nothing of the model beside --from", "one");
+    if (command.count(name) > 0) refuse(name, "cannot be given with --from, whose model has its own");
   }
 }
 
@@ -138,7 +140,8 @@ std::optional<TrainReport> report_of(const TrainSettings& settings, const TrainR
 void train_at(const TrainSettings& settings, const TrainReporting& reporting, const TrainPlace& place,
               const Start& start, bool as_json) {
   const std::optional<TrainReport> report = report_of(settings, reporting, place, start);
-  if (report) return print(as_json ? reply_as_json(train_reply(*report)) : text_of(*report, place));
+  if (report && as_json) return print(reply_as_json(train_reply(*report)));
+  if (report) return print_text(text_of(*report, place));
   complain("qkv train", fmt::format("stopped after step {} of {}, all saved; go on with: {}",
                                     read_log(place).back().step, settings.steps, resuming_command(settings, place)));
   throw Exit{kInterrupted};

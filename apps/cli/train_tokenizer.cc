@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "file_places.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
@@ -34,7 +35,7 @@ void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& c
   require_options_of_tokenizers(command);
   if (training.data.empty()) misuse("DATA", "a file for tokenizer", "none");
   const std::string out = training.out.empty() ? "tokenizer.json" : training.out;
-  require_writable(out);
+  check_files({{"DATA", training.data}}, {{"--out", out}});
   const std::vector<std::byte> bytes = read_file(training.data);
   TrainTokenizerOptions options;
   options.size = training.size.value_or(options.size);

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "file/live_engine.h"
+#include "file_places.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/error.h"
@@ -150,7 +151,7 @@ void export_to(const ViewArguments& arguments) {
   if (!arguments.studio.file.empty()) {
     refuse("--file", "cannot be combined with --export: a long text is computed while it is looked at");
   }
-  require_writable(arguments.file);
+  check_files({{"--model", arguments.studio.model}}, {{"--export", arguments.file}});
   const std::string& shown = arguments.studio.model.empty() ? arguments.studio.text : arguments.studio.model;
   const std::string page =
       studio_page({.studio = arguments.studio, .title = shown.empty() ? "Attention" : shown}, fill_view);
@@ -160,7 +161,7 @@ void export_to(const ViewArguments& arguments) {
 
 // The pages without a reply and without an engine: who shows them answers.
 void write_frame(const std::string& path) {
-  require_writable(path);
+  qkv::require_writable(path);
   Studio asked_nothing;
   const studio::Frozen none(asked_nothing);
   const std::string page =

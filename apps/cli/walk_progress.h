@@ -8,10 +8,15 @@
 #include <string>
 
 #include "progress.h"
+#include "qkv/watched.h"
 
 namespace qkv::cli {
 
-/// While it lives, the first SIGINT and the first SIGTERM are noted rather than end the process.
+/// From here on SIGINT, SIGTERM and SIGHUP end the process without leaving the temporary files that it is writing.
+void remove_unfinished_files_on_signals();
+
+/// While it lives, the first SIGINT or SIGTERM is noted rather than ends the process, and what this thread computes is
+/// stopped once, by Cancelled, within some milliseconds. The second ends the process.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -24,6 +29,8 @@ class InterruptWatch {
  private:
   struct sigaction interrupt_{};
   struct sigaction terminate_{};
+  bool has_stopped_ = false;
+  WatchedThread calls_;
 };
 
 enum class Speech : std::uint8_t { on, off };

@@ -9,6 +9,7 @@
 
 #include "qkv/backward.h"
 #include "qkv/picture/chart.h"
+#include "qkv/threads.h"
 #include "view/refuse.h"
 
 namespace qkv {
@@ -21,8 +22,10 @@ auto with_memory_for(const std::string& what, const Shape& shape, DType dtype, c
     return body();
   } catch (const std::bad_alloc&) {
     const double gib = static_cast<double>(shape.product()) * static_cast<double>(size_of(dtype)) / 0x1p30;
-    throw Error(
-        fmt::format("not enough memory for {} {} of {}, {:.1f} GiB", what, shape.to_string(), name_of(dtype), gib));
+    constexpr int kMany = 256;
+    const std::string workers = threads() < kMany ? "" : fmt::format(" and the buffers of {} threads", threads());
+    throw Error(fmt::format("not enough memory for {} {} of {}, {:.1f} GiB{}", what, shape.to_string(), name_of(dtype),
+                            gib, workers));
   }
 }
 

@@ -29,6 +29,15 @@ class AttendRefusal : public tests::Attend {
   }
 };
 
+TEST_F(AttendRefusal, TwoResultsInOneFile) {
+  const std::string again = path("") + "./o.npy";
+  EXPECT_THAT(refusal(2, {"--lse", again}),
+              HasSubstr("--lse: expected a file other than that of --out, which is written"));
+  std::filesystem::create_symlink(path("o.npy"), path("link.npy"));
+  EXPECT_THAT(refusal(2, {"--lse", path("link.npy")}), HasSubstr("which is written, too"));
+  EXPECT_THAT(refusal(2, {"--lse", path("") + "./q.npy"}), HasSubstr("a file other than that of --q, which is read"));
+}
+
 TEST_F(AttendRefusal, RaggedShapes) {
   write_inputs({1, 2, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4});
   EXPECT_THAT(refusal(2), HasSubstr("qkv attend: --k: expected B = 1 as in q [1, 2, 3, 4], got [2, 2, 3, 4]"));

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/safetensors.h"
 
 namespace qkv::check_test {
 namespace {
@@ -97,6 +98,19 @@ TEST_F(Check, ComparesArchivesMemberByMember) {
   EXPECT_EQ(single.code, 2);
   EXPECT_EQ(single.err,
             "qkv check: A: expected a single tensor, FILE:NAME, as B is one, got an archive of 3: x, y, z\n");
+}
+
+// One of a file of others' may hold commands to the terminal.
+TEST_F(Check, ShowsNamesWithoutControlCharacters) {
+  const std::string path = directory_ / "a.safetensors";
+  const Tensor one(std::vector<double>{1}, {1});
+  write_file(path, encode_safetensors(std::vector<NamedView>{{"evil\x1b]0;title\x07", one}, {"b", one}}));
+  const std::string other = directory_ / "b.safetensors";
+  write_file(other, encode_safetensors(std::vector<NamedView>{{"evil\x1b]0;title\x07", one}, {"\x1b[2Jc", one}}));
+  const Outcome outcome = run_qkv({"check", path, other});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ((outcome.out + outcome.err).find('\x1b'), std::string::npos);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("evil\\x1b]0;title"), HasSubstr("\\x1b[2Jc: only in B")));
 }
 
 TEST_F(Check, ComparesEmptyTensors) {

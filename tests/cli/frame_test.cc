@@ -1,6 +1,7 @@
 // What every command shares: help, versions, unknown words, exit codes, standard output that goes away.
 #include <gmock/gmock.h>
 
+#include <set>
 #include <sstream>
 
 #include "cli/command.h"
@@ -35,6 +36,10 @@ TEST(Frame, ListsItsCommandsHoweverItIsAsked) {
 
 TEST(Frame, TellsItsExitCodes) { EXPECT_THAT(run_qkv({}).out, HasSubstr("130 stopped by Ctrl-C")); }
 
+const std::vector<std::string> kCommands = {
+    "analyze",  "attend", "bench", "change", "check", "cost",  "embed", "explain", "fetch", "fill", "generate",
+    "help",     "info",   "lens",  "mask",   "match", "probe", "task",  "tokens",  "train", "view"};
+
 class EachCommand : public testing::TestWithParam<std::string> {};
 
 TEST_P(EachCommand, ExplainsItselfWithAnExample) {
@@ -59,10 +64,48 @@ TEST_P(EachCommand, LaysItsHelpOut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EachCommand,
-                         testing::Values("analyze", "attend", "bench", "check", "cost", "explain", "mask", "probe",
-                                         "task", "tokens", "train", "info", "help"),
-                         [](const auto& item) { return item.param; });
+INSTANTIATE_TEST_SUITE_P(All, EachCommand, testing::ValuesIn(kCommands), [](const auto& item) { return item.param; });
+
+// A command that is added has to be added to the table.
+TEST(Frame, HasNoOtherCommands) {
+  std::set<std::string> listed;
+  std::istringstream lines(run_qkv({}).out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ") && line.size() > 13 && line[2] != ' ' && line[2] != '-') {
+      listed.insert(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  EXPECT_EQ(listed, std::set<std::string>(kCommands.begin(), kCommands.end()));
+}
+
+// What is written for people fits a narrow terminal.
+TEST(Frame, FitsFortyColumns) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"help", "attend"}, {"help", "train"}, {"help", "bench", "variants"},
+        {"cost", "gpt2"}, {"mask"}, {"mask", "causal & window(4)", "--tq", "8", "--tk", "8"}, {"task"}, {"info"},
+        {"analyze", "induction", "--count", "2"}}) {
+    const Outcome outcome = run_qkv(words, {{"COLUMNS", "40"}});
+    EXPECT_EQ(outcome.code, 0);
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), 40) << (words.empty() ? "qkv" : words.front()) << ": " << line;
+    }
+  }
+}
+
+TEST(Frame, ShowsNoCommandsToTheTerminalInItsErrors) {
+  const Outcome outcome = run_qkv({"mask", "windw\x1b]0;title\x07(3)\xC2\x9B"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(run_qkv({"check", "\x1b[2J.npy", "b.npy"}).err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(run_qkv({"check", "\x1b[2J.npy", "b.npy"}).err, HasSubstr("\\x1b[2J.npy"));
+}
+
+TEST(Frame, AsksForThreadsThatHaveAMeaning) {
+  const Outcome outcome = run_qkv({"cost", "gpt2"}, {{"QKV_THREADS", "abc"}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "qkv cost: QKV_THREADS: expected a whole number from 1 to 65536, got \"abc\"\n");
+  EXPECT_EQ(run_qkv({"cost", "--help"}, {{"QKV_THREADS", "abc"}}).code, 0);
+}
 
 TEST(Frame, LaysTheHelpOfANestedCommandOut) {
   for (const std::string nested : {"variants", "positions"}) {

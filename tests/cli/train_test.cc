@@ -211,7 +211,7 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
     all.insert(all.end(), more.begin(), more.end());
     return run_qkv(all).err;
   };
-  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: expected nothing of the model beside --from, got one\n");
+  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: cannot be given with --from, whose model has its own\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
             "qkv train: --from: expected none but for text, got gpt\n");
 }
@@ -317,7 +317,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
             "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected constant or cosine, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
-            "qkv train: --layers: expected nothing of it beside --resume, which goes on as begun, got --layers\n");
+            "qkv train: --layers: cannot be given with --resume: a run goes on with the settings it began with\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   EXPECT_EQ(run_qkv({"train", "previous", "--out", directory / "none", "--resume"}).err,
             "qkv train: --resume: expected a checkpoint in " + (directory / "none") + ", got none\n");

@@ -27,6 +27,7 @@ class Sources : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Sources, StayShort) {
+  ASSERT_FALSE(files().empty());
   for (const SourceFile& file : files()) EXPECT_FALSE(is_too_long(file.text)) << file.path;
 }
 
