@@ -44,6 +44,37 @@ constexpr std::array kTypes{
     SafetensorsType{"F4", 4, std::nullopt},
 };
 
+// Finds the first key that stands twice in one object.
+struct KeyWatch : nlohmann::json_sax<Json> {
+  std::vector<std::set<std::string>> keys;  // of each object that is open
+  std::optional<std::string> twice;
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*size*/) override {
+    keys.emplace_back();
+    return true;
+  }
+  bool key(string_t& value) override {
+    if (!keys.back().insert(value).second) twice = value;
+    return !twice;
+  }
+  bool end_object() override {
+    keys.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t /*size*/) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const Json::exception& /*error*/) override {
+    return false;  // Json::parse() says it
+  }
+};
+
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const std::string& source) : bytes_(bytes), source_(source) {}
@@ -95,17 +126,12 @@ class Reader {
   }
 
   Json parse(std::string_view text) const {
-    std::vector<std::set<std::string>> keys;  // of each object that is open
-    const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::object_start) keys.emplace_back();
-      if (event == Json::parse_event_t::object_end) keys.pop_back();
-      if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-        malformed("the key \"" + value.get<std::string>() + "\" stands there twice");
-      }
-      return true;
-    };
     try {
-      return Json::parse(text, watch);
+      KeyWatch watch;
+      // A callback of Json::parse() would tell of keys, too, and takes a time that is quadratic in them.
+      Json::sax_parse(text, &watch);
+      if (watch.twice) malformed("the key \"" + *watch.twice + "\" stands there twice");
+      return Json::parse(text);
     } catch (const Json::exception& error) {
       malformed(error.what());
     }
