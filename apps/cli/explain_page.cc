@@ -166,8 +166,8 @@ Request head_fields(const std::string& name) {
   const std::size_t last = name.rfind('.');
   if (first == std::string::npos || last == first) return {};
   return {{"site", name.substr(0, first)},
-          {"layer", std::stoll(name.substr(first + 1, last - first - 1))},
-          {"head", std::stoll(name.substr(last + 1))}};
+          {"layer", number_from<std::int64_t>(name.substr(first + 1, last - first - 1)).value()},
+          {"head", number_from<std::int64_t>(name.substr(last + 1)).value()}};
 }
 
 void add_trained_pages(studio::Frozen& frozen, StudioPage& page, const Request& request,
