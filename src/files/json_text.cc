@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "files/place.h"
+#include "files/reading.h"
 #include "qkv/error.h"
 
 namespace qkv::files {
@@ -150,6 +151,7 @@ Json parse_json(std::string_view text, const std::string& source) {
 }
 
 Json read_json(const std::string& path) {
+  require_file_or_folder(path);
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) throw Error(path + ": expected a file, got a directory");
   std::ifstream file(path, std::ios::binary);

@@ -13,7 +13,6 @@ namespace qkv::families {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 using Names = std::span<const std::string_view>;
 
 constexpr std::array<const char*, 7> kTextConfigs = {
@@ -64,16 +63,16 @@ ConfigFile text_config_in(const fs::path& folder) {
   for (const char* name : kTextConfigs) {
     if (fs::exists(folder / name)) return {json_object_of(folder / name), (folder / name).string()};
   }
-  return {Json::object(), (folder / kTextConfigs.front()).string()};
+  return {nlohmann::json::object(), (folder / kTextConfigs.front()).string()};
 }
 
 ConfigFile file_or_none(const fs::path& path) {
-  return {fs::exists(path) ? json_object_of(path) : Json::object(), path.string()};
+  return {fs::exists(path) ? json_object_of(path) : nlohmann::json::object(), path.string()};
 }
 
 ConfigFile part_of_config(const ConfigFile& config, const char* word, const char* before = "") {
   const char* said = config.has(word) ? word : before;
-  return config.has(said) ? config.object(said) : ConfigFile(Json::object(), config.path() + ": " + word);
+  return config.has(said) ? config.object(said) : ConfigFile(nlohmann::json::object(), config.path() + ": " + word);
 }
 
 // A length in tokens; none where the file has none, or one as large as 1e30, which means the same.
@@ -111,8 +110,10 @@ CutAt side_in_tokenizer(const fs::path& path) {
   const std::size_t colon = begin.find(':', begin.find("\"truncation\""));
   const std::size_t brace = begin.find_first_not_of(": \t\r\n", colon);
   if (colon == std::string::npos || brace == std::string::npos || begin[brace] != '{') return CutAt::end;
-  const Json json = Json::parse(begin.substr(brace, begin.find('}', brace) + 1 - brace), nullptr, false);
-  return json.is_object() && json.value("direction", "Right") == "Left" ? CutAt::beginning : CutAt::end;
+  const nlohmann::json json =
+      nlohmann::json::parse(begin.substr(brace, begin.find('}', brace) + 1 - brace), nullptr, false);
+  const bool is_left = json.is_object() && json.contains("direction") && json["direction"] == "Left";
+  return is_left ? CutAt::beginning : CutAt::end;
 }
 
 CutAt cut_side(const fs::path& folder, const ConfigFile& processor, const ConfigFile& tokenizer) {
@@ -174,18 +175,18 @@ void name_chat_template(const fs::path& folder, const ConfigFile& config, EmbedO
 std::shared_ptr<const Tokenizer> lower_cased(const fs::path& folder, const ConfigFile& config) {
   const auto words = read_tokenizer(folder.string())->config();
   if (!words.contains("json")) config.refuse("do_lower_case", "false beside tokenizer.model alone");
-  Json json = Json::parse(words.at("json"));
-  const Json normalizer = json.value("normalizer", Json());
-  Json steps = Json::array();
+  nlohmann::json json = nlohmann::json::parse(words.at("json"));
+  const nlohmann::json normalizer = json.value("normalizer", nlohmann::json());
+  nlohmann::json steps = nlohmann::json::array();
   if (normalizer.is_object() && normalizer.value("type", "") == "Sequence") {
     steps = normalizer.at("normalizers");
   } else if (normalizer.is_object()) {
     steps.push_back(normalizer);
   }
-  const auto lowers = [](const Json& step) { return step.value("type", "") == "Lowercase"; };
+  const auto lowers = [](const nlohmann::json& step) { return step.value("type", "") == "Lowercase"; };
   if (std::ranges::any_of(steps, lowers)) return nullptr;
-  steps.insert(steps.begin(), Json{{"type", "Lowercase"}});
-  json["normalizer"] = Json{{"type", "Sequence"}, {"normalizers", steps}};
+  steps.insert(steps.begin(), nlohmann::json{{"type", "Lowercase"}});
+  json["normalizer"] = nlohmann::json{{"type", "Sequence"}, {"normalizers", steps}};
   return parse_tokenizer_json(json.dump(), (folder / "tokenizer.json").string());
 }
 
