@@ -105,7 +105,7 @@ void run_embed(const EmbedArguments& arguments) {
   const std::vector<std::string>& texts = given.texts;
   if (!arguments.out.empty()) {
     const std::string file = of_option("--out", [&] { return parse_tensor_path(arguments.out).file; });
-    check_files({{"MODEL", arguments.model}, {"--file", arguments.file}}, {{"--out", file}});
+    check_files({{"MODEL", arguments.model}, {"--file", arguments.file.path}}, {{"--out", file}});
   }
   const auto [vectors, prompt] = vectors_of(arguments, given);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);
