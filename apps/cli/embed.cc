@@ -159,9 +159,9 @@ void add_embed(CLI::App& app) {
   CLI::App* command = app.add_subcommand("embed", "Texts as vectors");
   command->group("Learn");
   command->footer(
-      "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A folder of a\n"
-      "sentence transformer says itself how its states are pooled, what comes before a\n"
-      "text, and how long it may be.\n"
+      "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A sentence\n"
+      "transformer's folder says itself how its states are pooled, what comes before\n"
+      "a text, and how long it may be.\n"
       "Examples:\n  qkv embed minilm \"The cat sat down\"\n"
       "  qkv embed minilm --file sentences.txt --out vectors.npy\n"
       "  qkv embed e5 --prompt-name query \"where do cats sit\"");

@@ -1,5 +1,5 @@
-// How help looks: lines of at most 80 columns, or of a narrower terminal; what an option takes on the left, what it does
-// on the right.
+// How help looks: lines of at most 80 columns, or of a narrower terminal; what an option takes on the left, what it
+// does on the right.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -18,8 +18,8 @@
 #include "commands.h"
 #include "common_options.h"
 #include "explain_files.h"
-#include "file_places.h"
 #include "explain_page.h"
+#include "file_places.h"
 #include "lines.h"
 #include "misuse.h"
 #include "opened_model.h"
@@ -179,7 +179,7 @@ void add_match(CLI::App& app) {
       "IMAGE is a PNG file, CAPTION any other word. Pictures are brought to the size\n"
       "that the model reads; those of a folder of CLIP or SigLIP as it says itself.\n"
       "Examples:\n  qkv match scene.png \"top left a red circle above a blue square\"\n"
-      "  qkv match a.png b.png \"a cat\" \"a dog\" --model clip-vit-base-patch32 --html maps.html");
+      "  qkv match a.png b.png \"a cat\" \"a dog\" --model clip-vit-base --html maps.html");
   const auto arguments = std::make_shared<MatchArguments>();
   command->add_option("IMAGE CAPTION", arguments->words, "Pictures and what they may show, in any order")->required();
   command->add_option("--model", arguments->model, "Two towers: of the box, a file, or a folder of CLIP or SigLIP")

@@ -102,8 +102,8 @@ void list_tasks() {
   print_text(fmt::format("{:<13}{:<17}{:<6}{}\n", "task", "model", "goal", "what a model learns"));
   for (const TaskInfo& info : tasks()) {
     print_text(hanging(fmt::format("{:<13}{:<17}{:<6}", info.name, recipe_for(info.name).model,
-                              fmt::format("{:g} %", 100 * info.accuracy)),
-                  info.description));
+                                   fmt::format("{:g} %", 100 * info.accuracy)),
+                       info.description));
   }
 }
 

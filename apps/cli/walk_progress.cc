@@ -54,11 +54,12 @@ void remove_unfinished_files_on_signals() {
 }
 
 // Once: what is drawn and saved afterwards is not stopped again.
-InterruptWatch::InterruptWatch() : calls_([this] {
-  if (!interrupted() || has_stopped_) return Proceed::go_on;
-  has_stopped_ = true;
-  return Proceed::stop;
-}) {
+InterruptWatch::InterruptWatch()
+    : calls_([this] {
+        if (!interrupted() || has_stopped_) return Proceed::go_on;
+        has_stopped_ = true;
+        return Proceed::stop;
+      }) {
   signal_came = 0;
   const struct sigaction action = handled_by(note_signal);
   ::sigaction(SIGINT, &action, &interrupt_);

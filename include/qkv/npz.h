@@ -39,8 +39,8 @@ class Npz {
 [[nodiscard]] std::vector<std::string> npz_names(const std::string& path);
 
 /// One member, stored or deflated. Throws Error: as npz_names() and decode_npy(), and listing the members if `name` is
-/// not among them. Reads the header first: a member whose declared size is not that of its shape and dtype, or more than
-/// this machine's memory, is refused before the rest is inflated.
+/// not among them. Reads the header first: a member whose declared size is not that of its shape and dtype, or more
+/// than this machine's memory, is refused before the rest is inflated.
 [[nodiscard]] Tensor read_npz(const std::string& path, const std::string& name);
 
 /// The archive's bytes, members stored. The same tensors give the same bytes: the members' time is 1980-01-01. Throws

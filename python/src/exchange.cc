@@ -76,8 +76,7 @@ void require_plain(nb::handle array, const Argument& argument) {
 
 const ExchangeTable* table_of(nb::handle type) {
   static nb::handle name;
-  const nb::object capsule =
-      nb::steal(PyObject_GetAttr(type.ptr(), word(name, "__dlpack_c_exchange_api__").ptr()));
+  const nb::object capsule = nb::steal(PyObject_GetAttr(type.ptr(), word(name, "__dlpack_c_exchange_api__").ptr()));
   if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) {
     PyErr_Clear();
     return nullptr;

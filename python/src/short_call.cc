@@ -50,13 +50,14 @@ nb::object short_attention(nb::handle q, nb::handle k, nb::handle v, nb::handle 
 }  // namespace
 
 void add_short_call(nb::module_& module) {
-  module.def("short_attention", &short_attention, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("mask").none(),
-             nb::arg("scale").none(), nb::arg("records"), nb::arg("grouped"),
-             nb::sig("def short_attention(q: object, k: object, v: object, mask: Mask | None, scale: object, records: "
-                     "bool, grouped: bool) -> typing.Any"),
-             "attention() of small tensors of four axes, without a record for gradients; None where it is no such "
-             "call: ask attention() then. records: gradients are recorded, and a tensor that wants one is no such call. "
-             "grouped: a key head may serve several query heads.");
+  module.def(
+      "short_attention", &short_attention, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("mask").none(),
+      nb::arg("scale").none(), nb::arg("records"), nb::arg("grouped"),
+      nb::sig("def short_attention(q: object, k: object, v: object, mask: Mask | None, scale: object, records: "
+              "bool, grouped: bool) -> typing.Any"),
+      "attention() of small tensors of four axes, without a record for gradients; None where it is no such "
+      "call: ask attention() then. records: gradients are recorded, and a tensor that wants one is no such call. "
+      "grouped: a key head may serve several query heads.");
 }
 
 }  // namespace qkv::python

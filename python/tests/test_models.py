@@ -159,7 +159,11 @@ def sentence_transformer(folder):
     draw = np.random.default_rng(1)
     layer = "encoder.layer.0."
     maps = {f"{layer}attention.self.{name}": (4, 4) for name in ("query", "key", "value")}
-    maps |= {f"{layer}attention.output.dense": (4, 4), f"{layer}intermediate.dense": (6, 4), f"{layer}output.dense": (4, 6)}
+    maps |= {
+        f"{layer}attention.output.dense": (4, 4),
+        f"{layer}intermediate.dense": (6, 4),
+        f"{layer}output.dense": (4, 6),
+    }
     norms = ["embeddings.LayerNorm", f"{layer}attention.output.LayerNorm", f"{layer}output.LayerNorm"]
     tables = {"word_embeddings": 6, "position_embeddings": 8, "token_type_embeddings": 2}
     tensors = {f"embeddings.{name}.weight": draw.normal(size=(rows, 4)) for name, rows in tables.items()}

@@ -70,9 +70,7 @@ Safetensors::Safetensors(std::vector<std::byte> bytes, std::string source)
 
 Safetensors Safetensors::read(const std::string& path) { return {files::map_file(path), path}; }
 
-bool Safetensors::contains(std::string_view name) const noexcept {
-  return entry_named(entries_, name) != nullptr;
-}
+bool Safetensors::contains(std::string_view name) const noexcept { return entry_named(entries_, name) != nullptr; }
 
 Tensor Safetensors::load(std::string_view name) const {
   const SafetensorsEntry* entry = entry_named(entries_, name);

@@ -128,8 +128,7 @@ Variable without_head(const Variable& heads, std::int64_t removed) {
 
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {
-  const std::vector<HeadText> asked =
-      model.scores_tokens() ? asked_texts(texts, options) : std::vector<HeadText>();
+  const std::vector<HeadText> asked = model.scores_tokens() ? asked_texts(texts, options) : std::vector<HeadText>();
   if (asked.empty()) {
     analysis.no_importance = why_none(model, options);
     return;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/said_of.h"
-#include "model/require_finite.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
+#include "model/require_finite.h"
 
 namespace qkv::insight {
 namespace {

@@ -32,9 +32,9 @@ void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
 }
 #endif
 
-/// Columns [begin, end) of `out`, by the instruction set of the target that qkv::cpu_targets() chooses. Each sum is f32,
-/// in an order that depends on K and that set alone. The weight is read about once from memory, whatever M is; from some
-/// 16 rows on a product of matrices is faster. Allocates nothing.
+/// Columns [begin, end) of `out`, by the instruction set of the target that qkv::cpu_targets() chooses. Each sum is
+/// f32, in an order that depends on K and that set alone. The weight is read about once from memory, whatever M is;
+/// from some 16 rows on a product of matrices is faster. Allocates nothing.
 void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
 
 }  // namespace qkv::kernels

@@ -124,10 +124,9 @@ bool Model::scores_tokens() const {
 }
 
 Variable Model::states(const ModelInput& in, const ModelCall& call) const {
-  const Overloaded hidden{
-      [&](const Decoder& decoder) { return decoder.hidden(in.ids, call); },
-      [&](const Encoder& encoder) { return encoder.hidden({in.ids, in.lengths, in.types}, call); },
-      [&](const auto&) -> Variable { refuse("Model::states", kind(), "an encoder or a decoder"); }};
+  const Overloaded hidden{[&](const Decoder& decoder) { return decoder.hidden(in.ids, call); },
+                          [&](const Encoder& encoder) { return encoder.hidden({in.ids, in.lengths, in.types}, call); },
+                          [&](const auto&) -> Variable { refuse("Model::states", kind(), "an encoder or a decoder"); }};
   return std::visit(hidden, network_);
 }
 

@@ -9,8 +9,8 @@
 
 namespace qkv {
 
-/// Throws Error: "<function>: <what> are not all numbers: blocks.0.attn.q.weight holds NaN", with the first parameter of
-/// the model that holds NaN or an infinity, or that none does.
+/// Throws Error: "<function>: <what> are not all numbers: blocks.0.attn.q.weight holds NaN", with the first parameter
+/// of the model that holds NaN or an infinity, or that none does.
 [[noreturn]] void fail_not_finite(const Model& model, std::string_view function, std::string_view what);
 
 /// Throws as fail_not_finite() unless can_be_answers().

@@ -43,8 +43,8 @@ TrainingOptions options_of(const TrainSettings& settings) {
 // A run is never beyond its own end.
 void require_steps(const Checkpoint& checkpoint, const TrainSettings& settings) {
   if (checkpoint.steps() <= settings.steps) return;
-  throw Error(fmt::format("steps: expected at most {}, the steps of the run, got {}", settings.steps,
-                          checkpoint.steps()));
+  throw Error(
+      fmt::format("steps: expected at most {}, the steps of the run, got {}", settings.steps, checkpoint.steps()));
 }
 
 class Run {

@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kReplaced = "\xEF\xBF\xBD";  // U+FFFD, for a character of which bytes are missing
 constexpr std::size_t kLongestCharacter = 4;
 
-/// One text as it grows. A stop is looked for in the text that is shown, and in the one that shows special tokens, too.
+/// One text as it grows. A stop is looked for in the text that is shown, and in the one that shows special tokens, too:
+/// there it may hold whole special tokens, not letters of one.
 class GrowingText {
  public:
   GrowingText(const Tokenizer& tokenizer, const std::vector<std::string>& stops, std::span<const std::int32_t> prompt)
@@ -30,10 +31,12 @@ class GrowingText {
     text_ = behind_prompt(all_.size(), SpecialTokens::without);
     has_special_ = has_special_ || (!stops_.empty() && is_special(token));
     if (has_special_) marked_ = behind_prompt(all_.size(), SpecialTokens::with);
+    if (!stops_.empty() && is_special(token)) {
+      special_.push_back({.begin = behind_prompt(all_.size() - 1, SpecialTokens::with).size(), .end = marked_.size()});
+    }
     for (const std::string& stop : stops_) {
       end_at(text_.find(stop));
-      if (!has_special_) continue;
-      const std::size_t place = marked_.find(stop);
+      const std::size_t place = has_special_ ? marked_place(stop) : std::string::npos;
       if (place != std::string::npos) end_at(shown_before(place));
     }
     return said_up_to(has_stopped_ ? end_ : text_.size() - uncertain());
@@ -53,6 +56,18 @@ class GrowingText {
     if (place == std::string::npos || place >= end_) return;
     end_ = place;
     has_stopped_ = true;
+  }
+
+  // Where a stop stands that cuts no special token; npos if it stands nowhere so.
+  [[nodiscard]] std::size_t marked_place(const std::string& stop) const {
+    std::size_t place = marked_.find(stop);
+    const auto is_cut = [&](const Span& token) {
+      const std::size_t end = place + stop.size();
+      const bool is_apart = end <= token.begin || place >= token.end;
+      return !is_apart && (place > token.begin || end < token.end);
+    };
+    while (place != std::string::npos && std::ranges::any_of(special_, is_cut)) place = marked_.find(stop, place + 1);
+    return place;
   }
 
   [[nodiscard]] bool is_special(std::int32_t token) const {
@@ -114,6 +129,11 @@ class GrowingText {
     return part;
   }
 
+  struct Span {
+    std::size_t begin;
+    std::size_t end;
+  };
+
   const Tokenizer& tokenizer_;
   const std::vector<std::string>& stops_;
   std::vector<std::int32_t> all_;
@@ -121,7 +141,8 @@ class GrowingText {
   std::string before_;         // the text of the prompt
   std::string before_marked_;  // … with special tokens
   std::string text_;
-  std::string marked_;  // … with special tokens, once there is one
+  std::string marked_;         // … with special tokens, once there is one
+  std::vector<Span> special_;  // its special tokens there
   bool has_special_ = false;
   std::size_t said_ = 0;
   std::size_t end_ = std::string::npos;

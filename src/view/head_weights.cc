@@ -100,7 +100,7 @@ Tensor row_entropies(const Tensor& weights) {
     for (const double weight : row_of(weights, i)) {
       if (weight > 0) entropy -= weight * core::log(weight);
     }
-    entropies.values<double>()[static_cast<std::size_t>(i)] = entropy;
+    entropies.values<double>()[static_cast<std::size_t>(i)] = std::max(entropy, 0.0);  // rounding, at a weight of 1
   }
   return entropies;
 }

@@ -56,10 +56,8 @@ void add_model(Fields<Request>& fields) {
 
 void add_places(Fields<Request>& fields) {
   fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
-      .add(&Request::head, {.name = "head",
-                            .form = "H|H,…|all",
-                            .meaning = "Query heads [0; of an average all]",
-                            .group = kWhat})
+      .add(&Request::head,
+           {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0; of an average all]", .group = kWhat})
       .add(&Request::map, {.name = "map",
                            .form = "N|ROWSxCOLUMNS",
                            .meaning = "The matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",

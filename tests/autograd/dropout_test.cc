@@ -38,8 +38,7 @@ TEST(Dropout, HasTheGradientOfCentralDifferences) {
 TEST(Dropout, OfNothingIsTheVariableItself) {
   const Variable x(Tensor(DType::f32, {2}));
   EXPECT_EQ(dropout(x, {.p = 0}).body(), x.body());
-  EXPECT_EQ(error_message([&] { (void)dropout(x, {.p = 1}); }),
-            "dropout: p: expected a probability in [0, 1), got 1");
+  EXPECT_EQ(error_message([&] { (void)dropout(x, {.p = 1}); }), "dropout: p: expected a probability in [0, 1), got 1");
 }
 
 TEST(Dropout, KeepsInfinityAndDropsNaN) {

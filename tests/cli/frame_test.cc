@@ -36,9 +36,9 @@ TEST(Frame, ListsItsCommandsHoweverItIsAsked) {
 
 TEST(Frame, TellsItsExitCodes) { EXPECT_THAT(run_qkv({}).out, HasSubstr("130 stopped by Ctrl-C")); }
 
-const std::vector<std::string> kCommands = {
-    "analyze",  "attend", "bench", "change", "check", "cost",  "embed", "explain", "fetch", "fill", "generate",
-    "help",     "info",   "lens",  "mask",   "match", "probe", "task",  "tokens",  "train", "view"};
+const std::vector<std::string> kCommands = {"analyze", "attend", "bench", "change",   "check",  "cost",  "embed",
+                                            "explain", "fetch",  "fill",  "generate", "help",   "info",  "lens",
+                                            "mask",    "match",  "probe", "task",     "tokens", "train", "view"};
 
 class EachCommand : public testing::TestWithParam<std::string> {};
 
@@ -80,10 +80,16 @@ TEST(Frame, HasNoOtherCommands) {
 
 // What is written for people fits a narrow terminal.
 TEST(Frame, FitsFortyColumns) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {"help", "attend"}, {"help", "train"}, {"help", "bench", "variants"},
-        {"cost", "gpt2"}, {"mask"}, {"mask", "causal & window(4)", "--tq", "8", "--tk", "8"}, {"task"}, {"info"},
-        {"analyze", "induction", "--count", "2"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"help", "attend"},
+                                                {"help", "train"},
+                                                {"help", "bench", "variants"},
+                                                {"cost", "gpt2"},
+                                                {"mask"},
+                                                {"mask", "causal & window(4)", "--tq", "8", "--tk", "8"},
+                                                {"task"},
+                                                {"info"},
+                                                {"analyze", "induction", "--count", "2"}}) {
     const Outcome outcome = run_qkv(words, {{"COLUMNS", "40"}});
     EXPECT_EQ(outcome.code, 0);
     std::istringstream lines(outcome.out);

@@ -16,11 +16,12 @@ using testing::SizeIs;
 
 // Readers and writers of numbers that take the decimal point from the locale, and classes of bytes that follow it.
 constexpr std::array<std::string_view, 42> kCalls = {
-    "stod(", "stof(", "stold(", "stoi(", "stol(", "stoll(", "stoul(", "stoull(", "strtod(", "strtof(", "strtold(",
-    "atof(", "atoi(", "atol(", "sprintf(", "snprintf(", "vsnprintf(", "sscanf(", "isalpha(", "isdigit(", "isalnum(",
-    "isspace(", "ispunct(", "isupper(", "islower(", "isxdigit(", "tolower(", "toupper(", "iswalpha(", "iswspace(",
-    "setlocale(", "stringstream", "ostringstream", "setprecision(", "locale::global(", "{:L}", "<cctype>", "<locale>",
-    "<iomanip>", "<regex>", "strftime(", "put_time("};
+    "stod(",     "stof(",     "stold(",     "stoi(",        "stol(",         "stoll(",        "stoul(",
+    "stoull(",   "strtod(",   "strtof(",    "strtold(",     "atof(",         "atoi(",         "atol(",
+    "sprintf(",  "snprintf(", "vsnprintf(", "sscanf(",      "isalpha(",      "isdigit(",      "isalnum(",
+    "isspace(",  "ispunct(",  "isupper(",   "islower(",     "isxdigit(",     "tolower(",      "toupper(",
+    "iswalpha(", "iswspace(", "setlocale(", "stringstream", "ostringstream", "setprecision(", "locale::global(",
+    "{:L}",      "<cctype>",  "<locale>",   "<iomanip>",    "<regex>",       "strftime(",     "put_time("};
 
 bool is_part_of_a_name(char c) { return core::is_letter(c) || core::is_digit(c) || c == '_'; }
 

@@ -105,7 +105,7 @@ const std::vector<Room>& rooms() {
        {"fmt/", "nlohmann/"}},
       {"train",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "files", "text"},
-       {"fmt/", "nlohmann/", "utf8.h", "fcntl.h", "sys/file.h", "unistd.h"}},
+       {"fmt/", "nlohmann/", "utf8.h", "dlfcn.h", "fcntl.h", "sys/file.h", "unistd.h"}},
       {"insight",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
         "picture"},
@@ -121,7 +121,7 @@ const std::vector<Room>& rooms() {
       {"view",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
         "text", "picture", "insight", "explain", "study"},
-       {"fmt/", "nlohmann/"}},
+       {"fmt/", "nlohmann/", "malloc.h"}},
   };
   return kRooms;
 }

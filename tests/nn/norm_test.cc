@@ -93,8 +93,7 @@ TEST(Norm, HasABiasIfItIsALayerNorm) {
 
 TEST(Norm, NamesWhatDoesNotFit) {
   EXPECT_EQ(message_of([] { (void)fresh(NormKind::layer, 0, 0); }), "Norm: width: expected 1 or more, got 0");
-  EXPECT_EQ(message_of([] { (void)fresh(NormKind::layer, 4, -1); }),
-            "Norm: epsilon: expected 0 or more, got -1");
+  EXPECT_EQ(message_of([] { (void)fresh(NormKind::layer, 4, -1); }), "Norm: epsilon: expected 0 or more, got -1");
   EXPECT_THAT(message_of([] { (void)fresh(NormKind::rms, 4, std::numeric_limits<double>::quiet_NaN()); }),
               testing::HasSubstr("Norm: epsilon: expected 0 or more, got "));
   EXPECT_EQ(message_of([] { (void)layer_norm_of(0, Tensor(DType::f32, {4}), Tensor(DType::f32, {1, 4})); }),

@@ -58,7 +58,8 @@ TEST(Worked, AgreesInEveryLocale) {
   };
   const std::vector<Agreement> before = agreements();
   const tests::GermanNumbers german;
-  if (!tests::GermanNumbers::in_c()) GTEST_SKIP() << "the functions of C know no German: the package locales is missing";
+  if (!tests::GermanNumbers::in_c())
+    GTEST_SKIP() << "the functions of C know no German: the package locales is missing";
   EXPECT_EQ(agreements(), before);
 }
 

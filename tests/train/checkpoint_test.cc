@@ -136,7 +136,8 @@ TEST(Checkpoint, OfAnEarlierVersionHasNoChecksum) {
   const auto optimizer = make_sgd(model.parameters);
   std::vector<NamedView> views;
   for (const Parameter& parameter : model.parameters) views.push_back({parameter.name, parameter.value.value()});
-  for (const OptimizerMoment& moment : optimizer->moments()) views.push_back({"optimizer/" + moment.name, moment.values});
+  for (const OptimizerMoment& moment : optimizer->moments())
+    views.push_back({"optimizer/" + moment.name, moment.values});
   auto words = small_metadata();
   words.insert({{"optimizer", "sgd"}, {"steps", "4"}});
   write_file(path, encode_safetensors(views, words));

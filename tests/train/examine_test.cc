@@ -174,12 +174,13 @@ TEST_P(EveryKind, EightBatchesOfOneAreOneBatchOfEight) {
     const std::int64_t size = 8 / parts;
     const auto optimizer = make_sgd(model_.parameters());
     TrainingStep done;
-    train(*optimizer, [&](std::int64_t n) { return task_loss(*task_, model_, n * size, size, {}); },
-          {.schedule = {.kind = ScheduleKind::constant, .peak = 0, .steps = 1}, .accumulation = parts},
-          [&](const TrainingStep& step) {
-            done = step;
-            return Next::go_on;
-          });
+    train(
+        *optimizer, [&](std::int64_t n) { return task_loss(*task_, model_, n * size, size, {}); },
+        {.schedule = {.kind = ScheduleKind::constant, .peak = 0, .steps = 1}, .accumulation = parts},
+        [&](const TrainingStep& step) {
+          done = step;
+          return Next::go_on;
+        });
     return done;
   };
   const TrainingStep one = step_in(1);

@@ -99,8 +99,8 @@ TEST(BenchQuestion, SaysOfOneKeyAndOfScalesWhatIsTrue) {
   const Json last = steps(R"({"mask": "causal", "query": 2})");
   EXPECT_EQ(last[4]["sentence"], "The output of “sat” is the values, mixed in these shares: it lies between them.");
   EXPECT_EQ(last[2]["inner"][0]["sentence"], "The mask causal hides no key from “sat”: its scores stay as they are.");
-  EXPECT_TRUE(steps("{}")[1]["sentence"].get<std::string>().ends_with(
-      "The best fits are “cat” and “sat”, with 1 each."));
+  EXPECT_TRUE(
+      steps("{}")[1]["sentence"].get<std::string>().ends_with("The best fits are “cat” and “sat”, with 1 each."));
   EXPECT_EQ(steps(R"({"scale": -0.5})")[2]["sentence"],
             "Each product is multiplied by −0.500, as asked. That turns their order round: the best fit gets the "
             "lowest score.");

@@ -11,7 +11,8 @@ namespace qkv {
 
 /// Writes parameters under their names and the optimiser's moments as "optimizer/<name>"; its name and steps stand
 /// beside the metadata, which are Model::metadata() and, under "run.", all that going on depends on. The file appears
-/// whole or not at all (files.h, write_file), with a checksum of its bytes. Model::open() opens it, too. Throws Error as write_file().
+/// whole or not at all (files.h, write_file), with a checksum of its bytes. Model::open() opens it, too. Throws Error
+/// as write_file().
 void save_checkpoint(const std::string& path, const Optimizer& optimizer,
                      const std::map<std::string, std::string>& metadata);
 

@@ -253,10 +253,9 @@ BenchStep softmax_step(const Asking& asking) {
                  .made = {"max", "exp", "sum", "weights"},
                  .used = {last_scores(asking.bench)},
                  .inner = inside_softmax(asking)};
-  step.sentence = asking.sees_nothing()
-                      ? fmt::format("“{}” sees nothing: all its weights are 0.", asking.name)
-                      : fmt::format("Softmax turns scores into shares of 1. “{}” takes most from {}.", asking.name,
-                                    heaviest(asking));
+  step.sentence = asking.sees_nothing() ? fmt::format("“{}” sees nothing: all its weights are 0.", asking.name)
+                                        : fmt::format("Softmax turns scores into shares of 1. “{}” takes most from {}.",
+                                                      asking.name, heaviest(asking));
   return step;
 }
 

@@ -291,8 +291,7 @@ class Worker {
     const double top = maximum * settings_.to_nats;
     const double sink = call_.sinks.empty() ? -INFINITY : call_.sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
-      return {.factor = sum == 0 ? 0.0F : 1 / sum,
-              .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
+      return {.factor = sum == 0 ? 0.0F : 1 / sum, .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
     }
     const double highest = top > sink ? top : sink;
     const double share = std::exp(top - highest);

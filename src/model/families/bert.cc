@@ -26,8 +26,12 @@ constexpr WeightName kBertNames[] = {
     {.ours = "output", .theirs = "cls.predictions.decoder", .in_head = true},
 };
 // The vector of the first token for a task of pairs, counted numbers, and the table once more.
-constexpr std::string_view kBertUnused[] = {"*pooler.*", "*position_ids", "*token_type_ids", "cls.predictions.*bias",
-                                            "cls.predictions.decoder.weight", "cls.seq_relationship.*"};
+constexpr std::string_view kBertUnused[] = {"*pooler.*",
+                                            "*position_ids",
+                                            "*token_type_ids",
+                                            "cls.predictions.*bias",
+                                            "cls.predictions.decoder.weight",
+                                            "cls.seq_relationship.*"};
 
 // As BERT, but that the first two positions are never used and the head is called otherwise.
 constexpr auto kRobertaNames = [] {

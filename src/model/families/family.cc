@@ -31,8 +31,8 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&bert(), &camembert(), &clip(), &distilbert(), &gemma(), &gemma2(), &gemma3_text(), &gpt2(), &llama(), &mistral(),
-        &mt5(), &qwen2(), &qwen3(), &roberta(), &siglip(), &t5(), &xlm_roberta()}) {
+       {&bert(), &camembert(), &clip(), &distilbert(), &gemma(), &gemma2(), &gemma3_text(), &gpt2(), &llama(),
+        &mistral(), &mt5(), &qwen2(), &qwen3(), &roberta(), &siglip(), &t5(), &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

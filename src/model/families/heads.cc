@@ -20,8 +20,8 @@ bool is_any_architecture(const ConfigFile& config, std::initializer_list<std::st
 
 // Those whose head scores tokens, so that its weights must be there.
 bool claims_scores(const ConfigFile& config) {
-  return is_any_architecture(config, {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
-                                      "ForPreTraining", "ForConditionalGeneration"});
+  return is_any_architecture(config, {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM", "ForPreTraining",
+                                      "ForConditionalGeneration"});
 }
 
 class Fitting {
@@ -112,7 +112,8 @@ class Fitting {
 
   [[nodiscard]] bool is_same(const std::string& stored, const std::string& name) const {
     const std::string other = stored_.prefix() + name;
-    return !stored_.files().contains(other) || is_same_tensor(stored_.files().load(stored), stored_.files().load(other));
+    return !stored_.files().contains(other) ||
+           is_same_tensor(stored_.files().load(stored), stored_.files().load(other));
   }
 
   bool is_tied_to(const std::string& output) {
@@ -135,7 +136,8 @@ class Fitting {
       const std::string read = std::string(name.theirs) + ".bias";
       const std::string other = std::string(name.otherwise) + ".bias";
       const WeightFiles& files = stored_.files();
-      if (!files.contains(read) || !files.contains(other) || is_same_tensor(files.load(read), files.load(other))) continue;
+      if (!files.contains(read) || !files.contains(other) || is_same_tensor(files.load(read), files.load(other)))
+        continue;
       cautions_.push_back(read + " is not " + other + ": it is the one that is read");
     }
   }
