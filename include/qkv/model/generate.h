@@ -16,8 +16,9 @@ struct GenerateOptions {
   std::vector<std::int64_t> ends = {};  // tokens of which each ends a text
   std::int64_t most = 64;               // new tokens of a text, at most
   double temperature = 0;               // probabilities to the power 1 / temperature; 0: the most likely
-  // What is drawn from, each narrowing what the one before leaves: the k likeliest (0: all), the fewest likeliest that
-  // have a share of p together (Holtzman et al. 2020), those with a share of at least min_p of the likeliest one's.
+  // What is drawn from, each narrowing what the one before leaves: the k likeliest and what equals the k-th (0: all),
+  // the fewest likeliest that have a share of p together (Holtzman et al. 2020), those with a share of at least min_p
+  // of the likeliest one's.
   std::int64_t top_k = 0;
   double top_p = 1;
   double min_p = 0;
