@@ -165,15 +165,18 @@ HeadWeights row_of_pair(const ModelRun& run, const RunSite& site, const PairRequ
   return row;
 }
 
+Tile tile_of_pair(const PairRequest& request) {
+  return {.b = 0,
+          .h = request.head,
+          .i_begin = request.query,
+          .i_end = request.query + 1,
+          .j_begin = request.key,
+          .j_end = request.key + 1};
+}
+
 double bias_of_pair(const Trace::Attention& call, const PairRequest& request) {
-  const Tile tile{.b = 0,
-                  .h = request.head,
-                  .i_begin = request.query,
-                  .i_end = request.query + 1,
-                  .j_begin = request.key,
-                  .j_end = request.key + 1};
   float value = 0;
-  call.options.bias.write_tile(tile, &value, 1, {1, call.q.dim(1), call.q.dim(2), call.k.dim(2)});
+  call.options.bias.write_tile(tile_of_pair(request), &value, 1, {1, call.q.dim(1), call.q.dim(2), call.k.dim(2)});
   return value;
 }
 
@@ -199,15 +202,7 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   std::ranges::transform(reply.q.values<double>(), reply.k.values<double>(), reply.products.values<double>().begin(),
                          std::multiplies<>());
   const Probe probe = run->probe(site, request.layer);
-  const auto at = [&](Stage stage) {
-    const Tile tile{.b = 0,
-                    .h = request.head,
-                    .i_begin = request.query,
-                    .i_end = request.query + 1,
-                    .j_begin = request.key,
-                    .j_end = request.key + 1};
-    return probe.tile(tile, stage).at({0, 0});
-  };
+  const auto at = [&](Stage stage) { return probe.tile(tile_of_pair(request), stage).at({0, 0}); };
   reply.dot = at(Stage::raw);
   reply.scale = call.options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3))));
   reply.weight = at(Stage::weights);
