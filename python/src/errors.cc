@@ -1,22 +1,30 @@
 // Errors of the engine as those of Python.
+#include <filesystem>
+#include <string>
+
 #include "python.h"
 #include "qkv/error.h"
 
 namespace qkv::python {
 
 void add_errors(nb::module_& module) {
-  nb::exception<Error>(module, "Error", PyExc_RuntimeError).doc() =
+  const nb::exception<Error> failure(module, "Error", PyExc_RuntimeError);
+  failure.doc() =
       "A valid call failed: an unreadable file, memory that another library refuses. Invalid arguments are ValueError "
       "or "
       "TypeError.";
   // Asked before the one above, which was added first.
-  nb::register_exception_translator([](const std::exception_ptr& error, void* /*payload*/) {
+  const auto translate = [](const std::exception_ptr& error, void* failure) {
     try {
       std::rethrow_exception(error);
     } catch (const InvalidArgument& invalid) {
       PyErr_SetString(PyExc_ValueError, invalid.what());
+    } catch (const std::filesystem::filesystem_error& failed) {
+      const std::string said = "cannot read " + failed.path1().string() + ": " + failed.code().message();
+      PyErr_SetString(static_cast<PyObject*>(failure), said.c_str());
     }
-  });
+  };
+  nb::register_exception_translator(translate, failure.ptr());
 }
 
 }  // namespace qkv::python

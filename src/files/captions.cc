@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "files/place.h"
 #include "qkv/files.h"
 
 namespace qkv {
@@ -59,8 +60,8 @@ std::set<fs::path> pictures_in(const fs::path& directory) {
   if (error) throw Error("cannot read " + directory.string() + ": " + error.message());
   std::set<fs::path> pictures;
   for (const fs::directory_entry& entry : entries) {
-    const bool is_hidden = entry.path().filename().string().starts_with('.');
-    if (!is_hidden && entry.is_regular_file() && is_png(entry.path())) pictures.insert(entry.path());
+    if (entry.path().filename().string().starts_with('.') || !is_png(entry.path())) continue;
+    if (!files::is_folder(entry.path().string())) pictures.insert(entry.path());
   }
   return pictures;
 }
@@ -69,7 +70,9 @@ std::vector<CaptionedPicture> beside_each(const std::set<fs::path>& pictures) {
   std::vector<CaptionedPicture> all;
   for (const fs::path& picture : pictures) {
     const fs::path caption = fs::path(picture).replace_extension(".txt");
-    if (!fs::exists(caption)) fail_captions(picture.string(), "its caption in " + caption.string(), "no such file");
+    if (!files::is_there(caption.string())) {
+      fail_captions(picture.string(), "its caption in " + caption.string(), "no such file");
+    }
     all.push_back(picture_of(picture, text_of(caption), caption.string()));
   }
   return all;
@@ -91,7 +94,7 @@ CaptionedPicture listed(const fs::path& directory, const std::string& line, cons
   const auto name = entry.at("file_name").get<std::string>();
   const std::optional<fs::path> file = below(directory, name);
   if (!file || !is_png(*file)) fail_captions(source, "a PNG file below " + directory.string(), name);
-  if (!fs::is_regular_file(*file)) fail_captions(source, "a picture at " + file->string(), "no such file");
+  if (!files::is_there(file->string())) fail_captions(source, "a picture at " + file->string(), "no such file");
   return picture_of(*file, entry.at("text").get<std::string>(), source);
 }
 
@@ -126,7 +129,7 @@ std::vector<CaptionedPicture> read_captions(const std::string& directory) {
   const std::set<fs::path> pictures = pictures_in(directory);
   const fs::path list = fs::path(directory) / kList;
   std::vector<CaptionedPicture> all;
-  if (fs::exists(list)) {
+  if (files::is_there(list.string())) {
     all = from_list(directory, list);
     require_listed(pictures, all, list);
   } else {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "files/place.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
@@ -225,14 +226,14 @@ FilesBeside read_files_beside(const fs::path& file, std::vector<std::string>* ca
   const fs::path folder = file.parent_path();
   FilesBeside files{.folder = folder.string(), .cautions = cautions};
   const auto read = [&](const char* name, Json& to) {
-    if (!fs::exists(folder / name)) return;
+    if (!files::is_there((folder / name).string())) return;
     to = object_in(folder / name);
     files.any = true;
   };
   read("tokenizer_config.json", files.config);
   read("special_tokens_map.json", files.specials);
   read("added_tokens.json", files.added);
-  if (!fs::is_regular_file(folder / "config.json")) return files;
+  if (!files::is_there((folder / "config.json").string())) return files;
   files.any = true;
   const Json config = [&]() -> Json {
     try {

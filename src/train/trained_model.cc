@@ -121,7 +121,7 @@ std::vector<std::string> training::box_directories() { return directories(); }
 std::string box_file(std::string_view name) {
   for (const std::string& place : directories()) {
     std::string path = place + "/" + std::string(name);
-    if (fs::exists(path)) return path;
+    if (files::is_there(path)) return path;
   }
   throw Error("no file \"" + std::string(name) + "\" in the box of models");
 }

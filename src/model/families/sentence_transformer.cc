@@ -3,6 +3,7 @@
 #include <array>
 
 #include "files/json_text.h"
+#include "files/place.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
 
@@ -31,7 +32,8 @@ SentenceModule module_of(const nlohmann::json& json, const fs::path& folder, con
 }
 
 void normalise_after(const SentenceModule& module, EmbedOptions& options) {
-  if (const fs::path config = module.path / "config.json"; module.path.has_filename() && fs::exists(config)) {
+  const fs::path config = module.path / "config.json";
+  if (module.path.has_filename() && files::is_there(config.string())) {
     const ConfigFile file(json_object_of(config), config.string());
     for (const char* word : {"module_input_name", "module_output_name"}) {
       if (file.text(word, "sentence_embedding") != "sentence_embedding") file.refuse(word, "\"sentence_embedding\"");
@@ -70,7 +72,7 @@ void name_other_words(const ConfigFile& config, std::span<const std::string_view
 
 std::vector<SentenceModule> sentence_modules(const fs::path& folder) {
   const fs::path path = folder / "modules.json";
-  if (!fs::exists(path)) return {};
+  if (!files::is_there(path.string())) return {};
   const nlohmann::json json = files::read_json(path.string());
   if (!json.is_array() || json.empty())
     throw Error(path.string() + ": expected a list of JSON with a module or more, got other bytes");
@@ -84,7 +86,7 @@ std::string transformer_folder(const std::string& folder) {
   if (modules.empty()) return folder;
   const SentenceModule& first = modules.front();
   if (first.kind == "Transformer") return first.path == fs::path(folder) / "" ? folder : first.path.string();
-  if (fs::exists(fs::path(folder) / "config.json")) return folder;
+  if (files::is_there((fs::path(folder) / "config.json").string())) return folder;
   first.entry.refuse("type", "a module Transformer");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "files/place.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
@@ -61,13 +62,13 @@ constexpr std::array<std::string_view, 6> kCallKinds = {"text", "common", "audio
 // The file's object, or an empty one under the first name.
 ConfigFile text_config_in(const fs::path& folder) {
   for (const char* name : kTextConfigs) {
-    if (fs::exists(folder / name)) return {json_object_of(folder / name), (folder / name).string()};
+    if (files::is_there((folder / name).string())) return {json_object_of(folder / name), (folder / name).string()};
   }
   return {nlohmann::json::object(), (folder / kTextConfigs.front()).string()};
 }
 
 ConfigFile file_or_none(const fs::path& path) {
-  return {fs::exists(path) ? json_object_of(path) : nlohmann::json::object(), path.string()};
+  return {files::is_there(path.string()) ? json_object_of(path) : nlohmann::json::object(), path.string()};
 }
 
 ConfigFile part_of_config(const ConfigFile& config, const char* word, const char* before = "") {
@@ -157,7 +158,7 @@ void require_states(const ConfigFile& config) {
 }
 
 bool has_chat_template(const fs::path& folder) {
-  return fs::exists(folder / "chat_template.jinja") ||
+  return files::is_there((folder / "chat_template.jinja").string()) ||
          file_or_none(folder / "tokenizer_config.json").has("chat_template");
 }
 

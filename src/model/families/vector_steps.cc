@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "files/place.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
 #include "qkv/safetensors.h"
@@ -75,7 +76,7 @@ class StepWeights {
 
  private:
   [[nodiscard]] Safetensors open() const {
-    if (!fs::exists(path_)) throw Error(path_ + ": expected the weights of the module, got no such file");
+    if (!files::is_there(path_)) throw Error(path_ + ": expected the weights of the module, got no such file");
     return Safetensors::read(path_);
   }
   [[noreturn]] void fail(const std::string& name, const Shape& shape, const std::string& got) const {
