@@ -26,6 +26,7 @@ def arguments():
     parser.add_argument("--peers", default=",".join(PEERS), help="(default: %(default)s)")
     parser.add_argument("--dtypes", default=",".join(table.ELEMENT_BYTES), help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
+    parser.add_argument("--against", default="", metavar="BUILD", help="a build folder of an earlier qkv with its qkv_server, to time as \"qkv before\"")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/libggml-cpu.so in it, to time its kernel, and build/bin/llama-bench, to time it beside models")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise shapes A, C, E, F, J, one thread, 3 rounds; no training, no models, nothing further")
     parser.add_argument("--roofline", action="store_true", help="only the ceilings, and what they allow for each shape")
@@ -43,6 +44,8 @@ def arguments():
     options.rounds = defaults[2] if options.rounds is None else options.rounds
     if options.rounds < 1:
         parser.error(f"--rounds: expected 1 or more, got {options.rounds}")
+    if options.against and not os.access(f"{options.against}/bench/server/qkv_server", os.X_OK):
+        parser.error(f"--against: expected a build folder with bench/server/qkv_server, got {options.against}")
     unknown = set(options.shapes) - set(shapes.SHAPES)
     if unknown:
         parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
@@ -83,7 +86,7 @@ def higher(first, second):
 def measure_peers(options, threads, further):
     path = pathlib.Path(options.out, f"threads-{threads}.json")
     command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
-    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "ggml", "build", "out", "llama_cpp"):
+    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "ggml", "build", "out", "llama_cpp", "against"):
         command += ["--" + name.replace("_", "-"), str(getattr(options, name))]
     command += ["--further"] if further else []
     subprocess.run(command, check=True)
@@ -111,7 +114,8 @@ def report(options, machine, results, further, memory, training, models):
         refused = table.refusals(own)
         cells = table.call_cells(own) if direction == "calls" else table.all_cells(own, ceilings)
         parts = [f"{direction.capitalize()}:", draw(table.CALLS if direction == "calls" else table.HEADINGS, cells)]
-        parts.append("\n".join(item + line for line in [table.summary(own), *notes(own, options.rounds)]))
+        before = table.beside_before(own) if options.against else []
+        parts.append("\n".join(item + line for line in [table.summary(own), *before, *notes(own, options.rounds)]))
         return parts + (["Refused:\n" + "\n".join(item + line for line in refused)] if refused else [])
 
     def whole(draw, item):

@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--build", required=True, help="where the programs were built")
     parser.add_argument("--out", required=True, help="where models are kept from run to run")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, built; empty: it is not timed")
+    parser.add_argument("--against", default="", help="the build folder of an earlier qkv; empty: none")
     parser.add_argument("--json", required=True)
     return parser.parse_args()
 
@@ -63,6 +64,8 @@ def candidates(options, direction, shape):
         found += served.ggml_peers(threads, options.build)
     if "qkv" in wanted:
         found += served.qkv_peers(threads, options.build, options.targets, direction, shape)
+    if options.against:
+        found += served.earlier_qkv_peers(threads, options.against, direction)
     return [peer for peer in found if peer.dtype in shapes.timed_dtypes(direction, options.dtypes, shape)]
 
 

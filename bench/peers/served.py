@@ -107,6 +107,15 @@ def qkv_peers(threads, build, targets, direction, shape):
     return found
 
 
+def earlier_qkv_peers(threads, build, direction):
+    """Another build of qkv, by its own choice of target."""
+    call = "backward" if direction == "backward" else "forward"
+    found = [qkv_peer(dtype, threads, build, call=call) for dtype in WITH_CACHES]
+    for peer in found:
+        peer.name = "qkv before"
+    return found
+
+
 def onednn_peers(threads, build, installed):
     """Its threads are as many as the processors that it may use, and it finds these through OpenCL."""
     environment = {

@@ -131,6 +131,22 @@ def summary(results):
     )
 
 
+def beside_before(results):
+    """How much faster or slower than the earlier build: by the median over all rows, and where it lost most."""
+    found = []
+    for result in results:
+        by_name = {(row["peer"], row["dtype"]): row for row in result["rows"] if "seconds" in row}
+        for (peer, dtype), row in by_name.items():
+            before = by_name.get(("qkv before", dtype))
+            if peer == "qkv" and before:
+                found.append((speedup(row, before), f"{result['shape']}, {dtype}, {result['threads']} thread(s)"))
+    if not found:
+        return []
+    middle = statistics.median(times for times, _ in found)
+    slower = [f"{times:.3f} ({place})" for times, place in sorted(found) if times < 0.98]
+    return [f"Beside qkv before: {middle:.3f} times as fast at the median of {len(found)} rows; below 0.98: {', '.join(slower) or 'none'}."]
+
+
 CALLS = ["shape", "threads", "type", "kernel", "µs", "µs beyond qkv's", "rms error", "times the fastest peer"]
 
 

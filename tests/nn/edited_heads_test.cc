@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,15 @@ struct Case {
   AttentionOptions attention;
 };
 
+// Twice this is beyond f32 in the third row, which then sees nothing; in f64 its weights are as without.
+Bias half_forbidding() {
+  Tensor lowest(DType::f32, {4, 5, 5});
+  for (std::size_t h = 0; h < 4; ++h) {
+    for (std::size_t j = 0; j < 5; ++j) lowest.values<float>()[(h * 5 + 2) * 5 + j] = std::numeric_limits<float>::lowest();
+  }
+  return dense_bias(lowest);
+}
+
 std::vector<Case> cases() {
   return {{.name = "plain", .attention = {}},
           {.name = "causal", .attention = {.mask = causal()}},
@@ -25,6 +35,7 @@ std::vector<Case> cases() {
           {.name = "softcap", .attention = {.softcap = 1.5}},
           {.name = "bias", .attention = {.bias = alibi()}},
           {.name = "dense bias", .attention = {.bias = dense_bias(normal({4, 5, 5}, 8))}},
+          {.name = "biases beyond f32", .attention = {.bias = half_forbidding() + half_forbidding()}},
           {.name = "mask by head", .attention = {.mask = dense(Generator(9).randint(0, 2, {4, 5, 5}).to(DType::u8))}},
           {.name = "rows that see nothing", .attention = {.mask = key_lengths({5, 0})}},
           {.name = "sinks", .attention = {.sinks = {0.5, -1.0, 2.0, 0.0}}},

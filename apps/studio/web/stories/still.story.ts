@@ -129,6 +129,7 @@ describe.skipIf(!studioUrl)("what is pointed at stays (set STUDIO_URL to what `q
     ["Patterns, a mask", "#/patterns/mask", ".painted-grid, .chips button"],
     ["Patterns, positions", "#/patterns/positions", ".painted-grid"],
     ["Roles", "#/roles?model=induction", "main tr, main canvas"],
+    ["Far", "#/far", ".far-picture canvas, .far-top li button"],
     ["Learn, the bottleneck", "#/learn/bottleneck", "main .line-chart svg, main canvas"],
   ];
   for (const [name, address, targets] of others) {
