@@ -14,14 +14,14 @@ void add_errors(nb::module_& module) {
       "or "
       "TypeError.";
   // Asked before the one above, which was added first.
-  const auto translate = [](const std::exception_ptr& error, void* failure) {
+  const auto translate = [](const std::exception_ptr& error, void* type) {
     try {
       std::rethrow_exception(error);
     } catch (const InvalidArgument& invalid) {
       PyErr_SetString(PyExc_ValueError, invalid.what());
     } catch (const std::filesystem::filesystem_error& failed) {
       const std::string said = "cannot read " + failed.path1().string() + ": " + failed.code().message();
-      PyErr_SetString(static_cast<PyObject*>(failure), said.c_str());
+      PyErr_SetString(static_cast<PyObject*>(type), said.c_str());
     }
   };
   nb::register_exception_translator(translate, failure.ptr());
