@@ -29,8 +29,8 @@ void GradientTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64
   d_products_.set_queries(problem_.d_out, b, h, i_begin, i_end);
   std::array<double, kTile> lse{};
   lse_.read(scores_, b, h, i_begin, std::span(lse).first(static_cast<std::size_t>(queries())));
+  set_scale(scores_, problem_.problem, h, lse, scale_);
   for (std::int64_t n = 0; n < queries(); ++n) {
-    scale_.set(n, lse[static_cast<std::size_t>(n)]);
     delta_[static_cast<std::size_t>(n)] = static_cast<Real>(row_delta_.of(b, h, i_begin + n));
   }
 }

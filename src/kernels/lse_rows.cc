@@ -50,12 +50,20 @@ struct Running {
     for (std::size_t n = 0; n < kTile; ++n) sum[n] += static_cast<double>(part[n]);
   }
 
-  [[nodiscard]] double lse(std::size_t n, std::optional<double> sink) const {
+  // An lse in two parts.
+  struct Apart {
+    double top;  // the largest score, the sink among them
+    double sum;  // of exp(score - top)
+
+    [[nodiscard]] double lse() const { return top + core::log(sum); }
+  };
+
+  [[nodiscard]] Apart row(std::size_t n, std::optional<double> sink) const {
     const auto maximum = static_cast<double>(scale.shift[n]);
-    if (sum[n] == 0) return sink.value_or(-std::numeric_limits<double>::infinity());
-    if (!sink) return maximum + core::log(sum[n]);
+    if (sum[n] == 0) return {.top = sink.value_or(-std::numeric_limits<double>::infinity()), .sum = 1};
+    if (!sink) return {.top = maximum, .sum = sum[n]};
     const double top = std::max(maximum, *sink);
-    return top + core::log(sum[n] * core::exp(maximum - top) + core::exp(*sink - top));
+    return {.top = top, .sum = sum[n] * core::exp(maximum - top) + core::exp(*sink - top)};
   }
 };
 
@@ -65,12 +73,8 @@ struct Scratch {
   alignas(64) ScoreTile<Real> weights{};
 };
 
-}  // namespace
-
-KeyRange keys_of_tile(std::int64_t tile, std::int64_t Tk) { return {tile * kTile, std::min((tile + 1) * kTile, Tk)}; }
-
 template <class Real>
-void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double> sink, std::span<double> lse) {
+Running<Real> running_over(ScoreTiles<Real>& tiles, std::int64_t Tk) {
   const auto scratch = std::make_unique<Scratch<Real>>();
   Running<Real> running;
   const KeyRange seen = tiles.seen();
@@ -81,8 +85,49 @@ void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double>
     tiles.weigh(running.scale, scratch->masked, scratch->weights);
     running.add(scratch->weights, tiles.keys());
   }
+  return running;
+}
+
+// Whether half a unit of a double so large is more than 2^-23 (f32) or 2^-41 (f64), which a weight would be off by.
+template <class Real>
+bool is_coarse(double lse) {
+  constexpr double kMost = std::is_same_v<Real, float> ? 0x1p30 : 0x1p12;
+  return std::isfinite(lse) && std::fabs(lse) > kMost;
+}
+
+std::optional<double> sink_of(const Problem& problem, std::int64_t h) {
+  return problem.sinks.empty() ? std::nullopt : std::optional<double>(problem.sinks[static_cast<std::size_t>(h)]);
+}
+
+}  // namespace
+
+KeyRange keys_of_tile(std::int64_t tile, std::int64_t Tk) { return {tile * kTile, std::min((tile + 1) * kTile, Tk)}; }
+
+template <class Real>
+void log_sum_exp(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<double> lse) {
+  const Running<Real> running = running_over(tiles, problem.shape.Tk);
+  const std::optional<double> sink = sink_of(problem, h);
   for (std::int64_t n = 0; n < tiles.queries(); ++n) {
-    lse[static_cast<std::size_t>(n)] = running.lse(static_cast<std::size_t>(n), sink);
+    lse[static_cast<std::size_t>(n)] = running.row(static_cast<std::size_t>(n), sink).lse();
+  }
+}
+
+template <class Real>
+void set_scale(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<const double> lse,
+               WeightScale<Real>& scale) {
+  const auto rows = lse.first(static_cast<std::size_t>(tiles.queries()));
+  for (std::size_t n = 0; n < rows.size(); ++n) scale.set(static_cast<std::int64_t>(n), rows[n]);
+  if (std::ranges::none_of(rows, is_coarse<Real>)) return;
+  const Running<Real> running = running_over(tiles, problem.shape.Tk);
+  const std::optional<double> sink = sink_of(problem, h);
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    if (!is_coarse<Real>(rows[n])) continue;
+    const auto row = running.row(n, sink);
+    const bool is_own = std::fabs(row.lse() - rows[n]) <= 0x1p-40 * std::fabs(rows[n]);
+    if (!is_own) continue;
+    scale.shift[n] = static_cast<Real>(row.top);
+    scale.rest[n] = row.top - static_cast<double>(scale.shift[n]) + core::log(row.sum);
+    scale.factor[n] = static_cast<Real>(core::exp(-scale.rest[n]));
   }
 }
 
@@ -118,9 +163,7 @@ void LseRows::read(ScoreTiles<Real>& tiles, std::int64_t b, std::int64_t h, std:
     fine = fine && is_fine_enough(rows[n]);
   }
   if (fine) return;
-  std::optional<double> sink;
-  if (!problem_.sinks.empty()) sink = problem_.sinks[static_cast<std::size_t>(h)];
-  log_sum_exp(tiles, problem_.shape.Tk, sink, lse);
+  log_sum_exp(tiles, problem_, h, lse);
   for (std::size_t n = 0; n < lse.size(); ++n) {
     if (!is_of_own_keys(rows[n], lse[n])) lse[n] = rows[n].given;
   }
@@ -145,8 +188,11 @@ Tensor settled_lse(const Problem& problem, const TensorView& given, const cpu::T
   return settled;
 }
 
-template void log_sum_exp(ScoreTiles<float>&, std::int64_t, std::optional<double>, std::span<double>);
-template void log_sum_exp(ScoreTiles<double>&, std::int64_t, std::optional<double>, std::span<double>);
+template void log_sum_exp(ScoreTiles<float>&, const Problem&, std::int64_t, std::span<double>);
+template void log_sum_exp(ScoreTiles<double>&, const Problem&, std::int64_t, std::span<double>);
+template void set_scale(ScoreTiles<float>&, const Problem&, std::int64_t, std::span<const double>, WeightScale<float>&);
+template void set_scale(ScoreTiles<double>&, const Problem&, std::int64_t, std::span<const double>,
+                        WeightScale<double>&);
 template void LseRows::read(ScoreTiles<float>&, std::int64_t, std::int64_t, std::int64_t, std::span<double>) const;
 template void LseRows::read(ScoreTiles<double>&, std::int64_t, std::int64_t, std::int64_t, std::span<double>) const;
 

@@ -22,7 +22,14 @@ namespace qkv::kernels {
 /// The lse of the current queries of `tiles`, from the scores of all their keys and the sink. Uses two tiles of scratch
 /// and changes the current keys.
 template <class Real>
-void log_sum_exp(ScoreTiles<Real>& tiles, std::int64_t Tk, std::optional<double> sink, std::span<double> lse);
+void log_sum_exp(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<double> lse);
+
+/// The scale of the weights of the current queries, from their lse. One so large that its own rounding would be seen in
+/// weights is summed again, and its row's maximum and sum are kept apart, unless it is of more keys. Uses and changes
+/// as log_sum_exp() where there is such a row.
+template <class Real>
+void set_scale(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<const double> lse,
+               WeightScale<Real>& scale);
 
 /// The lse [B, Hq, Tq] that a caller has given. In f32 it is too coarse for weights if scores are large. Unless it is
 /// of more keys, the row is then summed again, from the scores that its weights use, so that they sum to 1. Safe from

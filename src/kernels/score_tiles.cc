@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -26,6 +27,7 @@ void WeightScale<Real>::set(std::int64_t lane, double lse) {
   shift[n] = sees_nothing ? 0 : static_cast<Real>(lse);
   // The rounding error of lse in Real.
   factor[n] = sees_nothing ? 0 : static_cast<Real>(core::exp(static_cast<double>(shift[n]) - lse));
+  rest[n] = !std::isfinite(lse) ? 0 : lse - static_cast<double>(shift[n]);
 }
 
 template <class Real>

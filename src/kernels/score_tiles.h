@@ -19,6 +19,7 @@ template <class Real>
 struct WeightScale {
   std::array<Real, kTile> shift{};
   std::array<Real, kTile> factor{};
+  std::array<double, kTile> rest{};  // lse - shift
 
   /// From a row's lse: w = exp(score - lse). -inf, a row that sees nothing, gives zeros.
   void set(std::int64_t lane, double lse);

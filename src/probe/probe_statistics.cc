@@ -40,10 +40,10 @@ class BlockSums {
     }
   }
 
-  // `rounding` is lse less the shift.
-  void store(std::size_t n, double rounding, std::int64_t i, RowStatistics& rows) const {
+  // `rest` is lse less the shift.
+  void store(std::size_t n, double rest, std::int64_t i, RowStatistics& rows) const {
     const double visible = visible_[n];
-    double entropy = surprise_[n] + rounding * mass_[n];
+    double entropy = surprise_[n] + rest * mass_[n];
     if (entropy < 0) entropy = 0;  // rounding, at a weight of 1
     rows.visible.set({i}, visible);
     rows.entropy.set({i}, visible == 0 ? 0 : entropy);
@@ -111,16 +111,14 @@ RowStatistics Probe::statistics(HeadPlace head, Align align, const ProbeWatch& w
   const kernels::Problem& problem = state_->problem;
   const std::int64_t shift_of_place = align == Align::bottom_right ? problem.shape.Tk - problem.shape.Tq : 0;
   RowStatistics rows = rows_of(shape().Tq);
-  probe_detail::each_block_of_head(*state_, head, watch, [&](auto& tiles, std::span<const double> lse, std::int64_t i) {
+  probe_detail::each_block_of_head(*state_, head, watch, [&](auto& tiles, std::span<const double> /*lse*/, std::int64_t i) {
     using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;
     BlockSums<Real> sums(problem.query(i) + shift_of_place, problem.step_i);
     std::array<Real, kTile> shift{};
     for (std::int64_t n = 0; n < tiles.queries(); ++n) shift[static_cast<std::size_t>(n)] = tiles.shift(n);
     tiles.each_weighed([&](const KeyRange& keys) { sums.add(tiles.masked(), tiles.weights(), shift, keys); });
     for (std::int64_t n = 0; n < tiles.queries(); ++n) {
-      const auto lane = static_cast<std::size_t>(n);
-      const double rounding = std::isfinite(lse[lane]) ? lse[lane] - static_cast<double>(shift[lane]) : 0;
-      sums.store(lane, rounding, i + n, rows);
+      sums.store(static_cast<std::size_t>(n), tiles.rest(n), i + n, rows);
     }
   });
   return rows;

@@ -29,7 +29,7 @@ void WeightTiles<Real>::set_queries(const HeadPlace& head, std::int64_t i_begin,
 
 template <class Real>
 void WeightTiles<Real>::set_lse(std::span<const double> lse) {
-  for (std::int64_t n = 0; n < queries(); ++n) scale_.set(n, lse[static_cast<std::size_t>(n)]);
+  kernels::set_scale(tiles_, problem_, h_, lse, scale_);
 }
 
 template <class Real>
@@ -63,9 +63,7 @@ auto WeightTiles<Real>::stage(Stage stage, const KeyRange& keys) -> const Tile& 
 
 template <class Real>
 void WeightTiles<Real>::log_sum_exp(std::span<double> lse) {
-  std::optional<double> sink;
-  if (!problem_.sinks.empty()) sink = problem_.sinks[static_cast<std::size_t>(h_)];
-  kernels::log_sum_exp(tiles_, problem_.shape.Tk, sink, lse);
+  kernels::log_sum_exp(tiles_, problem_, h_, lse);
 }
 
 template <class Real>

@@ -33,8 +33,10 @@ class WeightTiles {
   void set_queries(const HeadPlace& head, std::int64_t i_begin, std::int64_t i_end);
   /// lse[n] is that of the n-th query.
   void set_lse(std::span<const double> lse);
-  /// What weigh() subtracts from the n-th query's scores: lse in Real, or 0 if the query sees nothing.
+  /// What weigh() subtracts from the n-th query's scores: lse in Real, or its largest part; 0 if it sees nothing.
   [[nodiscard]] Real shift(std::int64_t n) const { return scale_.shift[static_cast<std::size_t>(n)]; }
+  /// Of its lse what the shift leaves.
+  [[nodiscard]] double rest(std::int64_t n) const { return scale_.rest[static_cast<std::size_t>(n)]; }
   /// The queries' lse, computed by a pass over the keys.
   void log_sum_exp(std::span<double> lse);
   /// Their given lse from query i_begin on; rows for which it is too coarse are summed again.

@@ -9,6 +9,8 @@
 
 #include "attention/fused_targets.h"
 #include "qkv/backward.h"
+#include "qkv/gradient_probe.h"
+#include "qkv/probe.h"
 
 namespace qkv::testing_attention::range_test {
 namespace {
@@ -119,6 +121,35 @@ TEST_P(Range, TheLowestFloatOnAllKeysIsTheMean) {
   const Answer masked = ask({.mask = first_row_hidden()});
   for (std::int64_t j = 0; j < 3; ++j) {
     EXPECT_NEAR(answer.gradients.d_v.at({0, 0, j, 0}), masked.gradients.d_v.at({0, 0, j, 0}) + 1.0 / 3, 1e-6);
+  }
+}
+
+// Beside 1e18 the logarithm of a sum is lost in f64, too; what is recomputed from lse must not need it.
+TEST_P(Range, FarBiasesOnAllKeysLeaveWeightsAndGradients) {
+  for (const double far : {-1e9, 1e9, -1e18, 1e18, kLowest}) {
+    SCOPED_TRACE(far);
+    AttentionOptions options = {.bias = dense_bias(row({far, far, far}).to(DType::f32))};
+    const Answer answer = ask(options);
+    options.target = GetParam();
+    const Tensor q = counted({1, 1, 2, 4}, 0).to(DType::f32);
+    const Tensor k = counted({1, 1, 3, 4}, 10).to(DType::f32);
+    for (const Probe& probe : {Probe(q, k, options), Probe(q, k, options, answer.result.lse)}) {
+      EXPECT_THAT(probe.row({}, 0).to_vector(), Each(testing::DoubleNear(1.0 / 3, 1e-6)));
+      const RowStatistics rows = probe.statistics({});
+      EXPECT_NEAR(rows.mass.at({0}), 1, 1e-6);
+      EXPECT_NEAR(rows.entropy.at({0}), std::log(3), 1e-6);
+    }
+    std::array<double, 3> d_weights{};
+    for (std::int64_t j = 0; j < 3; ++j) d_weights[static_cast<std::size_t>(j)] = values.at({0, 0, j, 0}) + values.at({0, 0, j, 1});
+    const double mean = (d_weights[0] + d_weights[1] + d_weights[2]) / 3;
+    const Tensor ones = Tensor(std::vector<double>(4, 1), {1, 1, 2, 2}).to(DType::f32);
+    const GradientProbe gradients(ones, q, k, values.to(DType::f32), answer.result.out, answer.result.lse, options);
+    const Tensor d_scores = gradients.tile({.i_begin = 0, .i_end = 1, .j_begin = 0, .j_end = 3}, Stage::biased);
+    for (std::int64_t j = 0; j < 3; ++j) {
+      const double wanted = (d_weights[static_cast<std::size_t>(j)] - mean) / 3;
+      EXPECT_NEAR(answer.gradients.d_bias[0].at({0, j}), wanted, 1e-6);
+      EXPECT_NEAR(d_scores.at({0, j}), wanted, 1e-6);
+    }
   }
 }
 

@@ -122,7 +122,7 @@ constexpr IgnoredWord kGemma2[] = {{"hidden_act"}};
 constexpr IgnoredWord kGemma3[] = {{"_sliding_window_pattern"}};
 constexpr IgnoredWord kT5[] = {{"n_positions"}};
 constexpr IgnoredWord kClip[] = {{"projection_dim"}};
-constexpr IgnoredWord kTowers[] = {{"tie_word_embeddings"}};
+constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
 
 constexpr IgnoredWords kIgnored[] = {
     {"", "names and versions", kNames},
@@ -145,9 +145,10 @@ constexpr IgnoredWords kIgnored[] = {
     {"gemma3_text", "what transformers keeps for itself; layer_types or sliding_window_pattern count", kGemma3},
     {"t5", "of the first configs; positions are buckets", kT5},
     {"mt5", "of the first configs; positions are buckets", kT5},
+    {"mt5", "a head that is stored counts", kTiedOrNot},
     {"clip", "in the config of a tower; that of the whole counts", kClip},
-    {"clip", "there is no head of words", kTowers},
-    {"siglip", "there is no head of words", kTowers},
+    {"clip", "there is no head of words", kTiedOrNot},
+    {"siglip", "there is no head of words", kTiedOrNot},
 };
 
 // An object of a tower, whose words are as those of the whole.
