@@ -12,7 +12,7 @@
 
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/variable.h"
-#include "qkv/generator.h"
+#include "qkv/random.h"
 #include "qkv/threads.h"
 
 namespace {

@@ -124,9 +124,10 @@ TEST_P(Range, TheLowestFloatOnAllKeysIsTheMean) {
   }
 }
 
-// Beside 1e18 the logarithm of a sum is lost in f64, too; what is recomputed from lse must not need it.
+// Beside 1e18 scores are lost in f64, too, and with them the logarithm of their sum: what is recomputed from lse must
+// not need it.
 TEST_P(Range, FarBiasesOnAllKeysLeaveWeightsAndGradients) {
-  for (const double far : {-1e9, 1e9, -1e18, 1e18, kLowest}) {
+  for (const double far : {-1e18, 1e18, kLowest}) {
     SCOPED_TRACE(far);
     AttentionOptions options = {.bias = dense_bias(row({far, far, far}).to(DType::f32))};
     const Answer answer = ask(options);
