@@ -144,7 +144,8 @@ TEST_P(Range, FarBiasesOnAllKeysLeaveWeightsAndGradients) {
     for (std::int64_t j = 0; j < 3; ++j) d_weights[static_cast<std::size_t>(j)] = values.at({0, 0, j, 0}) + values.at({0, 0, j, 1});
     const double mean = (d_weights[0] + d_weights[1] + d_weights[2]) / 3;
     const Tensor ones = Tensor(std::vector<double>(4, 1), {1, 1, 2, 2}).to(DType::f32);
-    const GradientProbe gradients(ones, q, k, values.to(DType::f32), answer.result.out, answer.result.lse, options);
+    const Tensor v = values.to(DType::f32);
+    const GradientProbe gradients(ones, q, k, v, answer.result.out, answer.result.lse, options);
     const Tensor d_scores = gradients.tile({.i_begin = 0, .i_end = 1, .j_begin = 0, .j_end = 3}, Stage::biased);
     for (std::int64_t j = 0; j < 3; ++j) {
       const double wanted = (d_weights[static_cast<std::size_t>(j)] - mean) / 3;
