@@ -128,7 +128,7 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
   for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
     kernels::write_bias_gradient(documents, n, target, workers, gradients.d_bias[n]);
   }
-  if (!gradients.d_sinks.empty()) kernels::write_sink_gradient(documents, workers, gradients.d_sinks);
+  if (!gradients.d_sinks.empty()) kernels::write_sink_gradient(documents, target, workers, gradients.d_sinks);
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/bytes.h"
+#include "core/exact_math.h"
 #include "kernels/reference/softmax.h"
 
 namespace qkv {
@@ -44,8 +46,9 @@ Tensor softmax(const TensorView& x, int axis) {
 
 Tensor log_softmax(const TensorView& x, int axis) {
   return map_rows("log_softmax", x, axis, [](std::span<const double> row, std::span<double> result) {
-    const double lse = kernels::reference::log_sum_exp(row);
-    for (std::size_t i = 0; i < row.size(); ++i) result[i] = std::isinf(lse) ? lse : row[i] - lse;
+    const kernels::reference::RowSum sum = kernels::reference::sum_row(row, std::nullopt);
+    const double log_sum = core::log(sum.sum);  // beside a large maximum it would be lost
+    for (std::size_t i = 0; i < row.size(); ++i) result[i] = std::isinf(sum.lse()) ? sum.lse() : row[i] - sum.max - log_sum;
   });
 }
 

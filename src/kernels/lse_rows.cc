@@ -88,13 +88,6 @@ Running<Real> running_over(ScoreTiles<Real>& tiles, std::int64_t Tk) {
   return running;
 }
 
-// Whether half a unit of a double so large is more than 2^-23 (f32) or 2^-41 (f64), which a weight would be off by.
-template <class Real>
-bool is_coarse(double lse) {
-  constexpr double kMost = std::is_same_v<Real, float> ? 0x1p30 : 0x1p12;
-  return std::isfinite(lse) && std::fabs(lse) > kMost;
-}
-
 std::optional<double> sink_of(const Problem& problem, std::int64_t h) {
   return problem.sinks.empty() ? std::nullopt : std::optional<double>(problem.sinks[static_cast<std::size_t>(h)]);
 }

@@ -1,11 +1,13 @@
 // The lse of rows, as accurate as recomputed tiles need it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,15 @@ namespace qkv::kernels {
 template <class Real>
 void log_sum_exp(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<double> lse);
 
+/// Whether half a unit of a double so large is more than 2^-23 (f32) or 2^-41 (f64), which a weight would be off by.
+template <class Real>
+[[nodiscard]] bool is_coarse(double lse) {
+  constexpr double kMost = std::is_same_v<Real, float> ? 0x1p30 : 0x1p12;
+  return std::isfinite(lse) && std::fabs(lse) > kMost;
+}
+
 /// The scale of the weights of the current queries, from their lse. One so large that its own rounding would be seen in
-/// weights is summed again, and its row's maximum and sum are kept apart, unless it is of more keys. Uses and changes
+/// weights, is_coarse(), is summed again, and its row's maximum and sum are kept apart, unless it is of more keys. Uses and changes
 /// as log_sum_exp() where there is such a row.
 template <class Real>
 void set_scale(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<const double> lse,

@@ -1,6 +1,7 @@
 #include "kernels/parameter_gradients.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -280,6 +281,47 @@ class TermGradient {
   std::int64_t key_blocks_ = 0;
 };
 
+// The sink's share of the weights of a head's rows.
+class SinkWeights {
+ public:
+  SinkWeights(const Entry& entry, std::int64_t h, const cpu::Target& target)
+      : problem_(entry.problem->problem),
+        b_(entry.b),
+        h_(h),
+        target_(target),
+        sink_(problem_.sinks[static_cast<std::size_t>(h)]),
+        lse_(entry.problem->lse) {}
+
+  /// Of up to kTile queries. Where an lse has lost the logarithm of its sum, from the scores.
+  [[nodiscard]] std::array<double, kTile> of(const KeyRange& queries) const {
+    std::array<double, kTile> lse{};
+    std::array<double, kTile> weights{};
+    const auto rows = std::span(lse).first(static_cast<std::size_t>(queries.end - queries.begin));
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      rows[n] = lse_.at({b_, h_, queries.begin + static_cast<std::int64_t>(n)});
+      weights[n] = core::exp(sink_ - rows[n]);
+    }
+    if (std::ranges::none_of(rows, is_coarse<float>)) return weights;
+    ScoreTiles<float> tiles(problem_, &target_);
+    tiles.set_queries(b_, h_, queries.begin, queries.end);
+    WeightScale<float> scale;
+    set_scale(tiles, problem_, h_, rows, scale);
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      if (!is_coarse<float>(rows[n])) continue;
+      weights[n] = core::exp(sink_ - static_cast<double>(scale.shift[n]) - scale.rest[n]);
+    }
+    return weights;
+  }
+
+ private:
+  const Problem& problem_;
+  std::int64_t b_;
+  std::int64_t h_;
+  const cpu::Target& target_;
+  double sink_;
+  TensorView lse_;
+};
+
 }  // namespace
 
 void write_bias_gradient(Documents documents, std::size_t term, const cpu::Target& target, int threads,
@@ -289,18 +331,22 @@ void write_bias_gradient(Documents documents, std::size_t term, const cpu::Targe
   TermGradient(documents, node, target, threads, gradient).write();
 }
 
-void write_sink_gradient(Documents documents, int threads, Tensor& gradient) {
+void write_sink_gradient(Documents documents, const cpu::Target& target, int threads, Tensor& gradient) {
   const std::vector<Entry> entries = entries_of(documents);
   const std::int64_t H = gradient.dim(0);
   std::vector<double> sums(entries.size() * static_cast<std::size_t>(H));
   core::parallel_for(threads, static_cast<std::int64_t>(sums.size()), [&](int, std::int64_t n) {
     const Entry& entry = entries[static_cast<std::size_t>(n / H)];
     const std::int64_t h = n % H;
-    const double sink = entry.problem->problem.sinks[static_cast<std::size_t>(h)];
+    const SinkWeights sinks(entry, h, target);
     RowDelta delta(*entry.problem);
     double sum = 0;
-    for (std::int64_t i = 0; i < entry.queries(); ++i) {
-      sum -= core::exp(sink - entry.problem->lse.at({entry.b, h, i})) * delta.of(entry.b, h, i);
+    for (std::int64_t block = 0; block < blocks_of(entry.queries()); ++block) {
+      const KeyRange queries = block_of(block, entry.queries());
+      const std::array<double, kTile> weights = sinks.of(queries);
+      for (std::int64_t i = queries.begin; i < queries.end; ++i) {
+        sum -= weights[static_cast<std::size_t>(i - queries.begin)] * delta.of(entry.b, h, i);
+      }
     }
     sums[static_cast<std::size_t>(n)] = sum;
   });

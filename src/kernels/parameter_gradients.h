@@ -21,6 +21,6 @@ void write_bias_gradient(Documents documents, std::size_t term, const cpu::Targe
                          Tensor& gradient);
 
 /// Writes the gradient of the sinks [Hq], f32, without any tile. The same for any `threads`.
-void write_sink_gradient(Documents documents, int threads, Tensor& gradient);
+void write_sink_gradient(Documents documents, const cpu::Target& target, int threads, Tensor& gradient);
 
 }  // namespace qkv::kernels

@@ -155,6 +155,14 @@ TEST_P(Range, FarBiasesOnAllKeysLeaveWeightsAndGradients) {
   }
 }
 
+TEST_P(Range, ASinkAmongFarBiasesHasItsShare) {
+  const Answer answer = ask({.bias = dense_bias(row({kLowest, kLowest, kLowest}).to(DType::f32)), .sinks = {kLowest}});
+  // Weights of a fourth; out = the sum of v over 4, and d_out is 1: d_sink = -w (d_out . out).
+  double out = 0;
+  for (std::int64_t j = 0; j < 3; ++j) out += (values.at({0, 0, j, 0}) + values.at({0, 0, j, 1})) / 4;
+  EXPECT_NEAR(answer.gradients.d_sinks.at({0}), -out / 4, 1e-6);
+}
+
 TEST_P(Range, ABiasAboveTheHighestFloatIsInfinite) {
   const Answer answer = ask({.bias = dense_bias(row({0, 1e39, 0}))});
   EXPECT_THAT(answer.result.out.view().select(2, 0).to_vector(), Each(IsNan()));

@@ -40,6 +40,7 @@ TEST(Softmax, TakesAnyAxis) {
 TEST(Softmax, DoesNotOverflow) {
   EXPECT_THAT(softmax(row({1e300, 1e300}), 0).to_vector(), ElementsAre(0.5, 0.5));
   EXPECT_THAT(log_softmax(row({1000, 0}), 0).to_vector(), ElementsAre(0, -1000));
+  EXPECT_THAT(log_softmax(row({1e18, 1e18}), 0).to_vector(), testing::Each(testing::DoubleEq(-std::log(2))));
 }
 
 TEST(Softmax, ARowThatSeesNothingIsZero) {

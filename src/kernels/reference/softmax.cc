@@ -29,8 +29,6 @@ RowSum sum_row(std::span<const double> scores, std::optional<double> sink) {
   return row;
 }
 
-double log_sum_exp(std::span<const double> scores) { return sum_row(scores, std::nullopt).lse(); }
-
 double softmax_row(std::span<const double> scores, std::span<double> weights, std::optional<double> sink) {
   const RowSum row = sum_row(scores, sink);
   for (std::size_t j = 0; j < scores.size(); ++j) {
