@@ -1,5 +1,6 @@
 // Random questions to a studio in this process: QKV_FUZZ_QUESTIONS (2000) of them, or as many as QKV_FUZZ_SECONDS
-// takes, from number QKV_FUZZ_SEED (1) on. QKV_FUZZ_CASE is one to repeat instead, its number.
+// takes, from number QKV_FUZZ_SEED (1) on. QKV_FUZZ_CASE is one to repeat instead, its number. After
+// QKV_FUZZ_PATIENCE (2000) milliseconds the client leaves.
 #include "qkv/view/studio.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,6 @@ namespace qkv::fuzz::studio_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{2};         // then the client leaves
 constexpr std::chrono::seconds kMostAfterwards{60};  // until the work has ended, on a slow machine under sanitizers
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
@@ -37,10 +37,10 @@ void require_tensors(const nlohmann::json& json, std::size_t bytes) {
 }
 
 // What is wrong with the answer to a question; empty where nothing is.
-std::string fault_of(Studio& studio, const StudioQuestion& one) {
+std::string fault_of(Studio& studio, const StudioQuestion& one, std::chrono::milliseconds patience) {
   const auto begin = Clock::now();
   const StudioWatch leaves = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
-    return Clock::now() - begin > kPatience ? Proceed::stop : Proceed::go_on;
+    return Clock::now() - begin > patience ? Proceed::stop : Proceed::go_on;
   };
   std::string fault;
   try {
@@ -51,7 +51,7 @@ std::string fault_of(Studio& studio, const StudioQuestion& one) {
   } catch (const std::exception& error) {
     fault = std::string("an error that is none of qkv's: ") + error.what();
   }
-  if (Clock::now() - begin > kPatience + kMostAfterwards) fault = "it goes on although its client has left";
+  if (Clock::now() - begin > patience + kMostAfterwards) fault = "it goes on although its client has left";
   return fault;
 }
 
@@ -61,6 +61,7 @@ TEST(StudioFuzz, AnswersOrRefusesEveryQuestion) {
   const std::uint64_t first = repeated > 0 ? repeated : from_environment("QKV_FUZZ_SEED", 1);
   const std::uint64_t count = repeated > 0 ? 1 : from_environment("QKV_FUZZ_QUESTIONS", 2000);
   const auto most = std::chrono::seconds(from_environment("QKV_FUZZ_SECONDS", 0));
+  const auto patience = std::chrono::milliseconds(from_environment("QKV_FUZZ_PATIENCE", 2000));
   const bool tells = from_environment("QKV_FUZZ_TELLS", 0) > 0;  // before each, where one is looked for that crashes
   const auto begin = Clock::now();
   std::uint64_t n = first;
@@ -70,7 +71,7 @@ TEST(StudioFuzz, AnswersOrRefusesEveryQuestion) {
       std::printf("%llu %s %s\n", static_cast<unsigned long long>(n), one.name.c_str(), one.request.c_str());
       std::fflush(stdout);
     }
-    EXPECT_EQ(fault_of(studio, one), "") << "question " << n << ": " << one.name << " " << one.request;
+    EXPECT_EQ(fault_of(studio, one, patience), "") << "question " << n << ": " << one.name << " " << one.request;
   }
   std::printf("%llu questions from number %llu on\n", static_cast<unsigned long long>(n - first),
               static_cast<unsigned long long>(first));
