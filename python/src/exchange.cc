@@ -86,8 +86,9 @@ const ExchangeTable* table_of(nb::handle type) {
   return table;
 }
 
-std::optional<DType> floating_type(const dlpack::DataType& type) {
+std::optional<DType> element_type(const dlpack::DataType& type) {
   if (type.lanes != 1) return std::nullopt;
+  if (type.code == dlpack::kBool && type.bits == 8) return DType::b8;
   if (type.code == dlpack::kBfloat && type.bits == 16) return DType::bf16;
   if (type.code != dlpack::kFloat) return std::nullopt;
   if (type.bits == 32) return DType::f32;
@@ -123,7 +124,7 @@ std::optional<TensorView> borrowed_from(const ExchangeTable& table, nb::handle a
     PyErr_Clear();
     return std::nullopt;
   }
-  const std::optional<DType> dtype = floating_type(tensor.dtype);
+  const std::optional<DType> dtype = element_type(tensor.dtype);
   const bool is_plain = tensor.device.type == dlpack::kCpu && tensor.ndim >= 0 && tensor.ndim <= kMaxRank;
   if (!dtype || !is_plain || (tensor.ndim > 0 && tensor.strides == nullptr)) return std::nullopt;
   const auto rank = static_cast<std::size_t>(tensor.ndim);

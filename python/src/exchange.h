@@ -19,9 +19,9 @@ struct ExchangeTable;
 /// What a library that differentiates is doing.
 enum class Recording : std::uint8_t { off, on };
 
-/// The elements in place as long as the array lives and the GIL is held: nothing is allocated or owned. None where the
-/// table cannot, and where tensor_of() would refuse or have to look closer: another device or element type, signs that
-/// are not in memory, and, while gradients are recorded, an array that wants one.
+/// The elements in place, floating or bool, as long as the array lives and the GIL is held: nothing is allocated or
+/// owned. None where the table cannot, and where tensor_of() would refuse or have to look closer: another device or
+/// element type, signs that are not in memory, and, while gradients are recorded, an array that wants one.
 [[nodiscard]] std::optional<TensorView> borrowed_from(const ExchangeTable& table, nb::handle array,
                                                       Recording recording);
 

@@ -224,6 +224,16 @@ def test_what_is_no_tensor_is_refused():
         ours([1.0], [1.0], [1.0])
 
 
+@pytest.mark.parametrize("n", range(3))
+def test_none_is_no_tensor(n):
+    given = [None if n == m else torch.ones(1, 2, 5, 8) for m in range(3)]
+    name = ("query", "key", "value")[n]
+    causal_lower_right = pytest.importorskip("torch.nn.attention.bias").causal_lower_right
+    for options in ({}, {"attn_mask": torch.ones(5, 5)}, {"attn_mask": causal_lower_right(5, 5)}, {"dropout_p": 0.5}):
+        with pytest.raises(TypeError, match=f"{name} must be Tensor, not NoneType"):
+            ours(*given, **options)
+
+
 def test_autocast_casts_as_pytorch_does():
     x, mask = draw(1, 2, 5, 8, dtype=torch.float32), draw(5, 5, dtype=torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
@@ -527,6 +537,59 @@ class TestShortAndLongCalls:
         given = ours(q, k, v)
         assert given.dtype == dtype
         torch.testing.assert_close(given, theirs(q, k, v), rtol=2e-2, atol=2e-2)
+
+    MASKS = {
+        "a row": (1, 1),
+        "each pair": (-1, 0),
+        "keys of an entry": (2, 1, 1, 0),
+        "each head": (4, -1, 0),
+        "whole": (2, 4, -1, 0),
+    }
+
+    @pytest.mark.parametrize("shape", MASKS.values(), ids=MASKS.keys())
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+    def test_read_masks_and_numbers(self, T, shape, dtype):
+        q, k, v = (x.to(dtype) for x in self.inputs(T))
+        shape = [{-1: T, 0: T + 3}.get(n, n) for n in shape]
+        added = draw(*shape, dtype=torch.float32, seed=3)
+        seen = added > -1
+        seen[..., 0] = True
+        # Each of the ways that a long call goes gives the same bits.
+        for mask in (seen, added, added.to(dtype), seen.mT.contiguous().mT, added.expand(*added.shape)):
+            given = ours(q, k, v, attn_mask=mask)
+            with torch.autograd.forward_ad.dual_level():
+                assert torch.equal(given, ours(q, k, v, attn_mask=mask))
+            exact = theirs(*(x.double() for x in (q, k, v)), attn_mask=seen if mask.dtype == torch.bool else mask.double())
+            torch.testing.assert_close(given.double(), exact, rtol=2e-2, atol=4e-2 if dtype != torch.float32 else 1e-5)
+
+    def test_read_masks_of_grouped_heads(self, T):
+        q, k, v = self.inputs(T, heads=(4, 2, 2))
+        mask = draw(4, T, 1, dtype=torch.float32)
+        options = {"attn_mask": mask, "enable_gqa": True, "scale": 0.5}
+        self.same(ours(q, k, v, **options), theirs(q, k, v, **options))
+
+    def test_refuse_masks_as_pytorch_does(self, T):
+        q, k, v = self.inputs(T)
+        for mask, message in [
+            (torch.ones(T, T + 3, dtype=torch.uint8), "attn_mask dtype"),
+            (torch.ones(T, T + 3, dtype=torch.float16), "attn_mask dtype"),
+            (torch.ones(T, T + 2), "does not broadcast"),
+            (torch.ones(1, 1, 1, 1, 1), "does not broadcast"),
+            (torch.ones(3, 1, 1, 1, dtype=torch.bool), "does not broadcast"),
+        ]:
+            with pytest.raises(RuntimeError, match=message):
+                ours(q, k, v, attn_mask=mask)
+        with pytest.raises(RuntimeError, match="is_causal=True"):
+            ours(q, k, v, attn_mask=torch.ones(1, 1), is_causal=True)
+
+    def test_record_gradients_of_masks(self, T):
+        q, k, v = self.inputs(T)
+        mask = torch.zeros(T, T + 3, requires_grad=True)
+        assert ours(q, k, v, attn_mask=mask).requires_grad
+        with torch.no_grad():
+            assert not ours(q, k, v, attn_mask=mask).requires_grad
+        turned = torch._neg_view(draw(T, T + 3, dtype=torch.float32))
+        self.same(ours(q, k, v, attn_mask=turned), theirs(q, k, v, attn_mask=turned))
 
     def test_records_gradients_where_they_are_recorded_alone(self, T):
         q, k, v = self.inputs(T)

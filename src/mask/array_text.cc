@@ -23,13 +23,17 @@ void append_nested(std::string& text, const TensorView& values) {
 }  // namespace
 
 std::string array_text(const TensorView& values) {
-  if (values.size() == 0 || values.size() > kMaxPrintedElements) {
-    return fmt::format("<{} {}>", name_of(values.dtype()), values.shape().to_string());
-  }
+  if (!is_written_out(values.size())) return summary_text(values.dtype(), values.shape());
   std::string text;
   append_nested(text, values);
   return text;
 }
+
+std::string summary_text(DType dtype, const Shape& shape) {
+  return fmt::format("<{} {}>", name_of(dtype), shape.to_string());
+}
+
+bool is_written_out(std::int64_t elements) noexcept { return elements > 0 && elements <= kMaxPrintedElements; }
 
 std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 

@@ -11,7 +11,7 @@ namespace {
 
 class Dense final : public mask_detail::Node {
  public:
-  explicit Dense(const TensorView& visible) : flags_("dense", "visible", visible), text_(text_of(visible)) {}
+  explicit Dense(const TensorView& visible) : flags_("dense", "visible", visible) {}
 
   [[nodiscard]] bool allows(const Place& place, const MaskShape& /*shape*/) const override {
     return flags_.bits(place.b, place.h, place.i, place.j, 1) != 0;
@@ -56,19 +56,17 @@ class Dense final : public mask_detail::Node {
   }
   [[nodiscard]] bool varies_by_batch() const override { return flags_.layout().varies_by_batch(); }
   [[nodiscard]] bool varies_by_head() const override { return flags_.layout().varies_by_head(); }
-  [[nodiscard]] std::string to_string() const override { return text_; }
-
- private:
   // Of many flags it says the shape alone, and u8 counts as b8.
-  [[nodiscard]] static std::string text_of(const TensorView& visible) {
-    const bool is_written_out = visible.size() <= mask_detail::kMaxPrintedElements;
-    const Tensor flags = is_written_out ? mask_detail::copied_flags("dense", "visible", visible) : Tensor();
-    const TensorView named(visible.data(), DType::b8, visible.shape(), visible.strides());
-    return "dense(" + mask_detail::array_text(is_written_out ? flags.view() : named) + ")";
+  [[nodiscard]] std::string to_string() const override {
+    const Shape& shape = flags_.layout().shape();
+    const bool is_written_out = mask_detail::is_written_out(shape.product());
+    return "dense(" +
+           (is_written_out ? mask_detail::array_text(flags_.unpacked()) : mask_detail::summary_text(DType::b8, shape)) +
+           ")";
   }
 
+ private:
   mask_detail::PackedFlags flags_;
-  std::string text_;
 };
 
 }  // namespace

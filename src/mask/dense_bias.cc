@@ -24,7 +24,7 @@ template <class T>
 class DenseBias final : public bias_detail::TermNode {
  public:
   explicit DenseBias(const TensorView& values)
-      : printed_(mask_detail::array_text(values)),
+      : given_(values.dtype()),
         values_(values, dtype_of_v<T>),
         layout_("dense_bias", "values", values.shape()) {}
 
@@ -65,7 +65,12 @@ class DenseBias final : public bias_detail::TermNode {
     return {};
   }
   void validate(const MaskShape& shape) const override { layout_.require_fits({shape.B, shape.H, shape.Tq, shape.Tk}); }
-  [[nodiscard]] std::string to_string() const override { return "dense(" + printed_ + ")"; }
+  [[nodiscard]] std::string to_string() const override {
+    const bool is_written_out = mask_detail::is_written_out(values_.size());
+    return "dense(" +
+           (is_written_out ? mask_detail::array_text(values_) : mask_detail::summary_text(given_, values_.shape())) +
+           ")";
+  }
 
   [[nodiscard]] Shape gradient_shape(const MaskShape& /*shape*/) const override { return layout_.shape(); }
   [[nodiscard]] bias_detail::GradientAxes gradient_axes() const override {
@@ -105,7 +110,7 @@ class DenseBias final : public bias_detail::TermNode {
     return values_.values<T>().data() + layout_.offset(place.b, place.h, place.i, place.j);
   }
 
-  std::string printed_;
+  DType given_;  // before they were converted
   Tensor values_;
   Broadcast layout_;
 };

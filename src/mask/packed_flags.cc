@@ -53,6 +53,17 @@ PackedFlags::PackedFlags(std::string_view function, std::string_view argument, c
   words_.push_back(0);
 }
 
+Tensor PackedFlags::unpacked() const {
+  Tensor flags(DType::b8, layout_.shape());
+  bool* flag = static_cast<bool*>(flags.data());
+  for (std::int64_t n = 0; n < flags.size(); ++n) {
+    const std::int64_t column = n % columns_;
+    const std::uint64_t word = words_[static_cast<std::size_t>(n / columns_ * words_per_row_ + column / 64)];
+    *flag++ = (word >> (column % 64) & 1U) != 0;
+  }
+  return flags;
+}
+
 std::uint64_t PackedFlags::bits(std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t first,
                                 int count) const noexcept {
   const std::int64_t begin = layout_.offset(b, h, row, 0) / columns_ * words_per_row_;

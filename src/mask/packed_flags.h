@@ -20,6 +20,8 @@ class PackedFlags {
   /// Bit c is the flag of column `first` + c, 1 <= count <= 64.
   [[nodiscard]] std::uint64_t bits(std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t first,
                                    int count) const noexcept;
+  /// The flags as they came, b8 [shape].
+  [[nodiscard]] Tensor unpacked() const;
   [[nodiscard]] const Broadcast& layout() const noexcept { return layout_; }
 
  private:

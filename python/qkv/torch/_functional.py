@@ -32,6 +32,8 @@ def _cast_by_autocast(x: Tensor) -> Tensor:
 
 def _is_plain(query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Four axes, as many heads and batch entries each, numbers and no more: the engine can read them at once."""
+    if query is None or key is None or value is None:
+        return False
     if is_watched(query, key, value) or torch.is_autocast_enabled("cpu"):
         return False
     refuse_tangents(query, key, value)
@@ -74,15 +76,16 @@ def scaled_dot_product_attention(
     Raises RuntimeError and TypeError where PyTorch does. docs/python.md lists what differs.
     """
     mask_text = TOP_LEFT if is_causal else ""
-    if attn_mask is None and dropout_p == 0:
+    if dropout_p == 0:
         try:
-            out = short(query, key, value, TOP_LEFT if is_causal else None, scale, grouped=False)
+            out = short(query, key, value, TOP_LEFT if is_causal else None, scale, enable_gqa, attn_mask)
         except ValueError:
-            _inputs.check(query, key, value, None)  # in PyTorch's words, where it refuses them, too
+            _inputs.check(query, key, value, attn_mask)  # in PyTorch's words, where it refuses them, too
             raise
         if out is not None:
             return out
     if attn_mask is not None and type(attn_mask).__name__ == "CausalBias":
+        _inputs.check_tensors(query=query, key=key, value=value)
         attn_mask, mask_text = None, _text_of_causal_bias(attn_mask, query, key, is_causal)
     if attn_mask is None and dropout_p == 0 and _is_plain(query, key, value):
         try:

@@ -19,11 +19,17 @@ def refuse(message: str) -> NoReturn:
     raise RuntimeError(f"{NAME}: {message}")
 
 
+def check_tensors(**given: object) -> None:
+    for name, x in given.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{NAME}: {name} must be Tensor, not {type(x).__name__}")
+
+
 def check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
     """Raises as PyTorch does: TypeError for what is no tensor, RuntimeError otherwise."""
-    for name, x in (("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask)):
-        if not isinstance(x, Tensor) and not (x is None and name == "attn_mask"):
-            raise TypeError(f"{NAME}: {name} must be Tensor, not {type(x).__name__}")
+    check_tensors(query=query, key=key, value=value)
+    if attn_mask is not None:
+        check_tensors(attn_mask=attn_mask)
     if not query.dtype == key.dtype == value.dtype:
         refuse(
             "expected query, key, and value to have the same dtype, but got query.dtype: "

@@ -278,7 +278,8 @@ PLAIN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 def short(
-    q: Tensor, k: Tensor, v: Tensor, mask: qkv.Mask | str | None, scale: float | None, grouped: bool
+    q: Tensor, k: Tensor, v: Tensor, mask: qkv.Mask | str | None, scale: float | None, grouped: bool,
+    over_scores: Tensor | None = None,
 ) -> Tensor | None:
     """The result of a call that takes some ten microseconds, most of which options and records would be; None of any
     other call. It looks at nothing that the engine looks at as well.
@@ -287,8 +288,10 @@ def short(
         return None
     if type(q) not in PLAIN_TYPES or type(k) not in PLAIN_TYPES or type(v) not in PLAIN_TYPES:
         return None
+    if over_scores is not None and type(over_scores) not in PLAIN_TYPES:
+        return None
     rule = mask_of_text(mask) if isinstance(mask, str) else mask
-    return short_attention(q, k, v, rule, scale, _is_recording(), grouped)
+    return short_attention(q, k, v, rule, scale, _is_recording(), grouped, over_scores)
 
 
 class Recorded(torch.autograd.Function):

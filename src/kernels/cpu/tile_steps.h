@@ -1,6 +1,7 @@
 // The steps on the scores of one block and one tile, between the two products.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -42,7 +43,9 @@ class TileSteps {
         bias_rows_(scratch + kTile * kTile),
         value_(scratch + 2 * kTile * kTile) {
     if (call_.bias == nullptr) return;
-    for (std::int64_t n = 0; n < kTile * kTile; n += S::kLanes) S::store(bias_rows_ + n, S::zero());
+    // Rows that no block of the segment has are not turned, either.
+    const std::int64_t rows = std::min(kTile, round_up(segment_.shape.Tq * (call_.Hq / call_.Hk), S::kLanes));
+    for (std::int64_t n = 0; n < rows * kTile; n += S::kLanes) S::store(bias_rows_ + n, S::zero());
   }
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
