@@ -24,7 +24,7 @@ def evaluate(
     """
     b, h, i, j = numpy.ogrid[:B, :H, :Tq, :Tk]
     try:
-        said = numpy.asarray(rule(b, h, i, j))
+        said = numpy.asanyarray(rule(b, h, i, j))
     except ValueError as error:
         if "truth value" not in str(error):
             raise

@@ -82,10 +82,10 @@ def heatmap(
     """
     import numpy
 
-    maps = numpy.asarray(values)
+    maps = numpy.asanyarray(values)  # a masked array stays one, which the engine refuses
     if maps.ndim not in (2, 3):
         raise ValueError(f"heatmap: values: expected [rows, columns] or [maps, rows, columns], got {list(maps.shape)}")
-    maps = numpy.ascontiguousarray(maps if maps.ndim == 3 else maps[None], dtype="float64")
+    maps = numpy.asanyarray(maps if maps.ndim == 3 else maps[None], dtype="float64", order="C")
     if titles and len(titles) != len(maps):
         raise ValueError(f"heatmap: titles: expected {len(maps)}, one a map, got {len(titles)}")
     names = list(titles) if titles else ["" for _ in maps]

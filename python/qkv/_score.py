@@ -64,7 +64,7 @@ class Changed:
     ) -> Float64Array:
         """What the function says of a block. It may write into the scores that it is given."""
         i, j = numpy.ogrid[queries, : score.shape[1]]
-        said = numpy.asarray(function(score.copy(), numpy.asarray(b), numpy.asarray(h), i, j))
+        said = numpy.asanyarray(function(score.copy(), numpy.asarray(b), numpy.asarray(h), i, j))
         if said.dtype.kind not in "fiub":
             raise TypeError(f"{self.name}: {word}: expected a function that gives numbers, got {said.dtype}")
         try:

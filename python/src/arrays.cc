@@ -38,6 +38,17 @@ std::string module_of(nb::handle object) { return text_of(object.type().attr("__
 
 bool is_numpy(nb::handle object) { return PyObject_TypeCheck(object.ptr(), (PyTypeObject*)numpy_array_type().ptr()); }
 
+// The buffer of a masked array has the elements alone: its mask would be lost.
+void require_unmasked(nb::handle array, const Argument& argument) {
+  if (array.type().is(numpy_array_type()) || !is_numpy(array)) return;
+  static const nb::handle kCount = nb::object(nb::module_::import_("numpy.ma").attr("count_masked")).release();
+  const auto hidden = nb::cast<std::int64_t>(kCount(array));
+  if (hidden == 0) return;
+  throw InvalidArgument(argument.function, argument.name, "an array without masked elements",
+                        "a masked array that hides " + std::to_string(hidden) +
+                            "; fill them: x.filled(value), or hide the pairs by mask");
+}
+
 struct Format {
   char code;
   Py_ssize_t size;
@@ -210,6 +221,7 @@ std::string said_type(nb::handle object) {
 }
 
 Tensor tensor_of(nb::handle array, const Argument& argument) {
+  require_unmasked(array, argument);
   if (PyObject_CheckBuffer(array.ptr()) != 0) {
     if (OwnedBuffer buffer = buffer_of(array)) {
       const DType dtype = dtype_of_format(*buffer, argument);
@@ -246,30 +258,71 @@ nb::object array_like(nb::handle source, Tensor tensor) {
   return numpy_array(std::move(tensor));
 }
 
+namespace {
+
+[[noreturn]] void refuse_list(const Argument& argument, const std::string& got) {
+  const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
+  throw nb::type_error((start + ": expected a list of numbers, got " + got).c_str());
+}
+
+Tensor one_axis_of(nb::handle array, const Argument& argument) {
+  Tensor tensor = tensor_of(array, argument);
+  if (tensor.rank() != 1) {
+    throw InvalidArgument(argument.function, argument.name, "one axis", tensor.shape().to_string());
+  }
+  return tensor;
+}
+
+std::vector<nb::object> items_of(nb::handle list, const Argument& argument) {
+  std::vector<nb::object> items;
+  if (!nb::try_cast(list, items)) refuse_list(argument, said_type(list));
+  return items;
+}
+
+double number_of(nb::handle item, const Argument& argument) {
+  double number = 0;
+  if (nb::try_cast(item, number)) return number;
+  if (!PyLong_Check(item.ptr())) refuse_list(argument, "one that holds " + said_type(item));
+  throw InvalidArgument(argument.function, argument.name, "numbers that a float holds", text_of(item));
+}
+
+// Numbers that a double need not hold.
+std::vector<std::int64_t> exactly(const Tensor& numbers) {
+  const Tensor dense(numbers.view());
+  const auto values = dense.values<std::int64_t>();
+  return {values.begin(), values.end()};
+}
+
+std::int64_t whole_number_of(double number, const Argument& argument) {
+  if (number == std::floor(number) && std::fabs(number) <= 0x1p53) return static_cast<std::int64_t>(number);
+  throw InvalidArgument(argument.function, argument.name, "whole numbers", text_of(nb::float_(number)));
+}
+
+std::int64_t whole_number_of(nb::handle item, const Argument& argument) {
+  std::int64_t number = 0;
+  if (nb::try_cast(item, number)) return number;
+  if (!PyLong_Check(item.ptr())) return whole_number_of(number_of(item, argument), argument);
+  throw InvalidArgument(argument.function, argument.name, "whole numbers of 64 bits", text_of(item));
+}
+
+}  // namespace
+
 std::vector<double> numbers_of(nb::handle object, const Argument& argument) {
+  if (is_array(object)) return one_axis_of(object, argument).to_vector();
   std::vector<double> numbers;
-  if (is_array(object)) {
-    const Tensor tensor = tensor_of(object, argument);
-    if (tensor.rank() != 1) {
-      throw InvalidArgument(argument.function, argument.name, "one axis", tensor.shape().to_string());
-    }
-    return tensor.to_vector();
-  }
-  if (!nb::try_cast(object, numbers)) {
-    const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
-    throw nb::type_error((start + ": expected a list of numbers, got " + said_type(object)).c_str());
-  }
+  for (const nb::object& item : items_of(object, argument)) numbers.push_back(number_of(item, argument));
   return numbers;
 }
 
 std::vector<std::int64_t> whole_numbers_of(nb::handle object, const Argument& argument) {
   std::vector<std::int64_t> whole;
-  for (const double number : numbers_of(object, argument)) {
-    if (number != std::floor(number) || std::fabs(number) > 0x1p53) {
-      throw InvalidArgument(argument.function, argument.name, "whole numbers", std::to_string(number));
-    }
-    whole.push_back(static_cast<std::int64_t>(number));
+  if (is_array(object)) {
+    const Tensor numbers = one_axis_of(object, argument);
+    if (numbers.dtype() == DType::i64) return exactly(numbers);
+    for (const double number : numbers.to_vector()) whole.push_back(whole_number_of(number, argument));
+    return whole;
   }
+  for (const nb::object& item : items_of(object, argument)) whole.push_back(whole_number_of(item, argument));
   return whole;
 }
 

@@ -80,6 +80,31 @@ def test_no_keys_give_zeros():
     assert not out.any() and numpy.isneginf(lse).all()
 
 
+MASKED = {
+    "q": lambda x, hidden: qkv.attention(hidden, x, x),
+    "v": lambda x, hidden: qkv.attention(x, x, hidden),
+    "lse": lambda x, hidden: qkv.Probe(x, x, hidden[:, 0]),
+    "bias": lambda x, hidden: qkv.attention(x, x, x, bias=hidden[:, :4]),
+    "sinks": lambda x, hidden: qkv.attention(x, x, x, sinks=hidden[0, :1]),
+    "values": lambda x, hidden: qkv.heatmap(hidden),
+    "mask": lambda x, hidden: qkv.attention(x, x, x, mask=lambda b, h, i, j: numpy.ma.array(j <= i, mask=i == j)),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_masked_elements_are_refused(name):
+    """Their masks would be lost: a buffer is of the elements alone."""
+    x = numbers(4, 8)
+    with pytest.raises(ValueError, match=f": {name}: expected an array without masked elements, got a masked array"):
+        MASKED[name](x, numpy.ma.array(x, mask=x == x[0, 0]))
+
+
+def test_masked_arrays_that_hide_nothing_are_arrays():
+    x = numbers(4, 8)
+    given = qkv.attention(numpy.ma.array(x, mask=False), x, numpy.ma.array(x))
+    assert numpy.array_equal(given, qkv.attention(x, x, x))
+
+
 def test_another_byte_order_is_refused():
     x = numbers(1, 1, 2, 4)
     other = x.astype(x.dtype.newbyteorder("S"))

@@ -1,7 +1,7 @@
 #include "reading.h"
 
-#include "../arrays.h"
-#include "models.h"
+#include <limits>
+
 #include "qkv/explain/model.h"
 
 namespace qkv::python {
@@ -22,9 +22,7 @@ TaskExample of_ids(std::string_view function, const TrainedModel& model, nb::han
                           "a model of kind " + std::string(name_of(model.kind())));
   }
   TaskExample example;
-  for (const std::int64_t id : whole_numbers_of(ids, {function, "ids"})) {
-    example.tokens.push_back(static_cast<std::int32_t>(id));
-  }
+  example.tokens = token_ids_of(ids, {function, "ids"});
   if (example.tokens.empty()) throw InvalidArgument(function, "ids", "one or more", "none");
   example.labels.resize(example.tokens.size());
   example.scored.resize(example.tokens.size());
@@ -46,6 +44,15 @@ TaskExample of_image(std::string_view function, const TrainedModel& model, const
 }
 
 }  // namespace
+
+std::vector<std::int32_t> token_ids_of(nb::handle ids, const Argument& argument) {
+  std::vector<std::int32_t> all;
+  for (const std::int64_t id : whole_numbers_of(ids, argument)) {
+    require_between(argument.function, argument.name, id, 0, std::numeric_limits<std::int32_t>::max());
+    all.push_back(static_cast<std::int32_t>(id));
+  }
+  return all;
+}
 
 TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
   if (given.answer) require_between(function, "answer", *given.answer, 0, kMostAnswer);

@@ -1,6 +1,7 @@
 // What a model is given to read.
 #pragma once
 
+#include "../arrays.h"
 #include "models.h"
 
 namespace qkv::python {
@@ -13,6 +14,10 @@ struct ReadArguments {
   nb::object image;
   std::optional<std::int64_t> answer;
 };
+
+/// Ids of tokens out of a list, a tuple or an array; whether a vocabulary has them is not looked at. Throws
+/// InvalidArgument naming the argument for a number that is no id of any.
+[[nodiscard]] std::vector<std::int32_t> token_ids_of(nb::handle ids, const Argument& argument);
 
 /// Throws InvalidArgument naming `function` and the argument.
 [[nodiscard]] TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given);

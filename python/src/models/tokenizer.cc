@@ -37,9 +37,16 @@ std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, co
   return rows;
 }
 
-std::vector<std::int32_t> ids_of(nb::handle ids) {
+// With the bounds of its vocabulary, in the words of the method that was called.
+std::int32_t id_of(const OwnedTokenizer& self, std::int64_t id, const Argument& argument) {
+  require_between(argument.function, argument.name, id, 0, self.tokenizer->size() - 1);
+  return static_cast<std::int32_t>(id);
+}
+
+std::vector<std::int32_t> ids_of(const OwnedTokenizer& self, nb::handle ids) {
   std::vector<std::int32_t> all;
-  for (const std::int64_t id : whole_numbers_of(ids, {"decode", "ids"})) all.push_back(static_cast<std::int32_t>(id));
+  const Argument argument{"decode", "ids"};
+  for (const std::int64_t id : whole_numbers_of(ids, argument)) all.push_back(id_of(self, id, argument));
   return all;
 }
 
@@ -63,18 +70,21 @@ void add_tokenizer(nb::module_& module) {
       .def(
           "decode",
           [](const OwnedTokenizer& self, nb::handle ids, bool special) {
-            const std::string text = self.tokenizer->decode(ids_of(ids), special_of(special));
+            const std::string text = self.tokenizer->decode(ids_of(self, ids), special_of(special));
             // A part of a character stands as U+FFFD.
             return nb::steal<nb::str>(
                 PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
           },
           nb::arg("ids"), nb::arg("special"))
       .def("piece",
-           [](const OwnedTokenizer& self, std::int32_t id) {
-             const std::string& piece = self.tokenizer->piece(id);
+           [](const OwnedTokenizer& self, std::int64_t id) {
+             const std::string& piece = self.tokenizer->piece(id_of(self, id, {"piece", "id"}));
              return nb::bytes(piece.data(), piece.size());
            })
-      .def("shown", [](const OwnedTokenizer& self, std::int32_t id) { return shown_token(*self.tokenizer, id); })
+      .def("shown",
+           [](const OwnedTokenizer& self, std::int64_t id) {
+             return shown_token(*self.tokenizer, id_of(self, id, {"shown", "id"}));
+           })
       .def("find", [](const OwnedTokenizer& self, const std::string& piece) { return self.tokenizer->find(piece); });
 }
 
