@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from qkv import _models, _pictures
-from qkv._tokenizer import Tokenizer
+from qkv._tokenizer import Tokenizer, require_opened
 from qkv._trace import Trace, edits_of, require_kept
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Model:
     """
 
     def __init__(self, model: _models.Model) -> None:
+        require_opened("Model", model, _models.Model)
         self._model = model
 
     @classmethod

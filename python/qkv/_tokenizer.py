@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from qkv import _models
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+
+
+def require_opened(word: str, given: object, kind: type) -> None:
+    """Raises TypeError for a name or path in place of what open() reads."""
+    if not isinstance(given, kind):
+        raise TypeError(f"{word}: expected what {word}.open() reads, got {given!r}; call qkv.{word}.open(name)")
 
 
 class Token(NamedTuple):
@@ -28,6 +34,7 @@ class Tokenizer:
     """What cuts texts into tokens. Get one from model.tokenizer or Tokenizer.open()."""
 
     def __init__(self, engine: _models.Tokenizer) -> None:
+        require_opened("Tokenizer", engine, _models.Tokenizer)
         self._engine = engine
 
     @classmethod
@@ -59,7 +66,7 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
         """The text of ids, without special tokens unless `special` is true. Raises ValueError for an unknown id."""
-        return self._engine.decode(list(ids), special)
+        return self._engine.decode(list(ids) if isinstance(ids, Iterable) else ids, special)
 
     def shown(self, id: int) -> str:
         """A token for people, on one line: a space as "␣", a line end as "⏎"."""

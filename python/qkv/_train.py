@@ -217,10 +217,14 @@ def train(
     """
     place = pathlib.Path(directory if directory is not None else f"qkv-{task}")
     words: dict[str, Any] = {**settings}
-    _require_place(place, resume, words)
+    if resume:
+        _require_begun(place, words)
     if data is not None:
         words["data"] = os.fspath(data)
-    bar = _Bar(task, _models.planned_steps(task, os.fspath(place), words, resume), progress)
+    steps = _models.planned_steps(task, os.fspath(place), words, resume)  # refuses settings
+    if not resume:
+        _require_unbegun(place)
+    bar = _Bar(task, steps, progress)
 
     def stepped(row: tuple[Any, ...]) -> None:
         step = Step(*row)
@@ -235,12 +239,18 @@ def train(
     return TrainingRun(place, None if report is None else json.loads(report))
 
 
-def _require_place(place: pathlib.Path, resume: bool, settings: dict[str, Any]) -> None:
-    has_checkpoint = (place / "checkpoint.safetensors").exists()
-    if resume and settings:
+def _has_checkpoint(place: pathlib.Path) -> bool:
+    return (place / "checkpoint.safetensors").exists()
+
+
+def _require_begun(place: pathlib.Path, settings: dict[str, Any]) -> None:
+    if settings:
         name = next(iter(settings))
         raise ValueError(f"train: {name}: expected no setting beside resume, which goes on as begun, got one")
-    if resume and not has_checkpoint:
+    if not _has_checkpoint(place):
         raise ValueError(f"train: resume: expected a checkpoint in {place}, got none")
-    if not resume and has_checkpoint:
+
+
+def _require_unbegun(place: pathlib.Path) -> None:
+    if _has_checkpoint(place):
         raise ValueError(f"train: directory: expected one without a checkpoint, or resume=True, got {place}")

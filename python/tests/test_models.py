@@ -61,6 +61,39 @@ def test_ids_are_the_text(induction):
     np.testing.assert_array_equal(induction(ids=induction.tokenizer.encode(TEXT)), induction(TEXT))
 
 
+BEYOND = [-1, -(2**32) + 5, 2**31, 2**32 + 97, 2**53 + 1, 10**30]  # some are small numbers modulo 2**32
+
+
+@pytest.mark.parametrize("beyond", BEYOND)
+def test_ids_beyond_the_vocabulary_are_refused_as_they_are(induction, beyond):
+    tokenizer = induction.tokenizer
+    arrays = [np.array([beyond])] if beyond < 2**63 else []
+    for ids in ([beyond], *arrays):
+        for call in (tokenizer.decode, lambda ids: induction.trace(ids=ids), lambda ids: induction(ids=ids)):
+            with pytest.raises(ValueError, match=f": ids: expected .*, got {beyond}$"):
+                call(ids)
+    if beyond < 2**63:
+        with pytest.raises(ValueError, match=f"shown: id: expected from 0 to {len(tokenizer) - 1}, got {beyond}$"):
+            tokenizer.shown(beyond)
+
+
+def test_what_is_no_id_is_refused(induction):
+    for ids, error, message in [
+        ([1.5], ValueError, "whole numbers, got 1.5"),
+        (["a"], TypeError, "a list of numbers, got one that holds str"),
+        ("ab", TypeError, "a list of numbers, got one that holds str"),
+        (5, TypeError, "a list of numbers, got int"),
+    ]:
+        with pytest.raises(error, match=f"decode: ids: expected {message}"):
+            induction.tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", [qkv.Model, qkv.Tokenizer])
+def test_names_are_opened(kind):
+    with pytest.raises(TypeError, match=rf"got 'gpt'; call qkv.{kind.__name__}.open\(name\)"):
+        kind("gpt")
+
+
 def test_an_answer_is_written_before_the_pass(induction):
     assert induction.trace(TEXT, answer=2).tokens == [*TEXT, "c", "x"]
 

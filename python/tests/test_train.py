@@ -69,6 +69,8 @@ def test_a_callback_ends_a_run_which_then_goes_on_bit_for_bit(run, tmp_path):
     assert len(qkv.TrainingRun(place)) == 2
     with pytest.raises(ValueError, match="train: directory: expected one without a checkpoint"):
         qkv.train("copy", directory=place)
+    with pytest.raises(ValueError, match="train: dropout: expected"):  # before the directory is looked at
+        qkv.train("copy", directory=place, dropout=2.0)
     with pytest.raises(ValueError, match="train: steps: expected no setting beside resume"):
         qkv.train("copy", directory=place, resume=True, steps=9)
     with pytest.raises(ValueError, match="train: task: expected copy, which .* holds, got sort"):
