@@ -9,7 +9,7 @@ namespace qkv {
 /// every call that uses the default. Safe from any thread.
 [[nodiscard]] int threads();
 
-/// Sets threads() for the whole process, from the next call on. Throws InvalidArgument for less than 1.
+/// Sets threads() for the whole process, from the next call on. Throws InvalidArgument unless it is from 1 to 65536.
 void set_threads(int count);
 
 }  // namespace qkv

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from qkv import _models, _pictures
+from qkv._given import list_of, texts_of
 from qkv._tokenizer import Tokenizer, require_opened
 from qkv._trace import Trace, edits_of, require_kept
 
@@ -173,7 +174,7 @@ class Model:
         Raises ValueError for a pattern that meets no value, and for an edit of another shape.
         """
         require_text(text)
-        patterns = [keep] if isinstance(keep, str) else None if keep is None else list(keep)
+        patterns = None if keep is None else texts_of("trace", "keep", keep)
         run = _models.run(self._model, patterns, edits_of(edit or {}), text, ids, example, image, answer)
         require_kept(patterns or [], run)
         reading = text if text is not None else example
@@ -218,8 +219,7 @@ class Model:
         said = on_text
         if isinstance(prompt, str) and on_text is not None:
             said = _without_number(on_text)
-        prompts = [prompt] if isinstance(prompt, str) else list(prompt)
-        stops = [stop] if isinstance(stop, str) else list(stop)
+        prompts, stops = texts_of("generate", "prompt", prompt), texts_of("generate", "stop", stop)
         written = _models.generate(
             self._model, prompts, tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, beams,
             length_penalty, stops, dtype, said,
@@ -274,13 +274,15 @@ class Model:
         max_seq_length is cut there, with a warning. Of two towers the text's vector.
         """
         is_one = isinstance(texts, str)
-        words = pooling if pooling is None or isinstance(pooling, str) else ",".join(pooling)
-        vectors = self._model.embed([texts] if is_one else list(texts), words, normalise, dtype, prompt_name, prompt)
+        words = None if pooling is None else ",".join(texts_of("embed", "pooling", pooling))
+        given = texts_of("embed", "texts", texts)
+        vectors = self._model.embed(given, words, normalise, dtype, prompt_name, prompt)
         return vectors[0] if is_one else vectors
 
     def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:
         """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""
-        return Match(*self._model.match(list(images), list(texts)))
+        pictures = list_of("match", "images", images, "a list of images")
+        return Match(*self._model.match(pictures, list_of("match", "texts", texts, "a list of texts")))
 
     def fill(self, text: str, count: int = 5) -> list[Gap]:
         """What the gaps of a text may be ([MASK], <mask>; of english <be>), by an encoder: a Gap each."""

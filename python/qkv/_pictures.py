@@ -12,6 +12,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from qkv._given import list_of
 from qkv._qkv import Error
 
 if TYPE_CHECKING:
@@ -169,8 +170,8 @@ def _maps_svg(
         maps,
         hidden,
         names=names,
-        rows=list(rows),
-        columns=list(columns),
+        rows=list_of("heatmap", "rows", rows, "a list of texts"),
+        columns=list_of("heatmap", "columns", columns, "a list of texts"),
         axes=axes,
         places=places,
         value=value,

@@ -54,9 +54,10 @@ class Tokenizer:
 
     def tokens(self, text: str, pair: str | None = None, *, special: bool = True) -> list[Token]:
         """The Tokens of a text, with their places in characters. A part of a character has all of it as its place."""
+        rows = self._engine.rows(text, pair, special)
         places = {"text": _Places(text), "pair": _Places(pair or "")}
         found: list[Token] = []
-        for id, shown, begin, end, source in self._engine.rows(text, pair, special):
+        for id, shown, begin, end, source in rows:
             place = places.get(source)
             if place is None:
                 found.append(Token(id, shown, 0, 0, source))

@@ -8,10 +8,11 @@ and qkv.Error for a model that cannot be opened.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from qkv import _models
 from qkv._findings import Change, Finding, Heads, Lens, LossChange, Rollout, Sweep
+from qkv._given import list_of, require_texts, texts_of
 
 if TYPE_CHECKING:
     from qkv import Model
@@ -36,17 +37,34 @@ __all__ = [
 def _engine_model(model: Model | str) -> _models.Model:
     if isinstance(model, str):
         return _models.Model.open(model)
+    if not hasattr(model, "_model"):
+        raise TypeError(f"insight: model: expected a qkv.Model, or a name or path, got {type(model).__name__}")
     return model._model
 
 
-def _changes(changes: str | Sequence[str]) -> list[str]:
-    return [changes] if isinstance(changes, str) else list(changes)
+Look: TypeAlias = "tuple[str | None, int | None, str | None, str | None, str | None]"
 
 
-def _texts(texts: Sequence[str] | None) -> list[str] | None:
+def _look(
+    function: str,
+    text: str | None,
+    example: int | None,
+    query: str | None,
+    token: str | None,
+    against: str | None,
+    from_text: str | None = None,
+) -> Look:
+    """A question of one text, as the engine has it."""
+    require_texts(function, text=text, query=query, token=token, against=against, from_text=from_text)
+    if example is not None and not hasattr(example, "__index__"):
+        raise TypeError(f"{function}: example: expected a whole number or None, got {example!r}")
+    return text, example, query, token, against
+
+
+def _texts(function: str, texts: Sequence[str] | None) -> list[str] | None:
     if isinstance(texts, str):
-        raise TypeError("texts: expected a list of texts, got one text")
-    return None if texts is None else list(texts)
+        raise TypeError(f"{function}: texts: expected a list of texts, got one text")
+    return None if texts is None else list_of(function, "texts", texts, "a list of texts")
 
 
 def heads(
@@ -63,8 +81,8 @@ def heads(
     sites: "tokens", "source" and "cross", all that the model has by default. importance: texts by which the loss
     without each head is measured; 0: not. seed: of the random tokens that come twice.
     """
-    engine, lines = _engine_model(model), _texts(texts)
-    report = _models.heads(engine, lines, count, list(sites), importance, seed)
+    engine, lines = _engine_model(model), _texts("heads", texts)
+    report = _models.heads(engine, lines, count, list_of("heads", "sites", sites, "a list of texts"), importance, seed)
     return Heads(report, {"model": engine.name, "texts": None if lines is None else "\n".join(lines)})
 
 
@@ -86,8 +104,8 @@ def change(
     "freeze norms"; "patch" and "pattern …=text" take from from_text or from_example, which is as many tokens long.
     query: a token or its number, where it is looked at; token: the answer; against: what it is held against.
     """
-    look = (text, example, query, token, against)
-    engine, written = _engine_model(model), _changes(changes)
+    look = _look("change", text, example, query, token, against, from_text)
+    engine, written = _engine_model(model), texts_of("change", "changes", changes)
     report = _models.change(engine, look, written, from_text, from_example)
     place = {"text": text, "example": example, "query": query, "token": token, "from_text": from_text}
     shown = {"model": engine.name, **place, "changes": "; ".join(written)} if from_example is None else None
@@ -102,7 +120,8 @@ def change_texts(
     count: int = 64,
 ) -> LossChange:
     """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task."""
-    return LossChange(_models.change_texts(_engine_model(model), _texts(texts), count, _changes(changes)))
+    written = texts_of("change_texts", "changes", changes)
+    return LossChange(_models.change_texts(_engine_model(model), _texts("change_texts", texts), count, written))
 
 
 def sweep(
@@ -119,8 +138,9 @@ def sweep(
     from_example: int | None = None,
 ) -> Sweep:
     """Each head removed in turn, or (of="places") each state patched from from_text, as `qkv change --sweep`."""
-    look = (text, example, query, token, against)
-    return Sweep(_models.sweep(_engine_model(model), of, look, _changes(changes), from_text, from_example))
+    look = _look("sweep", text, example, query, token, against, from_text)
+    written = texts_of("sweep", "changes", changes)
+    return Sweep(_models.sweep(_engine_model(model), of, look, written, from_text, from_example))
 
 
 def lens(
@@ -133,7 +153,7 @@ def lens(
     against: str | None = None,
 ) -> Lens:
     """What the model would say after each layer, and what each head and key adds to its answer, as `qkv lens`."""
-    return Lens(_models.lens(_engine_model(model), (text, example, query, token, against)))
+    return Lens(_models.lens(_engine_model(model), _look("lens", text, example, query, token, against)))
 
 
 def rollout(model: Model | str, text: str, *, way: str = "rollout") -> Rollout:

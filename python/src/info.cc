@@ -10,7 +10,7 @@ void add_info(nb::module_& module) {
   module.def("threads", &threads,
              "How many threads a call uses if it does not say: set_threads(), QKV_THREADS, or the cores.");
   module.def("set_threads", &set_threads, nb::arg("count"),
-             "Sets threads() for this process. Raises ValueError below 1.");
+             "Sets threads() for this process. Raises ValueError unless it is from 1 to 65536.");
   module.def(
       "targets",
       [] {

@@ -1,4 +1,4 @@
-#include "python.h"
+#include "calls.h"
 
 NB_MODULE(_qkv, module) {
   nanobind::set_leak_warnings(false);  // other libraries keep some of these objects until the process ends
@@ -14,4 +14,5 @@ NB_MODULE(_qkv, module) {
   qkv::python::add_gradient_probe(module);
   qkv::python::add_generator(module);
   qkv::python::add_info(module);
+  qkv::python::name_arguments(module);
 }

@@ -41,6 +41,13 @@ std::optional<Ragged> ragged_of(std::string_view function, const nb::object& rag
                 .k_offsets = whole_numbers_of(both.second, {function, "ragged"})};
 }
 
+// As the command has it.
+std::optional<int> threads_of(std::string_view function, std::optional<int> threads) {
+  constexpr int kMost = 65536;
+  if (!threads || (*threads >= 1 && *threads <= kMost)) return threads;
+  throw InvalidArgument(function, "threads", "a whole number from 1 to 65536", std::to_string(*threads));
+}
+
 std::string_view target_of(std::string_view function, const nb::object& target) {
   if (target.is_none()) return {};
   if (!nb::isinstance<nb::str>(target)) refuse_type(function, "target", "a name", target);
@@ -77,7 +84,7 @@ AttentionOptions options_of(std::string_view function, const OptionArguments& ar
   options.softcap = arguments.softcap;
   options.dropout = dropout_of(function, arguments.dropout);
   if (!arguments.sinks.is_none()) options.sinks = numbers_of(arguments.sinks, {function, "sinks"});
-  options.threads = arguments.threads;
+  options.threads = threads_of(function, arguments.threads);
   options.target = target_of(function, arguments.target);
   return options;
 }

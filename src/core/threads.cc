@@ -28,8 +28,9 @@ int cores_of_process() {
   return cores_of_machine == 0 ? 1 : static_cast<int>(cores_of_machine);
 }
 
+constexpr int kMost = 65536;
+
 int default_threads() {
-  constexpr int kMost = 65536;
   const char* text = std::getenv("QKV_THREADS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   const std::string_view word = text == nullptr ? "" : text;
   if (word.empty()) return cores_of_process();
@@ -55,7 +56,9 @@ int threads() {
 }
 
 void set_threads(int count) {
-  if (count < 1) throw InvalidArgument("set_threads", "count", "1 or more", std::to_string(count));
+  if (count < 1 || count > kMost) {
+    throw InvalidArgument("set_threads", "count", "a whole number from 1 to 65536", std::to_string(count));
+  }
   chosen().store(count, std::memory_order_relaxed);
 }
 

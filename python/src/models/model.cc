@@ -183,8 +183,8 @@ void add_model(nb::module_& module) {
                    })
       .def("call", &call_of, nb::arg("text"), nb::arg("ids").none(), nb::arg("example"), nb::arg("image").none(),
            nb::arg("answer"),
-           nb::sig("def call(self, text: str | None, ids: object, example: int | None, image: object, answer: int | "
-                   "None) -> numpy.typing.NDArray[typing.Any]"))
+           nb::sig("def call(self, text: str | None, ids: object | None, example: int | None, image: object | None, "
+                   "answer: int | None) -> numpy.typing.NDArray[typing.Any]"))
       .def("embed", &embedded, nb::arg("texts"), nb::arg("pooling"), nb::arg("normalised"), nb::arg("dtype"),
            nb::arg("prompt_name"), nb::arg("prompt"),
            nb::sig("def embed(self, texts: collections.abc.Sequence[str], pooling: str | None, normalised: bool | "

@@ -1,3 +1,4 @@
+#include "../calls.h"
 #include "models.h"
 #include "qkv/threads.h"
 
@@ -20,4 +21,5 @@ NB_MODULE(_models, module) {
   qkv::python::add_report(module);
   qkv::python::add_studio(module);
   qkv::python::add_insight(module);
+  qkv::python::name_arguments(module);
 }

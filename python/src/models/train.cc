@@ -13,6 +13,15 @@
 namespace qkv::python {
 namespace {
 
+std::string said_kind(const std::string& /*value*/) { return "a text"; }
+std::string said_kind(double /*value*/) { return "a number"; }
+std::string said_kind(std::int64_t /*value*/) { return "a whole number of 64 bits"; }
+std::string said_kind(std::uint64_t /*value*/) { return "a whole number from 0 to 18446744073709551615"; }
+template <class Value>
+std::string said_kind(const std::optional<Value>& /*value*/) {
+  return said_kind(Value()) + " or None";
+}
+
 // Settings by name, each taken once: what is left over has no meaning.
 class Words {
  public:
@@ -23,7 +32,8 @@ class Words {
     if (!left_.contains(name)) return;
     nb::object given = left_.attr("pop")(name);
     if (!nb::try_cast(given, value)) {
-      const std::string text = std::string("train: ") + name + ": cannot be " + nb::cast<std::string>(nb::repr(given));
+      const std::string text = std::string("train: ") + name + ": expected " + said_kind(value) + ", got " +
+                               nb::cast<std::string>(nb::repr(given));
       throw nb::type_error(text.c_str());
     }
   }
