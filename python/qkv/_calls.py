@@ -34,7 +34,14 @@ WORDS = {
     "Part": "a slice or a pair (begin, end)",
 }
 # What is called otherwise outside of the engine.
-FUNCTIONS = {"call": "Model", "run": "trace", "rows": "encode", "planned_steps": "train", "heatmaps_svg": "heatmap", "find": "id"}
+FUNCTIONS = {
+    "call": "Model",
+    "run": "trace",
+    "rows": "encode",
+    "planned_steps": "train",
+    "heatmaps_svg": "heatmap",
+    "find": "id",
+}
 ARRAYS = ("q", "k", "v", "d_out", "out", "lse", "values")  # where the type alone does not say so
 ARGUMENTS = {("generate", "prompts"): "prompt", ("generate", "stops"): "stop", ("embed", "normalised"): "normalise"}
 

@@ -20,18 +20,30 @@ struct Word {
   std::string_view python;
 };
 constexpr std::array kFunctions = {
-    Word{"write_texts", "", "generate"},      Word{"embed_texts", "", "embed"},
-    Word{"fill_gaps", "", "fill"},            Word{"match_pairs", "", "match"},
-    Word{"head_texts", "", "heads"},          Word{"analyze_heads", "", "heads"},
-    Word{"attention_flow", "", "rollout"},    Word{"attention_rollout", "", "rollout"},
-    Word{"change_text", "", "change"},        Word{"sweep_heads", "", "sweep"},
-    Word{"sweep_places", "", "sweep"},        Word{"lens_report", "", "lens"},
-    Word{"Tokenizer::encode", "", "encode"},  Word{"Tokenizer::piece", "", "decode"},
-    Word{"Tokenizer::decode", "", "decode"},  Word{"embedding", "", "Model"},
-    Word{"parse_mask", "", "Mask"},           Word{"parse_bias", "", "Bias"},
-    Word{"dense_bias", "", "dense"},          Word{"key_lengths", "", "keys"},
-    Word{"t5_bias", "", "t5"},                Word{"block_sparse", "", "blocks"},
-    Word{"fill_masks", "", "fill"},           Word{"make_text_task", "", "train"},
+    Word{"write_texts", "", "generate"},
+    Word{"embed_texts", "", "embed"},
+    Word{"fill_gaps", "", "fill"},
+    Word{"match_pairs", "", "match"},
+    Word{"head_texts", "", "heads"},
+    Word{"analyze_heads", "", "heads"},
+    Word{"attention_flow", "", "rollout"},
+    Word{"attention_rollout", "", "rollout"},
+    Word{"change_text", "", "change"},
+    Word{"sweep_heads", "", "sweep"},
+    Word{"sweep_places", "", "sweep"},
+    Word{"lens_report", "", "lens"},
+    Word{"Tokenizer::encode", "", "encode"},
+    Word{"Tokenizer::piece", "", "decode"},
+    Word{"Tokenizer::decode", "", "decode"},
+    Word{"embedding", "", "Model"},
+    Word{"parse_mask", "", "Mask"},
+    Word{"parse_bias", "", "Bias"},
+    Word{"dense_bias", "", "dense"},
+    Word{"key_lengths", "", "keys"},
+    Word{"t5_bias", "", "t5"},
+    Word{"block_sparse", "", "blocks"},
+    Word{"fill_masks", "", "fill"},
+    Word{"make_text_task", "", "train"},
     Word{"parse_intervention", "", "changes"},
 };
 constexpr std::array kArguments = {
@@ -42,9 +54,9 @@ constexpr std::array kArguments = {
 };
 
 std::string_view python_of(std::span<const Word> words, std::string_view function, std::string_view argument) {
-  const auto* word = std::ranges::find_if(
-      words.data(), words.data() + words.size(),
-      [&](const Word& one) { return one.function == function && one.argument == argument; });
+  const auto* word = std::ranges::find_if(words.data(), words.data() + words.size(), [&](const Word& one) {
+    return one.function == function && one.argument == argument;
+  });
   return word == words.data() + words.size() ? std::string_view() : word->python;
 }
 

@@ -1,4 +1,4 @@
-"""Calls that are refused before the engine sees them: the message names the argument, what was expected and what came."""
+"""Calls refused before the engine sees them: messages name the argument, what was expected and what came."""
 
 import inspect
 
@@ -61,7 +61,9 @@ OUTSIDE = {
     "attention: scale: expected a number that a float holds, got 1000": lambda: attention(scale=10**400),
     "attention: scale: expected a number that a float holds, got a whole number of": lambda: attention(scale=10**5000),
     "set_threads: count: expected a whole number from 1 to 65536, got 1000000": lambda: qkv.set_threads(10**6),
-    "set_threads: count: expected a whole number from 1 to 65536, got 99999999999": lambda: qkv.set_threads(99999999999),
+    "set_threads: count: expected a whole number from 1 to 65536, got 99999999999": lambda: qkv.set_threads(
+        99999999999
+    ),
     "Generator: seed: expected a whole number from 0 to 18446744073709551615, got -1": lambda: qkv.Generator(-1),
     "row: i: expected a whole number of 64 bits, got 9223372036854775808": lambda: PROBE.row(2**63),
 }

@@ -436,6 +436,8 @@ class TestAttention:
     def test_documents(self):
         x = draw(1, 2, 12, 4, grad=True)
         offsets = [0, 3, 7, 12]
+        with pytest.raises(ValueError, match=r"attention: ragged: expected whole numbers, got 3\.5"):
+            qkv.torch.attention(x, x, x, ragged=([0, 3.5, 12], offsets))
         packed = qkv.torch.attention(x, x, x, mask="causal", ragged=(offsets, offsets))
         apart = [qkv.torch.attention(*[x[:, :, a:b]] * 3, mask="causal") for a, b in itertools.pairwise(offsets)]
         torch.testing.assert_close(packed, torch.cat(apart, 2))
@@ -559,7 +561,8 @@ class TestShortAndLongCalls:
             given = ours(q, k, v, attn_mask=mask)
             with torch.autograd.forward_ad.dual_level():
                 assert torch.equal(given, ours(q, k, v, attn_mask=mask))
-            exact = theirs(*(x.double() for x in (q, k, v)), attn_mask=seen if mask.dtype == torch.bool else mask.double())
+            exact_mask = mask if mask.dtype == torch.bool else mask.double()
+            exact = theirs(*(x.double() for x in (q, k, v)), attn_mask=exact_mask)
             torch.testing.assert_close(given.double(), exact, rtol=2e-2, atol=4e-2 if dtype != torch.float32 else 1e-5)
 
     def test_read_masks_of_grouped_heads(self, T):

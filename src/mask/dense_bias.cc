@@ -24,9 +24,7 @@ template <class T>
 class DenseBias final : public bias_detail::TermNode {
  public:
   explicit DenseBias(const TensorView& values)
-      : given_(values.dtype()),
-        values_(values, dtype_of_v<T>),
-        layout_("dense_bias", "values", values.shape()) {}
+      : given_(values.dtype()), values_(values, dtype_of_v<T>), layout_("dense_bias", "values", values.shape()) {}
 
   [[nodiscard]] double at(const Place& place, const MaskShape& /*shape*/) const override {
     return static_cast<double>(*address(place));

@@ -88,6 +88,14 @@ def _same_axes(q: Tensor, k: Tensor, v: Tensor) -> None:
             )
 
 
+def _offsets(given: Sequence[int]) -> list[int]:
+    whole = [int(n) for n in given]
+    for n, offset in zip(given, whole, strict=True):
+        if n != offset:
+            raise ValueError(f"attention: ragged: expected whole numbers, got {n}")
+    return whole
+
+
 def _require_alone(given: dict[str, bool]) -> None:
     for name, is_given in given.items():
         if is_given:
@@ -194,7 +202,7 @@ def attention(
         mask_text, visible = _mask(mask, q, k)
         bias_text, dense = _bias(bias, q, k)
         if ragged is not None:
-            ragged = ([int(n) for n in ragged[0]], [int(n) for n in ragged[1]])
+            ragged = (_offsets(ragged[0]), _offsets(ragged[1]))
         out, lse = call(
             q, k, v, visible=visible, bias=dense, sinks=sinks, mask_text=mask_text, bias_text=bias_text,
             scale=scale, softcap=softcap, dropout=float(dropout), ragged=ragged,

@@ -278,7 +278,12 @@ PLAIN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 def short(
-    q: Tensor, k: Tensor, v: Tensor, mask: qkv.Mask | str | None, scale: float | None, grouped: bool,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: qkv.Mask | str | None,
+    scale: float | None,
+    grouped: bool,
     over_scores: Tensor | None = None,
 ) -> Tensor | None:
     """The result of a call that takes some ten microseconds, most of which options and records would be; None of any

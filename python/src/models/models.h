@@ -42,8 +42,8 @@ auto stoppably(const Call& call) {
 }
 
 /// Throws InvalidArgument unless least <= value <= most: bounds that the command has, too.
-inline void require_between(std::string_view function, std::string_view argument, std::int64_t value, std::int64_t least,
-                            std::int64_t most) {
+inline void require_between(std::string_view function, std::string_view argument, std::int64_t value,
+                            std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   throw InvalidArgument(function, argument, "from " + std::to_string(least) + " to " + std::to_string(most),
                         std::to_string(value));

@@ -76,20 +76,22 @@ void add_tokenizer(nb::module_& module) {
                 PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
           },
           nb::arg("ids"), nb::arg("special"))
-      .def("piece",
-           [](const OwnedTokenizer& self, std::int64_t id) {
-             const std::string& piece = self.tokenizer->piece(id_of(self, id, {"piece", "id"}));
-             return nb::bytes(piece.data(), piece.size());
-           },
-           nb::arg("id"))
-      .def("shown",
-           [](const OwnedTokenizer& self, std::int64_t id) {
-             return shown_token(*self.tokenizer, id_of(self, id, {"shown", "id"}));
-           },
-           nb::arg("id"))
-      .def("find",
-           [](const OwnedTokenizer& self, const std::string& piece) { return self.tokenizer->find(piece); },
-           nb::arg("piece"));
+      .def(
+          "piece",
+          [](const OwnedTokenizer& self, std::int64_t id) {
+            const std::string& piece = self.tokenizer->piece(id_of(self, id, {"piece", "id"}));
+            return nb::bytes(piece.data(), piece.size());
+          },
+          nb::arg("id"))
+      .def(
+          "shown",
+          [](const OwnedTokenizer& self, std::int64_t id) {
+            return shown_token(*self.tokenizer, id_of(self, id, {"shown", "id"}));
+          },
+          nb::arg("id"))
+      .def(
+          "find", [](const OwnedTokenizer& self, const std::string& piece) { return self.tokenizer->find(piece); },
+          nb::arg("piece"));
 }
 
 }  // namespace qkv::python
