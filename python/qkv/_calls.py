@@ -264,5 +264,5 @@ def _said(value: Any) -> str:
         except ValueError:  # a whole number of thousands of digits
             return f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
         return text if len(text) <= 60 else f"{text[:40]}… of {len(text)} characters"
-    kind = type(value)
+    kind: type[object] = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
