@@ -256,7 +256,7 @@ def _got(parameter: Parameter, value: Any) -> str:
     return _said(value)
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     """Numbers and texts as they are, if they are short; else the type."""
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         try:
@@ -264,5 +264,5 @@ def _said(value: Any) -> str:
         except ValueError:  # a whole number of thousands of digits
             return f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
         return text if len(text) <= 60 else f"{text[:40]}… of {len(text)} characters"
-    kind: type[object] = type(value)
+    kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
