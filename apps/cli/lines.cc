@@ -17,6 +17,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr const char* kInput = "-";
+constexpr std::size_t kMostLines = std::size_t{1} << 30;  // of texts on standard input
 
 // Of standard input no more than `most` bytes and one.
 std::string standard_input(std::size_t most) {
@@ -30,6 +31,12 @@ std::string standard_input(std::size_t most) {
   }
   if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
   return text;
+}
+
+std::string bounded_input(std::size_t most) {
+  std::string read = standard_input(most);
+  if (read.size() > most) throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
+  return read;
 }
 
 std::string name_of_file(const std::string& path) { return path == kInput ? "standard input" : path; }
@@ -50,7 +57,7 @@ Texts lines_in(std::string_view rest, Texts lines, EmptyLines empty) {
 }
 
 std::string content_of(const std::string& path) {
-  if (path == kInput) return standard_input(std::string::npos - 1);
+  if (path == kInput) return bounded_input(kMostLines);
   const std::vector<std::byte> bytes = read_file(path);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -60,8 +67,7 @@ std::string content_of(const std::string& path) {
 std::string text_or_input(const std::string& text) {
   constexpr std::size_t kMost = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
   if (text != kInput) return text;
-  std::string read = standard_input(kMost);
-  if (read.size() > kMost) throw Error(fmt::format("standard input: expected a text of at most {} bytes", kMost));
+  const std::string read = bounded_input(kMost);
   std::string_view valid = require_utf8(read, "standard input");
   if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
   return std::string(valid);

@@ -2,19 +2,24 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 #include <system_error>
 
+#include "core/shortened.h"
+#include "core/watched.h"
 #include "files/reading.h"
 #include "qkv/error.h"
 
 namespace qkv::files {
 
 void fail(std::string_view action, const std::string& path, const std::string& reason) {
-  throw Error(std::string(action) + " " + path + ": " + reason);
+  constexpr std::size_t kLongestPath = 4096;  // that the system opens
+  throw Error(std::string(action) + " " + core::shortened(path, kLongestPath) + ": " + reason);
 }
 
 std::string system_reason(int code) { return std::generic_category().message(code); }
@@ -24,16 +29,43 @@ bool Descriptor::close() {
   return number < 0 || ::close(number) == 0;
 }
 
+namespace {
+
+// A pipe is open once somebody writes to it; a signal that comes before may stop the call.
+int opened(const std::string& path, int flags) {
+  for (;;) {
+    const int number = ::open(path.c_str(), flags);
+    if (number >= 0 || errno != EINTR) return number;
+    core::look();
+  }
+}
+
+// What has neither a size nor an end is no file: /dev/zero, /dev/urandom, a disk.
+bool may_be_endless(const Descriptor& descriptor, const struct stat& state) {
+  if (S_ISBLK(state.st_mode)) return true;
+  if (!S_ISCHR(state.st_mode) || ::isatty(descriptor.number()) == 1) return false;
+#if defined(__linux__)
+  constexpr unsigned kMemoryDevices = 1;
+  constexpr unsigned kNull = 3;
+  return state.st_rdev != makedev(kMemoryDevices, kNull);
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
 Descriptor open_to_read(const std::string& path) {
   require_in_reach(path);
   const bool only_regular = places_of_thread().only_regular;
   // A pipe that nobody writes to would hold open() up.
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (only_regular ? O_NONBLOCK : 0)));
+  Descriptor descriptor(opened(path, O_RDONLY | O_CLOEXEC | (only_regular ? O_NONBLOCK : 0)));
   if (!descriptor.is_open()) fail("cannot read", path, system_reason(errno));
   struct stat state{};
   if (::fstat(descriptor.number(), &state) != 0) fail("cannot read", path, system_reason(errno));
   if (S_ISDIR(state.st_mode)) fail("cannot read", path, "it is a directory");
   if (only_regular && !S_ISREG(state.st_mode)) fail("cannot read", path, "expected a file, got a pipe or a device");
+  if (may_be_endless(descriptor, state)) fail("cannot read", path, "expected a file or a pipe, got a device");
   return descriptor;
 }
 
@@ -49,8 +81,12 @@ std::size_t size_of_file(const Descriptor& descriptor, const std::string& path) 
 
 namespace {
 
-void require_size(std::size_t size, const std::string& path) {
-  const std::size_t most = places_of_thread().most_bytes;
+// More than that is no text and no picture, and would be read until memory ends.
+constexpr std::size_t kMostWhole = std::size_t{4} << 30U;
+constexpr std::size_t kMostOfAPipe = std::size_t{1} << 30U;  // whose size is not known before
+
+void require_size(std::size_t size, std::size_t most, const std::string& path) {
+  most = std::min(most, places_of_thread().most_bytes);
   if (size <= most) return;
   fail("cannot read", path, "expected at most " + std::to_string(most) + " bytes, got more");
 }
@@ -60,17 +96,19 @@ void require_size(std::size_t size, const std::string& path) {
 std::vector<std::byte> read_to_end(const Descriptor& descriptor, const std::string& path) {
   constexpr std::size_t kChunk = 1U << 20U;
   const std::size_t size = size_of_file(descriptor, path);
-  require_size(size, path);
+  require_size(size, kMostWhole, path);
+  const std::size_t most = std::max(size, kMostOfAPipe);
   std::vector<std::byte> bytes(size);
   std::size_t filled = 0;
   for (;;) {
+    core::look();  // a pipe may have no end
     if (filled == bytes.size()) bytes.resize(filled + kChunk);  // a pipe has no size, and a file may grow
     const ssize_t got = ::read(descriptor.number(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot read", path, system_reason(errno));
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
-    require_size(filled, path);
+    require_size(filled, most, path);
   }
   bytes.resize(filled);
   return bytes;

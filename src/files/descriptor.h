@@ -32,14 +32,16 @@ class Descriptor {
   int number_;
 };
 
-/// Throws Error naming the path for what cannot be opened, and for a directory.
+/// Throws Error naming the path for what cannot be opened, for a directory, and for a device that is neither a terminal
+/// nor /dev/null.
 [[nodiscard]] Descriptor open_to_read(const std::string& path);
 
 /// Bytes of a regular file; 0 for a pipe and for files that the kernel makes up as they are read. Throws Error where
 /// they are more than this machine can address.
 [[nodiscard]] std::size_t size_of_file(const Descriptor& descriptor, const std::string& path);
 
-/// Every byte from where the descriptor stands.
+/// Every byte from where the descriptor stands. Throws Error for more than 4 GiB, and for more than 1 GiB of what has
+/// no size, such as a pipe.
 [[nodiscard]] std::vector<std::byte> read_to_end(const Descriptor& descriptor, const std::string& path);
 
 }  // namespace qkv::files

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -88,12 +89,21 @@ std::string_view said_by(const Json::exception& error) {
 }
 
 // `place` counts bytes of the text from 1 on.
-[[noreturn]] void fail_at(std::string_view text, std::size_t place, const std::string& source, std::string_view said) {
+std::string mistake_at(std::string_view text, std::size_t place, std::string_view said) {
   const std::string_view before = text.substr(0, std::min(text.size(), place == 0 ? 0 : place - 1));
   const auto line = 1 + std::ranges::count(before, '\n');
   const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
-  throw Error(source + ": expected JSON, got other text at line " + std::to_string(line) + ", column " +
-              std::to_string(before.size() - begin + 1) + ": " + std::string(said));
+  return "other text at line " + std::to_string(line) + ", column " + std::to_string(before.size() - begin + 1) + ": " +
+         std::string(said);
+}
+
+// Of a text that can be read as JSON in form alone: a number is too large.
+std::string beyond_range(const Json::exception& error) {
+  constexpr int kOverflow = 406;
+  const std::string_view said = said_by(error);
+  if (error.id != kOverflow) return std::string(said);
+  const std::size_t quote = std::min(said.find('\''), said.size());
+  return "a number out of the range of f64, up to 1.8e308: " + std::string(said.substr(quote));
 }
 
 Json with_python_words(const PlainJson& plain) {
@@ -144,16 +154,31 @@ Json parse_json(std::string_view text, const std::string& source) {
     return with_python_words(plain);
   } catch (const Json::parse_error& error) {
     const auto longer = std::ranges::count_if(plain.longer, [&](std::size_t place) { return place < error.byte; });
-    fail_at(text, error.byte - static_cast<std::size_t>(longer), source, said_by(error));
+    const std::size_t place = error.byte - static_cast<std::size_t>(longer);
+    throw Error(source + ": expected JSON, got " + mistake_at(text, place, said_by(error)));
   } catch (const Json::exception& error) {
-    throw Error(source + ": expected JSON: " + std::string(said_by(error)));
+    throw Error(source + ": expected JSON, got " + beyond_range(error));
   }
+}
+
+std::string mistake_in_json(std::string_view text) {
+  try {
+    [[maybe_unused]] const Json whole = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    return mistake_at(text, error.byte, said_by(error));
+  } catch (const Json::exception& error) {
+    return beyond_range(error);
+  }
+  return "JSON";
 }
 
 Json read_json(const std::string& path) {
   require_file_or_folder(path);
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) throw Error(path + ": expected a file, got a directory");
+  constexpr std::uintmax_t kMost = std::uintmax_t{1} << 30U;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (!none && size > kMost) throw Error(path + ": expected at most " + std::to_string(kMost) + " bytes, got more");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(path + ": expected a file, got none that can be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

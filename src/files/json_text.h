@@ -13,6 +13,9 @@ namespace qkv::files {
 /// column 7: …", with what the parser met there.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& source);
 
+/// What is wrong with a text that is no JSON: "other text at line 3, column 7: …", with what the parser met there.
+[[nodiscard]] std::string mistake_in_json(std::string_view text);
+
 /// The same of a whole file. Throws Error naming the path if it cannot be read, too.
 [[nodiscard]] nlohmann::json read_json(const std::string& path);
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "files/elements.h"
+#include "files/json_keys.h"
+#include "files/json_text.h"
 #include "files/place.h"
 
 namespace qkv::files {
@@ -42,37 +43,6 @@ constexpr std::array kTypes{
     SafetensorsType{"F6_E2M3", 6, std::nullopt},
     SafetensorsType{"F6_E3M2", 6, std::nullopt},
     SafetensorsType{"F4", 4, std::nullopt},
-};
-
-// Finds the first key that stands twice in one object.
-struct KeyWatch : nlohmann::json_sax<Json> {
-  std::vector<std::set<std::string>> keys;  // of each object that is open
-  std::optional<std::string> twice;
-
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool start_object(std::size_t /*size*/) override {
-    keys.emplace_back();
-    return true;
-  }
-  bool key(string_t& value) override {
-    if (!keys.back().insert(value).second) twice = value;
-    return !twice;
-  }
-  bool end_object() override {
-    keys.pop_back();
-    return true;
-  }
-  bool start_array(std::size_t /*size*/) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const Json::exception& /*error*/) override {
-    return false;  // Json::parse() says it
-  }
 };
 
 class Reader {
@@ -126,15 +96,10 @@ class Reader {
   }
 
   Json parse(std::string_view text) const {
-    try {
-      KeyWatch watch;
-      // A callback of Json::parse() would tell of keys, too, and takes a time that is quadratic in them.
-      Json::sax_parse(text, &watch);
-      if (watch.twice) malformed("the key \"" + *watch.twice + "\" stands there twice");
-      return Json::parse(text);
-    } catch (const Json::exception& error) {
-      malformed(error.what());
-    }
+    if (const auto twice = key_there_twice(text)) malformed("the key \"" + *twice + "\" stands there twice");
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) malformed("expected JSON, got " + mistake_in_json(text));
+    return json;
   }
 
   std::map<std::string, std::string> metadata(const Json& value) const {

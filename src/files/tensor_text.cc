@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
-#include <system_error>
+#include <string>
 #include <vector>
 
 #include "core/ascii.h"
+#include "core/number_range.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
 
@@ -58,13 +58,8 @@ class NumbersReader {
 
   // Tells a number that f64 does not hold from what is none.
   static void require_in_range(std::string_view word) {
-    double ignored = 0;
-    const char* const end = word.data() + word.size();
-    const auto [stop, error] =
-        std::from_chars(word.data(), end, ignored);  // NOLINT(bugprone-suspicious-stringview-data-usage)
-    if (error != std::errc::result_out_of_range || stop != end) return;
-    throw InvalidArgument("tensor_from_text", "text", "numbers in the range of f64, up to 1.8e308 and down to 4.9e-324",
-                          word);
+    if (!core::is_out_of_range<double>(word)) return;
+    throw InvalidArgument("tensor_from_text", "text", "numbers " + std::string(core::kRangeOfF64), word);
   }
 
   // The next character after blanks; '\0' at the end.

@@ -17,6 +17,17 @@ TEST(InvalidArgument, HasThePartsOfItsMessage) {
   EXPECT_EQ(error.fault(), "expected 2, got by heart, got 3");
 }
 
+TEST(InvalidArgument, ShortensWhatCame) {
+  const InvalidArgument quoted("ask", std::string(300, 'x'), "a word", "\"" + std::string(100'000, 'y') + "\"");
+  EXPECT_EQ(quoted.got(), "\"" + std::string(79, 'y') + "…\"");
+  EXPECT_EQ(quoted.argument(), std::string(80, 'x') + "…");
+  std::string letters = "x";
+  for (int n = 0; n < 200; ++n) letters += "ä";
+  EXPECT_EQ(InvalidArgument("ask", "a", "b", letters).got(), letters.substr(0, 79) + "…");  // no half of a letter
+  EXPECT_EQ(InvalidArgument("ask", "a", "b", std::string(200, 'z')).got(), std::string(200, 'z'));
+  EXPECT_EQ(InvalidArgument("ask", "a", "a number", "").fault(), "expected a number, got \"\"");
+}
+
 TEST(SaidOf, NamesTheCallersArgument) {
   EXPECT_EQ(core::said_of("request", "keys", [] { return 7; }), 7);
   try {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/error_message.h"
+#include "core/watched.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 #include "qkv/written_files.h"
@@ -41,6 +42,31 @@ TEST(ReadFile, NamesThePathAndTheReason) {
 }
 
 TEST(ReadFile, ReadsFilesWithoutASize) { EXPECT_THAT(text_of("/proc/self/status"), HasSubstr("Name:")); }
+
+TEST(ReadFile, RefusesDevicesWithoutAnEnd) {
+  const TemporaryDirectory directory;
+  fs::create_symlink("/dev/zero", directory / "z.npy");
+  const std::string device = "cannot read " + directory / "z.npy" + ": expected a file or a pipe, got a device";
+  EXPECT_EQ(error_message<Error>([&] { (void)read_file(directory / "z.npy"); }), device);
+  EXPECT_EQ(error_message<Error>([&] { (void)read_tensor(directory / "z.npy"); }), device);
+  EXPECT_TRUE(read_file("/dev/null").empty());
+}
+
+TEST(ReadFile, RefusesWhatIsTooLong) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", "x");
+  fs::resize_file(directory / "text", (std::uintmax_t{4} << 30U) + 1);  // which takes no room on the disk
+  EXPECT_EQ(error_message<Error>([&] { (void)read_file(directory / "text"); }),
+            "cannot read " + directory / "text" + ": expected at most 4294967296 bytes, got more");
+}
+
+TEST(ReadFile, EndsWhenItsCallIsStopped) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", "x");
+  const CallWatch stops = [] { return Proceed::stop; };
+  const core::Watched watched(stops);
+  EXPECT_THROW((void)read_file(directory / "text"), Cancelled);
+}
 
 TEST(WriteFile, ReplacesAndLeavesNothingElse) {
   const TemporaryDirectory directory;
