@@ -99,6 +99,15 @@ struct CostReport {
   [[nodiscard]] const CostItem& item(std::string_view key) const;
 };
 
+/// What cost() takes of a number of the configuration.
+struct CostBounds {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+
+/// By the number's name, "d_model". Throws InvalidArgument for another.
+[[nodiscard]] CostBounds cost_bounds(std::string_view number);
+
 /// Every figure of one configuration. A multiply-add counts as 2 FLOPs; the notes of the groups state the rest.
 /// Throws InvalidArgument naming the option that is zero, negative, beyond its bound, or does not fit the others.
 /// Standard attention as in Dao et al. 2022, algorithm 0; tiled: Dao 2023 (FlashAttention-2), sections 3.1 and 3.2.

@@ -1,24 +1,44 @@
 #include "cost/shape.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
 
 #include "qkv/error.h"
 
 namespace qkv::cost_detail {
 namespace {
 
-// Together these keep every figure below 2^128 (cost_test tries the largest of each).
-constexpr std::int64_t kMostLayers = 10'000;
-constexpr std::int64_t kMostHeads = 10'000;
-constexpr std::int64_t kMostHeadWidth = 100'000;
-constexpr std::int64_t kMostWidth = 10'000'000;
-constexpr std::int64_t kMostHidden = 100'000'000;
-constexpr std::int64_t kMostRows = 1'000'000'000;
-constexpr std::int64_t kMostTokens = 1'000'000'000;
-constexpr std::int64_t kMostBatch = 100'000;
-constexpr std::int64_t kMostTile = 1'000'000;
+struct NamedBounds {
+  std::string_view number;
+  CostBounds bounds;
+};
 
-void require(std::string_view option, std::int64_t value, std::int64_t least, std::int64_t most) {
+// Together these keep every figure below 2^128 (cost_test tries the largest of each).
+constexpr std::int64_t kMostRows = 1'000'000'000;
+constexpr std::array kBounds{
+    NamedBounds{"layers", {1, 10'000}},
+    NamedBounds{"decoder_layers", {0, 10'000}},
+    NamedBounds{"d_model", {1, 10'000'000}},
+    NamedBounds{"heads", {1, 10'000}},
+    NamedBounds{"kv_heads", {1, 10'000}},
+    NamedBounds{"d_k", {1, 100'000}},
+    NamedBounds{"d_v", {1, 100'000}},
+    NamedBounds{"d_ff", {1, 100'000'000}},
+    NamedBounds{"norms_outside_layers", {0, 10'000}},
+    NamedBounds{"vocab", {0, kMostRows}},
+    NamedBounds{"learned_positions", {0, kMostRows}},
+    NamedBounds{"token_types", {0, kMostRows}},
+    NamedBounds{"tokens", {1, 1'000'000'000}},
+    NamedBounds{"batch", {1, 100'000}},
+    NamedBounds{"tile", {1, 1'000'000}},
+};
+
+void require(std::string_view option, std::int64_t value) {
+  const auto [least, most] = cost_bounds(option);
   if (value >= least && value <= most) return;
   throw InvalidArgument("cost", option,
                         fmt::format("{} to {}", least, Count(static_cast<std::uint64_t>(most)).grouped()),
@@ -26,21 +46,21 @@ void require(std::string_view option, std::int64_t value, std::int64_t least, st
 }
 
 void require_extents(const CostConfig& config) {
-  require("layers", config.layers, 1, kMostLayers);
-  require("decoder_layers", config.decoder_layers, 0, kMostLayers);
-  require("d_model", config.d_model, 1, kMostWidth);
-  require("heads", config.heads, 1, kMostHeads);
-  require("kv_heads", *config.kv_heads, 1, kMostHeads);
-  require("d_k", *config.d_k, 1, kMostHeadWidth);
-  require("d_v", *config.d_v, 1, kMostHeadWidth);
-  require("d_ff", *config.d_ff, 1, kMostHidden);
-  require("norms_outside_layers", config.norms_outside_layers, 0, kMostLayers);
-  require("vocab", config.vocab, 0, kMostRows);
-  require("learned_positions", config.learned_positions, 0, kMostRows);
-  require("token_types", config.token_types, 0, kMostRows);
-  require("tokens", config.tokens, 1, kMostTokens);
-  require("batch", config.batch, 1, kMostBatch);
-  require("tile", config.tile, 1, kMostTile);
+  require("layers", config.layers);
+  require("decoder_layers", config.decoder_layers);
+  require("d_model", config.d_model);
+  require("heads", config.heads);
+  require("kv_heads", *config.kv_heads);
+  require("d_k", *config.d_k);
+  require("d_v", *config.d_v);
+  require("d_ff", *config.d_ff);
+  require("norms_outside_layers", config.norms_outside_layers);
+  require("vocab", config.vocab);
+  require("learned_positions", config.learned_positions);
+  require("token_types", config.token_types);
+  require("tokens", config.tokens);
+  require("batch", config.batch);
+  require("tile", config.tile);
 }
 
 void require_consistent(const CostConfig& config) {
@@ -68,7 +88,7 @@ std::int64_t head_width(const CostConfig& config) {
 
 CostConfig resolved(const CostConfig& config) {
   CostConfig full = config;
-  require("d_model", config.d_model, 1, kMostWidth);
+  require("d_model", config.d_model);
   if (!full.kv_heads) full.kv_heads = config.heads;
   if (!full.d_k) full.d_k = head_width(config);
   if (!full.d_v) full.d_v = full.d_k;
@@ -128,3 +148,13 @@ CostItem total_of(std::string key, std::string name, const std::vector<CostItem>
 }
 
 }  // namespace qkv::cost_detail
+
+qkv::CostBounds qkv::cost_bounds(std::string_view number) {
+  using cost_detail::kBounds;
+  const auto* const found = std::ranges::find(kBounds, number, &cost_detail::NamedBounds::number);
+  if (found != kBounds.end()) return found->bounds;
+  std::vector<std::string_view> names;
+  for (const auto& one : kBounds) names.push_back(one.number);
+  throw InvalidArgument("cost_bounds", "number", fmt::format("one of {}", fmt::join(names, ", ")),
+                        fmt::format("\"{}\"", number));
+}

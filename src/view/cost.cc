@@ -101,11 +101,15 @@ const Fields<CostRequest>& cost_fields() {
   static const Fields<Request> kFields = [] {
     constexpr const char* kModel = "The model (over the preset's, or on its own)";
     Fields<Request> fields;
-    constexpr std::int64_t kMostCount = std::int64_t{1} << 40;  // the figures have narrower bounds, and say why
     const auto count = [&](std::optional<std::int64_t> Request::* place, const char* name, const char* meaning,
                            const char* group) {
-      fields.add(place,
-                 {.name = name, .form = "N", .meaning = meaning, .group = group, .least = 0, .most = kMostCount});
+      const CostBounds bounds = cost_bounds(name);
+      fields.add(place, {.name = name,
+                         .form = "N",
+                         .meaning = meaning,
+                         .group = group,
+                         .least = bounds.least,
+                         .most = bounds.most});
     };
     const auto toggle = [&](std::optional<bool> Request::* place, const char* name, const char* meaning) {
       fields.add(place, {.name = name, .meaning = meaning, .group = kModel});

@@ -7,6 +7,7 @@
 
 #include "qkv/picture/mask_heatmap.h"
 #include "view/lines.h"
+#include "view/mask_extents.h"
 #include "view/number_lists.h"
 #include "view/refuse.h"
 
@@ -69,22 +70,24 @@ MaskCounts counts_of(const TileCounts& counts) {
 
 }  // namespace
 
-const Fields<MaskRequest>& mask_fields() {
+Fields<MaskRequest> view_detail::mask_fields_within(const MaskBounds& bounds) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  static const Fields<MaskRequest> kFields = [] {
-    Fields<MaskRequest> fields;
-    const auto count = [&](std::int64_t MaskRequest::* place, const char* name, const char* meaning) {
-      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 0, .most = kMost});
-    };
-    fields.add(&MaskRequest::mask,
-               {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
-    count(&MaskRequest::tq, "tq", "Queries");
-    count(&MaskRequest::tk, "tk", "Keys");
-    count(&MaskRequest::batch, "batch", "Batch entries");
-    count(&MaskRequest::heads, "heads", "Query heads");
-    fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
-    return fields;
-  }();
+  Fields<MaskRequest> fields;
+  const auto count = [&](std::int64_t MaskRequest::* place, const char* name, const char* meaning, std::int64_t most) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = bounds.least, .most = most});
+  };
+  fields.add(&MaskRequest::mask,
+             {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
+  count(&MaskRequest::tq, "tq", "Queries", bounds.longest);
+  count(&MaskRequest::tk, "tk", "Keys", bounds.longest);
+  count(&MaskRequest::batch, "batch", "Batch entries", kMost);
+  count(&MaskRequest::heads, "heads", "Query heads", kMost);
+  fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
+  return fields;
+}
+
+const Fields<MaskRequest>& mask_fields() {
+  static const Fields<MaskRequest> kFields = view_detail::mask_fields_within({});
   return kFields;
 }
 

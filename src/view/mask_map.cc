@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "qkv/view/patterns.h"
+#include "view/mask_extents.h"
 #include "view/refuse.h"
 #include "view/studio_questions.h"
 
@@ -106,15 +107,11 @@ std::string sentence_of(const MaskMapReply& reply) {
 }
 
 void require_drawable(const MaskMapRequest& request) {
-  const auto within = [](std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
-    if (value < least || value > most) {
-      view_detail::refuse(field, fmt::format("{} to {} for a map", least, most), std::to_string(value));
-    }
+  const auto within = [](std::string_view field, std::int64_t value, std::int64_t count) {
+    if (value >= count) view_detail::refuse(field, fmt::format("0 to {} for a map", count - 1), std::to_string(value));
   };
-  within("tq", request.tq, 1, kLongest);
-  within("tk", request.tk, 1, kLongest);
-  within("batch_entry", request.batch_entry, 0, request.batch - 1);
-  within("head", request.head, 0, request.heads - 1);
+  within("batch_entry", request.batch_entry, request.batch);
+  within("head", request.head, request.heads);
 }
 
 MaskMapReply answer_mask(view_detail::StudioState& /*needs none*/, const MaskMapRequest& request,
@@ -151,7 +148,7 @@ const Fields<MaskMapRequest>& mask_map_fields() {
   static const Fields<MaskMapRequest> kFields = [] {
     constexpr std::int64_t kMostCells = 1024;
     Fields<MaskMapRequest> fields;
-    fields.add(mask_fields());
+    fields.add(view_detail::mask_fields_within({.least = 1, .longest = kLongest}));
     fields.add(&MaskMapRequest::cells,
                {.name = "cells", .meaning = "Rows and columns of the map, at most", .least = 1, .most = kMostCells});
     fields.add(&MaskMapRequest::head,

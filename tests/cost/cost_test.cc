@@ -171,6 +171,18 @@ TEST(CostErrors, NameTheOption) {
   EXPECT_THAT(error_of([](CostConfig& c) { c.d_ff = -1; }), HasSubstr("d_ff: expected 1 to 100,000,000, got -1"));
 }
 
+TEST(CostErrors, HaveTheBoundsThatAreTold) {
+  EXPECT_EQ(cost_bounds("d_k").most, 100'000);
+  EXPECT_EQ(cost_bounds("vocab").least, 0);
+  try {
+    static_cast<void>(cost_bounds("zebra"));
+    FAIL() << "nothing was thrown";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.argument(), "number");
+    EXPECT_EQ(error.got(), "\"zebra\"");
+  }
+}
+
 TEST(CostErrors, SayWhatDoesNotFit) {
   EXPECT_THAT(error_of([](CostConfig& c) { c.heads = 3; }),
               HasSubstr("heads: expected a divisor of d_model = 8 where d_k is not given, got 3"));
