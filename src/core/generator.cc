@@ -12,6 +12,7 @@
 #include "core/exact_math.h"
 #include "core/plain_number.h"
 #include "core/random_stream.h"
+#include "core/watched.h"
 #include "qkv/random.h"
 
 namespace qkv {
@@ -73,7 +74,9 @@ void fill_normal(core::RandomStream& stream, std::span<T> values) {
     return;
   }
   fill_uniform(stream, values);
+  constexpr std::size_t kBetweenLooks = std::size_t{1} << 16U;
   for (std::size_t i = 0; i + kBlock <= values.size(); i += kBlock) {
+    if (i % kBetweenLooks == 0) core::look();
     normal_block(std::span<T, kBlock>(values.subspan(i, kBlock)));
   }
   if (values.size() % kBlock == 0) return;

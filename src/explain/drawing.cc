@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/watched.h"
 #include "explain/numbers.h"
 
 namespace qkv::explain_detail {
@@ -42,6 +43,7 @@ Tensor block_means(const TensorView& values, const Block& block) {
   std::vector<Mean> means(static_cast<std::size_t>(rows * columns));
   std::vector<double> row(static_cast<std::size_t>(values.dim(1)));
   for (std::int64_t i = 0; i < values.dim(0); ++i) {
+    core::look();
     values.load_row(std::vector<std::int64_t>{i}, row);
     for (std::int64_t j = 0; j < values.dim(1); ++j) {
       const double value = row[static_cast<std::size_t>(j)];

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 
+#include "core/watched.h"
 #include "explain/model.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
@@ -90,7 +91,10 @@ std::vector<Section> steps_of(const Scene& scene) {
   for (LazyStep& step : steps) step.number = ++number;
   if (!scene.options->only_steps.empty()) keep_selected(steps, "step", scene.options->only_steps);
   std::vector<Section> made;
-  for (const LazyStep& step : steps) made.push_back(step.make());
+  for (const LazyStep& step : steps) {
+    core::look();
+    made.push_back(step.make());
+  }
   for (std::size_t n = 0; n < steps.size(); ++n) made[n].number = steps[n].number;
   return made;
 }

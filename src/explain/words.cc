@@ -21,6 +21,12 @@ void require_utf8(std::string_view argument, std::string_view text) {
                                     byte, bad - text.begin()));
 }
 
+// Every picture names the words.
+[[noreturn]] void refuse_bytes(std::string_view argument, std::string_view what, std::size_t most, std::size_t got) {
+  throw InvalidArgument("explain", argument, fmt::format("{} of at most {} bytes", what, most),
+                        fmt::format("one of {}", got));
+}
+
 bool is_space(char32_t c) {
   return c == U' ' || (c >= U'\t' && c <= U'\r') || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
@@ -34,6 +40,7 @@ std::string capital(std::string text) {
 }
 
 std::vector<std::string> split_words(std::string_view argument, std::string_view text) {
+  if (text.size() > kMostTextBytes) refuse_bytes(argument, "a text", kMostTextBytes, text.size());
   require_utf8(argument, text);
   std::vector<std::string> words;
   bool inside = false;
@@ -47,6 +54,9 @@ std::vector<std::string> split_words(std::string_view argument, std::string_view
     if (!inside) words.emplace_back();
     inside = true;
     words.back().append(begin, at);
+  }
+  for (const std::string& word : words) {
+    if (word.size() > kMostWordBytes) refuse_bytes(argument, "words", kMostWordBytes, word.size());
   }
   if (words.empty()) {
     throw InvalidArgument("explain", argument, "at least one word",

@@ -1,6 +1,7 @@
 // Text → words → ids: the smallest tokenizer there is, one word a token.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,8 +9,11 @@
 
 namespace qkv::explain_detail {
 
+inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;  // kExplainTokens words of 256
+inline constexpr std::size_t kMostWordBytes = 1024;
+
 /// The words between white space. Throws InvalidArgument naming `argument` if there are none, more than kExplainTokens,
-/// or a byte that is not UTF-8 (with its position).
+/// one of more than kMostWordBytes, more than kMostTextBytes of all, or a byte that is not UTF-8 (with its position).
 [[nodiscard]] std::vector<std::string> split_words(std::string_view argument, std::string_view text);
 
 /// With a capital letter where it begins with a small one of ASCII.

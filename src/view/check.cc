@@ -46,6 +46,11 @@ std::vector<double> errors_between(const Tensor& a, const Tensor& b, const std::
   return errors;
 }
 
+std::optional<std::int64_t> whole_at(const Tensor& tensor, std::size_t place) {
+  if (tensor.dtype() != DType::i64) return std::nullopt;
+  return tensor.values<std::int64_t>()[place];
+}
+
 // How far beyond what is allowed: above 1 is a mismatch. An error that is no number is beyond all.
 double excess_of(double error, double allowed) {
   if (error == 0) return 0;
@@ -70,10 +75,16 @@ void compare_elements(const Tensor& a, const Tensor& b, const CheckRequest& requ
     result.worst = WorstPlace{.index = index_of(static_cast<std::int64_t>(i), a.shape()),
                               .a = a_values[i],
                               .b = b_values[i],
+                              .whole_a = whole_at(a, i),
+                              .whole_b = whole_at(b, i),
                               .error = error,
                               .relative = error == 0 ? 0 : error / std::fabs(b_values[i]),
                               .allowed = allowed};
   }
+}
+
+std::string shown(std::optional<std::int64_t> whole, double value) {
+  return whole ? std::to_string(*whole) : fmt::to_string(value);
 }
 
 std::string text_of(const Comparison& pair, int width) {
@@ -91,7 +102,8 @@ std::string text_of(const Comparison& pair, int width) {
   }
   if (!pair.worst) return text;
   const WorstPlace& worst = *pair.worst;
-  text += prose(fmt::format("worst at [{}]: A {}, B {}", fmt::join(worst.index, ", "), worst.a, worst.b), width, 2);
+  text += prose(fmt::format("worst at [{}]: A {}, B {}", fmt::join(worst.index, ", "), shown(worst.whole_a, worst.a),
+                            shown(worst.whole_b, worst.b)), width, 2);
   return text + prose(fmt::format("absolute error {:.6g}, relative error {:.6g}, allowed {:.6g}", worst.error,
                                   worst.relative, worst.allowed),
                       width, 2);
@@ -99,6 +111,8 @@ std::string text_of(const Comparison& pair, int width) {
 
 // JSON has no NaN and no infinities: they are written as text.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::to_string(value)); }
+
+Json number(std::optional<std::int64_t> whole, double value) { return whole ? Json(*whole) : number(value); }
 
 Json json_of(const Comparison& pair) {
   Json json{{"name", pair.name},
@@ -111,8 +125,8 @@ Json json_of(const Comparison& pair) {
             {"both_nan", pair.both_nan}};
   if (!pair.worst) return json;
   json["worst"] = {{"index", pair.worst->index},
-                   {"a", number(pair.worst->a)},
-                   {"b", number(pair.worst->b)},
+                   {"a", number(pair.worst->whole_a, pair.worst->a)},
+                   {"b", number(pair.worst->whole_b, pair.worst->b)},
                    {"absolute_error", number(pair.worst->error)},
                    {"relative_error", number(pair.worst->relative)},
                    {"allowed", number(pair.worst->allowed)}};

@@ -1,8 +1,14 @@
 #include "qkv/view/explain.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "explain/words.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/match.h"
 #include "qkv/explain/model.h"
@@ -105,9 +111,64 @@ Explanation of_pairs(const TrainedModel& model, const ExplainRequest& request) {
   return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
 }
 
+/// What the numbers of an explanation are counted from.
+struct Extents {
+  std::int64_t heads = 0, queries = 0, keys = 0;
+};
+
+Extents extents_of(const ExplainOptions& options) {
+  if (options.own) {
+    const auto rows = [](const Tensor& x) { return x.rank() < 2 ? 0 : x.dim(-2); };
+    const Tensor& q = options.own->q;
+    const std::int64_t of_head = rows(q) == 0 ? 1 : std::max<std::int64_t>(1, rows(q) * q.dim(-1));
+    return {.heads = q.size() / of_head, .queries = rows(q), .keys = rows(options.own->k)};
+  }
+  const auto words = [](std::string_view field, const std::string& text) {
+    return std::ssize(explain_detail::split_words(field, text));
+  };
+  const std::int64_t queries = words("text", options.text);
+  return {.heads = options.heads,
+          .queries = queries,
+          .keys = options.context ? words("context", *options.context) : queries};
+}
+
+// Every stage of the scores is sent as a tensor and as maps, and so are the vectors of the tokens. In doubles: products
+// of what the fields admit pass 2^63.
+double numbers_of(const ExplainOptions& options) {
+  constexpr double kKept = 2;           // a tensor and a map
+  constexpr double kVectors = 8;        // from the embedding to the output
+  constexpr double kVectorsOfBlock = 17;  // two norms, two sums, the result and three of the feed-forward layer's width
+  constexpr double kFeedForward = 8;    // two matrices of four times the width
+  const auto [heads, queries, keys] = extents_of(options);
+  const double stages = 4.0 + (options.softcap ? 1 : 0) + (options.bias.is_zero() ? 0 : 1) + (options.dropout ? 1 : 0);
+  const double scores = stages * static_cast<double>(heads) * static_cast<double>(queries) * static_cast<double>(keys);
+  if (options.own) return kKept * scores;
+  const auto width = static_cast<double>(options.d_model);
+  const double head = static_cast<double>(options.d_k.value_or(0) + options.d_v.value_or(0)) * static_cast<double>(heads);
+  const bool has_block = options.surroundings != Surroundings::attention_only;
+  const double vectors = static_cast<double>(queries + keys) * (kVectors + (has_block ? kVectorsOfBlock : 0)) * width;
+  const double parameters = 2 * width * (width + head) + (has_block ? kFeedForward * width * width : 0);
+  return kKept * (scores + vectors + parameters);
+}
+
+void require_few_numbers(const ExplainOptions& options) {
+  constexpr double kMost = 67'108'864;
+  const double count = numbers_of(options);
+  if (count <= kMost) return;
+  view_detail::refuse("numbers",
+                      fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
+                                  "d_model; or none, and maps of means",
+                                  kMost),
+                      fmt::format("some {:.0f}", count));
+}
+
 Explanation explanation_of(StudioState& state, const ExplainRequest& request) {
   if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
-  if (request.model.empty()) return explain(options_of(request));
+  if (request.model.empty()) {
+    const ExplainOptions options = options_of(request);
+    if (request.numbers) require_few_numbers(options);
+    return explain(options);
+  }
   const auto model = state.model(request.model);
   return request.match ? of_pairs(*model, request) : of_model(*model, request);
 }
@@ -142,7 +203,7 @@ void add_texts(Fields<ExplainRequest>& fields) {
   const auto add = [&](std::string ExplainRequest::* place, const char* name, const char* form, const char* meaning) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning});
   };
-  add(&ExplainRequest::text, "text", "TEXT", "Words between blanks; what a model reads");
+  add(&ExplainRequest::text, "text", "TEXT", "Words between blanks, of 1024 bytes at most, and 1 MiB in all; what a model reads");
   add(&ExplainRequest::context, "context", "TEXT", "Cross-attention: keys and values come from this text");
   add(&ExplainRequest::q, "q", "TENSOR", "One's own queries, with k and v: a file, or numbers in brackets");
   add(&ExplainRequest::k, "k", "TENSOR", "Keys");
@@ -151,7 +212,7 @@ void add_texts(Fields<ExplainRequest>& fields) {
   add(&ExplainRequest::worked, "worked", "NAME", "A worked example, in place of a text");
   add(&ExplainRequest::query, "query", "WORD", "A token whose sum is written out: a word, its index, or cat@5");
   fields.add(&ExplainRequest::numbers,
-             {.name = "numbers", .meaning = "Also all tensors, and every value of maps that show means of blocks"});
+             {.name = "numbers", .meaning = "Also all tensors, and every value of maps that show means of blocks: 64 Mi numbers at most"});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {

@@ -4,9 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/number_range.h"
+#include "files/json_keys.h"
+#include "files/json_text.h"
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
 #include "qkv/number_text.h"
@@ -65,6 +69,14 @@ FieldValue number_of(const FieldInfo& field, std::string_view text) {
   refuse(field, expected_of(field), field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
 }
 
+// No option has a meaning for infinity, or for what is no number.
+FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
+  if (core::is_out_of_range<double>(text)) refuse(field, fmt::format("a number {}", core::kRangeOfF64), text);
+  const FieldValue value = number_of<double>(field, text);
+  if (!std::isfinite(std::get<double>(value))) refuse(field, "a finite number", text);
+  return value;
+}
+
 // The value, if it lies in the field's bounds and words.
 FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view shown) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
@@ -110,6 +122,14 @@ std::size_t index_of(std::span<const FieldInfo> fields, const std::string& name)
   throw InvalidArgument("request", name, "a field of this request", "another" + nearest_of(name, names));
 }
 
+Json object_in(std::string_view json) {
+  Json object = Json::parse(json, nullptr, false);
+  if (object.is_discarded()) throw InvalidArgument("request", "json", "JSON", files::mistake_in_json(json));
+  if (!object.is_object()) throw InvalidArgument("request", "json", "an object", fmt::format("\"{}\"", json));
+  if (const auto twice = files::key_there_twice(json)) throw InvalidArgument("request", *twice, "it once", "it twice");
+  return object;
+}
+
 void require_needs(std::span<const FieldInfo> fields, std::span<const std::pair<std::size_t, FieldValue>> values) {
   for (const auto& [n, value] : values) {
     for (const std::string& other : fields[n].needs) {
@@ -134,7 +154,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       if (text != "true" && text != "false") refuse(field, expected_of(field), text);
       return text == "true";
     case FieldType::number:
-      return number_of<double>(field, text);  // of commands, whose options have bounds of their own
+      return finite_number_of(field, text);  // of commands, whose options have bounds of their own
     case FieldType::seed:
       return number_of<std::uint64_t>(field, text);
     case FieldType::whole:
@@ -146,8 +166,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
 }
 
 std::vector<std::pair<std::size_t, FieldValue>> field_values(std::span<const FieldInfo> fields, std::string_view json) {
-  const Json object = Json::parse(json, nullptr, false);
-  if (!object.is_object()) throw InvalidArgument("request", "json", "an object", fmt::format("\"{}\"", json));
+  const Json object = object_in(json);
   std::vector<std::pair<std::size_t, FieldValue>> values;
   for (const auto& [name, member] : object.items()) {
     const std::size_t n = index_of(fields, name);

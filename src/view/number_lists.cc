@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/shortened.h"
 #include "qkv/number_text.h"
 #include "view/refuse.h"
 
@@ -59,7 +60,7 @@ Tensor matrix_in(std::string_view field, std::string_view text) {
     const std::string_view line = rest.substr(0, semicolon);
     const auto row = numbers_from<double>(line, ',');
     if (!row) {
-      refuse(field, "rows of numbers, as 1,0;0,1", fmt::format("\"{}\" in row {}", line, rows + 1));
+      refuse(field, "rows of numbers, as 1,0;0,1", fmt::format("\"{}\" in row {}", core::shortened(line), rows + 1));
     }
     if (rows > 0 && static_cast<std::int64_t>(values.size()) != rows * std::ssize(*row)) {
       refuse(field,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/number_range.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
 #include "qkv/view/problem.h"
@@ -34,6 +35,7 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
 
 double finite_number(std::string_view word) {
   const auto value = number_from<double>(word);
+  if (core::is_out_of_range<double>(word)) refuse("sinks", fmt::format("numbers {}", core::kRangeOfF64), word);
   if (!value) refuse("sinks", "numbers with commas between them, or a file", fmt::format("\"{}\"", word));
   if (!std::isfinite(*value)) refuse("sinks", "finite numbers", word);
   return *value;

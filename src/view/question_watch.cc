@@ -41,6 +41,11 @@ Proceed QuestionWatch::ask() {
   if (seconds_ > 0 && seconds_so_far() > seconds_) {
     throw Error(fmt::format("stopped after {:.0f} s, the longest that one question may take here", seconds_));
   }
+  constexpr double kSilent = 0.5;  // seconds, after which whoever waits is told that there is work
+  if (what_.empty() && seconds_so_far() > kSilent) {
+    what_ = "the answer";
+    progress_ = {.done = 0, .total = 1};
+  }
   if (!is_stopped_ && watch_) is_stopped_ = watch_(what_, progress_) == Proceed::stop;
   return is_stopped_ ? Proceed::stop : Proceed::go_on;
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/watched.h"
+
 namespace qkv::view_detail {
 
 void WireWriter::value(double number) {
@@ -24,6 +26,7 @@ Json& WireWriter::put(Json json) {
 }
 
 void WireWriter::value(const Tensor& tensor) {
+  core::look();
   constexpr std::size_t kAlignment = 8;
   const Tensor dense = tensor.contiguous();
   const std::size_t bytes = static_cast<std::size_t>(dense.size()) * size_of(dense.dtype());

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/shortened.h"
 #include "files/reading.h"
 #include "qkv/mask.h"
 #include "qkv/nearest_word.h"
@@ -195,6 +196,9 @@ std::string error_as_json(const std::exception& error) {
     json["message"] = field + std::string(syntax->what()).substr(syntax->function().size());
     json["column"] = syntax->column();
   }
+  constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
+  json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);
+  json["field"] = core::shortened(json["field"].get_ref<const std::string&>());
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

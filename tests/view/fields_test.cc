@@ -18,6 +18,7 @@ namespace qkv::fields_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string refusal(std::string_view json) {
   return error_message([&] { (void)probe_fields().from_json(json); });
@@ -53,7 +54,37 @@ TEST(Fields, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal(R"({"causl": true})"),
             "request: causl: expected a field of this request, got another; did you mean causal?");
   EXPECT_EQ(refusal("[1]"), "request: json: expected an object, got \"[1]\"");
-  EXPECT_EQ(refusal("{"), "request: json: expected an object, got \"{\"");
+}
+
+TEST(Fields, SayWhereARequestIsNoJson) {
+  EXPECT_THAT(refusal("{"), StartsWith("request: json: expected JSON, got other text at line 1, column 2: "));
+  EXPECT_THAT(refusal("{\"q\": \"q.npy\",\n \"row\": nul}"), HasSubstr("got other text at line 2, column 12: "));
+  EXPECT_EQ(refusal(R"({"scale": 1e400})"),
+            "request: json: expected JSON, got a number out of the range of f64, up to 1.8e308: '1e400'");
+  const std::string long_text(15'000'000, 'a');
+  EXPECT_LT(refusal("{\"q\": \"" + long_text).size(), 400U);
+  EXPECT_LT(refusal("[\"" + long_text + "\"]").size(), 400U);
+  EXPECT_LT(refusal("{\"row\": \"" + long_text + "\"}").size(), 400U);
+  EXPECT_LT(refusal("{\"" + long_text + "\": 1}").size(), 400U);
+}
+
+TEST(Fields, RefuseAKeyThatStandsTwice) {
+  EXPECT_EQ(refusal(R"({"row": 1, "row": 2})"), "request: row: expected it once, got it twice");
+  EXPECT_EQ(refusal(R"({"row": null, "row": 2})"), "request: row: expected it once, got it twice");
+}
+
+TEST(Fields, TakeFiniteNumbersAlone) {
+  const FieldInfo number{.name = "x", .type = FieldType::number};
+  const auto said = [&](std::string_view text) {
+    return error_message([&] { static_cast<void>(field_value(number, text)); });
+  };
+  constexpr const char* kRange = "request: x: expected a number in the range of f64, up to 1.8e308 and down to 4.9e-324";
+  EXPECT_EQ(said("1e400"), std::string(kRange) + ", got 1e400");
+  EXPECT_EQ(said("-1e-400"), std::string(kRange) + ", got -1e-400");
+  EXPECT_EQ(said("inf"), "request: x: expected a finite number, got inf");
+  EXPECT_EQ(said("nan"), "request: x: expected a finite number, got nan");
+  EXPECT_EQ(said(""), "request: x: expected a number, got \"\"");
+  EXPECT_EQ(std::get<double>(field_value(number, "4.9e-324")), 4.9e-324);
 }
 
 TEST(Fields, AreReadFromTheTextsOfACommandLine) {

@@ -36,6 +36,12 @@ std::string message_of(const std::string& question, const Json& request) {
   return message_of(studio, question, request);
 }
 
+std::string words(int count) {
+  std::string text;
+  for (int n = 0; n < count; ++n) text += "the ";
+  return text;
+}
+
 TEST(StudioBounds, HoldForEveryNumberOfEveryQuestion) {
   for (const Question& question : Studio::questions()) {
     for (const FieldInfo& field : question.fields) {
@@ -51,6 +57,59 @@ TEST(StudioBounds, HoldForEveryNumberOfEveryQuestion) {
 TEST(StudioBounds, OfAnAnswerAreThoseOfTheCommand) {
   EXPECT_EQ(message_of("explain", {{"model", "induction"}, {"text", "ab"}, {"answer", 1'000'000'000}}),
             "request: answer: expected a whole number from 1 to 4096, got 1000000000");
+}
+
+TEST(StudioBounds, OfACostAreThoseOfItsFigures) {
+  EXPECT_EQ(message_of("cost", {{"preset", "gpt2"}, {"heads", 0}}),
+            "request: heads: expected a whole number from 1 to 10000, got 0");
+  EXPECT_EQ(message_of("cost", {{"preset", "gpt2"}, {"d_k", 100'001}}),
+            "request: d_k: expected a whole number from 1 to 100000, got 100001");
+}
+
+TEST(StudioBounds, OfAMapsMaskLeaveSomethingToDraw) {
+  EXPECT_EQ(message_of("mask", {{"batch", 0}}),
+            "request: batch: expected a whole number from 1 to 1099511627776, got 0");
+  EXPECT_EQ(message_of("mask", {{"tk", 0}}), "request: tk: expected a whole number from 1 to 131072, got 0");
+  EXPECT_EQ(message_of("mask", {{"batch_entry", 2}, {"batch", 2}}),
+            "request: batch_entry: expected 0 to 1 for a map, got 2");
+}
+
+TEST(StudioBounds, OfWordsHoldForEachAndForAll) {
+  EXPECT_EQ(message_of("explain", {{"text", std::string(15'000'000, 'a')}}),
+            "request: text: expected a text of at most 1048576 bytes, got one of 15000000");
+  EXPECT_EQ(message_of("explain", {{"text", "a " + std::string(1025, 'b')}}),
+            "request: text: expected words of at most 1024 bytes, got one of 1025");
+  EXPECT_EQ(message_of("explain", {{"text", "a"}, {"context", std::string(1025, 'b')}}),
+            "request: context: expected words of at most 1024 bytes, got one of 1025");
+  EXPECT_EQ(message_of("explain", {{"text", std::string(1024, 'b')}}), "");
+}
+
+TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
+  Studio studio;
+  int asked = 0;
+  const StudioWatch watch = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
+    ++asked;
+    return Proceed::go_on;
+  };
+  const Json large = {{"text", words(1000)}, {"heads", 16},   {"d_model", 64},
+                      {"numbers", true},     {"block", "pre-norm"}};
+  EXPECT_THAT(message_of(studio, "explain", large, watch),
+              HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"numbers", true}, {"block", "pre-norm"}}), "");
+}
+
+TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
+  Studio studio;
+  for (const auto& [question, request] :
+       std::vector<std::pair<std::string, Json>>{{"explain", {{"text", "a b"}, {"d_model", 1024}}},
+                                                 {"bench", {{"tokens", "a b"}, {"seed", 1}, {"d_model", 1024}}}}) {
+    int asked = 0;
+    const StudioWatch leaves = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
+      return ++asked > 9 ? Proceed::stop : Proceed::go_on;
+    };
+    EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;
+  }
 }
 
 // Each pair of fields that the command refuses, and single ones that need a model.
@@ -106,12 +165,6 @@ TEST(ExplainRules, HoldForTheLibrary) {
   options.own = OwnTensors{.q = one, .k = one, .v = one};
   options.surroundings = Surroundings::post_norm_block;
   EXPECT_THROW(static_cast<void>(explain(options)), InvalidArgument);
-}
-
-std::string words(int count) {
-  std::string text;
-  for (int n = 0; n < count; ++n) text += "the ";
-  return text;
 }
 
 TEST(StudioBounds, RefuseALongTextBeforeItsPass) {
@@ -250,6 +303,7 @@ TEST(StudioWeight, TellsLightQuestionsFromHeavyOnes) {
   EXPECT_TRUE(Studio::is_light("bench", R"({"q": "1,0;0,1"})"));
   EXPECT_TRUE(Studio::is_light("heads", R"({"model": "induction", "text": "ab"})"));
   EXPECT_TRUE(Studio::is_light("heads", "no JSON, refused at once"));
+  EXPECT_TRUE(Studio::is_light("nope", "{}"));  // likewise
   EXPECT_FALSE(Studio::is_light("heads", Json{{"model", "gpt"}, {"text", words(300)}}.dump()));
   EXPECT_FALSE(Studio::is_light("heads", R"({"model": "./mine", "text": "ab"})"));
   EXPECT_FALSE(Studio::is_light("explain", R"({"model": "induction", "text": "ab"})"));

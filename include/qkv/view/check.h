@@ -27,6 +27,7 @@ struct WorstPlace {
   std::vector<std::int64_t> index;
   double a = 0;
   double b = 0;
+  std::optional<std::int64_t> whole_a = std::nullopt, whole_b = std::nullopt;  // of i64, which doubles round
   double error = 0;     // |a - b|; NaN where only one is a number
   double relative = 0;  // error / |b|
   double allowed = 0;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/watched.h"
 #include "explain/bench/matrices.h"
 #include "explain/formula.h"
 
@@ -92,6 +93,7 @@ BenchMatrix named_matrix(std::string_view name, Tensor values, std::vector<std::
                          std::vector<std::string> columns) {
   const auto kind = std::ranges::find(kKinds, name, &Kind::name);
   if (kind == kKinds.end()) throw std::out_of_range("bench: no matrix " + std::string(name));
+  core::look();
   const int decimals = all_whole(values) ? 0 : 3;
   std::optional<Tensor> sums = sums_of(name, values);
   return {.name = std::string(name),
