@@ -81,19 +81,20 @@ void require(bool holds, const char* option, const char* expected, const std::st
 
 void require_draws(const GenerateOptions& options) {
   const auto number = [](double value) { return fmt::format("{}", value); };
-  require(options.temperature >= 0, "temperature", "0 or more", number(options.temperature));
+  require(std::isfinite(options.temperature) && options.temperature >= 0, "temperature", "a finite number, 0 or more",
+          number(options.temperature));
   require(options.top_k >= 0, "top_k", "0 or more", std::to_string(options.top_k));
   require(options.top_p > 0 && options.top_p <= 1, "top_p", "more than 0 and at most 1", number(options.top_p));
   require(options.min_p >= 0 && options.min_p <= 1, "min_p", "0 to 1", number(options.min_p));
   require(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0, "repetition_penalty",
-          "more than 0", number(options.repetition_penalty));
+          "a finite number above 0", number(options.repetition_penalty));
   const bool narrows = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
   require(!narrows || options.temperature > 0, "temperature", "more than 0 beside top_k, top_p and min_p", "0");
 }
 
 void require_beams(const GenerateOptions& options) {
   require(options.beams >= 1, "beams", "1 or more", std::to_string(options.beams));
-  require(std::isfinite(options.length_penalty), "length_penalty", "a number",
+  require(std::isfinite(options.length_penalty), "length_penalty", "a finite number",
           fmt::format("{}", options.length_penalty));
   if (options.beams == 1) return;
   require(options.temperature == 0, "temperature", "0 beside several beams", fmt::format("{}", options.temperature));

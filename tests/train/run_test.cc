@@ -133,7 +133,7 @@ TEST(Run, NamesTheDamagedWordOfItsCheckpoint) {
   EXPECT_EQ(complaint("batch", "-2"), "expected a whole number from 1 to 1048576, got -2");
   EXPECT_EQ(complaint("length", "5000"), "expected from 4 to 4096 letters for previous, got 5000");
   EXPECT_EQ(complaint("warm_up", "x"), "expected a number, got \"x\"");
-  EXPECT_EQ(complaint("learning_rate", "nan"), "expected more than 0, got nan");
+  EXPECT_EQ(complaint("learning_rate", "nan"), "expected a finite number above 0, got nan");
   EXPECT_EQ(complaint("report.examples", "0"), "expected a whole number from 1 to 1048576, got 0");
 }
 

@@ -88,7 +88,7 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   EXPECT_EQ(one.tokens.size(), 43U);
   EXPECT_NE(one.tokens, two.tokens);
   EXPECT_EQ(error_message([&] { trained.answer(one, {.temperature = -1}); }),
-            "generate: temperature: expected 0 or more, got -1");
+            "generate: temperature: expected a finite number, 0 or more, got -1");
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
               HasSubstr("the examples of text are not in its model's file"));
 }
