@@ -176,7 +176,6 @@ void add_pattern_options(CLI::App& command, VariantSetup& setup) {
       ->group(group);
   command.add_option("--mask", setup.masks, "One more pattern, in the mask language; may be given again")
       ->type_name("EXPR")
-      ->allow_extra_args(false)
       ->group(group);
 }
 

@@ -67,7 +67,7 @@ BottleneckModels trained(const BottleneckArguments& arguments) {
 // Before minutes of training.
 void require_sound(const BottleneckArguments& arguments) {
   const double rate = arguments.setup.learning_rate;
-  if (!std::isfinite(rate) || rate <= 0) misuse("--learning-rate", "more than 0", fmt::format("{}", rate));
+  if (!std::isfinite(rate) || rate <= 0) misuse("--learning-rate", "a finite number above 0", fmt::format("{}", rate));
   if (arguments.out.empty()) return;
   std::filesystem::create_directories(arguments.out);
   qkv::require_writable(card_in(arguments.out));

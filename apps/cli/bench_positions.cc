@@ -68,7 +68,7 @@ void read_kinds(const PositionsArguments& arguments, PositionSetup& setup) {
 
 void require_sound(const PositionSetup& setup) {
   if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0) {
-    misuse("--learning-rate", "more than 0", fmt::format("{}", setup.learning_rate));
+    misuse("--learning-rate", "a finite number above 0", fmt::format("{}", setup.learning_rate));
   }
   if (setup.d_model % (2 * setup.heads) != 0) {
     misuse("--d-model", fmt::format("a multiple of {}, twice the heads", 2 * setup.heads),

@@ -185,7 +185,7 @@ void run(const ChangeArguments& arguments) {
 void add_interventions(CLI::App& command, ChangeArguments& arguments) {
   const std::string group = "What is changed";
   const auto many = [&](const char* name, std::vector<std::string>& texts, const char* form, const char* meaning) {
-    command.add_option(name, texts, meaning)->type_name(form)->allow_extra_args(false)->group(group);
+    command.add_option(name, texts, meaning)->type_name(form)->group(group);
   };
   many("--remove", arguments.removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
   many("--pattern", arguments.patterns, "HEAD=HOW",

@@ -173,7 +173,7 @@ void add_embed(CLI::App& app) {
   command
       ->add_option(
           "--pooling", arguments->pooling,
-          "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas\n"
+          "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas "
           "between them, end to end [the folder's, or mean]")
       ->type_name("NAMES");
   CLI::Option* named = command

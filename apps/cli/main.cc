@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -10,10 +11,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "commands.h"
+#include "empty_values.h"
 #include "find_command.h"
 #include "help_layout.h"
 #include "misuse.h"
@@ -39,7 +42,7 @@ void require_values(const CLI::App& command) {
     const bool may_be_empty = option->get_type_name() == kTextOrNone;
     const bool wants_value = option->nonpositional() && option->get_expected_min() > 0 && !may_be_empty;
     const bool empty = wants_value && std::find(values.begin(), values.end(), "") != values.end();
-    if (empty) misuse(option->get_name(), "a value", "an empty text");
+    if (empty) misuse(option->get_name(), "a value", "\"\"");
   }
 }
 
@@ -55,6 +58,23 @@ void require_no_values(CLI::App& command) {
       option->check(CLI::Validator(complaint, ""));
     }
   }
+}
+
+// CLI11 lets an option of several values take every word that follows, also what stands for itself.
+void take_one_word_each(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->nonpositional()) option->allow_extra_args(false);
+  }
+}
+
+// The models are then looked for elsewhere.
+void say_box_that_is_missing(const CLI::App& command) {
+  const char* const box = std::getenv("QKV_MODELS");  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  const bool takes_model =
+      command.get_option_no_throw("MODEL") != nullptr || command.get_option_no_throw("--model") != nullptr;
+  std::error_code none;
+  if (box == nullptr || *box == 0 || !takes_model || std::filesystem::is_directory(box, none)) return;
+  complain(full_name(command), "careful: QKV_MODELS: expected a folder of models, got \"" + std::string(box) + "\"");
 }
 
 void add_commands(CLI::App& app) {
@@ -80,13 +100,17 @@ void add_commands(CLI::App& app) {
   add_info(app);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
+    take_one_word_each(*command);
     require_no_values(*command);
     command->parse_complete_callback([command] {
       require_values(*command);
       const bool explains = command->get_name() == "help" || command->get_help_ptr()->count() > 0;
-      if (!explains) static_cast<void>(threads());  // a QKV_THREADS without meaning is an error of every command
+      if (explains) return;
+      static_cast<void>(threads());  // a QKV_THREADS without meaning is an error of every command
+      say_box_that_is_missing(*command);
     });
     for (CLI::App* nested : command->get_subcommands({})) {
+      take_one_word_each(*nested);
       require_no_values(*nested);
       nested->parse_complete_callback([nested] { require_values(*nested); });
     }
@@ -110,12 +134,6 @@ const CLI::App& running_of(const CLI::App& app) {
   const CLI::App* running = &app;
   while (!running->get_subcommands().empty()) running = running->get_subcommands().front();
   return *running;
-}
-
-// "qkv bench variants"
-std::string full_name(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
 }
 
 bool is_word(std::span<const Word> words, std::string_view name) {
@@ -184,8 +202,10 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
   for (int n = 1; n < argc && argv[n][0] != '-' && has_commands(*command); ++n) {
     command = &find_command(*command, argv[n]);
   }
+  std::vector<std::string> words = with_empty_values(*command, std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+  std::ranges::reverse(words);  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
     if (argc < 2) print(app.help());
   } catch (const CLI::CallForHelp&) {
     print(app.help());
@@ -198,6 +218,9 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
 // what is required first.
 std::optional<std::string> unknown_option(const CLI::App& command) {
   for (const std::string& word : command.remaining()) {
+    if (word.starts_with('-') && !word.starts_with("--") && word.size() > 1) {
+      return "there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --";
+    }
     if (!word.starts_with("--")) continue;
     const std::string name = word.substr(0, word.find('='));
     std::vector<std::string> names;
@@ -259,7 +282,7 @@ int run(int argc, char** argv) {
   } catch (const InvalidArgument& error) {
     return report(app, in_options(running_of(app), error), kMisuse);
   } catch (const std::bad_alloc&) {
-    return report(app, "not enough memory for these shapes", kFailure);
+    return report(app, "there is not enough memory for this", kFailure);
   } catch (const std::filesystem::filesystem_error& error) {
     return report(app, "cannot read " + error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::exception& error) {
@@ -271,6 +294,7 @@ int run(int argc, char** argv) {
 }  // namespace qkv::cli
 
 int main(int argc, char** argv) {
+  qkv::cli::hold_standard_streams();
   // A reader that closes its end (`qkv … | head`) shall not end the command before its files are written.
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   qkv::cli::remove_unfinished_files_on_signals();

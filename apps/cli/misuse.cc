@@ -9,7 +9,7 @@ void refuse(const std::string& option, const std::string& message) {
 }
 
 void misuse(const std::string& option, const std::string& expected, const std::string& got) {
-  refuse(option, "expected " + expected + ", got " + got);
+  refuse(option, "expected " + expected + ", got " + (got.empty() ? "\"\"" : got));
 }
 
 }  // namespace qkv::cli

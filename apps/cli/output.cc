@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -74,6 +75,15 @@ void flush_output() {
   if (reader_gone) return;
   errno = 0;
   check_output(std::fflush(stdout) == 0);
+}
+
+bool reader_is_gone() noexcept { return reader_gone; }
+
+void hold_standard_streams() noexcept {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
+    static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));  // the lowest free number
+  }
 }
 
 void complain(std::string_view command, std::string_view message) {

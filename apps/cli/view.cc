@@ -55,7 +55,14 @@ void require_model(const std::string& model) {
   misuse("MODEL", "a model of the box, a file or a folder", "\"" + model + "\", which is not there");
 }
 
+// The studio reads plain files alone, and a pipe that nobody writes to would hold the command up.
 void require_file(const std::string& file) {
+  std::error_code none;
+  const auto found = std::filesystem::status(file, none);
+  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found) &&
+      !std::filesystem::is_directory(found)) {
+    refuse("--file", "cannot read " + file + ": expected a file, got a pipe or a device");
+  }
   try {
     require_readable(file);
   } catch (const Error& error) {
@@ -108,6 +115,7 @@ void serve(const ViewArguments& arguments) {
   server.start();
   print(server.url() + "\n");
   flush_output();
+  if (reader_is_gone()) throw Error("nobody reads the address: standard output is closed");
   if (::isatty(STDERR_FILENO) == 1) complain(kCommand, "Ctrl-C ends it");
   if (!arguments.stays_closed) open_in_browser(server.url());
   wait_for_interrupt();

@@ -91,7 +91,7 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
     EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),
                 HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got \"" + seed + "\""));
   }
-  EXPECT_THAT(refusal(2, {"--lse", ""}), HasSubstr("--lse: expected a value, got an empty text"));
+  EXPECT_THAT(refusal(2, {"--lse", ""}), HasSubstr("--lse: expected a value, got \"\""));
 }
 
 TEST_F(AttendRefusal, MasksThatCannotBeRead) {

@@ -130,7 +130,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
               HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
   EXPECT_THAT(refusal({"bench", "variants", "--seed", "-1"}), HasSubstr("--seed: expected a whole number from 0 to"));
   EXPECT_THAT(refusal({"bench", "variants", "--json", "--plot"}), HasSubstr("excludes"));
-  EXPECT_THAT(refusal({"bench", "variants", "--svg", ""}), HasSubstr("--svg: expected a value, got an empty text"));
+  EXPECT_THAT(refusal({"bench", "variants", "--svg", ""}), HasSubstr("--svg: expected a value, got \"\""));
 }
 
 }  // namespace

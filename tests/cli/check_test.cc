@@ -129,6 +129,18 @@ TEST_F(Check, SpeaksJson) {
               AllOf(HasSubstr("\"equal\": false"), HasSubstr("\"mismatches\": 1"), HasSubstr("\"a\": \"nan\"")));
 }
 
+TEST_F(Check, PrintsWholeNumbersWhole) {
+  const std::string a = directory_ / "big.npy";
+  const std::string b = directory_ / "bigger.npy";
+  constexpr std::int64_t kBig = std::int64_t{1} << 62;
+  write_tensor(a, Tensor(std::vector<std::int64_t>{kBig}, {1}));
+  write_tensor(b, Tensor(std::vector<std::int64_t>{kBig + 1}, {1}));
+  const std::vector<std::string> words = {"check", a, b, "--rtol", "0", "--atol", "0"};
+  EXPECT_THAT(run_qkv(words).out, HasSubstr("worst at [0]: A 4611686018427387904, B 4611686018427387905\n"));
+  EXPECT_THAT(run_qkv({"check", a, b, "--rtol", "0", "--atol", "0", "--json"}).out,
+              AllOf(HasSubstr("4611686018427387904"), HasSubstr("4611686018427387905")));
+}
+
 TEST_F(Check, RefusesWhatHasNoMeaning) {
   const std::string a = file("a.npy", {1}, {1});
   const auto refusal = [&](const std::vector<std::string>& words) {
@@ -138,9 +150,12 @@ TEST_F(Check, RefusesWhatHasNoMeaning) {
     return outcome.err;
   };
   EXPECT_THAT(refusal({"check", a}), HasSubstr("B is required"));
+  EXPECT_EQ(refusal({"check", "-dash.npy", a}),
+            "qkv check: there is no option -dash.npy; before a name that begins with - put ./ or, before all of them, "
+            "--\n");
   EXPECT_THAT(refusal({"check", a, a, "--rtol", "-1"}),
               HasSubstr("--rtol: expected a finite number, 0 or more, got -1"));
-  EXPECT_THAT(refusal({"check", a, a, "--atol", "nan"}), HasSubstr("--atol: expected a finite number, 0 or more"));
+  EXPECT_THAT(refusal({"check", a, a, "--atol", "nan"}), HasSubstr("--atol: expected a finite number, got nan"));
   EXPECT_THAT(refusal({"check", a, "b.txt"}), HasSubstr("check: B: expected a name like FILE.npy"));
   EXPECT_THAT(refusal({"check", a, a, "--json", "--quiet"}), HasSubstr("--quiet"));
 }

@@ -17,6 +17,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
+using tests::Environment;
 using tests::Outcome;
 using tests::run_qkv;
 
@@ -57,6 +58,10 @@ TEST_P(EachCommand, LaysItsHelpOut) {
   for (std::string line; std::getline(lines, line); before = line) {
     EXPECT_LE(display_width(line), 80) << line;
     EXPECT_FALSE(line.empty() && before.empty());
+    const bool goes_on = before.starts_with("  -") || before.starts_with(std::string(28, ' '));
+    if (goes_on && !line.empty() && !line.starts_with("  -")) {
+      EXPECT_EQ(line.find_first_not_of(' '), 28U) << line;
+    }
     if (!line.starts_with("  -")) continue;
     const std::size_t gap = line.find("  ", 2);
     if (gap == std::string::npos) continue;  // too long for its column: the rest is below
@@ -142,6 +147,32 @@ TEST(Frame, SaysInOneWayWhatIsNoNumber) {
   EXPECT_EQ(refusal({"bench", "positions", "--learning-rate", "abc"}),
             "qkv bench positions: --learning-rate: expected a number, got abc\n");
   EXPECT_EQ(refusal({"task", "copy", "--length", "abc"}), "qkv task: --length: expected a whole number, got abc\n");
+}
+
+TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal({"attend", "--mask=", "-o", "x.npy"}), "qkv attend: --mask: expected a value, got \"\"\n");
+  EXPECT_EQ(refusal({"attend", "--scale=", "-o", "x.npy"}), "qkv attend: --scale: expected a value, got \"\"\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}),
+            "qkv explain: --scale: expected a number, got \"\"\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--causal="}), "qkv explain: --causal: expected no value, got \"\"\n");
+  EXPECT_EQ(refusal({"explain", "--block=", "a b"}),
+            "qkv explain: --block: expected a value behind =, or no =, got \"\"\n");
+  EXPECT_EQ(refusal({"bench", "variants", "--svg="}), "qkv bench variants: --svg: expected a value, got \"\"\n");
+  // What stands behind an option is its value, and behind -- there are no options.
+  EXPECT_THAT(refusal({"attend", "--mask", "--scale="}), HasSubstr("--scale="));
+  EXPECT_THAT(refusal({"check", "--", "--rtol="}), HasSubstr("B is required"));
+}
+
+TEST(Frame, SaysThatABoxOfModelsIsMissing) {
+  const std::vector<Environment> none = {{"QKV_MODELS", "/nowhere/at/all"}};
+  EXPECT_EQ(run_qkv({"generate", "reverse", "abxkcdef"}, none).err,
+            "qkv generate: careful: QKV_MODELS: expected a folder of models, got \"/nowhere/at/all\"\n");
+  EXPECT_EQ(run_qkv({"cost", "gpt2"}, none).err, "");
 }
 
 TEST(Frame, GivesSharedOptionsOneMeaning) {

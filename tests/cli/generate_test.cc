@@ -41,6 +41,29 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
             "qkv generate: " + file + ", line 2: expected a token or more, got none\n");
 }
 
+TEST(GenerateCommand, TakesOneWordForEachStop) {
+  EXPECT_EQ(run_qkv({"generate", "reverse", "--stop", "x", "abxkcdef"}).out, "fedck\n");
+  EXPECT_EQ(run_qkv({"generate", "reverse", "--stop", "b", "--stop", "x", "abxkcdef"}).out, "fedck\n");
+  const Outcome empty = run_qkv({"generate", "reverse", "abxkcdef", "--stop=", "--tokens", "2"});
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_EQ(empty.err, "qkv generate: --stop: expected a value, got \"\"\n");
+}
+
+TEST(GenerateCommand, TakesFiniteNumbersAlone) {
+  const auto refusal = [](const char* option, const char* value) {
+    const Outcome outcome = run_qkv({"generate", "reverse", "abc", option, value});
+    EXPECT_EQ(outcome.code, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal("--temperature", "inf"), "qkv generate: --temperature: expected a finite number, got inf\n");
+  EXPECT_EQ(refusal("--repetition-penalty", "inf"),
+            "qkv generate: --repetition-penalty: expected a finite number, got inf\n");
+  EXPECT_EQ(refusal("--repetition-penalty", "0"),
+            "qkv generate: --repetition-penalty: expected a finite number above 0, got 0\n");
+  EXPECT_THAT(refusal("--temperature", "1e400"),
+              HasSubstr("--temperature: expected a number in the range of f64, up to 1.8e308"));
+}
+
 TEST(GenerateCommand, ReadsStandardInput) {
   const tests::TemporaryDirectory directory;
   write_file(directory / "text", std::string("abxkcdef\n"));
