@@ -218,6 +218,7 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
 // what is required first.
 std::optional<std::string> unknown_option(const CLI::App& command) {
   for (const std::string& word : command.remaining()) {
+    if (word == "--") return std::nullopt;  // behind it are no options
     if (word.starts_with('-') && !word.starts_with("--") && word.size() > 1) {
       return "there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --";
     }

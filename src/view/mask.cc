@@ -32,8 +32,9 @@ TilePlan plan_of(const Mask& mask, const MaskRequest& request, const TilePlan::W
   try {
     return {mask, shape_of(request), tile_size(request), watch};
   } catch (const InvalidArgument& error) {
-    if (error.argument() != "size") throw;
-    view_detail::refuse("tile", error.expected(), error.got());
+    if (error.argument() == "size") view_detail::refuse("tile", error.expected(), error.got());
+    if (error.argument() == "shape") view_detail::refuse("batch", error.expected(), error.got());
+    throw;
   }
 }
 

@@ -27,6 +27,10 @@ class NotThere : public Error {
 /// Throws InvalidArgument naming the field.
 [[noreturn]] void refuse(std::string_view field, std::string_view expected, std::string_view got);
 
+/// The field that an error of the library is about: `mask` or `bias` for one of a function that a word of these
+/// languages stands for, else the argument's own name.
+[[nodiscard]] std::string field_of(const InvalidArgument& error);
+
 /// Runs `body`, which handles the value of this field: what the library says of its own argument is said of the field.
 template <class Body>
 auto of_field(std::string_view field, const Body& body) {
@@ -43,7 +47,7 @@ auto of_fields(const Body& body, const Renamed& renamed) {
     throw;
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;
-    refuse(renamed(error.argument()), error.expected(), error.got());
+    refuse(renamed(field_of(error)), error.expected(), error.got());
   }
 }
 template <class Body>

@@ -185,7 +185,7 @@ StudioReply Studio::ask(std::string_view name, std::string_view request, const S
 std::string error_as_json(const std::exception& error) {
   Json json{{"message", error.what()}, {"field", ""}, {"column", nullptr}};
   if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
-    json["field"] = invalid->argument();
+    json["field"] = view_detail::field_of(*invalid);
     json["message"] = invalid->fault();
   }
   if (const auto* missing = dynamic_cast<const view_detail::NotThere*>(&error)) json["field"] = missing->field();

@@ -89,6 +89,8 @@ TEST(Errors, NameTheFieldOfAMaskOrABias) {
   };
   EXPECT_EQ(field_of(R"json({"mask": "windw(3)"})json"), "mask");
   EXPECT_EQ(field_of(R"json({"bias": "alibbi"})json"), "bias");
+  EXPECT_EQ(field_of(R"json({"mask": "dense([[1, 0]])"})json"), "mask");
+  EXPECT_EQ(field_of(R"json({"mask": "keys(99)"})json"), "mask");
 }
 
 TEST(MaskQuestion, StopsWhenAsked) {

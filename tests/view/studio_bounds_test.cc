@@ -70,6 +70,8 @@ TEST(StudioBounds, OfAMapsMaskLeaveSomethingToDraw) {
   EXPECT_EQ(message_of("mask", {{"batch", 0}}),
             "request: batch: expected a whole number from 1 to 1099511627776, got 0");
   EXPECT_EQ(message_of("mask", {{"tk", 0}}), "request: tk: expected a whole number from 1 to 131072, got 0");
+  EXPECT_THAT(message_of("mask", {{"batch", std::int64_t{1} << 40}, {"heads", std::int64_t{1} << 40}}),
+              HasSubstr("request: batch: expected fewer than 2^63 elements"));
   EXPECT_EQ(message_of("mask", {{"batch_entry", 2}, {"batch", 2}}),
             "request: batch_entry: expected 0 to 1 for a map, got 2");
 }
