@@ -31,8 +31,8 @@ std::string full_name(const CLI::App& command) {
 
 std::vector<std::string> with_empty_values(const CLI::App& command, std::span<char* const> words) {
   std::vector<std::string> result;
-  bool is_value = false;   // of the option before it, whatever it looks like
-  bool is_option = true;   // behind `--` there are none
+  bool is_value = false;  // of the option before it, whatever it looks like
+  bool is_option = true;  // behind `--` there are none
   for (std::string word : words) {
     const CLI::Option* option = is_value || !is_option ? nullptr : option_of_word(command, word);
     if (!is_value && word == "--") is_option = false;

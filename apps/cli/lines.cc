@@ -35,8 +35,8 @@ std::string standard_input(std::size_t most) {
 
 std::string bounded_input(std::size_t most) {
   std::string read = standard_input(most);
-  if (read.size() > most) throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
-  return read;
+  if (read.size() <= most) return read;
+  throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
 }
 
 std::string name_of_file(const std::string& path) { return path == kInput ? "standard input" : path; }

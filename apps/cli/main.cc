@@ -202,7 +202,8 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
   for (int n = 1; n < argc && argv[n][0] != '-' && has_commands(*command); ++n) {
     command = &find_command(*command, argv[n]);
   }
-  std::vector<std::string> words = with_empty_values(*command, std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+  const std::span<char* const> given(argv, static_cast<std::size_t>(argc));
+  std::vector<std::string> words = with_empty_values(*command, given.subspan(argc > 0 ? 1 : 0));
   std::ranges::reverse(words);  // as CLI11 takes them
   try {
     app.parse(std::move(words));

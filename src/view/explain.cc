@@ -135,16 +135,17 @@ Extents extents_of(const ExplainOptions& options) {
 // Every stage of the scores is sent as a tensor and as maps, and so are the vectors of the tokens. In doubles: products
 // of what the fields admit pass 2^63.
 double numbers_of(const ExplainOptions& options) {
-  constexpr double kKept = 2;           // a tensor and a map
-  constexpr double kVectors = 8;        // from the embedding to the output
+  constexpr double kKept = 2;             // a tensor and a map
+  constexpr double kVectors = 8;          // from the embedding to the output
   constexpr double kVectorsOfBlock = 17;  // two norms, two sums, the result and three of the feed-forward layer's width
-  constexpr double kFeedForward = 8;    // two matrices of four times the width
+  constexpr double kFeedForward = 8;      // two matrices of four times the width
   const auto [heads, queries, keys] = extents_of(options);
   const double stages = 4.0 + (options.softcap ? 1 : 0) + (options.bias.is_zero() ? 0 : 1) + (options.dropout ? 1 : 0);
   const double scores = stages * static_cast<double>(heads) * static_cast<double>(queries) * static_cast<double>(keys);
   if (options.own) return kKept * scores;
   const auto width = static_cast<double>(options.d_model);
-  const double head = static_cast<double>(options.d_k.value_or(0) + options.d_v.value_or(0)) * static_cast<double>(heads);
+  const auto of_head = static_cast<double>(options.d_k.value_or(0) + options.d_v.value_or(0));
+  const double head = of_head * static_cast<double>(heads);
   const bool has_block = options.surroundings != Surroundings::attention_only;
   const double vectors = static_cast<double>(queries + keys) * (kVectors + (has_block ? kVectorsOfBlock : 0)) * width;
   const double parameters = 2 * width * (width + head) + (has_block ? kFeedForward * width * width : 0);
@@ -203,7 +204,8 @@ void add_texts(Fields<ExplainRequest>& fields) {
   const auto add = [&](std::string ExplainRequest::* place, const char* name, const char* form, const char* meaning) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning});
   };
-  add(&ExplainRequest::text, "text", "TEXT", "Words between blanks, of 1024 bytes at most, and 1 MiB in all; what a model reads");
+  add(&ExplainRequest::text, "text", "TEXT",
+      "Words between blanks, of 1024 bytes at most, and 1 MiB in all; what a model reads");
   add(&ExplainRequest::context, "context", "TEXT", "Cross-attention: keys and values come from this text");
   add(&ExplainRequest::q, "q", "TENSOR", "One's own queries, with k and v: a file, or numbers in brackets");
   add(&ExplainRequest::k, "k", "TENSOR", "Keys");
@@ -212,7 +214,8 @@ void add_texts(Fields<ExplainRequest>& fields) {
   add(&ExplainRequest::worked, "worked", "NAME", "A worked example, in place of a text");
   add(&ExplainRequest::query, "query", "WORD", "A token whose sum is written out: a word, its index, or cat@5");
   fields.add(&ExplainRequest::numbers,
-             {.name = "numbers", .meaning = "Also all tensors, and every value of maps that show means of blocks: 64 Mi numbers at most"});
+             {.name = "numbers",
+              .meaning = "Also all tensors, and every value of maps that show means of blocks: 64 Mi numbers at most"});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {

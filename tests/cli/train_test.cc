@@ -293,7 +293,8 @@ TEST(Train, RefusesMoreThanAMachineCanHold) {
   EXPECT_EQ(refused({"--seed", "-1"}),
             "qkv train: --seed: expected a whole number from 0 to 18446744073709551615, got \"-1\"\n");
   EXPECT_EQ(refused({"--learning-rate", "nan"}), "qkv train: --learning-rate: expected a finite number, got nan\n");
-  EXPECT_EQ(refused({"--learning-rate", "-1"}), "qkv train: --learning-rate: expected a finite number above 0, got -1\n");
+  EXPECT_EQ(refused({"--learning-rate", "-1"}),
+            "qkv train: --learning-rate: expected a finite number above 0, got -1\n");
   EXPECT_EQ(refused({"--clip", "0"}), "qkv train: --clip: expected more than 0, got 0\n");
   EXPECT_EQ(refused({"--model", "captioner"}),
             "qkv train: --model: expected a task with images for a model of kind captioner, got copy\n");

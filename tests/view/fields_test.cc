@@ -78,7 +78,8 @@ TEST(Fields, TakeFiniteNumbersAlone) {
   const auto said = [&](std::string_view text) {
     return error_message([&] { static_cast<void>(field_value(number, text)); });
   };
-  constexpr const char* kRange = "request: x: expected a number in the range of f64, up to 1.8e308 and down to 4.9e-324";
+  constexpr const char* kRange =
+      "request: x: expected a number in the range of f64, up to 1.8e308 and down to 4.9e-324";
   EXPECT_EQ(said("1e400"), std::string(kRange) + ", got 1e400");
   EXPECT_EQ(said("-1e-400"), std::string(kRange) + ", got -1e-400");
   EXPECT_EQ(said("inf"), "request: x: expected a finite number, got inf");
